@@ -1,0 +1,86 @@
+// Locks for threads. Standard headers only.
+#pragma once
+
+#include <pawl/client_options.hpp>
+#include <pawl/error.hpp>
+#include <pawl/options.hpp>
+#include <pawl/service.hpp>
+#include <pawl/types.hpp>
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::core {
+class lease;
+}
+
+namespace pawl::blocking {
+
+class loop;
+
+// The handle of one hold. Move-only; empty when default-made or moved from. Any member may be called from
+// any thread, one handle from one thread at a time. The destructor gives the lock back in the background: it
+// never blocks, never throws; the client's destructor lets it finish. In a fork of the holder the handle
+// holds nothing and its destructor does nothing.
+class [[nodiscard]] held_lock {
+public:
+    held_lock() noexcept = default;
+    held_lock(std::shared_ptr<core::lease> lease, std::shared_ptr<loop> home) noexcept;
+    held_lock(held_lock&&) noexcept = default;
+    held_lock& operator=(held_lock&& other) noexcept;
+    ~held_lock();
+
+    // True for a handle of a lock that was granted, whatever became of it since: ask `state`.
+    explicit operator bool() const noexcept { return lease_ != nullptr; }
+
+    // The rest must not be called on an empty handle.
+    [[nodiscard]] std::string_view name() const noexcept;
+    [[nodiscard]] fencing_token token() const noexcept;
+    [[nodiscard]] lock_state state() const noexcept;
+    [[nodiscard]] loss_reason why_lost() const noexcept;
+    // Nobody else can have it before then; moves on with every renewal. In the past once lost.
+    [[nodiscard]] time_point safe_until() const noexcept;
+    // Stops at `safe_until` at the latest, whatever the network, the service or other callbacks do.
+    // Callbacks run on a thread of Pawl's: keep them short, and do not call back into the client.
+    [[nodiscard]] std::stop_token lost() const noexcept;
+
+    // Gives the lock back and says what it found; a second call says the same. Waits for the service's
+    // answer, until the lease would have ended anyway at the longest.
+    release_result release() noexcept;
+
+private:
+    std::shared_ptr<core::lease> lease_;
+    std::shared_ptr<loop> home_;
+};
+
+// Thread-safe. One connection for any number of threads. A waiting caller drives the event loop itself; a
+// thread of Pawl's does when nobody waits. Handles may outlive it only as empty or lost ones.
+class client {
+public:
+    explicit client(service where, client_options options = {});
+    client(client&&) noexcept = default;
+    client& operator=(client&&) noexcept = delete;
+    ~client();
+
+    // Asks once; an empty handle: it is somebody else's. Throws pawl::error.
+    held_lock try_acquire(std::string_view name, try_options options = {});
+
+    // Waits up to `options.wait`, then throws errc::timed_out; errc::cancelled when `cancel` is stopped.
+    held_lock acquire(std::string_view name, lock_options options = {}, std::stop_token cancel = {});
+
+    // For people and tools; never to decide anything.
+    [[nodiscard]] lock_info inspect(std::string_view name);
+    [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
+    // Takes the lock from its holder and passes it on; the victim is told. False: nobody had it.
+    bool force_release(std::string_view name);
+    // Connects, looks, and says what this deployment is worth.
+    [[nodiscard]] examination examine();
+
+private:
+    std::shared_ptr<loop> loop_;
+};
+
+}  // namespace pawl::blocking

@@ -1,0 +1,103 @@
+// Locks for programs with an event loop: any Asio completion token.
+#pragma once
+
+#include <pawl/client_options.hpp>
+#include <pawl/error.hpp>
+#include <pawl/held_lock.hpp>
+#include <pawl/options.hpp>
+#include <pawl/service.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <string>
+#include <vector>
+
+namespace pawl {
+
+namespace core {
+class engine;
+}
+
+// Makes a strand of its own on the given executor: any member may be called from any thread. Connects at the
+// first use. The destructor lets releases that are under way finish, for `client_options::drain`, if the
+// executor still runs; outstanding acquires complete with errc::cancelled.
+class client {
+public:
+    using lock_handler = boost::asio::any_completion_handler<void(boost::system::error_code, held_lock)>;
+    template <class T>
+    using answer_handler = boost::asio::any_completion_handler<void(boost::system::error_code, T)>;
+
+    client(boost::asio::any_io_executor on, service where, client_options options = {});
+    client(client&&) noexcept = default;
+    client& operator=(client&&) noexcept = delete;
+    ~client();
+
+    // void(error_code, held_lock). Waits up to `options.wait`, then errc::timed_out. Cancellation (any type)
+    // completes with `operation_aborted`, and neither a lock nor a place in the queue stays behind.
+    template <class Token = boost::asio::deferred_t>
+    auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
+            [](lock_handler done, std::shared_ptr<core::engine> engine, std::string name,
+               lock_options options) {
+                start_acquire(std::move(engine), std::move(name), options, false, std::move(done));
+            },
+            token, engine_, std::move(name), options);
+    }
+
+    // Asks once. An empty handle and no error: it is somebody else's.
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
+        const lock_options once{.ttl = options.ttl,
+                                .wait = {},
+                                .max_hold = options.max_hold,
+                                .mode = options.mode,
+                                .fenced = options.fenced};
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
+            [](lock_handler done, std::shared_ptr<core::engine> engine, std::string name,
+               lock_options options) {
+                start_acquire(std::move(engine), std::move(name), options, true, std::move(done));
+            },
+            token, engine_, std::move(name), once);
+    }
+
+    // For people and tools; never to decide anything.
+    template <class Token = boost::asio::deferred_t>
+    auto async_inspect(std::string name, Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, lock_info)>(
+            &client::start_inspect, token, engine_, std::move(name));
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_list(std::string prefix, Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, std::vector<lock_info>)>(
+            &client::start_list, token, engine_, std::move(prefix));
+    }
+    // Takes the lock from its holder and passes it on; the victim is told. False: nobody had it.
+    template <class Token = boost::asio::deferred_t>
+    auto async_force_release(std::string name, Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, bool)>(
+            &client::start_force_release, token, engine_, std::move(name));
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_examine(Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, examination)>(
+            &client::start_examine, token, engine_);
+    }
+
+    // The sentence behind the newest failure of this client: what the service said, and what to do.
+    // Error codes alone cannot carry it. Thread-safe.
+    [[nodiscard]] std::string last_failure() const;
+
+private:
+    using engine_ptr = std::shared_ptr<core::engine>;
+    static void start_acquire(engine_ptr engine, std::string name, lock_options options, bool once,
+                              lock_handler done);
+    static void start_inspect(answer_handler<lock_info> done, engine_ptr engine, std::string name);
+    static void start_list(answer_handler<std::vector<lock_info>> done, engine_ptr engine,
+                           std::string prefix);
+    static void start_force_release(answer_handler<bool> done, engine_ptr engine, std::string name);
+    static void start_examine(answer_handler<examination> done, engine_ptr engine);
+
+    engine_ptr engine_;
+};
+
+}  // namespace pawl

@@ -1,0 +1,80 @@
+// The handle of one hold, asynchronous face.
+#pragma once
+
+#include <pawl/types.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <memory>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+namespace pawl {
+
+namespace core {
+class lease;
+}
+
+// Move-only; empty when default-made or moved from. Any member may be called from any thread, one handle
+// from one thread at a time. The destructor gives the lock back in the background: it never blocks, never
+// throws. In a fork of the holder the handle holds nothing and its destructor does nothing.
+class [[nodiscard]] held_lock {
+public:
+    using release_handler = boost::asio::any_completion_handler<void(release_result)>;
+    using loss_handler = boost::asio::any_completion_handler<void(boost::system::error_code, loss_reason)>;
+
+    held_lock() noexcept = default;
+    explicit held_lock(std::shared_ptr<core::lease> lease) noexcept : lease_(std::move(lease)) {}
+    held_lock(held_lock&&) noexcept = default;
+    held_lock& operator=(held_lock&& other) noexcept;
+    ~held_lock();
+
+    // True for a handle of a lock that was granted, whatever became of it since: ask `state`.
+    explicit operator bool() const noexcept { return lease_ != nullptr; }
+
+    // The rest must not be called on an empty handle.
+    [[nodiscard]] std::string_view name() const noexcept;
+    [[nodiscard]] fencing_token token() const noexcept;
+    [[nodiscard]] lock_state state() const noexcept;
+    [[nodiscard]] loss_reason why_lost() const noexcept;
+    // Nobody else can have it before then; moves on with every renewal. In the past once lost.
+    [[nodiscard]] time_point safe_until() const noexcept;
+    // Stops at `safe_until` at the latest, whatever the network, the service or this program's event loop
+    // do. Callbacks run on the client's event loop, or on a watching thread when that loop is stuck: keep
+    // them short.
+    [[nodiscard]] std::stop_token lost() const noexcept;
+
+    // Idempotent: a second call reports what the first one found. Completes on the token's executor.
+    // Cancellation: none; the lock is being given back whatever the caller does.
+    template <class Token = boost::asio::deferred_t>
+    auto async_release(Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(release_result)>(
+            [](release_handler done, std::shared_ptr<core::lease> lease) {
+                start_release(std::move(lease), std::move(done));
+            },
+            token, lease_);
+    }
+
+    // Completes with the reason when the lock is lost; with `operation_aborted` when it is released first or
+    // the wait is cancelled (any cancellation type).
+    template <class Token = boost::asio::deferred_t>
+    auto async_wait_lost(Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, loss_reason)>(
+            [](loss_handler done, std::shared_ptr<core::lease> lease) {
+                start_wait_lost(std::move(lease), std::move(done));
+            },
+            token, lease_);
+    }
+
+private:
+    static void start_release(std::shared_ptr<core::lease> lease, release_handler done);
+    static void start_wait_lost(std::shared_ptr<core::lease> lease, loss_handler done);
+
+    std::shared_ptr<core::lease> lease_;
+};
+
+}  // namespace pawl

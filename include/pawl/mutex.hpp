@@ -1,0 +1,88 @@
+// Distributed locks in the shape of the standard's mutexes, for std::unique_lock, std::scoped_lock and
+// std::lock. Standard headers only. The client must outlive them.
+//
+// A standard mutex cannot be lost; these can. Work under one should look at `lost` or hand `token` to the
+// resource. `unlock` after a loss does nothing and is no error.
+#pragma once
+
+#include <pawl/blocking.hpp>
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace pawl::blocking {
+
+// *Lockable*. One owner at a time, also among the threads of this process; not re-entrant.
+class mutex {
+public:
+    // `options.wait` is ignored.
+    mutex(client& locks, std::string name, lock_options options = {});
+
+    void lock();
+    bool try_lock();
+    void unlock() noexcept;
+
+    // For the owner, between lock and unlock.
+    [[nodiscard]] fencing_token token() const noexcept { return held_.token(); }
+    [[nodiscard]] std::stop_token lost() const noexcept { return held_.lost(); }
+    [[nodiscard]] const held_lock& handle() const noexcept { return held_; }
+
+protected:
+    bool lock_for(duration wait);
+
+private:
+    client* locks_;
+    std::string name_;
+    lock_options options_;
+    held_lock held_;  // guarded by the distributed lock itself
+};
+
+// *TimedLockable*.
+class timed_mutex : public mutex {
+public:
+    using mutex::mutex;
+
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+        return lock_for(std::chrono::ceil<duration>(wait));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return lock_for(std::chrono::ceil<duration>(when - Clock::now()));
+    }
+};
+
+// *TimedLockable*, re-entrant per thread: a nested lock costs no round trip and has the same token.
+class recursive_mutex {
+public:
+    recursive_mutex(client& locks, std::string name, lock_options options = {});
+
+    void lock();
+    bool try_lock();
+    void unlock() noexcept;
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+        return lock_for(std::chrono::ceil<duration>(wait));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return lock_for(std::chrono::ceil<duration>(when - Clock::now()));
+    }
+
+    // For the owner, between lock and unlock.
+    [[nodiscard]] fencing_token token() const noexcept { return inner_.token(); }
+    [[nodiscard]] std::stop_token lost() const noexcept { return inner_.lost(); }
+
+private:
+    bool lock_for(duration wait);
+    bool nested();
+
+    timed_mutex inner_;
+    std::mutex guard_;  // of the two below
+    std::thread::id owner_;
+    std::size_t depth_ = 0;
+};
+
+}  // namespace pawl::blocking

@@ -1,0 +1,44 @@
+// Locks in one Redis (6.2 or later) or Valkey server. docs/redis.md has the keys, scripts and protocol.
+#pragma once
+
+#include <pawl/service.hpp>
+#include <pawl/types.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pawl::redis {
+
+struct tls_options {
+    bool on = false;
+    bool verify = true;     // the server's chain and host name
+    std::string ca_file;    // empty: the system's
+    std::string cert_file;  // a client certificate, where the server asks for one
+    std::string key_file;
+};
+
+struct options {
+    std::string host = "127.0.0.1";
+    std::uint16_t port = 6379;
+    std::string unix_socket;  // a path; host and port are then unused
+    std::string user;
+    std::string password;
+    std::uint32_t database = 0;
+    tls_options tls;
+    // The first part of every key and channel, so that tenants can be kept apart by ACL.
+    std::string name_space = "pawl";
+    // The lock's key, with `{name}` for the name; empty: `NAMESPACE:{NAME}` with braces as the hash tag.
+    // Set it to `{name}` (or `redlock:{name}` …) to share locks with the plain SET NX PX libraries.
+    std::string key;
+    duration connect_timeout = std::chrono::seconds(5);
+    // A request that has no answer by then means that the connection is dead.
+    duration reply_timeout = std::chrono::seconds(5);
+};
+
+// Throws errc::bad_option or errc::bad_url with one sentence.
+[[nodiscard]] service at(options where);
+// redis://[user[:password]@]host[:port][/database][?option=value&…]   rediss://   redis+unix:///path
+[[nodiscard]] service at(std::string_view url);
+
+}  // namespace pawl::redis

@@ -1,0 +1,104 @@
+// The vocabulary of Pawl: time, tokens, states and what tools may ask about a lock.
+// Standard headers only. Everything here is a plain value.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace pawl {
+
+using duration = std::chrono::nanoseconds;
+
+// CLOCK_BOOTTIME: never jumps, and goes on while the machine is suspended, as the server's clock does.
+struct boot_clock {
+    using duration = pawl::duration;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<boot_clock>;
+    static constexpr bool is_steady = true;
+    static time_point now() noexcept;
+};
+using time_point = boot_clock::time_point;
+
+// Larger = later. Give it to the resource with every write and let the resource refuse a smaller one.
+// It may exceed 2^53: hand it to JSON, Lua or JavaScript as a decimal string.
+class fencing_token {
+public:
+    constexpr fencing_token() noexcept = default;
+    constexpr explicit fencing_token(std::uint64_t value) noexcept : value_(value) {}
+
+    [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
+    // False for a hold that was asked for without a token.
+    constexpr explicit operator bool() const noexcept { return value_ != 0; }
+    constexpr auto operator<=>(const fencing_token&) const noexcept = default;
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+[[nodiscard]] std::string to_string(fencing_token token);
+std::ostream& operator<<(std::ostream& out, fencing_token token);
+
+enum class lock_mode : std::uint8_t { exclusive };
+
+// held: renewed in time. at_risk: two thirds of the lease have gone by without a renewal.
+// lost: it is, or may be, somebody else's; for ever. released: given back by the caller.
+enum class lock_state : std::uint8_t { held, at_risk, lost, released };
+[[nodiscard]] const char* to_string(lock_state state) noexcept;
+
+enum class loss_reason : std::uint8_t {
+    none,
+    expired,     // no renewal was confirmed before the lease could have run out
+    taken_over,  // the service says that it is no longer ours
+    forced,      // an operator released it by force
+    max_hold,    // the total time that the caller allowed is over
+    forked       // this process is a fork of the holder and holds nothing
+};
+[[nodiscard]] const char* to_string(loss_reason reason) noexcept;
+
+// What a release found. Only `released` proves that the lock was ours until then.
+enum class release_result : std::uint8_t { released, expired, taken_over, unknown };
+[[nodiscard]] const char* to_string(release_result result) noexcept;
+
+// Who holds a lock, for people and tools; never to decide anything.
+struct holder {
+    std::string host;     // empty for a holder that is not Pawl
+    std::int64_t pid = 0;
+    std::string command;
+    std::chrono::system_clock::time_point since{};
+    duration remaining{};  // of the lease, as the service sees it
+    fencing_token token;
+    std::string owner;     // a short prefix: enough to compare, too little to release with
+};
+
+struct lock_info {
+    std::string name;
+    std::optional<holder> held_by;
+    std::uint64_t waiters = 0;
+};
+
+// One finding of `examine`, and of `pawl doctor`.
+struct finding {
+    enum class grade : std::uint8_t { good, note, warning, bad };
+    grade how = grade::good;
+    std::string topic;   // "eviction policy"
+    std::string fact;    // "volatile-lru"
+    std::string advice;  // what to change; empty when all is well
+};
+
+// One row of the guarantee table: what holds when the named thing happens.
+struct guarantee_row {
+    std::string backend, holder_crash, holder_pause, server_crash, failover, partition, clock_jump, token;
+};
+
+struct examination {
+    std::vector<finding> findings;
+    guarantee_row guarantees;
+};
+
+}  // namespace pawl
