@@ -37,9 +37,9 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            [](lock_handler done, std::shared_ptr<core::engine> engine, std::string name,
-               lock_options options) {
-                start_acquire(std::move(engine), std::move(name), options, false, std::move(done));
+            [](lock_handler done, std::shared_ptr<core::engine> engine, std::string what,
+               lock_options how) {
+                start_acquire(std::move(engine), std::move(what), how, false, std::move(done));
             },
             token, engine_, std::move(name), options);
     }
@@ -53,9 +53,9 @@ public:
                                 .mode = options.mode,
                                 .fenced = options.fenced};
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            [](lock_handler done, std::shared_ptr<core::engine> engine, std::string name,
-               lock_options options) {
-                start_acquire(std::move(engine), std::move(name), options, true, std::move(done));
+            [](lock_handler done, std::shared_ptr<core::engine> engine, std::string what,
+               lock_options how) {
+                start_acquire(std::move(engine), std::move(what), how, true, std::move(done));
             },
             token, engine_, std::move(name), once);
     }

@@ -1,0 +1,76 @@
+# Turns src/redis/scripts/*.lua into one C++ header. Two uses:
+#   include(embed_scripts) and pawl_embed_scripts(FOLDER HEADER) make the rule;
+#   cmake -D folder=… -D header=… -P embed_scripts.cmake carries it out.
+# A line `--@include NAME.lua` is replaced by that file's text; files named `_*.lua` are such parts.
+
+cmake_policy(VERSION 3.25)
+
+function(pawl_embed_scripts folder header)
+    file(GLOB inputs CONFIGURE_DEPENDS ${folder}/*.lua)
+    add_custom_command(
+        OUTPUT ${header}
+        COMMAND ${CMAKE_COMMAND} -D folder=${folder} -D header=${header}
+                -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+        DEPENDS ${inputs} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+        COMMENT "Embedding the Redis scripts" VERBATIM)
+endfunction()
+
+# Quoted everywhere: a Lua text is full of semicolons and brackets, which CMake would take for lists.
+function(read_script path result)
+    file(READ "${path}" text)
+    while("${text}" MATCHES "(^|\n)(--@include +([A-Za-z0-9_]+\\.lua) *)(\n|$)")
+        set(line "${CMAKE_MATCH_2}")
+        set(part "${folder}/${CMAKE_MATCH_3}")
+        if(NOT EXISTS "${part}")
+            message(FATAL_ERROR "${path} includes ${CMAKE_MATCH_3}, which is not in ${folder}")
+        endif()
+        file(READ "${part}" included)
+        if("${included}" MATCHES "(^|\n)--@include ")
+            message(FATAL_ERROR "${part} is a part and must not include others")
+        endif()
+        string(REGEX REPLACE "\n$" "" included "${included}")
+        string(REPLACE "${line}" "${included}" text "${text}")
+    endwhile()
+    set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(write_header)
+    file(GLOB paths "${folder}/*.lua")
+    list(SORT paths)
+    set(objects "")
+    set(names "")
+    set(count 0)
+    foreach(path IN LISTS paths)
+        get_filename_component(name "${path}" NAME_WE)
+        if(name MATCHES "^_")
+            continue()
+        endif()
+        read_script("${path}" text)
+        if("${text}" MATCHES "\\)lua\"")
+            message(FATAL_ERROR "${path} contains the end mark )lua\" of a C++ raw string")
+        endif()
+        string(SHA1 sha1 "${text}")
+        string(APPEND objects "inline constexpr script ${name}{\n    \"${name}\", R\"lua(${text})lua\",\n"
+               "    \"${sha1}\"};\n\n")
+        string(APPEND names "    ${name},\n")
+        math(EXPR count "${count} + 1")
+    endforeach()
+    file(CONFIGURE OUTPUT "${header}" @ONLY CONTENT "// Made from src/redis/scripts by the build.
+#pragma once
+
+#include <redis/script.hpp>
+
+#include <array>
+
+namespace pawl::redis::scripts {
+
+@objects@inline constexpr std::array<script, @count@> all{
+@names@};
+
+}  // namespace pawl::redis::scripts
+")
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+    write_header()
+endif()

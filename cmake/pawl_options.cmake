@@ -1,0 +1,43 @@
+# What a person who builds Pawl may choose, and the flags that follow from it.
+
+find_package(SQLite3 QUIET)
+find_package(OpenSSL QUIET)
+option(PAWL_WITH_REDIS "Locks in Redis and Valkey (needs OpenSSL)" ${OPENSSL_FOUND})
+option(PAWL_WITH_SQLITE "Locks in a SQLite file (needs libsqlite3)" ${SQLite3_FOUND})
+option(PAWL_BUILD_CLI "The command pawl (needs CLI11)" ${PROJECT_IS_TOP_LEVEL})
+option(PAWL_BUILD_TESTS "Tests (needs GoogleTest, redis-server)" ${PROJECT_IS_TOP_LEVEL})
+option(PAWL_BUILD_BENCH "Benchmarks (needs Google Benchmark, hiredis)" OFF)
+option(PAWL_BUILD_EXAMPLES "Examples" ${PROJECT_IS_TOP_LEVEL})
+option(PAWL_INSTALL "Rules for `cmake --install`" ${PROJECT_IS_TOP_LEVEL})
+option(PAWL_WARNINGS_AS_ERRORS "Stop at a warning in Pawl's own sources" OFF)
+option(PAWL_PCH "Precompile Asio's headers" OFF)
+set(PAWL_SANITIZE "" CACHE STRING "address (with undefined behaviour), thread, or empty")
+set_property(CACHE PAWL_SANITIZE PROPERTY STRINGS "" address thread)
+
+if(NOT PROJECT_IS_TOP_LEVEL)
+    return()
+endif()
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+
+if(PAWL_SANITIZE STREQUAL "address")
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=address,undefined)
+elseif(PAWL_SANITIZE STREQUAL "thread")
+    add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=thread)
+elseif(PAWL_SANITIZE)
+    message(FATAL_ERROR "PAWL_SANITIZE is address or thread, not \"${PAWL_SANITIZE}\".")
+endif()
+
+# One cache serves every build folder: paths below the project are taken relative to it. The sloppiness
+# is what precompiled headers need.
+find_program(PAWL_CCACHE ccache)
+if(PAWL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1
+        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_SLOPPINESS=pch_defines,time_macros ${PAWL_CCACHE})
+endif()

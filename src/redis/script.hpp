@@ -1,0 +1,14 @@
+// A Lua script as the build embeds it: see src/redis/scripts and cmake/embed_scripts.cmake.
+#pragma once
+
+#include <string_view>
+
+namespace pawl::redis {
+
+struct script {
+    std::string_view name;  // the file's, without ".lua"
+    std::string_view text;
+    std::string_view sha1;  // of `text`, in hex, for EVALSHA
+};
+
+}  // namespace pawl::redis
