@@ -13,12 +13,12 @@ class runtime;
 
 struct client_options {
     // What `pawl status` shows for this holder; empty: the name of the running program.
-    std::string command;
+    std::string command{};
     // How long the destructor lets releases and undoings finish.
     duration drain = std::chrono::seconds(2);
     // Told of reconnects, retries and losses: one line each, never a password. May be called from any
     // thread; must not throw or block.
-    std::function<void(std::string_view)> log;
+    std::function<void(std::string_view)> log{};
     // For tests; null: the real one.
     runtime* time = nullptr;
 };

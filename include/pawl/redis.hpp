@@ -13,24 +13,24 @@ namespace pawl::redis {
 struct tls_options {
     bool on = false;
     bool verify = true;     // the server's chain and host name
-    std::string ca_file;    // empty: the system's
-    std::string cert_file;  // a client certificate, where the server asks for one
-    std::string key_file;
+    std::string ca_file{};    // empty: the system's
+    std::string cert_file{};  // a client certificate, where the server asks for one
+    std::string key_file{};
 };
 
 struct options {
     std::string host = "127.0.0.1";
     std::uint16_t port = 6379;
-    std::string unix_socket;  // a path; host and port are then unused
-    std::string user;
-    std::string password;
+    std::string unix_socket{};  // a path; host and port are then unused
+    std::string user{};
+    std::string password{};
     std::uint32_t database = 0;
-    tls_options tls;
+    tls_options tls{};
     // The first part of every key and channel, so that tenants can be kept apart by ACL.
     std::string name_space = "pawl";
     // The lock's key, with `{name}` for the name; empty: `NAMESPACE:{NAME}` with braces as the hash tag.
     // Set it to `{name}` (or `redlock:{name}` …) to share locks with the plain SET NX PX libraries.
-    std::string key;
+    std::string key{};
     duration connect_timeout = std::chrono::seconds(5);
     // A request that has no answer by then means that the connection is dead.
     duration reply_timeout = std::chrono::seconds(5);
