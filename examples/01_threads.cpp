@@ -1,0 +1,35 @@
+// Four threads, one client, one lock. Usage: 01_threads [URL]
+#include <pawl/blocking.hpp>
+
+#include <iostream>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+int main(int argc, char** argv) {
+    pawl::blocking::client locks(pawl::from_url(argc > 1 ? argv[1] : "memory:"));
+
+    int visits = 0;  // a plain int: only the lock keeps the threads apart
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < 25; ++i) {
+                auto lock = locks.acquire("visits", {.ttl = 10s, .wait = 1min});
+                ++visits;
+            }  // given back here, on every path
+        });
+    }
+    for (auto& each : threads) {
+        each.join();
+    }
+    std::cout << "visits: " << visits << '\n';
+
+    // Asking once: an empty handle means that somebody else has it. That is an answer, not an error.
+    auto mine = locks.acquire("report/nightly");
+    if (auto second = locks.try_acquire("report/nightly"); !second) {
+        std::cout << "report/nightly is being written by somebody else\n";
+    }
+    std::cout << "token " << mine.token() << ", given back: " << to_string(mine.release()) << '\n';
+    return visits == 100 ? 0 : 1;
+}

@@ -1,0 +1,42 @@
+// The shapes of the standard library: unique_lock, scoped_lock over two. Usage: 04_mutex [URL]
+#include <pawl/mutex.hpp>
+
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+int main(int argc, char** argv) {
+    pawl::blocking::client locks(pawl::from_url(argc > 1 ? argv[1] : "memory:"));
+    int savings = 1000;
+    int current = 0;
+
+    // Each thread has mutex objects of its own, as each process would: the *name* is what they share.
+    const auto move_money = [&](bool there) {
+        pawl::blocking::mutex a(locks, "account/savings", {.ttl = 10s});
+        pawl::blocking::mutex b(locks, "account/current", {.ttl = 10s});
+        for (int i = 0; i < 20; ++i) {
+            if (there) {
+                std::scoped_lock both(a, b);
+                savings -= 10;
+                current += 10;
+            } else {
+                std::scoped_lock both(b, a);  // the other order: std::lock sees to it that nobody is stuck
+                savings += 5;
+                current -= 5;
+            }
+        }
+    };
+    std::thread one(move_money, true);
+    std::thread two(move_money, false);
+    one.join();
+    two.join();
+
+    pawl::blocking::recursive_mutex audit(locks, "audit");
+    std::unique_lock outer(audit);
+    std::unique_lock inner(audit);  // the same thread again: no round trip, the same token
+    std::cout << "savings " << savings << ", current " << current << ", audited under token "
+              << audit.token() << '\n';
+    return savings == 900 && current == 100 ? 0 : 1;
+}

@@ -1,0 +1,53 @@
+// A resource that refuses a writer whose time is over. Usage: 05_fencing [URL]
+//
+// No lease can stop a program that was paused and wakes up late. The row below can: it keeps the largest
+// token that it has seen, and the check and the write are one statement.
+#include <pawl/blocking.hpp>
+
+#include <sqlite3.h>
+
+#include <iostream>
+#include <string>
+
+using namespace std::chrono_literals;
+
+class price_table {
+public:
+    price_table() {
+        sqlite3_open(":memory:", &db_);
+        sqlite3_exec(db_, "CREATE TABLE price(id, cents, fence); INSERT INTO price VALUES(7, 100, 0)", nullptr,
+                     nullptr, nullptr);
+    }
+    ~price_table() { sqlite3_close(db_); }
+    price_table(const price_table&) = delete;
+    price_table& operator=(const price_table&) = delete;
+
+    // False: somebody with a younger lock has been here.
+    bool set(int cents, pawl::fencing_token token) {
+        const std::string fence = to_string(token);
+        const std::string sql = "UPDATE price SET cents = " + std::to_string(cents) + ", fence = " + fence +
+                                " WHERE id = 7 AND fence <= " + fence;
+        return sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK &&
+               sqlite3_changes(db_) == 1;
+    }
+
+private:
+    sqlite3* db_ = nullptr;
+};
+
+int main(int argc, char** argv) {
+    pawl::blocking::client locks(pawl::from_url(argc > 1 ? argv[1] : "memory:"));
+    price_table prices;
+
+    auto alice = locks.acquire("price/7", {.ttl = 10s});
+    const auto old = alice.token();
+    locks.force_release("price/7");  // as if Alice had slept past the end of her lease
+
+    auto bob = locks.acquire("price/7", {.ttl = 10s});
+    const bool bob_wrote = prices.set(250, bob.token());
+    const bool alice_wrote = prices.set(120, old);
+
+    std::cout << "Bob, token " << bob.token() << ": " << (bob_wrote ? "written" : "refused") << '\n'
+              << "Alice, token " << old << ": " << (alice_wrote ? "written" : "refused") << '\n';
+    return bob_wrote && !alice_wrote ? 0 : 1;
+}

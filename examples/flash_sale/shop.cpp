@@ -1,0 +1,129 @@
+#include "shop.hpp"
+
+#include "stock.hpp"
+
+#include <pawl/blocking.hpp>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+
+namespace flash_sale {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// The same on every machine and in every run, unlike std::hash.
+std::uint32_t stable_hash(std::string_view text) {
+    std::uint32_t hash = 2166136261U;
+    for (const char c : text) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    }
+    return hash;
+}
+
+struct visit {
+    bool sold = false;
+    pawl::duration waited{};
+};
+
+// Reads, thinks, writes back. Nothing in here keeps two buyers apart.
+bool take_one(const shop_options& options, int number, int buyer, pawl::fencing_token token,
+              const std::stop_token& lost) {
+    const shelf goods(options.folder, number);
+    const auto began = pawl::boot_clock::now();
+    const int items = goods.read();
+    if (items == 0) {
+        return false;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(options.think_us));
+    if (lost.stop_requested()) {
+        throw std::runtime_error("the lock of shelf " + std::to_string(number) + " was lost");
+    }
+    goods.write(items - 1);
+    append(options.folder, {buyer, number, token, began, pawl::boot_clock::now()});
+    return true;
+}
+
+visit buy(const shop_options& options, pawl::blocking::client* locks, int buyer) {
+    visit result;
+    const auto start = stable_hash("buyer " + std::to_string(buyer));
+    for (int i = 0; i < options.shelves && !result.sold; ++i) {
+        const int number = static_cast<int>((start + static_cast<std::uint32_t>(i)) %
+                                            static_cast<std::uint32_t>(options.shelves));
+        if (locks == nullptr) {
+            result.sold = take_one(options, number, buyer, {}, {});
+            continue;
+        }
+        // A look without the lock is a hint only, but an empty shelf stays empty.
+        if (shelf(options.folder, number).read() == 0) {
+            continue;
+        }
+        const auto asked = pawl::boot_clock::now();
+        const auto lock = locks->acquire("stock/" + std::to_string(number), {.ttl = 30s, .wait = 1min});
+        result.waited += pawl::boot_clock::now() - asked;
+        result.sold = take_one(options, number, buyer, lock.token(), lock.lost());
+    }
+    return result;
+}
+
+void say(const std::string& line) {
+    if (::write(STDOUT_FILENO, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+        throw std::runtime_error("nobody listens to this shop any more");
+    }
+}
+
+void serve(const shop_options& options, pawl::blocking::client* locks, int buyer) {
+    try {
+        const visit result = buy(options, locks, buyer);
+        const auto us = std::chrono::duration_cast<std::chrono::microseconds>(result.waited).count();
+        say("done " + std::to_string(us) + "\n");
+    } catch (const std::exception& e) {
+        say("failed buyer " + std::to_string(buyer) + ": " + e.what() + "\n");
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> shop_options::to_arguments() const {
+    return {"shop", folder, url, std::to_string(shelves), std::to_string(first_buyer), std::to_string(buyers),
+            std::to_string(think_us)};
+}
+
+shop_options shop_options::from_arguments(int argc, char** argv) {
+    if (argc != 7) {
+        throw std::runtime_error("a shop is opened by flash_sale itself");
+    }
+    return {argv[1], argv[2], std::stoi(argv[3]), std::stoi(argv[4]), std::stoi(argv[5]), std::stoi(argv[6])};
+}
+
+int run_shop(const shop_options& options) {
+    std::optional<pawl::blocking::client> locks;
+    if (!options.url.empty()) {
+        locks.emplace(pawl::from_url(options.url));
+        // Connects now, so that the sale measures buying and not connecting.
+        const auto warm = locks->try_acquire("shop/" + std::to_string(::getpid()));
+    }
+    say("ready\n");
+    std::string go;
+    if (!std::getline(std::cin, go)) {
+        return 1;
+    }
+    std::vector<std::thread> buyers;
+    for (int i = 0; i < options.buyers; ++i) {
+        buyers.emplace_back(serve, options, locks ? &*locks : nullptr, options.first_buyer + i);
+    }
+    for (auto& each : buyers) {
+        each.join();
+    }
+    return 0;
+}
+
+}  // namespace flash_sale

@@ -1,0 +1,38 @@
+// The goods of the flash sale: a number in a file, with no protection of its own, and the ledger of sales.
+#pragma once
+
+#include <pawl/types.hpp>
+
+#include <filesystem>
+#include <vector>
+
+namespace flash_sale {
+
+// One shelf. Reading and writing are two steps: whoever comes in between is forgotten.
+class shelf {
+public:
+    shelf(const std::filesystem::path& folder, int number);
+    [[nodiscard]] int read() const;
+    void write(int items) const;
+
+private:
+    std::filesystem::path path_;
+};
+
+// One line of the ledger.
+struct sale {
+    int buyer = 0;
+    int shelf = 0;
+    pawl::fencing_token token;
+    pawl::time_point began{};  // when the stock was read
+    pawl::time_point ended{};  // when it had been written back
+};
+
+// Appends in one write: lines of several processes do not mix.
+void append(const std::filesystem::path& folder, const sale& one);
+std::vector<sale> read_ledger(const std::filesystem::path& folder);
+
+// How many sales began on a shelf before another one there had ended.
+int count_overlaps(std::vector<sale> sales);
+
+}  // namespace flash_sale

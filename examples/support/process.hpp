@@ -1,0 +1,58 @@
+// Child processes with pipes, and a Redis server of one's own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace support {
+
+// A child with its standard input and output at hand. Killed and waited for by the destructor.
+class child {
+public:
+    child() = default;
+    child(const std::string& program, std::vector<std::string> arguments);
+    child(child&& other) noexcept;
+    child& operator=(child&& other) noexcept;
+    ~child();
+
+    [[nodiscard]] int output() const noexcept { return out_; }
+    [[nodiscard]] bool running() const noexcept;
+    void write_line(const std::string& line) const;
+    // The exit status; 128 + the signal that killed it.
+    int wait();
+
+private:
+    pid_t pid_ = -1;
+    int in_ = -1;
+    int out_ = -1;
+};
+
+// A folder under the system's temporary one; gone with the object.
+class temporary_folder {
+public:
+    temporary_folder();
+    ~temporary_folder();
+    temporary_folder(const temporary_folder&) = delete;
+    temporary_folder& operator=(const temporary_folder&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+// redis-server on a free loopback port, without persistence. Throws std::runtime_error with a sentence.
+class private_redis {
+public:
+    explicit private_redis(const std::filesystem::path& folder);
+    [[nodiscard]] std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
+
+private:
+    std::uint16_t port_ = 0;
+    child server_;
+};
+
+}  // namespace support
