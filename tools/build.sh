@@ -1,0 +1,45 @@
+# Configuring, building and testing, for ./dev. Sourced.
+
+without_aslr=()
+
+build_folder() {
+    if [[ $1 == dev ]]; then echo build; else echo "build-$1"; fi
+}
+
+# Ninja configures again by itself when a CMake file changes, but not for the presets.
+configure_preset() {
+    local folder
+    folder=$(build_folder "$1")
+    need_boost
+    if [[ ! -f $folder/build.ninja || CMakePresets.json -nt $folder/build.ninja ]]; then
+        say "Configuring $folder"
+        cmake --preset "$1"
+    fi
+}
+
+build_preset() {
+    local preset=$1
+    shift
+    configure_preset "$preset"
+    say "Building $* in $(build_folder "$preset")"
+    ninja -C "$(build_folder "$preset")" -j "$(nproc)" "$@"
+}
+
+run_ctest() {
+    local folder=$1
+    shift
+    "${without_aslr[@]}" ctest --test-dir "$folder" -j "$(nproc)" --output-on-failure \
+        --no-tests=error "$@"
+}
+
+# Sanitizers are slow: a sample of the simulation's seeds will do.
+run_sanitized() {
+    local folder=$1
+    shift
+    PAWL_SEEDS=${PAWL_SEEDS:-300} run_ctest "$folder" -L '^(unit|conformance|simulation)$' -LE soak "$@"
+}
+
+cpp_files() {
+    git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.hpp' |
+        xargs -0 sh -c 'for f; do [ -f "$f" ] && printf "%s\0" "$f"; done' sh
+}

@@ -1,0 +1,73 @@
+# Debian packages, for ./dev. Sourced.
+
+build_packages=(g++ cmake ninja-build ccache git libssl-dev libsqlite3-dev libcli11-dev
+    libgtest-dev libgmock-dev libbenchmark-dev libhiredis-dev redis-server redis-tools pkg-config
+    python3 util-linux)
+tidy_packages=(clang-16 clang-tidy-16 clang-format-16)
+
+say() { printf '\n== %s\n' "$*"; }
+
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+# The lock of the package lists has no time-out of its own in apt.
+apt_update() {
+    local try
+    for try in $(seq 30); do
+        if apt-get -q update; then
+            return
+        fi
+        if ((try == 3)); then
+            printf 'apt-get update fails; trying on for a while, in case another apt is at work.\n'
+        fi
+        sleep 5
+    done
+    fail "apt-get update failed. Repair apt's sources and try again."
+}
+
+# Installs without starting any daemon: a redis-server on the standard port would meet nobody's wishes.
+apt_install() {
+    local policy=/usr/sbin/policy-rc.d made=no status=0
+    if [[ ! -e $policy ]]; then
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod +x "$policy"
+        made=yes
+    fi
+    DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+        -o DPkg::Lock::Timeout=300 install "$@" || status=$?
+    if [[ $made == yes ]]; then
+        rm -f "$policy"
+    fi
+    if [[ $status == 0 && " $* " == *" redis-server "* && -d /run/systemd/system ]]; then
+        systemctl --quiet disable redis-server || true
+    fi
+    return "$status"
+}
+
+missing_packages() {
+    local package
+    for package in "$@"; do
+        if [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) != installed ]]; then
+            printf '%s\n' "$package"
+        fi
+    done
+}
+
+need_packages() {
+    local missing
+    command -v dpkg-query >/dev/null || return 0
+    mapfile -t missing < <(missing_packages "$@")
+    if ((${#missing[@]} == 0)); then
+        return
+    fi
+    if ((EUID != 0)); then
+        fail "Packages are missing. Install them with: sudo apt-get install ${missing[*]}"
+    fi
+    say "Installing packages: ${missing[*]}"
+    apt_install "${missing[@]}" || {
+        apt_update
+        apt_install "${missing[@]}"
+    } || fail "apt could not install ${missing[*]}."
+}

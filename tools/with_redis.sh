@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Runs a command with a Redis of its own: tools/with_redis.sh COMMAND…
+# PAWL_URL names the server. It listens on a free port of the loopback and ends with the command.
+set -euo pipefail
+
+(($# > 0)) || {
+    echo "Usage: $0 COMMAND…" >&2
+    exit 64
+}
+folder=$(mktemp -d)
+server=
+finish() {
+    if [[ -n $server ]]; then
+        kill "$server" 2>/dev/null || true
+        wait "$server" 2>/dev/null || true
+    fi
+    rm -rf "$folder"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# A port is only known to be free once the server has it: on failure the next one is tried.
+start() {
+    local port=$1 line
+    redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$folder" --daemonize no \
+        >"$folder/log" 2>&1 &
+    server=$!
+    while kill -0 "$server" 2>/dev/null; do
+        line=$(redis-cli -p "$port" info server 2>/dev/null | tr -d '\r' | grep '^process_id:' || true)
+        if [[ $line == "process_id:$server" ]]; then
+            return 0
+        fi
+        sleep 0.02
+    done
+    wait "$server" || true
+    server=
+    return 1
+}
+
+for _ in $(seq 20); do
+    port=$((20000 + RANDOM % 12000))
+    if start "$port"; then
+        break
+    fi
+done
+[[ -n $server ]] || {
+    cat "$folder/log" >&2
+    echo "redis-server did not start: its log is above." >&2
+    exit 69
+}
+export PAWL_URL=redis://127.0.0.1:$port
+echo "Redis is at $PAWL_URL" >&2
+"$@" &
+command=$!
+trap 'kill -TERM "$command" 2>/dev/null || true; exit 130' INT TERM
+status=0
+wait "$command" || status=$?
+exit "$status"
