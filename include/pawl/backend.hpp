@@ -11,6 +11,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -86,6 +87,8 @@ struct backend_context {
     runtime* time = nullptr;
     loss_listener* listener = nullptr;
     identity who;
+    // For one line at a time about what a person may want to know; may be empty. Never a password.
+    std::function<void(std::string_view)> log;
 };
 
 class backend {

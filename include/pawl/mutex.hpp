@@ -78,6 +78,7 @@ public:
 private:
     bool lock_for(duration wait);
     bool nested();
+    bool entered(bool yes);
 
     timed_mutex inner_;
     std::mutex guard_;  // of the two below

@@ -57,7 +57,8 @@ enum class loss_reason : std::uint8_t {
     taken_over,  // the service says that it is no longer ours
     forced,      // an operator released it by force
     max_hold,    // the total time that the caller allowed is over
-    forked       // this process is a fork of the holder and holds nothing
+    client_closed,  // the client was destroyed before the handle
+    forked          // this process is a fork of the holder and holds nothing
 };
 [[nodiscard]] const char* to_string(loss_reason reason) noexcept;
 

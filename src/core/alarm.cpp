@@ -1,0 +1,49 @@
+#include "alarm.hpp"
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
+
+namespace asio = boost::asio;
+
+namespace pawl::core {
+namespace {
+
+// Cancellation of the coroutine cancels the timer, whichever runtime made it.
+struct start_wait {
+    timer* sleeper;
+    time_point when;
+
+    template <class Handler>
+    void operator()(Handler&& done) const {
+        auto slot = asio::get_associated_cancellation_slot(done);
+        if (slot.is_connected())
+            slot.assign([sleeper = sleeper](asio::cancellation_type) { sleeper->cancel(); });
+        sleeper->async_wait_until(when, std::forward<Handler>(done));
+    }
+};
+
+}  // namespace
+
+asio::awaitable<bool> alarm::wait_until(time_point when) {
+    if (!rung_) {
+        waiting_ = true;
+        boost::system::error_code ended;
+        const start_wait start{timer_.get(), when};
+        auto token = asio::redirect_error(asio::use_awaitable, ended);
+        co_await asio::async_initiate<decltype(token), void(boost::system::error_code)>(start, token);
+        waiting_ = false;
+        const auto cancelled = co_await asio::this_coro::cancellation_state;
+        if (cancelled.cancelled() != asio::cancellation_type::none)
+            throw boost::system::system_error(asio::error::operation_aborted);
+    }
+    co_return std::exchange(rung_, false);
+}
+
+void alarm::ring() {
+    rung_ = true;
+    if (waiting_) timer_->cancel();
+}
+
+}  // namespace pawl::core

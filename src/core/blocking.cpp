@@ -1,0 +1,180 @@
+#include <pawl/blocking.hpp>
+
+#include "engine.hpp"
+#include "loop.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <optional>
+
+namespace asio = boost::asio;
+
+namespace pawl::blocking {
+namespace {
+
+using core::engine;
+
+[[noreturn]] void rethrow(const std::shared_ptr<engine>& home, const std::exception_ptr& why) {
+    const auto code = home->failed(why);
+    if (code == asio::error::operation_aborted)
+        throw error(errc::cancelled, "The acquire was cancelled.");
+    std::rethrow_exception(why);
+}
+
+// Runs a coroutine on the engine's strand while the caller waits, and brings its answer or exception back.
+template <class Answer>
+class question {
+public:
+    question(loop& home, std::shared_ptr<engine> to)
+        : call_(home), operation_(std::make_shared<engine::operation>(to)), to_(std::move(to)) {}
+
+    void cancel() {
+        asio::post(to_->strand(), [operation = operation_] { operation->cancel(); });
+    }
+
+    Answer ask(asio::awaitable<Answer> what) {
+        asio::co_spawn(to_->strand(), run(std::move(what)),
+                       asio::bind_cancellation_slot(operation_->slot(), asio::detached));
+        call_.wait();
+        if (failure_) rethrow(to_, failure_);
+        return std::move(*answer_);
+    }
+
+private:
+    asio::awaitable<void> run(asio::awaitable<Answer> what) {
+        operation_->begin();
+        try {
+            answer_.emplace(co_await std::move(what));
+        } catch (...) {
+            failure_ = std::current_exception();
+        }
+        operation_->end();
+        call_.answered();
+    }
+
+    loop::call call_;
+    std::shared_ptr<engine::operation> operation_;
+    std::shared_ptr<engine> to_;
+    std::optional<Answer> answer_;
+    std::exception_ptr failure_;
+};
+
+void refuse_fork(const loop& home) {
+    if (home.forked())
+        throw error(errc::unsupported,
+                    "This client belongs to the process that this one was forked from; make a client "
+                    "after the fork.");
+}
+
+template <class Answer, class Begin>
+Answer ask(const std::shared_ptr<loop>& home, Begin begin) {
+    refuse_fork(*home);
+    question<Answer> one(*home, home->engine);
+    return one.ask(begin(*home->engine));
+}
+
+}  // namespace
+
+held_lock::held_lock(std::shared_ptr<core::lease> lease, std::shared_ptr<loop> home) noexcept
+    : lease_(std::move(lease)), home_(std::move(home)) {}
+
+held_lock& held_lock::operator=(held_lock&& other) noexcept {
+    if (this != &other) {
+        const held_lock old(std::move(*this));
+        lease_ = std::move(other.lease_);
+        home_ = std::move(other.home_);
+    }
+    return *this;
+}
+
+held_lock::~held_lock() {
+    if (!lease_ || lease_->forked()) return;
+    try {
+        asio::post(lease_->home()->strand(), [lease = lease_] { lease->home()->release(lease, {}); });
+        home_->nudge();  // sends it now
+    } catch (...) {
+        // Without memory the ttl has to end it.
+    }
+}
+
+std::string_view held_lock::name() const noexcept { return lease_->what().claim.name; }
+fencing_token held_lock::token() const noexcept { return lease_->what().grant.token; }
+lock_state held_lock::state() const noexcept { return lease_->state(); }
+loss_reason held_lock::why_lost() const noexcept { return lease_->why(); }
+time_point held_lock::safe_until() const noexcept { return lease_->safe_until(); }
+std::stop_token held_lock::lost() const noexcept { return lease_->lost(); }
+
+release_result held_lock::release() noexcept {
+    if (lease_->forked()) return release_result::unknown;
+    try {
+        auto found = release_result::unknown;
+        loop::call call(*home_);
+        asio::dispatch(lease_->home()->strand(), [&found, &call, lease = lease_] {
+            lease->home()->release(lease, [&found, &call](release_result what) {
+                found = what;
+                call.answered();
+            });
+        });
+        call.wait();
+        return found;
+    } catch (...) {
+        return release_result::unknown;
+    }
+}
+
+client::client(service where, client_options options) : loop_(std::make_shared<loop>()) {
+    loop_->engine = engine::make(loop_->context().get_executor(), where, std::move(options));
+}
+
+client::~client() {
+    if (!loop_) return;
+    if (loop_->forked()) {
+        // The loop's thread stayed with the parent; nothing here may be touched, not even to free it.
+        new std::shared_ptr<loop>(std::move(loop_));
+        return;
+    }
+    loop::call call(*loop_);
+    loop_->engine->close([&call] { call.answered(); });
+    call.wait();
+    loop_->stop();
+}
+
+held_lock client::try_acquire(std::string_view name, try_options options) {
+    const lock_options once{.ttl = options.ttl,
+                            .wait = {},
+                            .max_hold = options.max_hold,
+                            .mode = options.mode,
+                            .fenced = options.fenced};
+    auto lease = ask<std::shared_ptr<core::lease>>(
+        loop_, [&](engine& to) { return to.acquire(std::string(name), once, true); });
+    return {std::move(lease), loop_};
+}
+
+held_lock client::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
+    refuse_fork(*loop_);
+    question<std::shared_ptr<core::lease>> one(*loop_, loop_->engine);
+    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
+    return {one.ask(loop_->engine->acquire(std::string(name), options, false)), loop_};
+}
+
+lock_info client::inspect(std::string_view name) {
+    return ask<lock_info>(loop_, [&](engine& to) { return to.inspect(std::string(name)); });
+}
+
+std::vector<lock_info> client::list(std::string_view prefix) {
+    return ask<std::vector<lock_info>>(loop_, [&](engine& to) { return to.list(std::string(prefix)); });
+}
+
+bool client::force_release(std::string_view name) {
+    return ask<bool>(loop_, [&](engine& to) { return to.force_release(std::string(name)); });
+}
+
+examination client::examine() {
+    return ask<examination>(loop_, [](engine& to) { return to.examine(); });
+}
+
+}  // namespace pawl::blocking

@@ -1,0 +1,117 @@
+#include <pawl/client.hpp>
+
+#include "engine.hpp"
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace pawl {
+namespace {
+
+using core::engine;
+using engine_ptr = std::shared_ptr<engine>;
+
+// The handler's cancellation slot cancels the operation on the strand. The slot stays as it is afterwards:
+// only its own thread may touch it, and by then the operation is gone.
+template <class Handler>
+std::shared_ptr<engine::operation> connect(const engine_ptr& home, Handler& done) {
+    auto operation = std::make_shared<engine::operation>(home);
+    auto slot = asio::get_associated_cancellation_slot(done);
+    if (slot.is_connected()) {
+        slot.assign([home, weak = std::weak_ptr(operation)](asio::cancellation_type) {
+            asio::post(home->strand(), [weak] {
+                if (const auto alive = weak.lock()) alive->cancel();
+            });
+        });
+    }
+    return operation;
+}
+
+// The caller's code runs on the caller's executor, never inside our strand.
+template <class Handler, class Answer>
+void finish(const engine_ptr& home, Handler done, error_code ec, Answer answer) {
+    asio::post(home->outside(), asio::append(std::move(done), ec, std::move(answer)));
+}
+
+asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation> operation,
+                              std::string name, lock_options options, bool once,
+                              client::lock_handler done) {
+    operation->begin();
+    error_code ec;
+    std::shared_ptr<core::lease> lease;
+    try {
+        lease = co_await home->acquire(std::move(name), options, once);
+    } catch (...) {
+        ec = home->failed(std::current_exception());
+    }
+    operation->end();
+    finish(home, std::move(done), ec, held_lock(std::move(lease)));
+}
+
+template <class Answer>
+asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation> operation,
+                             asio::awaitable<Answer> question, client::answer_handler<Answer> done) {
+    operation->begin();
+    error_code ec;
+    Answer found{};
+    try {
+        found = co_await std::move(question);
+    } catch (...) {
+        ec = home->failed(std::current_exception());
+    }
+    operation->end();
+    finish(home, std::move(done), ec, std::move(found));
+}
+
+template <class Answer>
+void ask(const engine_ptr& home, asio::awaitable<Answer> question, client::answer_handler<Answer> done) {
+    auto operation = connect(home, done);
+    const auto slot = operation->slot();
+    asio::co_spawn(home->strand(), answer(home, std::move(operation), std::move(question), std::move(done)),
+                   asio::bind_cancellation_slot(slot, asio::detached));
+}
+
+}  // namespace
+
+client::client(asio::any_io_executor on, service where, client_options options)
+    : engine_(engine::make(on, where, std::move(options))) {}
+
+client::~client() {
+    if (engine_) engine_->close({});
+}
+
+std::string client::last_failure() const { return engine_->last_failure(); }
+
+void client::start_acquire(engine_ptr home, std::string name, lock_options options, bool once,
+                           lock_handler done) {
+    auto operation = connect(home, done);
+    const auto slot = operation->slot();
+    asio::co_spawn(home->strand(),
+                   acquire(home, std::move(operation), std::move(name), options, once, std::move(done)),
+                   asio::bind_cancellation_slot(slot, asio::detached));
+}
+
+void client::start_inspect(answer_handler<lock_info> done, engine_ptr home, std::string name) {
+    ask(home, home->inspect(std::move(name)), std::move(done));
+}
+
+void client::start_list(answer_handler<std::vector<lock_info>> done, engine_ptr home, std::string prefix) {
+    ask(home, home->list(std::move(prefix)), std::move(done));
+}
+
+void client::start_force_release(answer_handler<bool> done, engine_ptr home, std::string name) {
+    ask(home, home->force_release(std::move(name)), std::move(done));
+}
+
+void client::start_examine(answer_handler<examination> done, engine_ptr home) {
+    ask(home, home->examine(), std::move(done));
+}
+
+}  // namespace pawl

@@ -1,0 +1,255 @@
+#include "engine.hpp"
+
+#include "chance.hpp"
+#include "identity.hpp"
+#include "validate.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/append.hpp>
+#include <boost/system/system_error.hpp>
+
+namespace asio = boost::asio;
+
+namespace pawl::core {
+namespace {
+
+time_point plus(time_point when, duration more) {
+    return more >= time_point::max() - when ? time_point::max() : when + more;
+}
+
+// The caller's code runs on the caller's executor, never inside our strand.
+template <class Handler, class... Answers>
+void hand_over(const asio::any_io_executor& outside, Handler done, Answers... answers) {
+    asio::post(outside, asio::append(std::move(done), std::move(answers)...));
+}
+
+release_result found_when_lost(loss_reason why) {
+    return why == loss_reason::taken_over || why == loss_reason::forced ? release_result::taken_over
+                                                                        : release_result::expired;
+}
+
+}  // namespace
+
+engine::engine(const asio::any_io_executor& on, client_options options)
+    : options_(std::move(options)),
+      outside_(on),
+      strand_(asio::make_strand(on)),
+      room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
+    if (options_.time == nullptr) options_.time = &real_runtime();
+}
+
+engine::ptr engine::make(const asio::any_io_executor& on, const service& where, client_options options) {
+    ptr one(new engine(on, std::move(options)));
+    backend_context context;
+    context.strand = one->strand_;
+    context.time = one->options_.time;
+    context.listener = one.get();
+    context.who = who_am_i(one->options_.command);
+    context.log = one->options_.log;
+    one->backend_ = where.open(std::move(context));
+    one->keeper_ = std::make_unique<lease_keeper>(
+        one->time(), one->strand_, *one->backend_,
+        [self = one.get()](const std::shared_ptr<lease>& lost) { self->tell_loss(lost); });
+    return one;
+}
+
+asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_options options, bool once) {
+    check_name(name);
+    check_options(options);
+    if (closed_) throw error(errc::cancelled, "The client is closed; make a new one.");
+    const auto began = time().now();
+    const auto give_up_at = once ? began : plus(began, options.wait);
+    // Some backends read the last two digits as the number of the attempt.
+    const claim what{name, random_hex(time(), 15) + "00", std::min(options.ttl, options.max_hold),
+                     options.mode, options.fenced};
+    std::optional<grant> given;
+    if (once) {
+        given = co_await backend_->acquire(what, give_up_at);
+        if (!given) co_return nullptr;
+    } else {
+        waiting_room::place place(room_, name);
+        if (co_await place.until_first(give_up_at)) given = co_await backend_->acquire(what, give_up_at);
+    }
+    if (!given)
+        throw error(errc::timed_out, "The lock '" + name + "' was not free in time; wait longer, or see "
+                                     "who has it with `pawl status`.");
+    hold got{what, std::move(*given)};
+    auto one = std::make_shared<lease>(shared_from_this(), time(), std::move(got), time().now(),
+                                       options.max_hold);
+    keeper_->keep(one);
+    if (!keeping_) {
+        keeping_ = true;
+        asio::co_spawn(strand_, keeper_->run(shared_from_this()), asio::detached);
+    }
+    co_return one;
+}
+
+asio::awaitable<lock_info> engine::inspect(std::string name) {
+    check_name(name);
+    co_return co_await backend_->inspect(name);
+}
+
+asio::awaitable<std::vector<lock_info>> engine::list(std::string prefix) {
+    co_return co_await backend_->list(prefix);
+}
+
+asio::awaitable<bool> engine::force_release(std::string name) {
+    check_name(name);
+    co_return co_await backend_->force_release(name);
+}
+
+asio::awaitable<examination> engine::examine() { co_return co_await backend_->examine(); }
+
+void engine::release(const std::shared_ptr<lease>& one, lease::release_handler done) {
+    if (one->found) {
+        if (done) hand_over(outside_, std::move(done), *one->found);
+        return;
+    }
+    if (done) one->release_waiters.push_back(std::move(done));
+    if (std::exchange(one->releasing, true)) return;
+    keeper_->drop(one);
+    if (one->give_back()) {
+        for (auto& wait : std::exchange(one->loss_waiters, {}))
+            hand_over(outside_, std::move(wait.done),
+                      boost::system::error_code(asio::error::operation_aborted), loss_reason::none);
+        asio::co_spawn(strand_, give_back(one, release_result::unknown), asio::detached);
+    } else {
+        tell_loss(one);
+        finish_release(one, found_when_lost(one->why()));
+    }
+}
+
+asio::awaitable<void> engine::give_back(std::shared_ptr<lease> one, release_result already) {
+    auto found = already;
+    try {
+        found = co_await backend_->release(one->what());
+    } catch (...) {
+        failed(std::current_exception());
+    }
+    // The service may only now be telling that the lease ran out before the release came to it.
+    finish_release(one, found);
+}
+
+void engine::finish_release(const std::shared_ptr<lease>& one, release_result found) {
+    one->found = found;
+    for (auto& done : std::exchange(one->release_waiters, {})) hand_over(outside_, std::move(done), found);
+}
+
+// A lost lease may still stand in the service's books: take it out, for those who wait.
+asio::awaitable<void> engine::clear_up(std::shared_ptr<lease> one) {
+    try {
+        co_await backend_->release(one->what());
+    } catch (...) {
+        failed(std::current_exception());
+    }
+}
+
+void engine::wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler done) {
+    if (one->state() == lock_state::lost) {
+        hand_over(outside_, std::move(done), boost::system::error_code{}, one->why());
+        return;
+    }
+    if (one->releasing) {
+        hand_over(outside_, std::move(done), boost::system::error_code(asio::error::operation_aborted),
+                  loss_reason::none);
+        return;
+    }
+    const auto id = ++next_wait_;
+    auto slot = asio::get_associated_cancellation_slot(done);
+    if (slot.is_connected()) {
+        slot.assign([self = shared_from_this(), one, id](asio::cancellation_type) {
+            asio::post(self->strand_, [self, one, id] {
+                for (auto at = one->loss_waiters.begin(); at != one->loss_waiters.end(); ++at) {
+                    if (at->id != id) continue;
+                    auto handler = std::move(at->done);
+                    one->loss_waiters.erase(at);
+                    hand_over(self->outside_, std::move(handler),
+                              boost::system::error_code(asio::error::operation_aborted),
+                              loss_reason::none);
+                    return;
+                }
+            });
+        });
+    }
+    one->loss_waiters.push_back({id, std::move(done)});
+}
+
+void engine::lost(std::string_view owner, loss_reason why) { keeper_->push_loss(owner, why); }
+
+void engine::tell_loss(const std::shared_ptr<lease>& one) {
+    for (auto& wait : std::exchange(one->loss_waiters, {}))
+        hand_over(outside_, std::move(wait.done), boost::system::error_code{}, one->why());
+    const auto why = one->why();
+    if (options_.log)
+        options_.log("lost '" + one->what().claim.name + "': " + std::string(to_string(why)));
+    if (why == loss_reason::expired || why == loss_reason::max_hold)
+        asio::co_spawn(strand_, clear_up(one), asio::detached);
+}
+
+void engine::operation::begin() {
+    begun_ = true;
+    home_->operations_.insert(this);
+}
+void engine::operation::end() {
+    if (std::exchange(begun_, false)) home_->operations_.erase(this);
+}
+void engine::operation::cancel() { signal_.emit(asio::cancellation_type::terminal); }
+
+void engine::close(std::function<void()> closed) {
+    asio::dispatch(strand_, [self = shared_from_this(), closed = std::move(closed)]() mutable {
+        asio::co_spawn(self->strand_, self->close_down(std::move(closed)), asio::detached);
+    });
+}
+
+asio::awaitable<void> engine::close_down(std::function<void()> closed) {
+    const auto self = shared_from_this();
+    closed_ = true;
+    const auto outstanding = operations_;
+    for (auto* one : outstanding) {
+        if (operations_.contains(one)) one->cancel();
+    }
+    for (const auto& one : keeper_->all()) {
+        keeper_->drop(one);
+        if (one->releasing) continue;
+        one->releasing = true;
+        one->lose(loss_reason::client_closed);
+        tell_loss(one);
+        asio::co_spawn(strand_, give_back(one, release_result::unknown), asio::detached);
+    }
+    keeper_->stop();
+    co_await backend_->close();
+    if (closed) closed();
+}
+
+boost::system::error_code engine::failed(const std::exception_ptr& why) noexcept {
+    boost::system::error_code code = make_error_code(errc::protocol);
+    std::string sentence;
+    try {
+        std::rethrow_exception(why);
+    } catch (const error& e) {
+        code = e.code();
+        sentence = e.what();
+    } catch (const boost::system::system_error& e) {
+        code = e.code();
+        sentence = e.what();
+    } catch (const std::exception& e) {
+        sentence = e.what();
+    } catch (...) {
+        sentence = "an unknown exception";
+    }
+    if (code == asio::error::operation_aborted) return code;
+    const std::lock_guard lock(failure_mutex_);
+    last_failure_ = std::move(sentence);
+    return code;
+}
+
+std::string engine::last_failure() const {
+    const std::lock_guard lock(failure_mutex_);
+    return last_failure_;
+}
+
+}  // namespace pawl::core

@@ -1,0 +1,98 @@
+// What stands behind a client, in both faces: one strand, one backend, and the life of every hold.
+#pragma once
+
+#include "lease_keeper.hpp"
+#include "waiting_room.hpp"
+
+#include <pawl/client_options.hpp>
+#include <pawl/error.hpp>
+#include <pawl/options.hpp>
+#include <pawl/service.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <set>
+
+namespace pawl::core {
+
+// Members marked "strand" run on it; the others may be called from any thread.
+class engine : public std::enable_shared_from_this<engine>, private loss_listener {
+public:
+    using ptr = std::shared_ptr<engine>;
+
+    static ptr make(const boost::asio::any_io_executor& on, const service& where, client_options options);
+
+    [[nodiscard]] const boost::asio::any_io_executor& strand() const noexcept { return strand_; }
+    // Where the caller's handlers start: outside the strand, on their way to their own executors.
+    [[nodiscard]] const boost::asio::any_io_executor& outside() const noexcept { return outside_; }
+    [[nodiscard]] runtime& time() const noexcept { return *options_.time; }
+
+    // Strand. An empty result: somebody else's, where `once`. Throws pawl::error.
+    boost::asio::awaitable<std::shared_ptr<lease>> acquire(std::string name, lock_options options, bool once);
+
+    // Strand. For people and tools.
+    boost::asio::awaitable<lock_info> inspect(std::string name);
+    boost::asio::awaitable<std::vector<lock_info>> list(std::string prefix);
+    boost::asio::awaitable<bool> force_release(std::string name);
+    boost::asio::awaitable<examination> examine();
+
+    // Strand. The first call gives it back, later ones wait for what it found.
+    void release(const std::shared_ptr<lease>& one, lease::release_handler done);
+    void wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler done);
+
+    // One outstanding operation that `close`, or its caller, may cancel.
+    class operation {
+    public:
+        explicit operation(ptr home) noexcept : home_(std::move(home)) {}
+        ~operation() { end(); }
+        operation(const operation&) = delete;
+        operation& operator=(const operation&) = delete;
+        // All on the strand.
+        void begin();
+        void end();
+        void cancel();
+        [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
+
+    private:
+        const ptr home_;
+        bool begun_ = false;
+        boost::asio::cancellation_signal signal_;
+    };
+
+    // Cancels acquires, gives back what is held, lets that finish for the drain time; then `closed` is
+    // called on the strand.
+    void close(std::function<void()> closed);
+
+    // Remembers the sentence and returns the code.
+    boost::system::error_code failed(const std::exception_ptr& why) noexcept;
+    [[nodiscard]] std::string last_failure() const;
+
+private:
+    engine(const boost::asio::any_io_executor& on, client_options options);
+
+    void lost(std::string_view owner, loss_reason why) override;
+    void tell_loss(const std::shared_ptr<lease>& one);
+    void finish_release(const std::shared_ptr<lease>& one, release_result found);
+    boost::asio::awaitable<void> give_back(std::shared_ptr<lease> one, release_result already);
+    boost::asio::awaitable<void> clear_up(std::shared_ptr<lease> one);
+    boost::asio::awaitable<void> close_down(std::function<void()> closed);
+
+    client_options options_;
+    boost::asio::any_io_executor outside_;
+    boost::asio::any_io_executor strand_;
+    std::unique_ptr<backend> backend_;
+    waiting_room room_;
+    std::unique_ptr<lease_keeper> keeper_;
+    std::set<operation*> operations_;
+    bool keeping_ = false;
+    bool closed_ = false;
+    std::uint64_t next_wait_ = 0;
+    mutable std::mutex failure_mutex_;
+    std::string last_failure_;
+};
+
+}  // namespace pawl::core

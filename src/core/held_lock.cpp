@@ -1,0 +1,51 @@
+#include <pawl/held_lock.hpp>
+
+#include "engine.hpp"
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+
+namespace asio = boost::asio;
+
+namespace pawl {
+
+held_lock& held_lock::operator=(held_lock&& other) noexcept {
+    if (this != &other) {
+        const held_lock old(std::move(*this));
+        lease_ = std::move(other.lease_);
+    }
+    return *this;
+}
+
+held_lock::~held_lock() {
+    if (!lease_ || lease_->forked()) return;
+    try {
+        asio::post(lease_->home()->strand(),
+                   [lease = lease_] { lease->home()->release(lease, {}); });
+    } catch (...) {
+        // Without memory the ttl has to end it.
+    }
+}
+
+std::string_view held_lock::name() const noexcept { return lease_->what().claim.name; }
+fencing_token held_lock::token() const noexcept { return lease_->what().grant.token; }
+lock_state held_lock::state() const noexcept { return lease_->state(); }
+loss_reason held_lock::why_lost() const noexcept { return lease_->why(); }
+time_point held_lock::safe_until() const noexcept { return lease_->safe_until(); }
+std::stop_token held_lock::lost() const noexcept { return lease_->lost(); }
+
+void held_lock::start_release(std::shared_ptr<core::lease> lease, release_handler done) {
+    const auto home = lease->home();
+    asio::dispatch(home->strand(), [lease = std::move(lease), done = std::move(done)]() mutable {
+        lease->home()->release(lease, std::move(done));
+    });
+}
+
+void held_lock::start_wait_lost(std::shared_ptr<core::lease> lease, loss_handler done) {
+    const auto home = lease->home();
+    asio::dispatch(home->strand(), [lease = std::move(lease), done = std::move(done)]() mutable {
+        lease->home()->wait_lost(lease, std::move(done));
+    });
+}
+
+}  // namespace pawl

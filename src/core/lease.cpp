@@ -1,0 +1,100 @@
+#include "lease.hpp"
+
+#include <pthread.h>
+
+namespace pawl::core {
+namespace {
+
+std::atomic<std::uint32_t> forks{0};
+
+const int watching_forks = [] {
+    return ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+}();
+
+time_point plus(time_point when, duration more) {
+    return more >= time_point::max() - when ? time_point::max() : when + more;
+}
+
+}  // namespace
+
+std::uint32_t fork_generation() noexcept { return forks.load(std::memory_order_relaxed); }
+
+lease::lease(std::shared_ptr<engine> home, runtime& time, hold what, time_point granted_at,
+             duration max_hold)
+    : home_(std::move(home)),
+      time_(time),
+      what_(std::move(what)),
+      max_until_(plus(granted_at, max_hold)),
+      deadline_(std::min(what_.grant.deadline, max_until_).time_since_epoch().count()) {}
+
+lock_state lease::state() const noexcept {
+    if (forked()) return lock_state::lost;
+    const auto state = state_.load(std::memory_order_acquire);
+    const bool ours = state == lock_state::held || state == lock_state::at_risk;
+    // Whoever asks after the deadline is told the truth even when nothing has run since.
+    return ours && time_.now() >= deadline() ? lock_state::lost : state;
+}
+
+loss_reason lease::why() const noexcept {
+    if (forked()) return loss_reason::forked;
+    const auto why = why_.load(std::memory_order_acquire);
+    if (why == loss_reason::none && state() == lock_state::lost)
+        return ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired;
+    return why;
+}
+
+time_point lease::safe_until() const noexcept {
+    return state() == lock_state::lost ? std::min(deadline(), time_.now()) : deadline();
+}
+
+std::stop_token lease::lost() const noexcept {
+    if (forked()) {
+        std::stop_source stopped;
+        stopped.request_stop();
+        return stopped.get_token();
+    }
+    return stop_.get_token();
+}
+
+bool lease::lose(loss_reason why) noexcept {
+    auto state = state_.load(std::memory_order_acquire);
+    while (state == lock_state::held || state == lock_state::at_risk) {
+        if (state_.compare_exchange_weak(state, lock_state::lost)) {
+            why_.store(why, std::memory_order_release);
+            auto stop = stop_;  // a callback may drop the last handle, and this lease with it
+            stop.request_stop();
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lease::give_back() noexcept {
+    auto state = state_.load(std::memory_order_acquire);
+    while (state == lock_state::held || state == lock_state::at_risk) {
+        if (time_.now() >= deadline()) {
+            lose(ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired);
+            return false;
+        }
+        if (state_.compare_exchange_weak(state, lock_state::released)) return true;
+    }
+    return false;
+}
+
+bool lease::mark_at_risk() noexcept {
+    auto state = lock_state::held;
+    return state_.compare_exchange_strong(state, lock_state::at_risk);
+}
+
+bool lease::extend(time_point until) noexcept {
+    if (time_.now() >= deadline()) {
+        lose(ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired);
+        return false;
+    }
+    what_.grant.deadline = std::min(until, max_until_);
+    deadline_.store(what_.grant.deadline.time_since_epoch().count());
+    auto state = lock_state::at_risk;
+    return state_.compare_exchange_strong(state, lock_state::held) || state == lock_state::held;
+}
+
+}  // namespace pawl::core

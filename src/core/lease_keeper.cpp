@@ -1,0 +1,179 @@
+#include "lease_keeper.hpp"
+
+#include "guard.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+
+namespace asio = boost::asio;
+
+namespace pawl::core {
+namespace {
+
+constexpr std::size_t batch_size = 256;
+
+// A little before the deadline, so that who is told can still act on it.
+time_point notice_at(const lease& one) {
+    return one.deadline() - std::min<duration>(one.what().claim.ttl / 200, std::chrono::milliseconds(5));
+}
+
+}  // namespace
+
+lease_keeper::lease_keeper(runtime& time, asio::any_io_executor strand, backend& service,
+                           loss_hook on_loss)
+    : time_(time),
+      strand_(std::move(strand)),
+      service_(service),
+      on_loss_(std::move(on_loss)),
+      alarm_(time, strand_) {}
+
+void lease_keeper::keep(const std::shared_ptr<lease>& one) {
+    by_owner_.emplace(one->what().claim.owner, one);
+    one->plan.kept = true;
+    schedule(*one);
+    if (one->what().grant.confirm) {
+        // The deadline is a claim window, not a lease: its thirds say nothing.
+        const auto now = time_.now();
+        one->plan.renew_at = now;
+        one->plan.risk_at = now + (one->deadline() - now) / 2;
+        plan(*one);
+    }
+    if (time_.passes_by_itself()) guard::instance().watch(*one);
+}
+
+void lease_keeper::drop(const std::shared_ptr<lease>& one) {
+    if (!std::exchange(one->plan.kept, false)) return;
+    if (time_.passes_by_itself()) guard::instance().forget(*one);
+    order_.erase(one.get());
+    by_owner_.erase(one->what().claim.owner);
+}
+
+std::vector<std::shared_ptr<lease>> lease_keeper::all() const {
+    std::vector<std::shared_ptr<lease>> leases;
+    leases.reserve(by_owner_.size());
+    for (const auto& [owner, one] : by_owner_) leases.push_back(one);
+    std::sort(leases.begin(), leases.end(), [](const auto& a, const auto& b) {
+        return a->what().claim.owner < b->what().claim.owner;  // the same in every run of one seed
+    });
+    return leases;
+}
+
+void lease_keeper::push_loss(std::string_view owner, loss_reason why) {
+    const auto found = by_owner_.find(owner);
+    if (found == by_owner_.end()) return;
+    const auto one = found->second;
+    lose(one, why);
+}
+
+// The thirds count from the moment that the present deadline was counted from.
+void lease_keeper::schedule(lease& one) {
+    const auto ttl = one.what().claim.ttl;
+    const auto begin = one.deadline() + drift(ttl) - ttl;
+    const bool last = one.ended_by_max_hold();
+    one.plan.renew_at = last ? time_point::max() : begin + ttl / 3;
+    one.plan.risk_at = last ? time_point::max() : begin + ttl * 2 / 3;
+    plan(one);
+}
+
+void lease_keeper::plan(lease& one) {
+    const auto renew_at = one.plan.in_flight ? time_point::max() : one.plan.renew_at;
+    order_.erase(&one);
+    one.plan.next = std::min({renew_at, one.plan.risk_at, notice_at(one)});
+    order_.insert(&one);
+    if (one.plan.next < armed_) {
+        armed_ = one.plan.next;
+        alarm_.ring();
+    }
+}
+
+void lease_keeper::lose(const std::shared_ptr<lease>& one, loss_reason why) {
+    if (!one->plan.kept) return;
+    drop(one);
+    one->lose(why);
+    // The guard, or a caller who asked too late, may have been first to say so.
+    if (one->state() == lock_state::lost) on_loss_(one);
+}
+
+asio::awaitable<void> lease_keeper::run(std::shared_ptr<void> self) {
+    while (!stopped_) {
+        look(time_.now());
+        armed_ = order_.empty() ? time_point::max() : (*order_.begin())->plan.next;
+        co_await alarm_.wait_until(armed_);
+    }
+    self.reset();
+}
+
+void lease_keeper::stop() {
+    stopped_ = true;
+    alarm_.ring();
+}
+
+void lease_keeper::look(time_point now) {
+    std::vector<std::shared_ptr<lease>> due;
+    armed_ = time_point::min();  // nothing is planned anew before the loop has gone round
+    while (!order_.empty()) {
+        auto& one = **order_.begin();
+        // Leases that are nearly due go along: many locks then need few requests.
+        const bool renewing = !one.plan.in_flight && one.plan.next == one.plan.renew_at;
+        if (one.plan.next > now + (renewing ? one.what().claim.ttl / 6 : duration{})) break;
+        const auto held = one.shared_from_this();
+        if (now >= notice_at(one)) {
+            lose(held, one.ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired);
+            continue;
+        }
+        if (now >= one.plan.risk_at) {
+            one.mark_at_risk();
+            one.plan.risk_at = time_point::max();
+        }
+        if (renewing) {
+            one.plan.in_flight = true;
+            due.push_back(held);
+        }
+        plan(one);
+    }
+    for (std::size_t at = 0; at < due.size(); at += batch_size) {
+        const auto first = due.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto last = due.begin() + static_cast<std::ptrdiff_t>(std::min(due.size(), at + batch_size));
+        std::vector<std::shared_ptr<lease>> batch(first, last);
+        asio::co_spawn(strand_, renew(std::move(batch)), asio::detached);
+    }
+}
+
+// The leases keep their engine alive, and that the keeper.
+asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> batch) {
+    std::vector<renewal> lines(batch.size());
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        const auto& one = *batch[i];
+        const auto ttl = one.what().claim.ttl;
+        const auto left = std::max<duration>(one.max_until() - time_.now(), std::chrono::milliseconds(1));
+        lines[i].what = &one.what();
+        lines[i].ttl = left < ttl ? std::min(ttl, left + drift(ttl)) : ttl;
+    }
+    co_await service_.renew(lines);
+    for (std::size_t i = 0; i < batch.size(); ++i) settle(batch[i], lines[i]);
+}
+
+void lease_keeper::settle(const std::shared_ptr<lease>& one, const renewal& answer) {
+    if (!one->plan.kept) return;  // given back meanwhile
+    one->plan.in_flight = false;
+    switch (answer.result) {
+        case renewal::outcome::extended:
+            if (one->extend(answer.deadline)) {
+                schedule(*one);
+            } else {
+                lose(one, loss_reason::expired);
+            }
+            break;
+        case renewal::outcome::refused: lose(one, loss_reason::taken_over); break;
+        case renewal::outcome::unknown: {
+            const auto pause = std::max<duration>(one->what().claim.ttl / 20, std::chrono::milliseconds(5));
+            one->plan.renew_at = time_.now() + pause;
+            plan(*one);
+            break;
+        }
+    }
+}
+
+}  // namespace pawl::core

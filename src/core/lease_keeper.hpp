@@ -1,0 +1,61 @@
+// Renews every lease of one client in time, in few requests, and tells of every loss.
+#pragma once
+
+#include "alarm.hpp"
+#include "lease.hpp"
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace pawl::core {
+
+// Renewal at ttl/3, again and again while there is time; at_risk at 2/3; lost just before the deadline.
+// All of it on one strand. See docs/internals.md, "The lease".
+class lease_keeper {
+public:
+    using loss_hook = std::function<void(const std::shared_ptr<lease>&)>;
+
+    // `on_loss` is called once for every lease that is lost while kept.
+    lease_keeper(runtime& time, boost::asio::any_io_executor strand, backend& service, loss_hook on_loss);
+
+    void keep(const std::shared_ptr<lease>& one);
+    void drop(const std::shared_ptr<lease>& one);
+    // What the service pushed about the claim of this owner.
+    void push_loss(std::string_view owner, loss_reason why);
+    [[nodiscard]] std::size_t size() const noexcept { return by_owner_.size(); }
+    [[nodiscard]] std::vector<std::shared_ptr<lease>> all() const;
+
+    // The keeper's own coroutine; ends after `stop`. `self` keeps the owner of the keeper alive.
+    boost::asio::awaitable<void> run(std::shared_ptr<void> self);
+    void stop();
+
+private:
+    struct earlier {
+        bool operator()(const lease* a, const lease* b) const noexcept {
+            return a->plan.next != b->plan.next ? a->plan.next < b->plan.next : a < b;
+        }
+    };
+
+    void look(time_point now);
+    void plan(lease& one);
+    void schedule(lease& one);
+    void lose(const std::shared_ptr<lease>& one, loss_reason why);
+    boost::asio::awaitable<void> renew(std::vector<std::shared_ptr<lease>> batch);
+    void settle(const std::shared_ptr<lease>& one, const renewal& answer);
+
+    runtime& time_;
+    boost::asio::any_io_executor strand_;
+    backend& service_;
+    loss_hook on_loss_;
+    alarm alarm_;
+    time_point armed_ = time_point::max();
+    bool stopped_ = false;
+    std::set<lease*, earlier> order_;
+    std::unordered_map<std::string_view, std::shared_ptr<lease>> by_owner_;
+};
+
+}  // namespace pawl::core

@@ -1,0 +1,70 @@
+// The event loop of a blocking client. A caller that waits drives it, which saves two context switches a
+// round trip; a thread of its own does when nobody waits.
+#pragma once
+
+#include "fork_mark.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace pawl::core {
+class engine;
+}
+
+namespace pawl::blocking {
+
+class loop : public std::enable_shared_from_this<loop> {
+public:
+    loop();
+    ~loop();
+    loop(const loop&) = delete;
+    loop& operator=(const loop&) = delete;
+
+    // One caller's wait for one answer, which is given on the loop.
+    class call {
+    public:
+        explicit call(loop& home) noexcept : home_(home) {}
+        void answered();
+        void wait();
+
+    private:
+        friend class loop;
+        loop& home_;
+        bool done_ = false;  // under the loop's mutex
+        std::atomic<bool> quick_done_ = false;
+        std::condition_variable woken_;
+    };
+
+    // Runs what is ready, without waiting, if nobody else drives.
+    void nudge() noexcept;
+    void stop();
+
+    [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
+    [[nodiscard]] bool forked() const noexcept { return generation_ != core::fork_generation(); }
+    std::shared_ptr<core::engine> engine;
+
+private:
+    void background();
+    void hand_on();
+
+    boost::asio::io_context context_{1};
+    std::mutex mutex_;
+    bool driven_ = false;
+    bool by_thread_ = false;  // driven by the thread of its own
+    bool parked_ = false;     // that thread waits to be told that the callers are gone
+    bool stopped_ = false;
+    std::atomic<std::size_t> callers_ = 0;
+    std::uint64_t calls_ = 0;
+    std::deque<call*> waiting_;
+    std::condition_variable thread_woken_;
+    const std::uint32_t generation_ = core::fork_generation();
+    std::thread thread_;
+};
+
+}  // namespace pawl::blocking

@@ -1,0 +1,39 @@
+#include "validate.hpp"
+
+#include <pawl/error.hpp>
+
+#include <string>
+
+namespace pawl::core {
+
+void check_name(std::string_view name) {
+    if (name.empty())
+        throw error(errc::bad_name, "The lock's name is empty; give it 1 to 512 bytes.");
+    if (name.size() > 512)
+        throw error(errc::bad_name, "The lock's name has " + std::to_string(name.size()) +
+                                        " bytes; use at most 512.");
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(name[i]);
+        if (byte < 0x20 || byte == 0x7f)
+            throw error(errc::bad_name, "The lock's name has a control character at byte " +
+                                            std::to_string(i + 1) + "; use printable characters.");
+    }
+}
+
+void check_options(const lock_options& options) {
+    using namespace std::chrono_literals;
+    const auto ms = [](duration d) {
+        return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) + " ms";
+    };
+    if (options.ttl < 10ms || options.ttl > 24h)
+        throw error(errc::bad_option,
+                    "A ttl of " + ms(options.ttl) + " makes no sense; use 10 ms to 24 h.");
+    if (options.wait < 0ms)
+        throw error(errc::bad_option, "A wait of " + ms(options.wait) +
+                                          " makes no sense; use 0 to ask once, or pawl::forever.");
+    if (options.max_hold < 10ms)
+        throw error(errc::bad_option, "A max_hold of " + ms(options.max_hold) +
+                                          " makes no sense; use 10 ms or more, or pawl::forever.");
+}
+
+}  // namespace pawl::core

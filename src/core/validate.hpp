@@ -1,0 +1,15 @@
+// What may be asked for. Each refusal is one sentence that says what to do.
+#pragma once
+
+#include <pawl/options.hpp>
+
+#include <string_view>
+
+namespace pawl::core {
+
+// Throws errc::bad_name: 1 to 512 bytes, no control characters.
+void check_name(std::string_view name);
+// Throws errc::bad_option.
+void check_options(const lock_options& options);
+
+}  // namespace pawl::core
