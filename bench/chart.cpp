@@ -1,0 +1,145 @@
+#include "report.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+#include <string_view>
+
+namespace bench {
+
+namespace {
+
+constexpr int width = 960;
+constexpr int left = 28;
+constexpr int bar_left = 400;
+constexpr int bar_width = 300;
+constexpr int top = 92;
+constexpr int row_height = 44;
+
+constexpr std::string_view style = R"css(
+  <style>
+    .card { fill: #fbfbfa; stroke: #d9d9d4 } .ink { fill: #20242a } .soft { fill: #666d76 }
+    .limit { fill: #b9bec6 } .good { fill: #1f8a70 } .bad { fill: #d1672b } .plain { fill: #4a7fb5 }
+    .tick { stroke: #20242a } .rule { stroke: #e4e4df }
+    text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; font-size: 13px }
+    .title { font-size: 20px; font-weight: 600 } .small { font-size: 11.5px } .right { text-anchor: end }
+    .strong { font-weight: 600 }
+    @media (prefers-color-scheme: dark) {
+      .card { fill: #16191d; stroke: #31363d } .ink { fill: #e8eaed } .soft { fill: #9aa2ad }
+      .limit { fill: #59616c } .good { fill: #35b896 } .bad { fill: #ec8a4f } .plain { fill: #6aa3de }
+      .tick { stroke: #e8eaed } .rule { stroke: #262b31 }
+    }
+  </style>
+)css";
+
+std::string escaped(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        result += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+    }
+    return result;
+}
+
+std::string text(double x, double y, std::string_view classes, std::string_view what) {
+    return "  <text x=\"" + figure(x) + "\" y=\"" + figure(y) + "\" class=\"" +
+           std::string(classes) + "\">" + escaped(what) + "</text>\n";
+}
+
+std::string bar(double y, double height, double length, std::string_view kind) {
+    return "  <rect x=\"" + std::to_string(bar_left) + "\" y=\"" + figure(y) + "\" width=\"" +
+           figure(std::max(length, 1.5)) + "\" height=\"" + figure(height) +
+           "\" rx=\"2\" class=\"" + std::string(kind) + "\"/>\n";
+}
+
+std::string tick(double x, double y) {
+    return "  <line x1=\"" + figure(x) + "\" x2=\"" + figure(x) + "\" y1=\"" + figure(y - 3) +
+           "\" y2=\"" + figure(y + 25) + "\" class=\"tick\" stroke-dasharray=\"2 2\"/>\n";
+}
+
+// Where the target lies, in the unit of the row.
+double target_value(const row& line) {
+    const std::string digits = line.target.substr(line.target.find(' ') + 1);
+    const double value = std::stod(digits);
+    return line.ratio && line.limit ? value * *line.limit : value;
+}
+
+std::string draw(const row& line, double y) {
+    const bool aims = !line.target.empty();
+    const double target = aims ? target_value(line) : 0;
+    const double most = std::max({line.measured, line.limit.value_or(0), target, 1e-9}) * 1.05;
+    const auto length = [&](double value) { return bar_width * value / most; };
+    const char* kind = !line.met ? "plain" : *line.met ? "good" : "bad";
+
+    std::string out = text(left, y + 10, "ink", line.what);
+    if (!line.limit_name.empty()) {
+        out += text(left, y + 25, "soft small", "beside: " + line.limit_name);
+    }
+    if (aims || line.limit) {
+        out += bar(y, line.limit ? 13 : 22, length(line.measured), kind);
+    }
+    if (line.limit) {
+        out += bar(y + 15, 7, length(*line.limit), "limit");
+    }
+    if (aims) {
+        out += tick(bar_left + length(target), y);
+    }
+    std::string right = figure(line.measured) + ' ' + line.unit;
+    if (line.ratio) {
+        right = figure(*line.ratio) + " ×   " + right;
+    }
+    out += text(width - left, y + 10, "ink right strong", right);
+    if (aims) {
+        const std::string verdict = *line.met ? "met" : "not met";
+        out += text(width - left, y + 25, "soft right small",
+                    "target " + line.target + (line.ratio ? " ×, " : ", ") + verdict);
+    }
+    out += "  <line x1=\"" + std::to_string(left) + "\" x2=\"" + std::to_string(width - left) +
+           "\" y1=\"" + figure(y + 32) + "\" y2=\"" + figure(y + 32) + "\" class=\"rule\"/>\n";
+    return out;
+}
+
+std::string legend(double y) {
+    std::string out;
+    const auto entry = [&](double x, std::string_view kind, std::string_view what) {
+        out += "  <rect x=\"" + figure(x) + "\" y=\"" + figure(y - 10) +
+               "\" width=\"12\" height=\"12\" rx=\"2\" class=\"" + std::string(kind) + "\"/>\n" +
+               text(x + 18, y, "soft small", what);
+    };
+    entry(left, "good", "Pawl, target met");
+    entry(left + 140, "bad", "Pawl, target not met");
+    entry(left + 300, "limit", "the limit, measured in the same run");
+    return out + text(left + 540, y, "soft small", "┊ the target");
+}
+
+}  // namespace
+
+void write_chart(const std::string& path, const surroundings& where, const std::vector<row>& rows) {
+    const int height = top + static_cast<int>(rows.size()) * row_height + 44;
+    std::string about;
+    for (const auto& [name, value] : where) {
+        if (name == "processor" || name == "cores" || name == "server" || name == "date") {
+            about += (about.empty() ? "" : " · ") + (name == "cores" ? value + " cores" : value);
+        }
+    }
+    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " +
+                      std::to_string(width) + ' ' + std::to_string(height) +
+                      "\" role=\"img\" aria-label=\"Pawl beside its limits\">";
+    out += style;
+    out += "  <rect x=\"0.5\" y=\"0.5\" width=\"" + std::to_string(width - 1) + "\" height=\"" +
+           std::to_string(height - 1) + "\" rx=\"10\" class=\"card\"/>\n";
+    out +=
+        text(left, 42, "ink title", "Pawl beside its limits") + text(left, 64, "soft small", about);
+    double y = top;
+    for (const row& each : rows) {
+        out += draw(each, y);
+        y += row_height;
+    }
+    out += legend(y + 16) + "</svg>\n";
+    std::ofstream file(path);
+    file << out;
+    if (!file.flush()) {
+        throw std::runtime_error("cannot write " + path);
+    }
+}
+
+}  // namespace bench

@@ -1,0 +1,37 @@
+#include "measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace bench {
+
+row judged(row line, bound which, double target) {
+    if (line.limit && !line.ratio && *line.limit > 0) {
+        line.ratio = line.measured / *line.limit;
+    }
+    const double value = line.ratio ? *line.ratio : line.measured;
+    line.target = (which == bound::at_most ? "≤ " : "≥ ") + figure(target);
+    line.met = which == bound::at_most ? value <= target : value >= target;
+    return line;
+}
+
+double percentile(std::vector<double> values, double share) {
+    std::sort(values.begin(), values.end());
+    return values.at(static_cast<std::size_t>(share * static_cast<double>(values.size() - 1)));
+}
+
+double seconds(pawl::duration time) { return std::chrono::duration<double>(time).count(); }
+
+void progress(const std::string& line) { std::fprintf(stderr, "  %s\n", line.c_str()); }
+
+std::string figure(double value) {
+    char text[32];
+    const double size = std::abs(value);
+    const int digits = size >= 100 || value == std::round(value) ? 0 : size >= 10 ? 1 : 2;
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    return text;
+}
+
+}  // namespace bench

@@ -1,0 +1,152 @@
+// A thousand coroutines, one client, different names; against redis-benchmark with the same
+// scripts.
+#include "workers.hpp"
+
+#include <pawl/client.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+
+namespace bench {
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+constexpr int coroutines = 1000;
+
+struct tally {
+    pawl::time_point end{};
+    long pairs = 0;
+    int running = 0;
+};
+
+asio::awaitable<void> keep_going(pawl::client& locks, std::string name, tally& count) {
+    while (pawl::boot_clock::now() < count.end) {
+        pawl::held_lock lock = co_await locks.async_acquire(name, {}, asio::use_awaitable);
+        co_await lock.async_release(asio::use_awaitable);
+        ++count.pairs;
+    }
+}
+
+double pairs_per_second(const scene& where, pawl::duration time) {
+    asio::io_context loop(1);
+    pawl::client locks(loop.get_executor(), pawl::from_url(where.url));
+    tally count;
+    const auto began = pawl::boot_clock::now();
+    count.end = began + time;
+    for (int i = 0; i < coroutines; ++i) {
+        ++count.running;
+        asio::co_spawn(loop, keep_going(locks, "many/" + std::to_string(i), count),
+                       [&](std::exception_ptr failed) {
+                           if (failed) {
+                               std::rethrow_exception(failed);
+                           }
+                           if (--count.running == 0) {
+                               loop.stop();
+                           }
+                       });
+    }
+    loop.run();
+    return static_cast<double>(count.pairs) / seconds(pawl::boot_clock::now() - began);
+}
+
+void replace_name(words& command, const std::string& by) {
+    const std::string name = "bench/pair";
+    for (std::string& each : command) {
+        for (auto at = each.find(name); at != std::string::npos;
+             at = each.find(name, at + by.size())) {
+            each.replace(at, name.size(), by);
+        }
+    }
+}
+
+// Requests per second, as redis-benchmark says.
+double benchmark(const scene& where, words command, int requests, int names) {
+    replace_name(command, "__rand_int__");
+    std::vector<std::string> arguments{
+        "-p", std::to_string(where.port), "-P", "64", "-q", "-n", std::to_string(requests),
+        "-r", std::to_string(names)};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    support::child program("redis-benchmark", arguments);
+    // Its lines end in \r while it works: the last number counts.
+    double result = 0;
+    try {
+        for (;;) {
+            const std::string line = next_line(program);
+            const auto at = line.rfind(" requests per second");
+            if (at != std::string::npos) {
+                result = std::stod(line.substr(line.rfind(' ', at - 1) + 1));
+            }
+        }
+    } catch (const std::runtime_error&) {
+        if (const int status = program.wait(); status != 0 || result == 0) {
+            throw std::runtime_error("redis-benchmark failed: install the package redis-tools");
+        }
+    }
+    return result;
+}
+
+// Acquires of free locks, then releases of held ones: redis-benchmark sends one command at a time.
+double limit_pairs_per_second(const scene& where, const recorded_pair& pair, int requests) {
+    wire server(where.port);
+    server.call({"FLUSHALL"});
+    const double acquires = benchmark(where, pair.acquire, requests, 100'000'000);
+
+    server.call({"FLUSHALL"});
+    const int names = requests * 4;
+    const std::string& lock = pair.release.at(3);
+    const std::string& value = pair.release.at(3 + std::stoul(pair.release.at(2)));
+    std::vector<words> sets;
+    for (int i = 0; i < names; ++i) {
+        char number[16];
+        std::snprintf(number, sizeof number, "%012d", i);
+        words set{"SET", lock, value};
+        replace_name(set, number);
+        sets.push_back(std::move(set));
+        if (sets.size() == 1000) {
+            server.pipeline(sets);
+            sets.clear();
+        }
+    }
+    server.pipeline(sets);
+    const double releases = benchmark(where, pair.release, requests, names);
+    server.call({"FLUSHALL"});
+    return 1 / (1 / acquires + 1 / releases);
+}
+
+}  // namespace
+
+void measure_throughput(const scene& where, std::vector<row>& rows) {
+    const recorded_pair pair = record_pair(where);
+    const int rounds = where.how.quick ? 1 : 5;
+    const int requests = where.how.quick ? 20'000 : 150'000;
+    std::vector<double> ours;
+    std::vector<double> limits;
+    std::vector<double> ratios;
+    for (int round = 0; round < rounds; ++round) {
+        limits.push_back(limit_pairs_per_second(where, pair, requests));
+        ours.push_back(pairs_per_second(where, where.how.quick ? 1s : 4s));
+        ratios.push_back(ours.back() / limits.back());
+        progress("throughput " + std::to_string(round + 1) + "/" + std::to_string(rounds) +
+                 ": redis-benchmark " + figure(limits.back()) + " pairs/s, 1,000 coroutines " +
+                 figure(ours.back()) + " pairs/s");
+    }
+    rows.push_back(judged({.id = "throughput",
+                           .what = "1,000 coroutines, one client, different names",
+                           .unit = "pairs/s",
+                           .measured = median(ours),
+                           .limit_name = "redis-benchmark -P 64, the same scripts",
+                           .limit = median(limits),
+                           .ratio = median(ratios)},
+                          bound::at_least, 0.7));
+}
+
+}  // namespace bench
