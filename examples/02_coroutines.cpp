@@ -18,8 +18,8 @@ struct shelf {
 };
 
 asio::awaitable<void> buy(pawl::client& locks, shelf& stock) {
-    pawl::held_lock lock = co_await locks.async_acquire("shelf", {.ttl = 10s, .wait = 1min},
-                                                        asio::use_awaitable);
+    pawl::held_lock lock =
+        co_await locks.async_acquire("shelf", {.ttl = 10s, .wait = 1min}, asio::use_awaitable);
     const int seen = stock.books;
     co_await asio::post(asio::use_awaitable);  // others run here, and none of them is at the shelf
     stock.books = seen - 1;

@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
     int savings = 1000;
     int current = 0;
 
-    // Each thread has mutex objects of its own, as each process would: the *name* is what they share.
+    // Each thread has mutex objects of its own, as each process would: the *name* is what they
+    // share.
     const auto move_money = [&](bool there) {
         pawl::blocking::mutex a(locks, "account/savings", {.ttl = 10s});
         pawl::blocking::mutex b(locks, "account/current", {.ttl = 10s});
@@ -22,7 +23,8 @@ int main(int argc, char** argv) {
                 savings -= 10;
                 current += 10;
             } else {
-                std::scoped_lock both(b, a);  // the other order: std::lock sees to it that nobody is stuck
+                std::scoped_lock both(
+                    b, a);  // the other order: std::lock sees to it that nobody is stuck
                 savings += 5;
                 current -= 5;
             }

@@ -1,7 +1,7 @@
 // A resource that refuses a writer whose time is over. Usage: 05_fencing [URL]
 //
-// No lease can stop a program that was paused and wakes up late. The row below can: it keeps the largest
-// token that it has seen, and the check and the write are one statement.
+// No lease can stop a program that was paused and wakes up late. The row below can: it keeps the
+// largest token that it has seen, and the check and the write are one statement.
 #include <pawl/blocking.hpp>
 
 #include <sqlite3.h>
@@ -15,8 +15,9 @@ class price_table {
 public:
     price_table() {
         sqlite3_open(":memory:", &db_);
-        sqlite3_exec(db_, "CREATE TABLE price(id, cents, fence); INSERT INTO price VALUES(7, 100, 0)", nullptr,
-                     nullptr, nullptr);
+        sqlite3_exec(db_,
+                     "CREATE TABLE price(id, cents, fence); INSERT INTO price VALUES(7, 100, 0)",
+                     nullptr, nullptr, nullptr);
     }
     ~price_table() { sqlite3_close(db_); }
     price_table(const price_table&) = delete;
@@ -25,8 +26,8 @@ public:
     // False: somebody with a younger lock has been here.
     bool set(int cents, pawl::fencing_token token) {
         const std::string fence = to_string(token);
-        const std::string sql = "UPDATE price SET cents = " + std::to_string(cents) + ", fence = " + fence +
-                                " WHERE id = 7 AND fence <= " + fence;
+        const std::string sql = "UPDATE price SET cents = " + std::to_string(cents) +
+                                ", fence = " + fence + " WHERE id = 7 AND fence <= " + fence;
         return sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK &&
                sqlite3_changes(db_) == 1;
     }

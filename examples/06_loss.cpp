@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
 
     auto lock = worker.acquire("import", {.ttl = 10s});
 
-    // `lost` is a std::stop_token: hand it to std::jthread, to a condition variable, to your own loop.
+    // `lost` is a std::stop_token: hand it to std::jthread, to a condition variable, to your own
+    // loop.
     int rows = 0;
     std::mutex guard;
     std::condition_variable_any wake;

@@ -1,6 +1,6 @@
-// A flash sale: 400 buyers in 8 processes want 100 items. The stock is a number in a file that is read,
-// thought about and written back. Three times: without a lock, with one lock, with ten stripes; first on a
-// Redis server of its own, then on SQLite with no server at all.
+// A flash sale: 400 buyers in 8 processes want 100 items. The stock is a number in a file that is
+// read, thought about and written back. Three times: without a lock, with one lock, with ten
+// stripes; first on a Redis server of its own, then on SQLite with no server at all.
 #include "screen.hpp"
 #include "shop.hpp"
 #include "stock.hpp"
@@ -114,7 +114,9 @@ double percentile(std::vector<double> values, double share) {
 outcome judge(const plan& what, const std::filesystem::path& folder, pawl::time_point opened,
               const std::vector<double>& waits) {
     const std::vector<sale> sales = read_ledger(folder);
-    outcome result{.run = what.name, .items = items, .sold = static_cast<int>(sales.size()),
+    outcome result{.run = what.name,
+                   .items = items,
+                   .sold = static_cast<int>(sales.size()),
                    .overlaps = count_overlaps(sales)};
     if (!what.url.empty()) {
         result.wait_p50_ms = percentile(waits, 0.5);
@@ -175,14 +177,17 @@ bool hold_sale(const std::string& where, const std::string& url) {
     print_table(outcomes);
     std::printf("  Without a lock %d buyers paid for something that was not there.\n\n",
                 std::max(0, outcomes[0].sold - items));
-    return std::all_of(outcomes.begin() + 1, outcomes.end(),
-                       [](const outcome& each) { return each.sold == items && each.overlaps == 0; });
+    return std::all_of(outcomes.begin() + 1, outcomes.end(), [](const outcome& each) {
+        return each.sold == items && each.overlaps == 0;
+    });
 }
 
 int run_all() {
-    std::printf("Flash sale: %d items, %d buyers in %d processes. A sale reads the stock, thinks for %d ms\n"
-                "and writes the stock back.\n\n",
-                items, buyers, processes, think_us / 1000);
+    std::printf(
+        "Flash sale: %d items, %d buyers in %d processes. A sale reads the stock, thinks for %d "
+        "ms\n"
+        "and writes the stock back.\n\n",
+        items, buyers, processes, think_us / 1000);
     const temporary_folder folder;
     bool good = true;
     try {
@@ -197,14 +202,14 @@ int run_all() {
     }
     const std::string file = (folder.path() / "locks.db").string();
     good = hold_sale("Locks in a SQLite file, no server at all", "sqlite:" + file) && good;
-    std::printf("%s\n", good ? "With the locks every sale had its item, and no two sales of a shelf overlapped."
-                             : "Something above went wrong.");
+    std::printf(
+        "%s\n",
+        good ? "With the locks every sale had its item, and no two sales of a shelf overlapped."
+             : "Something above went wrong.");
     return good ? 0 : 1;
 }
 
-void on_signal(int) {
-    interrupted = 1;
-}
+void on_signal(int) { interrupted = 1; }
 
 }  // namespace
 
@@ -213,9 +218,10 @@ void on_signal(int) {
 int main(int argc, char** argv) {
     try {
         if (argc > 1 && std::string(argv[1]) == "shop") {
-            return flash_sale::run_shop(flash_sale::shop_options::from_arguments(argc - 1, argv + 1));
+            return flash_sale::run_shop(
+                flash_sale::shop_options::from_arguments(argc - 1, argv + 1));
         }
-        struct sigaction action{};
+        struct sigaction action {};
         action.sa_handler = flash_sale::on_signal;
         ::sigaction(SIGINT, &action, nullptr);
         ::sigaction(SIGTERM, &action, nullptr);

@@ -53,25 +53,23 @@ void progress::show(int served) {
     drawn_ = now;
 }
 
-void progress::finish(int served) {
-    draw(served, "\n");
-}
+void progress::finish(int served) { draw(served, "\n"); }
 
 void progress::draw(int served, const char* end) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
     const std::string picture = on_a_terminal() ? bar(served, buyers_) + "  " : "";
-    std::printf("  %-10s  %s%3d of %d buyers served  %5.1f s%s", run_.c_str(), picture.c_str(), served, buyers_,
-                took.count(), end);
+    std::printf("  %-10s  %s%3d of %d buyers served  %5.1f s%s", run_.c_str(), picture.c_str(),
+                served, buyers_, took.count(), end);
     std::fflush(stdout);
 }
 
 void print_table(const std::vector<outcome>& outcomes) {
-    std::printf("\n  %-10s %8s %9s %9s %10s %10s %9s\n", "run", "sold", "oversold", "overlaps", "wait p50",
-                "wait p99", "sales/s");
+    std::printf("\n  %-10s %8s %9s %9s %10s %10s %9s\n", "run", "sold", "oversold", "overlaps",
+                "wait p50", "wait p99", "sales/s");
     for (const outcome& each : outcomes) {
-        std::printf("  %-10s %8d %9d %9d %10s %10s %9.0f\n", each.run.c_str(), each.sold, each.sold - each.items,
-                    each.overlaps, milliseconds(each.wait_p50_ms).c_str(), milliseconds(each.wait_p99_ms).c_str(),
-                    each.sales_per_second);
+        std::printf("  %-10s %8d %9d %9d %10s %10s %9.0f\n", each.run.c_str(), each.sold,
+                    each.sold - each.items, each.overlaps, milliseconds(each.wait_p50_ms).c_str(),
+                    milliseconds(each.wait_p99_ms).c_str(), each.sales_per_second);
     }
     std::printf("\n");
 }

@@ -67,7 +67,8 @@ visit buy(const shop_options& options, pawl::blocking::client* locks, int buyer)
             continue;
         }
         const auto asked = pawl::boot_clock::now();
-        const auto lock = locks->acquire("stock/" + std::to_string(number), {.ttl = 30s, .wait = 1min});
+        const auto lock =
+            locks->acquire("stock/" + std::to_string(number), {.ttl = 30s, .wait = 1min});
         result.waited += pawl::boot_clock::now() - asked;
         result.sold = take_one(options, number, buyer, lock.token(), lock.lost());
     }
@@ -83,7 +84,8 @@ void say(const std::string& line) {
 void serve(const shop_options& options, pawl::blocking::client* locks, int buyer) {
     try {
         const visit result = buy(options, locks, buyer);
-        const auto us = std::chrono::duration_cast<std::chrono::microseconds>(result.waited).count();
+        const auto us =
+            std::chrono::duration_cast<std::chrono::microseconds>(result.waited).count();
         say("done " + std::to_string(us) + "\n");
     } catch (const std::exception& e) {
         say("failed buyer " + std::to_string(buyer) + ": " + e.what() + "\n");
@@ -93,7 +95,12 @@ void serve(const shop_options& options, pawl::blocking::client* locks, int buyer
 }  // namespace
 
 std::vector<std::string> shop_options::to_arguments() const {
-    return {"shop", folder, url, std::to_string(shelves), std::to_string(first_buyer), std::to_string(buyers),
+    return {"shop",
+            folder,
+            url,
+            std::to_string(shelves),
+            std::to_string(first_buyer),
+            std::to_string(buyers),
             std::to_string(think_us)};
 }
 
@@ -101,7 +108,8 @@ shop_options shop_options::from_arguments(int argc, char** argv) {
     if (argc != 7) {
         throw std::runtime_error("a shop is opened by flash_sale itself");
     }
-    return {argv[1], argv[2], std::stoi(argv[3]), std::stoi(argv[4]), std::stoi(argv[5]), std::stoi(argv[6])};
+    return {argv[1],           argv[2], std::stoi(argv[3]), std::stoi(argv[4]), std::stoi(argv[5]),
+            std::stoi(argv[6])};
 }
 
 int run_shop(const shop_options& options) {

@@ -7,19 +7,19 @@
 namespace flash_sale {
 
 struct shop_options {
-    std::string folder;      // the shelves and the ledger
-    std::string url;         // where the locks live; empty: no lock at all
+    std::string folder;  // the shelves and the ledger
+    std::string url;     // where the locks live; empty: no lock at all
     int shelves = 1;
     int first_buyer = 0;
     int buyers = 0;
-    int think_us = 0;        // between reading the stock and writing it back
+    int think_us = 0;  // between reading the stock and writing it back
 
     [[nodiscard]] std::vector<std::string> to_arguments() const;
     static shop_options from_arguments(int argc, char** argv);
 };
 
-// Says "ready" on standard output, opens when a line comes in on standard input, and says for each buyer
-// "done WAITED_US".
+// Says "ready" on standard output, opens when a line comes in on standard input, and says for each
+// buyer "done WAITED_US".
 int run_shop(const shop_options& options);
 
 }  // namespace flash_sale

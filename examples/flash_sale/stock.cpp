@@ -19,7 +19,8 @@ namespace {
 
 class open_file {
 public:
-    open_file(const std::filesystem::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+    open_file(const std::filesystem::path& path, int flags)
+        : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
         if (fd_ < 0) {
             throw std::system_error(errno, std::generic_category(), path.string());
         }
@@ -33,9 +34,7 @@ private:
     int fd_;
 };
 
-pawl::time_point at(long long ns) {
-    return pawl::time_point(pawl::duration(ns));
-}
+pawl::time_point at(long long ns) { return pawl::time_point(pawl::duration(ns)); }
 
 }  // namespace
 
@@ -92,7 +91,8 @@ int count_overlaps(std::vector<sale> sales) {
     });
     int overlaps = 0;
     for (std::size_t i = 1; i < sales.size(); ++i) {
-        overlaps += sales[i].shelf == sales[i - 1].shelf && sales[i].began < sales[i - 1].ended ? 1 : 0;
+        overlaps +=
+            sales[i].shelf == sales[i - 1].shelf && sales[i].began < sales[i - 1].ended ? 1 : 0;
     }
     return overlaps;
 }

@@ -1,4 +1,5 @@
-// The goods of the flash sale: a number in a file, with no protection of its own, and the ledger of sales.
+// The goods of the flash sale: a number in a file, with no protection of its own, and the ledger of
+// sales.
 #pragma once
 
 #include <pawl/types.hpp>

@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fcntl.h>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <fcntl.h>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -90,7 +90,8 @@ child::child(const std::string& program, std::vector<std::string> arguments) {
 }
 
 child::child(child&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), in_(std::exchange(other.in_, -1)),
+    : pid_(std::exchange(other.pid_, -1)),
+      in_(std::exchange(other.in_, -1)),
       out_(std::exchange(other.out_, -1)) {}
 
 child& child::operator=(child&& other) noexcept {
@@ -113,7 +114,8 @@ child::~child() {
 
 bool child::running() const noexcept {
     siginfo_t info{};
-    return pid_ > 0 && ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+    return pid_ > 0 &&
+           ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == 0;
 }
 
@@ -126,8 +128,7 @@ void child::write_line(const std::string& line) const {
 
 int child::wait() {
     int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {}
     pid_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -145,13 +146,15 @@ temporary_folder::~temporary_folder() {
     std::filesystem::remove_all(path_, ignored);
 }
 
-// The port may be taken between finding it and using it: then the server ends at once, and we try another.
+// The port may be taken between finding it and using it: then the server ends at once, and we try
+// another.
 private_redis::private_redis(const std::filesystem::path& folder) {
     for (int attempt = 0; attempt < 5; ++attempt) {
         port_ = free_port();
-        server_ = child("redis-server", {"--port", std::to_string(port_), "--bind", "127.0.0.1", "--save", "",
-                                         "--appendonly", "no", "--dir", folder.string(), "--logfile",
-                                         (folder / "redis.log").string()});
+        server_ =
+            child("redis-server", {"--port", std::to_string(port_), "--bind", "127.0.0.1", "--save",
+                                   "", "--appendonly", "no", "--dir", folder.string(), "--logfile",
+                                   (folder / "redis.log").string()});
         const auto give_up = std::chrono::steady_clock::now() + 10s;
         while (server_.running() && std::chrono::steady_clock::now() < give_up) {
             if (answers(port_)) {
@@ -160,7 +163,8 @@ private_redis::private_redis(const std::filesystem::path& folder) {
             std::this_thread::sleep_for(10ms);
         }
         if (!server_.running() && server_.wait() == 127) {
-            throw std::runtime_error("There is no redis-server here: install the package redis-server.");
+            throw std::runtime_error(
+                "There is no redis-server here: install the package redis-server.");
         }
         server_ = child();
     }

@@ -44,10 +44,12 @@ private:
     std::filesystem::path path_;
 };
 
-// redis-server on a free loopback port, without persistence. Throws std::runtime_error with a sentence.
+// redis-server on a free loopback port, without persistence. Throws std::runtime_error with a
+// sentence.
 class private_redis {
 public:
     explicit private_redis(const std::filesystem::path& folder);
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
 
 private:
