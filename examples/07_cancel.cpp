@@ -1,0 +1,53 @@
+// Giving up: after a while, on a stop_token, and by Asio's cancel_after. Usage: 07_cancel [URL]
+#include <pawl/blocking.hpp>
+#include <pawl/client.hpp>
+
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <iostream>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+int main(int argc, char** argv) {
+    const pawl::service where = pawl::from_url(argc > 1 ? argv[1] : "memory:");
+    pawl::blocking::client locks(where);
+    auto mine = locks.acquire("gate");
+    int gave_up = 0;
+
+    try {  // a bounded wait
+        auto never = locks.acquire("gate", {.wait = 50ms});
+    } catch (const pawl::error& e) {
+        std::cout << e.what() << '\n';
+        gave_up += e.code() == pawl::errc::timed_out;
+    }
+
+    std::jthread patient([&](std::stop_token stop) {  // an endless wait that somebody else ends
+        try {
+            auto never = locks.acquire("gate", {}, stop);
+        } catch (const pawl::error& e) {
+            std::cout << e.what() << '\n';
+            gave_up += e.code() == pawl::errc::cancelled;
+        }
+    });
+    patient.request_stop();
+    patient.join();
+
+    boost::asio::io_context loop;  // the same with an event loop
+    boost::asio::steady_timer timer(loop);
+    pawl::client async_locks(loop.get_executor(), where);
+    const auto answer = [&](boost::system::error_code ec, pawl::held_lock) {
+        std::cout << ec.message() << '\n';
+        gave_up += ec == boost::asio::error::operation_aborted;
+        loop.stop();
+    };
+    async_locks.async_acquire("gate", {}, boost::asio::cancel_after(timer, 50ms, answer));
+    loop.run();
+
+    // Nobody who gave up stands in the queue, and nothing was taken by the way.
+    mine.release();
+    const bool free = static_cast<bool>(locks.try_acquire("gate"));
+    return gave_up == 3 && free ? 0 : 1;
+}
