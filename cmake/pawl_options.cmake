@@ -6,7 +6,7 @@ option(PAWL_WITH_REDIS "Locks in Redis and Valkey (needs OpenSSL)" ${OPENSSL_FOU
 option(PAWL_WITH_SQLITE "Locks in a SQLite file (needs libsqlite3)" ${SQLite3_FOUND})
 option(PAWL_BUILD_CLI "The command pawl (needs CLI11)" ${PROJECT_IS_TOP_LEVEL})
 option(PAWL_BUILD_TESTS "Tests (needs GoogleTest, redis-server)" ${PROJECT_IS_TOP_LEVEL})
-option(PAWL_BUILD_BENCH "Benchmarks (needs Google Benchmark, hiredis)" OFF)
+option(PAWL_BUILD_BENCH "Benchmarks (needs hiredis, redis-server, redis-benchmark)" OFF)
 option(PAWL_BUILD_EXAMPLES "Examples" ${PROJECT_IS_TOP_LEVEL})
 option(PAWL_INSTALL "Rules for `cmake --install`" ${PROJECT_IS_TOP_LEVEL})
 option(PAWL_WARNINGS_AS_ERRORS "Stop at a warning in Pawl's own sources" OFF)

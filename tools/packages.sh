@@ -1,7 +1,7 @@
 # Debian packages, for ./dev. Sourced.
 
 build_packages=(g++ cmake ninja-build ccache git libssl-dev libsqlite3-dev libcli11-dev
-    libgtest-dev libgmock-dev libbenchmark-dev libhiredis-dev redis-server redis-tools pkg-config
+    libgtest-dev libgmock-dev libhiredis-dev redis-server redis-tools pkg-config
     python3 util-linux)
 tidy_packages=(clang-16 clang-tidy-16 clang-format-16)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with a Redis of its own: tools/with_redis.sh COMMAND…
-# PAWL_URL names the server. It listens on a free port of the loopback and ends with the command.
+# PAWL_URL, and {url} in the COMMAND, name the server. It listens on a free port of the loopback and ends
+# with the command.
 set -euo pipefail
 
 (($# > 0)) || {
@@ -50,8 +51,10 @@ done
     exit 69
 }
 export PAWL_URL=redis://127.0.0.1:$port
-echo "Redis is at $PAWL_URL" >&2
-"$@" &
+if [[ -t 2 ]]; then
+    echo "Redis is at $PAWL_URL" >&2
+fi
+"${@//'{url}'/$PAWL_URL}" &
 command=$!
 trap 'kill -TERM "$command" 2>/dev/null || true; exit 130' INT TERM
 status=0

@@ -1,0 +1,30 @@
+// Locks for coroutines, in memory: the library's compiled part of Asio and the headers' inline part agree.
+#include <pawl/client.hpp>
+#include <pawl/memory.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <exception>
+#include <iostream>
+
+namespace asio = boost::asio;
+
+asio::awaitable<void> take_and_give_back(pawl::client& locks) {
+    pawl::held_lock held = co_await locks.async_acquire("it", {}, asio::use_awaitable);
+    std::cout << "token " << held.token() << '\n';
+    co_await held.async_release(asio::use_awaitable);
+}
+
+void rethrow(std::exception_ptr failure) {
+    if (failure) std::rethrow_exception(failure);
+}
+
+int main() {
+    asio::io_context loop;
+    pawl::client locks(loop.get_executor(), pawl::memory::make());
+    asio::co_spawn(loop, take_and_give_back(locks), rethrow);
+    loop.run();
+}

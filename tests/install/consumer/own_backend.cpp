@@ -1,0 +1,19 @@
+// A program that brings a backend of its own needs the core alone.
+#include <pawl/backend.hpp>
+#include <pawl/blocking.hpp>
+
+#include <iostream>
+
+class nowhere : public pawl::service::definition {
+public:
+    [[nodiscard]] std::unique_ptr<pawl::backend> open(pawl::backend_context) const override {
+        return nullptr;
+    }
+    [[nodiscard]] std::string describe() const override { return "nowhere:"; }
+};
+
+int main() {
+    const pawl::service here(std::make_shared<nowhere>());
+    std::cout << here.describe() << '\n';
+    return here.describe() == "nowhere:" && pawl::boot_clock::now() > pawl::time_point() ? 0 : 1;
+}

@@ -1,0 +1,12 @@
+// A lock in a file, without a server.
+#include <pawl/blocking.hpp>
+#include <pawl/sqlite.hpp>
+
+#include <iostream>
+
+int main() {
+    pawl::blocking::client locks(pawl::sqlite::at({.path = "consumer.db"}));
+    const auto held = locks.acquire("it");
+    std::cout << "token " << held.token() << '\n';
+    return held.token() ? 0 : 1;
+}

@@ -1,0 +1,19 @@
+// Locks for threads, from a URL.
+#include <pawl/blocking.hpp>
+#include <pawl/mutex.hpp>
+
+#include <iostream>
+#include <mutex>
+
+int main() {
+    pawl::blocking::client locks(pawl::from_url("memory:"));
+    auto first = locks.acquire("it");
+    if (locks.try_acquire("it")) return 1;
+    const auto token = first.token();
+    if (first.release() != pawl::release_result::released) return 2;
+
+    pawl::blocking::mutex it(locks, "it");
+    const std::scoped_lock guard(it);
+    std::cout << "token " << token << '\n';
+    return token ? 0 : 3;
+}

@@ -1,0 +1,9 @@
+// error: ignoring return
+#include <pawl/blocking.hpp>
+
+void take(pawl::blocking::client& locks) {
+    const auto held = locks.acquire("it");
+#ifdef MISUSE
+    locks.acquire("it");  // would be released at once
+#endif
+}
