@@ -1,5 +1,6 @@
-// The promises that every backend keeps, as a list that can be run against any of them, without a test
-// framework. docs/writing-a-backend.md shows the ten lines of main that an outside backend needs.
+// The promises that every backend keeps, as a list that can be run against any of them, without a
+// test framework. docs/writing-a-backend.md shows the ten lines of main that an outside backend
+// needs.
 #pragma once
 
 #include <pawl/blocking.hpp>
@@ -23,8 +24,8 @@ struct world {
     service where;
     // With which a helper process finds the same world; empty when no other process can.
     std::string url;
-    // Ends the service as `kill -9` does, loses what it had not stored, and starts it again. Empty where
-    // that cannot be done.
+    // Ends the service as `kill -9` does, loses what it had not stored, and starts it again. Empty
+    // where that cannot be done.
     std::function<void()> restart;
     // Whatever must live as long as the world.
     std::shared_ptr<void> keep;
@@ -47,7 +48,8 @@ public:
 struct promise {
     std::string_view name;  // an identifier
     bool (*asked_of)(const promises&) = nullptr;
-    // Returns when the promise was kept. Takes seconds, not minutes; waits for effects, never for time.
+    // Returns when the promise was kept. Takes seconds, not minutes; waits for effects, never for
+    // time.
     void (*run)(fixture&) = nullptr;
 };
 
@@ -66,9 +68,10 @@ bool run_all(fixture& of, reporter& to);
 
 using opener = std::function<service(std::string_view url)>;
 
-// Some promises are about processes that are killed or stopped: the program then starts itself again with
-// `--pawl-helper` as its first argument. Call this first thing in main, and return its answer when it has
-// one. `open` turns `world::url` into a service.
+// Some promises are about processes that are killed or stopped: the program then starts itself
+// again with
+// `--pawl-helper` as its first argument. Call this first thing in main, and return its answer when
+// it has one. `open` turns `world::url` into a service.
 [[nodiscard]] std::optional<int> helper_main(int argc, char** argv, const opener& open);
 
 }  // namespace pawl::conformance

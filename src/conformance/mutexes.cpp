@@ -1,0 +1,153 @@
+#include "lists.hpp"
+
+#include <mutex>
+
+namespace pawl::conformance {
+
+namespace {
+
+using blocking::mutex;
+using blocking::recursive_mutex;
+using blocking::timed_mutex;
+
+void a_mutex_is_lockable(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    mutex mine(locks, "it", {.ttl = long_ttl}), same(other, "it", {.ttl = long_ttl});
+    {
+        const std::unique_lock inside(mine);
+        require(!same.try_lock(), "two mutexes of one name were locked at once");
+        require(mine.handle().state() == lock_state::held, "a locked mutex is not held");
+    }
+    require(same.try_lock(), "an unlocked mutex cannot be locked");
+    require(!mine.try_lock(), "a mutex was locked although its twin is");
+    same.unlock();
+}
+
+void threads_share_one_mutex(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    mutex shared(locks, "it", {.ttl = long_ttl});
+    turnstile gate;
+    std::vector<std::unique_ptr<aside>> crowd;
+    for (int i = 0; i < 4; ++i)
+        crowd.push_back(std::make_unique<aside>([&] {
+            for (int round = 0; round < 25; ++round) {
+                const std::scoped_lock inside(shared);
+                gate.enter();
+                std::this_thread::yield();
+                gate.leave();
+            }
+        }));
+    for (auto& each : crowd)
+        each->get();
+    require(!gate.ever_shared(), "two threads were inside one mutex");
+}
+
+// Opposite orders, many times: std::scoped_lock must find its way without a deadlock.
+void scoped_lock_takes_several(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    turnstile gate;
+    const auto pass = [&](blocking::client& on, bool forward) {
+        mutex a(on, "a", {.ttl = long_ttl}), b(on, "b", {.ttl = long_ttl}),
+            c(on, "c", {.ttl = long_ttl});
+        for (int round = 0; round < 20; ++round) {
+            const auto step = [&](auto& first, auto& second, auto& third) {
+                const std::scoped_lock all(first, second, third);
+                gate.enter();
+                std::this_thread::yield();
+                gate.leave();
+            };
+            forward ? step(a, b, c) : step(c, b, a);
+        }
+    };
+    aside one([&] { pass(locks, true); });
+    aside two([&] { pass(other, false); });
+    one.get();
+    two.get();
+    require(!gate.ever_shared(), "two threads held the same three locks");
+    require(locks.list().empty(), "a lock is left after scoped_lock");
+}
+
+void std_lock_backs_off(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    mutex a(locks, "a", {.ttl = long_ttl}), b(locks, "b", {.ttl = long_ttl});
+    auto taken = other.acquire("b", {.ttl = long_ttl});
+    require_equal(std::try_lock(a, b), 1, "std::try_lock when the second of two is held");
+    require(is_free(other, "a"), "std::try_lock kept the first of two");
+    (void)taken.release();
+    std::lock(a, b);
+    require(
+        !other.try_acquire("a", {.ttl = long_ttl}) && !other.try_acquire("b", {.ttl = long_ttl}),
+        "std::lock did not take both");
+    a.unlock();
+    b.unlock();
+}
+
+void a_timed_mutex_waits_for_its_time(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    timed_mutex mine(locks, "it", {.ttl = long_ttl}), same(other, "it", {.ttl = long_ttl});
+    require(mine.try_lock_for(5s), "a free timed_mutex");
+    const auto begun = std::chrono::steady_clock::now();
+    require(!same.try_lock_for(200ms), "a timed_mutex was locked twice");
+    require(std::chrono::steady_clock::now() - begun >= 200ms,
+            "try_lock_for ended before its time");
+    require(!same.try_lock_until(std::chrono::system_clock::now() + 100ms),
+            "try_lock_until of a held one");
+    require(!same.try_lock_until(std::chrono::system_clock::now() - 1s),
+            "try_lock_until of the past");
+    mine.unlock();
+    require(same.try_lock_for(10s), "a timed_mutex that was unlocked");
+    same.unlock();
+}
+
+void a_recursive_mutex_is_its_threads(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    recursive_mutex mine(locks, "it", {.ttl = long_ttl});
+    mine.lock();
+    const fencing_token token = mine.token();
+    require(mine.try_lock(), "a nested try_lock of the owner");
+    mine.lock();
+    require_equal(mine.token(), token, "the token of a nested lock");
+    aside stranger([&] { require(!mine.try_lock(), "another thread locked a recursive_mutex"); });
+    stranger.get();
+    mine.unlock();
+    mine.unlock();
+    require(!other.try_acquire("it", {.ttl = long_ttl}), "an inner unlock freed the lock");
+    mine.unlock();
+    auto next = other.acquire("it", {.ttl = long_ttl, .wait = soon});
+    require(static_cast<bool>(next), "the last unlock did not free the lock");
+}
+
+void unlock_after_a_loss_does_nothing(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    mutex mine(locks, "it", {.ttl = 600ms, .max_hold = 600ms});
+    mine.lock();
+    auto next = other.acquire("it", {.ttl = long_ttl, .wait = 600ms + grace});
+    require(mine.lost().stop_requested(), "a mutex whose max_hold is over was not told");
+    mine.unlock();
+    require_equal(next.state(), lock_state::held, "the next holder, after the loser's unlock");
+    require(!locks.try_acquire("it", {.ttl = long_ttl}),
+            "the loser's unlock freed the next one's lock");
+}
+
+constexpr promise list[] = {
+    {"a_mutex_is_lockable", everybody, a_mutex_is_lockable},
+    {"threads_share_one_mutex", everybody, threads_share_one_mutex},
+    {"scoped_lock_takes_several", everybody, scoped_lock_takes_several},
+    {"std_lock_backs_off", everybody, std_lock_backs_off},
+    {"a_timed_mutex_waits_for_its_time", everybody, a_timed_mutex_waits_for_its_time},
+    {"a_recursive_mutex_is_its_threads", everybody, a_recursive_mutex_is_its_threads},
+    {"unlock_after_a_loss_does_nothing", everybody, unlock_after_a_loss_does_nothing},
+};
+
+}  // namespace
+
+std::span<const promise> mutex_promises() noexcept { return list; }
+
+}  // namespace pawl::conformance

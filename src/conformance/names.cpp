@@ -1,0 +1,168 @@
+#include "lists.hpp"
+
+#include <algorithm>
+
+namespace pawl::conformance {
+
+namespace {
+
+std::vector<std::string> odd_names() {
+    return {"a",
+            "ab",
+            "a:",
+            "a:b",
+            "A",
+            "a b",
+            " a",
+            "a ",
+            "{a}",
+            "{name}",
+            "a{b}c",
+            "}a{",
+            "{}",
+            "%41",
+            "a%00",
+            "%",
+            "a%",
+            "a_b",
+            "a*",
+            "*",
+            "a?c",
+            "[a]",
+            "a\\b",
+            "'a'",
+            "a\"b",
+            "a;b--",
+            "a/b",
+            "../a",
+            "/",
+            "ä",
+            "日本",
+            "\xF0\x9F\x94\x92",
+            "\xFF\xFE",
+            "a\xC3",
+            "-",
+            "--help",
+            "a=b&c=d#e",
+            "a,b",
+            "0",
+            "00",
+            std::string(512, 'x'),
+            std::string(511, 'x'),
+            std::string(511, 'x') + "y"};
+}
+
+void odd_names_do_not_collide(fixture& of) {
+    const world here = of.fresh();
+    blocking::client mine(here.where), other(here.where);
+    std::vector<blocking::held_lock> held;
+    for (const std::string& name : odd_names()) {
+        auto lock = mine.try_acquire(name, {.ttl = long_ttl});
+        require(static_cast<bool>(lock),
+                "the free name \"" + name + "\" is busy: it collides with another");
+        require_equal(std::string(lock.name()), name, "the name of its handle");
+        held.push_back(std::move(lock));
+    }
+    for (const std::string& name : odd_names())
+        require(!other.try_acquire(name, {.ttl = long_ttl}),
+                "the held name \"" + name + "\" is free");
+    for (auto& lock : held)
+        require_equal(lock.release(), release_result::released,
+                      "release of " + std::string(lock.name()));
+    for (const std::string& name : odd_names())
+        require(is_free(other, name), "the released name \"" + name + "\" is held");
+}
+
+void odd_names_are_listed_as_they_are(fixture& of) {
+    const world here = of.fresh();
+    blocking::client mine(here.where);
+    std::vector<blocking::held_lock> held;
+    std::vector<std::string> wanted = odd_names(), found;
+    for (const std::string& name : wanted)
+        held.push_back(mine.acquire(name, {.ttl = long_ttl, .wait = soon}));
+    for (const lock_info& each : mine.list())
+        found.push_back(each.name);
+    std::sort(wanted.begin(), wanted.end());
+    std::sort(found.begin(), found.end());
+    require_equal(found.size(), wanted.size(), "how many locks `list` shows");
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        require_equal(found[i], wanted[i], "a name that `list` shows");
+}
+
+void odd_names_can_be_waited_for(fixture& of) {
+    const world here = of.fresh();
+    blocking::client mine(here.where), other(here.where);
+    for (const std::string& name : odd_names()) {
+        auto lock = mine.acquire(name, {.ttl = long_ttl, .wait = soon});
+        std::atomic<bool> got = false;
+        aside waiting([&] {
+            auto next = other.acquire(name, {.ttl = long_ttl, .wait = patience});
+            got = true;
+        });
+        require(has_waiters(mine, name, 1), "a waiter for \"" + name + "\" is not to be seen");
+        (void)lock.release();
+        require(eventually([&] { return got.load(); }), "nobody was woken for \"" + name + "\"");
+        waiting.get();
+    }
+}
+
+void bad_names_are_refused(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    const std::string bad[] = {"",     std::string(513, 'x'),  "a\nb", "a\rb",
+                               "a\tb", std::string("a\0b", 3), "\x01", "a\x1f",
+                               "\x7f"};
+    for (const std::string& name : bad) {
+        require_equal(failure_of([&] { (void)locks.try_acquire(name); }), errc::bad_name,
+                      "try_acquire of a bad name of " + std::to_string(name.size()) + " bytes");
+        require_equal(failure_of([&] { (void)locks.acquire(name, {.wait = 0s}); }), errc::bad_name,
+                      "acquire of a bad name of " + std::to_string(name.size()) + " bytes");
+        require_equal(failure_of([&] { (void)locks.inspect(name); }), errc::bad_name,
+                      "inspect of a bad name of " + std::to_string(name.size()) + " bytes");
+        require_equal(failure_of([&] { (void)locks.force_release(name); }), errc::bad_name,
+                      "force_release of a bad name of " + std::to_string(name.size()) + " bytes");
+    }
+    require(locks.list().empty(), "a bad name left a lock");
+}
+
+void bad_options_are_refused(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    const lock_options bad[] = {
+        {.ttl = 0s},      {.ttl = -1s},   {.ttl = 9ms},     {.ttl = 25h},
+        {.ttl = forever}, {.wait = -1ms}, {.max_hold = 0s}, {.max_hold = -1s},
+    };
+    for (const lock_options& each : bad) {
+        const auto why = failure_of([&] { (void)locks.acquire("it", each); });
+        require_equal(why, errc::bad_option,
+                      "acquire with ttl " + std::to_string(each.ttl.count()) + " ns, wait " +
+                          std::to_string(each.wait.count()) + " ns, max_hold " +
+                          std::to_string(each.max_hold.count()) + " ns");
+    }
+    require_equal(failure_of([&] { (void)locks.try_acquire("it", {.ttl = 0s}); }), errc::bad_option,
+                  "try_acquire with a ttl of 0");
+    require(is_free(locks, "it"), "bad options left a lock");
+}
+
+void good_limits_are_accepted(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    require(static_cast<bool>(locks.acquire("short", {.ttl = 10ms, .wait = soon})),
+            "a ttl of 10 ms");
+    require(static_cast<bool>(locks.acquire("long", {.ttl = 24h, .wait = soon})), "a ttl of 24 h");
+}
+
+constexpr promise list[] = {
+    {"odd_names_do_not_collide", everybody, odd_names_do_not_collide},
+    {"odd_names_are_listed_as_they_are", everybody, odd_names_are_listed_as_they_are},
+    {"odd_names_can_be_waited_for", everybody, odd_names_can_be_waited_for},
+    {"bad_names_are_refused", everybody, bad_names_are_refused},
+    {"bad_options_are_refused", everybody, bad_options_are_refused},
+    {"good_limits_are_accepted", everybody, good_limits_are_accepted},
+};
+
+}  // namespace
+
+std::span<const promise> name_promises() noexcept { return list; }
+
+}  // namespace pawl::conformance

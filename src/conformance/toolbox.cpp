@@ -1,0 +1,106 @@
+#include "toolbox.hpp"
+
+#include <sstream>
+
+namespace pawl::conformance {
+
+void require(bool holds, const std::string& sentence) {
+    if (!holds) throw broken(sentence);
+}
+
+std::string shown(lock_state value) { return to_string(value); }
+
+std::string shown(loss_reason value) { return to_string(value); }
+
+std::string shown(release_result value) { return to_string(value); }
+
+std::string shown(errc value) { return make_error_code(value).message(); }
+
+std::string shown(bool value) { return value ? "yes" : "no"; }
+
+std::string shown(fencing_token value) { return to_string(value); }
+
+std::string shown(const std::string& value) { return '"' + value + '"'; }
+
+std::string shown(const std::optional<errc>& value) { return value ? shown(*value) : "no error"; }
+
+bool eventually(const std::function<bool()>& effect, duration bound) {
+    const time_point give_up_at = boot_clock::now() + bound;
+    while (!effect()) {
+        if (boot_clock::now() >= give_up_at) return false;
+        std::this_thread::sleep_for(5ms);
+    }
+    return true;
+}
+
+std::optional<errc> failure_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const error& failure) {
+        return failure.reason();
+    }
+    return std::nullopt;
+}
+
+std::uint64_t waiters_of(blocking::client& eyes, const std::string& name) {
+    return eyes.inspect(name).waiters;
+}
+
+bool has_waiters(blocking::client& eyes, const std::string& name, std::uint64_t count) {
+    return eventually([&] { return waiters_of(eyes, name) == count; });
+}
+
+bool is_free(blocking::client& eyes, const std::string& name) {
+    return !eyes.inspect(name).held_by;
+}
+
+agent::agent(const world& where) : process_(myself_as_helper({"agent", where.url})) {
+    require_equal(answer(), std::string("ready"), "the first line of a helper process");
+}
+
+std::string agent::answer(duration bound) {
+    auto line = process_.read_line(std::chrono::ceil<std::chrono::milliseconds>(bound));
+    require(line.has_value(), "a helper process gave no answer in time");
+    return *line;
+}
+
+std::string agent::ask(const std::string& command, duration bound) {
+    tell(command);
+    return answer(bound);
+}
+
+fencing_token agent::acquire(const std::string& name, duration ttl, duration bound) {
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(ttl).count();
+    return token_in(ask("acquire " + name + " " + std::to_string(ms) + " forever", bound));
+}
+
+fencing_token token_in(const std::string& line) {
+    std::istringstream words(line);
+    std::string verb;
+    std::uint64_t token = 0;
+    words >> verb >> token;
+    require(verb == "held", "a helper process answered \"" + line + "\" instead of \"held …\"");
+    return fencing_token(token);
+}
+
+aside::aside(std::function<void()> work)
+    : thread_([this, work = std::move(work)] {
+          try {
+              work();
+          } catch (...) {
+              thrown_ = std::current_exception();
+          }
+      }) {}
+
+void aside::get() {
+    if (thread_.joinable()) thread_.join();
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+void turnstile::enter() {
+    if (inside_.fetch_add(1) != 0) shared_ = true;
+}
+
+void turnstile::leave() { inside_.fetch_sub(1); }
+
+}  // namespace pawl::conformance
