@@ -1,0 +1,78 @@
+// Bugs that can be planted, to measure whether the simulation finds them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace pawl::simulation {
+
+enum class planted : std::uint8_t {
+    none,
+    // In the scripts.
+    release_without_compare,
+    renew_without_compare,
+    renew_creates,
+    acquire_over_others,
+    hand_off_keeps_token,
+    heir_keeps_token,
+    counter_from_one,
+    force_keeps_token,
+    force_tells_nobody,
+    pass_on_to_the_dead,
+    release_passes_to_nobody,
+    leave_keeps_place,
+    leave_keeps_lock,
+    look_hands_on_nothing,
+    release_leaves_lock,
+    lock_without_end,
+    // In the client, between core and backend.
+    deadline_from_reply,
+    renewal_deadline_from_reply,
+    silence_taken_for_extended,
+    refusal_ignored,
+    release_not_sent,
+    claim_window_taken_for_ttl,
+    renewals_not_sent,
+    token_from_before,
+    // In the connection.
+    leave_not_sent,
+    resent_after_loss,
+    grants_dropped,
+    requests_overtake
+};
+
+inline constexpr std::array planted_names{
+    std::pair{planted::none, std::string_view("none")},
+    std::pair{planted::release_without_compare, std::string_view("release_without_compare")},
+    std::pair{planted::renew_without_compare, std::string_view("renew_without_compare")},
+    std::pair{planted::renew_creates, std::string_view("renew_creates")},
+    std::pair{planted::acquire_over_others, std::string_view("acquire_over_others")},
+    std::pair{planted::hand_off_keeps_token, std::string_view("hand_off_keeps_token")},
+    std::pair{planted::heir_keeps_token, std::string_view("heir_keeps_token")},
+    std::pair{planted::counter_from_one, std::string_view("counter_from_one")},
+    std::pair{planted::force_keeps_token, std::string_view("force_keeps_token")},
+    std::pair{planted::force_tells_nobody, std::string_view("force_tells_nobody")},
+    std::pair{planted::pass_on_to_the_dead, std::string_view("pass_on_to_the_dead")},
+    std::pair{planted::release_passes_to_nobody, std::string_view("release_passes_to_nobody")},
+    std::pair{planted::leave_keeps_place, std::string_view("leave_keeps_place")},
+    std::pair{planted::leave_keeps_lock, std::string_view("leave_keeps_lock")},
+    std::pair{planted::look_hands_on_nothing, std::string_view("look_hands_on_nothing")},
+    std::pair{planted::release_leaves_lock, std::string_view("release_leaves_lock")},
+    std::pair{planted::lock_without_end, std::string_view("lock_without_end")},
+    std::pair{planted::deadline_from_reply, std::string_view("deadline_from_reply")},
+    std::pair{planted::renewal_deadline_from_reply, std::string_view("renewal_deadline_from_reply")},
+    std::pair{planted::silence_taken_for_extended, std::string_view("silence_taken_for_extended")},
+    std::pair{planted::refusal_ignored, std::string_view("refusal_ignored")},
+    std::pair{planted::release_not_sent, std::string_view("release_not_sent")},
+    std::pair{planted::claim_window_taken_for_ttl, std::string_view("claim_window_taken_for_ttl")},
+    std::pair{planted::renewals_not_sent, std::string_view("renewals_not_sent")},
+    std::pair{planted::token_from_before, std::string_view("token_from_before")},
+    std::pair{planted::leave_not_sent, std::string_view("leave_not_sent")},
+    std::pair{planted::resent_after_loss, std::string_view("resent_after_loss")},
+    std::pair{planted::grants_dropped, std::string_view("grants_dropped")},
+    std::pair{planted::requests_overtake, std::string_view("requests_overtake")},
+};
+
+}  // namespace pawl::simulation

@@ -1,0 +1,178 @@
+#include "real_redis.hpp"
+
+#include "replies.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <stdexcept>
+#include <system_error>
+
+namespace pawl::simulation {
+namespace {
+
+int checked(int result, const char* what) {
+    if (result < 0) throw std::system_error(errno, std::system_category(), what);
+    return result;
+}
+
+}  // namespace
+
+real_redis::real_redis() {
+    auto name = (std::filesystem::temp_directory_path() / "pawl-cross-XXXXXX").string();
+    if (!::mkdtemp(name.data())) throw std::system_error(errno, std::system_category(), "mkdtemp");
+    folder_ = name;
+    make_clock();
+    start();
+}
+
+real_redis::~real_redis() {
+    if (server_ > 0) {
+        ::kill(server_, SIGKILL);
+        ::waitpid(server_, nullptr, 0);
+    }
+    ::munmap(const_cast<std::int64_t*>(clock_us_), sizeof(std::int64_t));
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+void real_redis::make_clock() {
+    const auto path = folder_ / "clock";
+    const int file = checked(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), "open");
+    checked(::ftruncate(file, sizeof(std::int64_t)), "ftruncate");
+    void* const page =
+        ::mmap(nullptr, sizeof(std::int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    ::close(file);
+    if (page == MAP_FAILED) throw std::system_error(errno, std::system_category(), "mmap");
+    clock_us_ = static_cast<volatile std::int64_t*>(page);
+    *clock_us_ = 1'900'000'000'000'000;
+}
+
+void real_redis::become_server(int output) const {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::dup2(output, STDOUT_FILENO);
+    ::setenv("LD_PRELOAD", PAWL_CLOCK_SHIM, 1);
+    ::setenv("PAWL_CLOCK_FILE", (folder_ / "clock").c_str(), 1);
+    ::execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket_path().c_str(),
+             "--save", "", "--appendonly", "no", "--dir", folder_.c_str(), nullptr);
+    ::_exit(127);
+}
+
+void real_redis::start() {
+    int output[2];
+    checked(::pipe2(output, O_CLOEXEC), "pipe2");
+    server_ = checked(::fork(), "fork");
+    if (server_ == 0) become_server(output[1]);
+    ::close(output[1]);
+    std::string log;
+    char part[512];
+    while (log.find("ready to accept connections at") == log.npos) {
+        const auto got = ::read(output[0], part, sizeof part);
+        if (got <= 0) {
+            ::close(output[0]);
+            throw std::runtime_error("redis-server did not start. Is it installed? It said:\n" + log);
+        }
+        log.append(part, static_cast<std::size_t>(got));
+    }
+    // Closed: the server gets no signal from a log line that it cannot write, it ignores SIGPIPE.
+    ::close(output[0]);
+}
+
+real_connection::real_connection(const std::string& socket_path) {
+    socket_ = checked(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+    sockaddr_un where{};
+    where.sun_family = AF_UNIX;
+    socket_path.copy(where.sun_path, sizeof where.sun_path - 1);
+    checked(::connect(socket_, reinterpret_cast<const sockaddr*>(&where), sizeof where), "connect");
+    const timeval patience{10, 0};
+    checked(::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), "setsockopt");
+}
+
+real_connection::~real_connection() {
+    ::close(socket_);
+}
+
+void real_connection::queue(std::span<const std::string> words) {
+    out_ += '*' + std::to_string(words.size()) + "\r\n";
+    for (const auto& word : words)
+        out_ += '$' + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+}
+
+void real_connection::flush() {
+    for (std::size_t sent = 0; sent < out_.size();) {
+        const auto more =
+            checked(static_cast<int>(::send(socket_, out_.data() + sent, out_.size() - sent, MSG_NOSIGNAL)),
+                    "send");
+        sent += static_cast<std::size_t>(more);
+    }
+    out_.clear();
+}
+
+void real_connection::more() {
+    in_.erase(0, read_);
+    read_ = 0;
+    char part[65536];
+    const auto got = ::recv(socket_, part, sizeof part, 0);
+    if (got <= 0) throw std::runtime_error("the real server does not answer");
+    in_.append(part, static_cast<std::size_t>(got));
+}
+
+std::string_view real_connection::line() {
+    auto end = in_.find("\r\n", read_);
+    while (end == in_.npos) {
+        more();
+        end = in_.find("\r\n", read_);
+    }
+    const std::string_view found = std::string_view(in_).substr(read_, end - read_);
+    read_ = end + 2;
+    return found;
+}
+
+std::string_view real_connection::bytes(std::size_t count) {
+    while (in_.size() - read_ < count + 2) more();
+    const std::string_view found = std::string_view(in_).substr(read_, count);
+    read_ += count + 2;
+    return found;
+}
+
+redis::reply real_connection::read() {
+    const auto head = line();
+    const char kind = head.at(0);
+    const std::string rest(head.substr(1));
+    switch (kind) {
+    case '+':
+        return string_reply(rest);
+    case '-':
+        return error_reply(rest);
+    case ':':
+        return integer_reply(std::stoll(rest));
+    case '$':
+        if (rest == "-1") return nil_reply();
+        return string_reply(std::string(bytes(std::stoul(rest))));
+    case '*':
+        break;
+    default:
+        throw std::runtime_error("unexpected reply " + rest);
+    }
+    if (rest == "-1") return nil_reply();
+    std::vector<redis::reply> items(std::stoul(rest));
+    for (auto& item : items) item = read();
+    return array_reply(std::move(items));
+}
+
+redis::reply real_connection::ask(std::span<const std::string> words) {
+    queue(words);
+    flush();
+    return read();
+}
+
+}  // namespace pawl::simulation

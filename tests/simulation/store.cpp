@@ -1,0 +1,156 @@
+#include "store.hpp"
+
+#include <charconv>
+#include <iterator>
+
+namespace pawl::simulation {
+
+store::entry* store::find(std::string_view key) {
+    const auto it = keys_.find(key);
+    if (it == keys_.end()) return nullptr;
+    if (it->second.expires_ms && now_ms() > *it->second.expires_ms) {
+        keys_.erase(it);
+        return nullptr;
+    }
+    return &it->second;
+}
+
+template <class T>
+T* store::find_as(std::string_view key) {
+    auto* const found = find(key);
+    if (!found) return nullptr;
+    auto* const content = std::get_if<T>(&found->content);
+    if (!content)
+        throw command_error("WRONGTYPE Operation against a key holding the wrong kind of value");
+    return content;
+}
+
+template <class T>
+T& store::make_as(std::string_view key) {
+    if (auto* const there = find_as<T>(key)) return *there;
+    return keys_.emplace(std::string(key), entry{T{}, std::nullopt}).first->second.content
+        .template emplace<T>();
+}
+
+std::optional<std::string> store::get(std::string_view key) {
+    const auto* const text = find_as<std::string>(key);
+    return text ? std::optional(*text) : std::nullopt;
+}
+
+bool store::set(std::string_view key, std::string_view value, std::optional<std::int64_t> px,
+                bool only_new) {
+    if (px && *px <= 0) throw command_error("ERR invalid expire time in 'set' command");
+    if (find(key) && only_new) return false;
+    entry made{std::string(value), std::nullopt};
+    if (px) made.expires_ms = now_ms() + *px;
+    keys_.insert_or_assign(std::string(key), std::move(made));
+    return true;
+}
+
+bool store::del(std::string_view key) {
+    const bool there = find(key) != nullptr;
+    if (there) keys_.erase(keys_.find(key));
+    return there;
+}
+
+std::int64_t store::pttl(std::string_view key) {
+    const auto* const found = find(key);
+    if (!found) return -2;
+    return found->expires_ms ? *found->expires_ms - now_ms() : -1;
+}
+
+bool store::pexpire(std::string_view key, std::int64_t ms) {
+    auto* const found = find(key);
+    if (!found) return false;
+    if (ms <= 0)
+        keys_.erase(keys_.find(key));
+    else
+        found->expires_ms = now_ms() + ms;
+    return true;
+}
+
+std::int64_t store::incr(std::string_view key) {
+    const auto before = get(key).value_or("0");
+    const auto* const end = before.data() + before.size();
+    std::int64_t number = 0;
+    const auto [stop, error] = std::from_chars(before.data(), end, number);
+    if (error != std::errc{} || stop != end)
+        throw command_error("ERR value is not an integer or out of range");
+    make_as<std::string>(key) = std::to_string(++number);
+    return number;
+}
+
+bool store::zadd_new(std::string_view key, double score, std::string_view member) {
+    auto& set = make_as<sorted_set>(key);
+    if (!set.scores.emplace(member, score).second) return false;
+    set.order.emplace(score, member);
+    return true;
+}
+
+bool store::zrem(std::string_view key, std::string_view member) {
+    auto* const set = find_as<sorted_set>(key);
+    if (!set) return false;
+    const auto it = set->scores.find(member);
+    if (it == set->scores.end()) return false;
+    set->order.erase({it->second, it->first});
+    set->scores.erase(it);
+    if (set->scores.empty()) del(key);
+    return true;
+}
+
+std::optional<std::string> store::zpopmin(std::string_view key) {
+    auto* const set = find_as<sorted_set>(key);
+    if (!set) return std::nullopt;
+    auto first = set->order.begin()->second;
+    zrem(key, first);
+    return first;
+}
+
+std::int64_t store::zcard(std::string_view key) {
+    const auto* const set = find_as<sorted_set>(key);
+    return set ? static_cast<std::int64_t>(set->scores.size()) : 0;
+}
+
+std::optional<double> store::zscore(std::string_view key, std::string_view member) {
+    const auto* const set = find_as<sorted_set>(key);
+    if (!set) return std::nullopt;
+    const auto it = set->scores.find(member);
+    return it == set->scores.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<std::int64_t> store::zrank(std::string_view key, std::string_view member) {
+    const auto score = zscore(key, member);
+    if (!score) return std::nullopt;
+    const auto& order = find_as<sorted_set>(key)->order;
+    return std::distance(order.begin(), order.find({*score, std::string(member)}));
+}
+
+void store::hset(std::string_view key, std::string_view field, std::string_view value) {
+    make_as<hash>(key).insert_or_assign(std::string(field), std::string(value));
+}
+
+std::optional<std::string> store::hget(std::string_view key, std::string_view field) {
+    const auto* const fields = find_as<hash>(key);
+    if (!fields) return std::nullopt;
+    const auto it = fields->find(field);
+    return it == fields->end() ? std::nullopt : std::optional(it->second);
+}
+
+bool store::hdel(std::string_view key, std::string_view field) {
+    auto* const fields = find_as<hash>(key);
+    if (!fields) return false;
+    const auto it = fields->find(field);
+    if (it == fields->end()) return false;
+    fields->erase(it);
+    if (fields->empty()) del(key);
+    return true;
+}
+
+const store::keys& store::all() {
+    std::erase_if(keys_, [now = now_ms()](const auto& one) {
+        return one.second.expires_ms && now > *one.second.expires_ms;
+    });
+    return keys_;
+}
+
+}  // namespace pawl::simulation

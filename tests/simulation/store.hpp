@@ -1,0 +1,79 @@
+// The keys of one simulated Redis, with the meaning that its commands give them: types, expiry by the
+// server's wall clock, errors by code. Only what Pawl's scripts use.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace pawl::simulation {
+
+// The first word is the code: "WRONGTYPE …".
+class command_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+class store {
+public:
+    struct sorted_set {
+        std::map<std::string, double, std::less<>> scores;
+        std::set<std::pair<double, std::string>> order;
+    };
+    using hash = std::map<std::string, std::string, std::less<>>;
+    struct entry {
+        std::variant<std::string, sorted_set, hash> content;
+        std::optional<std::int64_t> expires_ms;
+    };
+    using keys = std::map<std::string, entry, std::less<>>;
+
+    // The clock, µs since 1970. It stands still while a command or script runs, as Redis' does.
+    void set_clock(std::int64_t us) noexcept { now_us_ = us; }
+    [[nodiscard]] std::int64_t now_us() const noexcept { return now_us_; }
+    [[nodiscard]] std::int64_t now_ms() const noexcept { return now_us_ / 1000; }
+
+    std::optional<std::string> get(std::string_view key);
+    // False with `only_new` where the key exists. px ≤ 0 is an error; none: no expiry.
+    bool set(std::string_view key, std::string_view value, std::optional<std::int64_t> px, bool only_new);
+    bool del(std::string_view key);
+    std::int64_t pttl(std::string_view key);
+    bool pexpire(std::string_view key, std::int64_t ms);
+    std::int64_t incr(std::string_view key);
+
+    bool zadd_new(std::string_view key, double score, std::string_view member);
+    bool zrem(std::string_view key, std::string_view member);
+    std::optional<std::string> zpopmin(std::string_view key);
+    std::int64_t zcard(std::string_view key);
+    std::optional<double> zscore(std::string_view key, std::string_view member);
+    std::optional<std::int64_t> zrank(std::string_view key, std::string_view member);
+
+    void hset(std::string_view key, std::string_view field, std::string_view value);
+    std::optional<std::string> hget(std::string_view key, std::string_view field);
+    bool hdel(std::string_view key, std::string_view field);
+
+    // What is there now; what has expired is dropped first.
+    const keys& all();
+    void clear() noexcept { keys_.clear(); }
+    // For backups and restarts.
+    [[nodiscard]] keys copy() const { return keys_; }
+    void replace(keys with) { keys_ = std::move(with); }
+
+private:
+    entry* find(std::string_view key);
+    template <class T>
+    T* find_as(std::string_view key);
+    template <class T>
+    T& make_as(std::string_view key);
+
+    std::int64_t now_us_ = 0;
+    keys keys_;
+};
+
+}  // namespace pawl::simulation

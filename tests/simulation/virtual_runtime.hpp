@@ -1,0 +1,33 @@
+// Time and chance of one simulated program.
+#pragma once
+
+#include "prng.hpp"
+#include "process.hpp"
+
+#include <pawl/runtime.hpp>
+
+namespace pawl::simulation {
+
+// Must outlive the timers that it makes.
+class virtual_runtime final : public runtime {
+public:
+    virtual_runtime(process& on, prng chance) : on_(on), chance_(chance) {}
+
+    time_point now() const noexcept override { return on_.now(); }
+    std::chrono::system_clock::time_point wall() const noexcept override;
+    std::unique_ptr<timer> make_timer(const boost::asio::any_io_executor& on) override;
+    void random(std::span<std::byte> fill) override;
+    bool passes_by_itself() const noexcept override { return false; }
+
+    // Timers that somebody waits on.
+    [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
+
+private:
+    class virtual_timer;
+
+    process& on_;
+    prng chance_;
+    std::size_t pending_ = 0;
+};
+
+}  // namespace pawl::simulation
