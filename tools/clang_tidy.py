@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""clang-tidy over the project: clang_tidy.py BUILD_FOLDER [SOURCE…], sources default to all.
+
+A source that was clean is not read again until it, a header of the project or .clang-tidy changes:
+the stamps are in .cache/tidy.
+"""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STAMPS = ROOT / ".cache" / "tidy"
+FOLDERS = ("src", "cli", "examples", "bench", "tests")
+
+
+def digest(parts):
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(hashlib.sha256(part).digest())
+    return total.hexdigest()
+
+
+def shared_inputs(build):
+    """All that a source can include from the project, and the checks."""
+    headers = sorted(path for folder in ("include", *FOLDERS) for path in (ROOT / folder).rglob("*.hpp"))
+    made = sorted((build / "generated").glob("*.hpp"))
+    return digest(path.read_bytes() for path in [ROOT / ".clang-tidy", *headers, *made])
+
+
+def sources_of(build, wanted):
+    """{source: its compile command}: ours only, not what the build makes."""
+    commands = json.loads((build / "compile_commands.json").read_text())
+    found = {}
+    for entry in commands:
+        path = Path(entry["file"])
+        if path.is_relative_to(build) or not path.is_relative_to(ROOT):
+            continue
+        name = path.relative_to(ROOT)
+        if name.parts[0] in FOLDERS and (not wanted or name.as_posix() in wanted):
+            found[path] = entry["command"]
+    return found
+
+
+def check(source, command, shared, build):
+    stamp = STAMPS / digest([shared.encode(), command.encode(), source.read_bytes()])
+    if stamp.exists():
+        return None
+    run = subprocess.run(["clang-tidy-16", "--quiet", "-p", str(build), str(source)],
+                         capture_output=True, text=True)
+    if run.returncode == 0:
+        stamp.touch()
+        return ""
+    return run.stdout + "\n".join(line for line in run.stderr.splitlines() if "warnings" not in line)
+
+
+def main(arguments):
+    build = (ROOT / arguments[0]).resolve()
+    STAMPS.mkdir(parents=True, exist_ok=True)
+    sources = sources_of(build, set(arguments[1:]))
+    shared = shared_inputs(build)
+    failed = done = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        # The largest first, so that none is left alone at the end.
+        ordered = sorted(sources, key=lambda path: -path.stat().st_size)
+        answers = pool.map(lambda path: check(path, sources[path], shared, build), ordered)
+        for source, answer in zip(ordered, answers):
+            done += 1
+            if answer is not None:
+                verdict = "to repair" if answer else "clean"
+                print(f"[{done}/{len(ordered)}] {source.relative_to(ROOT)}: {verdict}", flush=True)
+            if answer:
+                failed += 1
+                print(answer, flush=True)
+    print(f"{len(ordered)} sources, {failed} to repair")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

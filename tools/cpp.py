@@ -1,0 +1,129 @@
+"""Just enough reading of C++ for the house rules: where functions and lambdas begin and end."""
+import re
+
+_RAW = re.compile(r'R"([^()\\ ]{0,16})\(')
+_LAMBDA = re.compile(
+    r"\[[^\[\]]*\]\s*(?:<[^{}]*>\s*)?(?:\([^{}]*\)\s*)?(?:(?:mutable|constexpr|noexcept)\s*)*"
+    r"(?:->\s*[^{}]+?)?\s*$", re.S)
+_SCOPE = re.compile(r"\b(?:namespace|class|struct|union|enum|extern)\b")
+_CONTROL = re.compile(r"(?:^|[\s;{}])(?:if|for|while|switch|catch|else|do|try)\b\s*(?:constexpr\s*)?\(?")
+
+
+def _blank(text):
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _end_of_string(text, at):
+    """The offset behind the string or character literal that begins at `at`."""
+    quote = text[at]
+    end = at + 1
+    while end < len(text) and text[end] not in (quote, "\n"):
+        end += 2 if text[end] == "\\" else 1
+    return min(end + 1, len(text))
+
+
+def _token_end(text, at):
+    """The offset behind the comment or literal at `at`; `at` itself where there is none."""
+    if text.startswith("//", at):
+        end = text.find("\n", at)
+        return len(text) if end < 0 else end
+    if text.startswith("/*", at):
+        end = text.find("*/", at + 2)
+        return len(text) if end < 0 else end + 2
+    if text[at] == '"':
+        return _end_of_string(text, at)
+    # Not the digit separator of 1'000.
+    if text[at] == "'" and not (at > 0 and text[at - 1].isalnum() and text[at + 1:at + 2].isalnum()
+                                and text[at - 1] not in "uUL"):
+        return _end_of_string(text, at)
+    return at
+
+
+def blank_out(text):
+    """The same text with comments, literals and preprocessor lines turned into blanks, line for line."""
+    text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: _blank(m[0]), text, flags=re.M)
+    out = []
+    at = 0
+    while at < len(text):
+        raw = _RAW.match(text, at)
+        if raw and not (at > 0 and text[at - 1].isalnum()):
+            mark = ")" + raw[1] + '"'
+            end = text.find(mark, raw.end())
+            end = len(text) if end < 0 else end + len(mark)
+        else:
+            end = _token_end(text, at)
+        if end > at:
+            out.append(_blank(text[at:end]))
+            at = end
+        else:
+            out.append(text[at])
+            at += 1
+    return "".join(out)
+
+
+def _blocks(code):
+    """(kind, start of head, open brace, close brace, enclosing kinds) for each {…}, inner ones first."""
+    stack = []
+    head = 0
+    parens = []
+    for at, char in enumerate(code):
+        if char == "(":
+            parens.append(at)
+        elif char == ")":
+            if parens:
+                parens.pop()
+        elif char == "{":
+            kind = _kind(code[head:at], [entry[0] for entry in stack])
+            stack.append((kind, head, at, parens))
+            parens = []
+            head = at + 1
+        elif char == "}":
+            if stack:
+                kind, start, opened, parens = stack.pop()
+                yield kind, start, opened, at, [entry[0] for entry in stack]
+                # A function's head cannot go on behind its body; an initializer's can.
+                if kind != "other":
+                    head = at + 1
+                elif not parens:
+                    head = start
+        elif char == ";" and not parens:
+            head = at + 1
+
+
+def _kind(head, enclosing):
+    if _LAMBDA.search(head) and not re.search(r"\w\s*\[[^\[\]]*\]\s*$", head):
+        return "lambda"
+    if all(kind == "scope" for kind in enclosing):
+        if _SCOPE.search(head) and "(" not in re.sub(r"\b(?:alignas|requires)\s*\([^)]*\)", "", head):
+            return "scope"
+        if "(" in head and "=" not in re.sub(r"operator\s*\W+|[=!<>]=|\([^()]*\)", "", head):
+            return "function"
+    return "control" if _CONTROL.search(head) else "other"
+
+
+def _line(code, offset):
+    return code.count("\n", 0, offset) + 1
+
+
+def functions(code):
+    """(first line, last line) of every function body with its head; `code` comes from blank_out."""
+    for kind, start, _, closed, _ in _blocks(code):
+        if kind == "function":
+            first = start + len(code[start:]) - len(code[start:].lstrip())
+            first = re.compile(r"(?:\s|(?:public|private|protected)\s*:)*").match(code, start).end()
+            yield _line(code, first), _line(code, closed)
+
+
+def lambdas(code):
+    """(line, body) of every lambda, without the bodies of lambdas inside it."""
+    inner = []
+    for kind, _, opened, closed, _ in _blocks(code):
+        if kind != "lambda":
+            continue
+        body = list(code[opened:closed + 1])
+        for first, last in inner:
+            if opened < first and last < closed:
+                for at in range(first - opened, last + 1 - opened):
+                    body[at] = body[at] if body[at] == "\n" else " "
+        inner.append((opened, closed))
+        yield _line(code, opened), "".join(body)
