@@ -1,0 +1,230 @@
+#include "fault_proxy.hpp"
+
+#include "proxy_connection.hpp"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include <poll.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace support {
+
+matcher any_command() {
+    return [](const command_words&) { return true; };
+}
+
+matcher named(std::string command) {
+    return [command = std::move(command)](const command_words& words) {
+        return ::strcasecmp(words.front().c_str(), command.c_str()) == 0;
+    };
+}
+
+matcher with_word(std::string word) {
+    return [word = std::move(word)](const command_words& words) {
+        return std::find(words.begin(), words.end(), word) != words.end();
+    };
+}
+
+class fault_proxy::engine {
+public:
+    explicit engine(endpoint upstream) : upstream_(std::move(upstream)) {
+        listener_ = listen_on(port_);
+        wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    }
+    ~engine() {
+        thread_.request_stop();
+        wake();
+        thread_.join();
+        if (listener_ >= 0) ::close(listener_);
+        ::close(wake_);
+    }
+
+    // Runs `change` between two steps of the loop.
+    template <class Change>
+    auto with(Change change) {
+        const std::scoped_lock alone(guard_);
+        wake();
+        return change(*this);
+    }
+
+    std::uint16_t port_ = 0;
+    int listener_ = -1;
+    proxy_orders orders_;
+    std::list<proxy_connection> connections_;
+    std::size_t connections_ever_ = 0;
+
+private:
+    void wake() {
+        const std::uint64_t one = 1;
+        [[maybe_unused]] const auto written = ::write(wake_, &one, sizeof one);
+    }
+    void run(const std::stop_token& stop);
+    void accept_one();
+    [[nodiscard]] int patience() const;
+    void serve(const std::vector<pollfd>& ready);
+    [[nodiscard]] std::vector<pollfd> wanted() const;
+
+    endpoint upstream_;
+    int wake_ = -1;
+    std::mutex guard_;
+    std::jthread thread_;
+};
+
+// Connections that are frozen are not listened to: what comes waits in the kernel, as it would on a
+// real way.
+std::vector<pollfd> fault_proxy::engine::wanted() const {
+    std::vector<pollfd> result{{wake_, POLLIN, 0}, {orders_.frozen ? -1 : listener_, POLLIN, 0}};
+    for (const proxy_connection& each : connections_) {
+        const bool deaf = orders_.frozen || each.swallowing();
+        const short events = deaf ? short{0} : short{POLLIN};
+        result.push_back({deaf ? -1 : each.client(), events, 0});
+        result.push_back({deaf ? -1 : each.server(), events, 0});
+    }
+    return result;
+}
+
+int fault_proxy::engine::patience() const {
+    if (orders_.frozen) return -1;
+    auto next = pawl::time_point::max();
+    for (const proxy_connection& each : connections_)
+        next = std::min(next, each.wakes_at());
+    if (next == pawl::time_point::max()) return -1;
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(next - pawl::boot_clock::now()).count();
+    // A full socket makes something due that cannot go yet: then look again soon.
+    return static_cast<int>(std::max<std::int64_t>(left, 1));
+}
+
+void fault_proxy::engine::run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        std::vector<pollfd> ready;
+        int wait = 0;
+        {
+            const std::scoped_lock alone(guard_);
+            ready = wanted();
+            wait = patience();
+        }
+        (void)::poll(ready.data(), ready.size(), wait);
+        std::uint64_t ignored = 0;
+        [[maybe_unused]] const auto count = ::read(wake_, &ignored, sizeof ignored);
+        const std::scoped_lock alone(guard_);
+        serve(ready);
+    }
+}
+
+// The owner may have removed connections meanwhile: sockets are looked up, not counted.
+void fault_proxy::engine::serve(const std::vector<pollfd>& ready) {
+    const auto readable = [&](int socket) {
+        return std::any_of(ready.begin(), ready.end(), [&](const pollfd& each) {
+            return each.fd == socket && each.revents != 0;
+        });
+    };
+    if (orders_.frozen) return;
+    for (proxy_connection& each : connections_) {
+        try {
+            if (!each.over() && readable(each.client())) each.read_client(orders_);
+            if (!each.over() && readable(each.server())) each.read_server(orders_);
+            each.flush(pawl::boot_clock::now());
+        } catch (const std::runtime_error&) {
+            // Not RESP: this proxy is no help there.
+            connections_.remove_if([&](const proxy_connection& it) { return &it == &each; });
+            break;
+        }
+    }
+    connections_.remove_if([](const proxy_connection& each) { return each.over(); });
+    if (listener_ >= 0 && readable(listener_)) accept_one();
+}
+
+void fault_proxy::engine::accept_one() {
+    const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (client < 0) return;
+    const int server = connect_to(upstream_);
+    if (server < 0) {
+        ::close(client);
+        return;
+    }
+    connections_.emplace_back(client, server, ++connections_ever_);
+}
+
+fault_proxy::fault_proxy(endpoint upstream)
+    : engine_(std::make_unique<engine>(std::move(upstream))) {}
+
+fault_proxy::~fault_proxy() = default;
+
+std::uint16_t fault_proxy::port() const noexcept { return engine_->port_; }
+
+std::string fault_proxy::url(const std::string& more) const {
+    return "redis://127.0.0.1:" + std::to_string(port()) + more;
+}
+
+void fault_proxy::inject(fault what) {
+    engine_->with([&](engine& it) { it.orders_.faults.push_back({std::move(what)}); });
+}
+
+std::size_t fault_proxy::struck() const {
+    return engine_->with([](engine& it) { return it.orders_.struck; });
+}
+
+void fault_proxy::heal() {
+    engine_->with([](engine& it) { it.orders_.faults.clear(); });
+}
+
+void fault_proxy::refuse(bool on) {
+    engine_->with([&](engine& it) {
+        if (on && it.listener_ >= 0)
+            ::close(std::exchange(it.listener_, -1));
+        else if (!on && it.listener_ < 0)
+            it.listener_ = listen_on(it.port_);
+    });
+}
+
+void fault_proxy::kill_connections() {
+    engine_->with([](engine& it) { it.connections_.clear(); });
+}
+
+void fault_proxy::freeze(bool on) {
+    engine_->with([&](engine& it) { it.orders_.frozen = on; });
+}
+
+void fault_proxy::drop_pushes(bool on) {
+    engine_->with([&](engine& it) { it.orders_.drop_pushes = on; });
+}
+
+void fault_proxy::delay(std::chrono::milliseconds requests, std::chrono::milliseconds replies) {
+    engine_->with([&](engine& it) {
+        it.orders_.request_delay = requests;
+        it.orders_.reply_delay = replies;
+    });
+}
+
+std::vector<passing> fault_proxy::seen() const {
+    return engine_->with([](engine& it) { return it.orders_.seen; });
+}
+
+std::size_t fault_proxy::count(const matcher& which) const {
+    const auto all = seen();
+    return static_cast<std::size_t>(std::count_if(
+        all.begin(), all.end(), [&](const passing& each) { return which(each.words); }));
+}
+
+void fault_proxy::forget() {
+    engine_->with([](engine& it) { it.orders_.seen.clear(); });
+}
+
+std::size_t fault_proxy::connections_ever() const {
+    return engine_->with([](engine& it) { return it.connections_ever_; });
+}
+
+std::size_t fault_proxy::connections_now() const {
+    return engine_->with([](engine& it) { return it.connections_.size(); });
+}
+
+}  // namespace support

@@ -1,0 +1,69 @@
+// A private server for one test: own folder, own free port, gone with the object.
+#pragma once
+
+#include "resp.hpp"
+#include "temp_folder.hpp"
+
+#include <conformance/process.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace support {
+
+struct redis_plan {
+    std::vector<std::string> config;  // lines as in redis.conf: "requirepass secret"
+    bool tls = false;                 // the port then speaks TLS only; certificates are made for it
+    bool client_certificates = false;
+    std::string password;  // for `ask`; set `requirepass` or a user in `config` as well
+};
+
+// redis-server, or what the environment variable PAWL_TEST_SERVER names (valkey-server). Keeps
+// nothing on disk unless `config` says so. Not thread-safe.
+class redis_server {
+public:
+    explicit redis_server(redis_plan plan = {});
+    ~redis_server();
+    redis_server(const redis_server&) = delete;
+    redis_server& operator=(const redis_server&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    [[nodiscard]] const std::string& unix_socket() const noexcept { return socket_; }
+    [[nodiscard]] const temp_folder& folder() const noexcept { return folder_; }
+    // redis://127.0.0.1:PORT, or rediss://…; `more` is added as it is.
+    [[nodiscard]] std::string url(const std::string& more = {}) const;
+    [[nodiscard]] std::string unix_url(const std::string& more = {}) const;
+    [[nodiscard]] std::string log() const;
+
+    // Over the unix socket, so past any proxy. Throws std::runtime_error without an answer.
+    resp_value ask(const command_words& words);
+    // A connection of its own, to subscribe, monitor or block.
+    [[nodiscard]] std::unique_ptr<resp_client> connect() const;
+    // Every key, sorted.
+    [[nodiscard]] std::vector<std::string> keys();
+
+    void terminate();  // SIGTERM, and waits for its end
+    void kill9();      // SIGKILL
+    void freeze();     // SIGSTOP
+    void thaw();       // SIGCONT
+    // On the same port. What it stored on disk is there unless `with_data` is false.
+    void start(bool with_data = true);
+    [[nodiscard]] bool running();
+    [[nodiscard]] pid_t pid() const noexcept { return process_->pid(); }
+
+private:
+    [[nodiscard]] bool try_start();
+    void write_config() const;
+    void make_certificates() const;
+
+    redis_plan plan_;
+    temp_folder folder_;
+    std::string socket_;
+    std::uint16_t port_ = 0;
+    std::optional<pawl::conformance::child> process_;
+    std::unique_ptr<resp_client> asking_;
+};
+
+}  // namespace support

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <stdlib.h>
+
+namespace support {
+
+// A folder of its own, removed with all that is in it.
+class temp_folder {
+public:
+    temp_folder() {
+        std::string path = (std::filesystem::temp_directory_path() / "pawl-XXXXXX").string();
+        if (::mkdtemp(path.data()) == nullptr)
+            throw std::runtime_error("cannot make a folder below " +
+                                     std::filesystem::temp_directory_path().string());
+        path_ = path;
+    }
+    temp_folder(const temp_folder&) = delete;
+    temp_folder& operator=(const temp_folder&) = delete;
+    ~temp_folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+    [[nodiscard]] std::string file(const std::string& name) const {
+        return (path_ / name).string();
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+}  // namespace support
