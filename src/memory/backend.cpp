@@ -1,0 +1,153 @@
+#include "world.hpp"
+
+#include "core/fork_mark.hpp"
+
+#include <pawl/error.hpp>
+#include <pawl/memory.hpp>
+
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+
+namespace asio = boost::asio;
+
+namespace pawl::memory {
+namespace {
+
+// In line until it goes out of scope, however that comes about.
+class place {
+public:
+    place(world& where, const claim& what, const std::shared_ptr<session>& by)
+        : where_(where), mine_(std::make_shared<world::waiter>(what, by)) {}
+    ~place() { where_.leave(mine_, wanted_); }
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+
+    const std::shared_ptr<world::waiter>& operator*() const noexcept { return mine_; }
+    void keep() noexcept { wanted_ = true; }
+
+private:
+    world& where_;
+    std::shared_ptr<world::waiter> mine_;
+    bool wanted_ = false;
+};
+
+class memory_backend final : public backend {
+public:
+    memory_backend(std::shared_ptr<world> where, backend_context context)
+        : where_(std::move(where)),
+          me_(std::make_shared<session>(session{std::move(context.strand), context.time,
+                                                context.listener, std::move(context.who)})) {}
+
+    asio::awaitable<std::optional<grant>> acquire(const claim& what,
+                                                  time_point give_up_at) override {
+        refuse_fork();
+        if (auto at_once = where_->take(what, me_); at_once || give_up_at <= now())
+            co_return at_once;
+        place mine(*where_, what, me_);
+        auto next = where_->join(*mine);
+        while (!next.given && now() < give_up_at) {
+            co_await (*mine)->alarm.wait_until(std::min(give_up_at, next.look_at));
+            next = where_->look(*mine);
+        }
+        if (next.given) mine.keep();
+        co_return next.given;
+    }
+
+    asio::awaitable<void> renew(std::span<renewal> batch) override {
+        if (!forked()) where_->renew(batch, now());
+        co_return;
+    }
+
+    asio::awaitable<release_result> release(const hold& what) override {
+        co_return forked() ? release_result::unknown : where_->release(what.claim, now());
+    }
+
+    asio::awaitable<lock_info> inspect(std::string_view name) override {
+        refuse_fork();
+        co_return where_->inspect(name, now());
+    }
+
+    asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
+        refuse_fork();
+        co_return where_->list(prefix, now());
+    }
+
+    asio::awaitable<bool> force_release(std::string_view name) override {
+        refuse_fork();
+        co_return where_->force_release(name, now());
+    }
+
+    asio::awaitable<examination> examine() override {
+        refuse_fork();
+        examination found;
+        found.findings.push_back(
+            {finding::grade::note, "where", "in the memory of this process",
+             "use a service that other processes can reach for anything but tests"});
+        found.guarantees = {"memory",
+                            "holds (the process is gone, and all with it)",
+                            "holds for holders that stop at their deadline",
+                            "no server",
+                            "no failover",
+                            "no network",
+                            "holds (boot clock)",
+                            "never goes back while the process lives"};
+        co_return found;
+    }
+
+    asio::awaitable<void> close() override { co_return; }
+
+    promises promised() const noexcept override {
+        return {.fencing = true,
+                .survives_restart = false,
+                .loss_is_pushed = true,
+                .across_processes = false,
+                .across_hosts = false,
+                .order = fairness::first_in_first_out};
+    }
+
+private:
+    time_point now() const noexcept { return me_->time->now(); }
+    bool forked() const noexcept { return core::fork_generation() != born_in_; }
+    void refuse_fork() const {
+        if (forked())
+            throw error(
+                errc::unsupported,
+                "This process is a fork, and the locks in memory belong to its parent; make a new "
+                "client here.");
+    }
+
+    std::shared_ptr<world> where_;
+    std::shared_ptr<session> me_;
+    std::uint32_t born_in_ = core::fork_generation();
+};
+
+class memory_service final : public service::definition {
+public:
+    explicit memory_service(std::string name) : name_(std::move(name)) {}
+
+    std::unique_ptr<backend> open(backend_context context) const override {
+        return std::make_unique<memory_backend>(world_, std::move(context));
+    }
+    std::string describe() const override { return "memory:" + name_; }
+
+private:
+    std::string name_;
+    std::shared_ptr<world> world_ = std::make_shared<world>();
+};
+
+}  // namespace
+
+service make() { return service(std::make_shared<memory_service>("")); }
+
+service named(const std::string& name) {
+    static std::mutex mutex;
+    static std::map<std::string, service> worlds;
+    const std::lock_guard lock(mutex);
+    const auto known = worlds.find(name);
+    if (known != worlds.end()) return known->second;
+    return worlds.emplace(name, service(std::make_shared<memory_service>(name))).first->second;
+}
+
+}  // namespace pawl::memory

@@ -1,0 +1,87 @@
+// The locks of one world, and who waits for them. All clients of the world call in here.
+#pragma once
+
+#include "core/alarm.hpp"
+
+#include <pawl/backend.hpp>
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pawl::memory {
+
+// One client, as the world knows it.
+struct session {
+    boost::asio::any_io_executor strand;
+    runtime* time = nullptr;
+    loss_listener* listener = nullptr;
+    identity who;
+};
+
+// Thread-safe: one mutex, never held while anything waits.
+class world {
+public:
+    struct waiter {
+        waiter(const claim& asked, std::shared_ptr<session> who)
+            : what(asked), by(std::move(who)), alarm(*by->time, by->strand) {}
+
+        const claim& what;
+        std::shared_ptr<session> by;
+        core::alarm alarm;  // of the client's strand
+        std::optional<grant> given;
+    };
+
+    // What a waiter has to do next.
+    struct outlook {
+        std::optional<grant> given;
+        time_point look_at =
+            time_point::max();  // when the holder's lease ends, for the first in line
+    };
+
+    std::optional<grant> take(const claim& what, const std::shared_ptr<session>& by);
+    outlook join(const std::shared_ptr<waiter>& one);
+    outlook look(const std::shared_ptr<waiter>& one);
+    // Out of the line. Passes on what was given but not wanted any more.
+    void leave(const std::shared_ptr<waiter>& one, bool wanted);
+
+    void renew(std::span<renewal> batch, time_point now);
+    release_result release(const claim& what, time_point now);
+    bool force_release(std::string_view name, time_point now);
+    lock_info inspect(std::string_view name, time_point now);
+    std::vector<lock_info> list(std::string_view prefix, time_point now);
+
+private:
+    struct tenure {
+        std::string owner;
+        fencing_token token;
+        time_point expires{};
+        std::chrono::system_clock::time_point since{};
+        identity who;
+        std::weak_ptr<session> by;
+    };
+    struct slot {
+        std::optional<tenure> held;
+        std::list<std::shared_ptr<waiter>> line;
+    };
+    using slots = std::map<std::string, slot, std::less<>>;
+
+    grant give(slot& to, const claim& what, const std::shared_ptr<session>& by, time_point now);
+    void pass_on(slot& from, time_point now);
+    void settle(slot& one, time_point now);
+    void tidy(slots::iterator at);
+    outlook outlook_of(const slot& at, const std::shared_ptr<waiter>& one) const;
+    static lock_info describe(const std::string& name, const slot& at, time_point now);
+
+    std::mutex mutex_;
+    slots slots_;
+    // One counter for all names: a name that nobody holds needs no memory, and its tokens still
+    // only go up.
+    std::uint64_t last_token_ = 0;
+};
+
+}  // namespace pawl::memory

@@ -1,0 +1,206 @@
+#include "database.hpp"
+
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+namespace pawl::sqlite {
+namespace {
+
+// A transaction of ours takes well under a millisecond, plus one write to the disk.
+constexpr auto patience = std::chrono::seconds(3);
+
+std::string why_not_opened(int system_error) {
+    return system_error != 0 ? std::string(": ") + std::strerror(system_error) : std::string();
+}
+
+}  // namespace
+
+// SQLite's own handler sleeps up to 100 ms at a time, far longer than anybody here holds the file.
+int wait_for_others(void* self, int tries) noexcept {
+    auto& one = *static_cast<database*>(self);
+    const auto now = one.time_.now();
+    if (tries == 0) one.busy_since_ = now;
+    if (now - one.busy_since_ > patience) return 0;
+    std::this_thread::sleep_for(std::chrono::microseconds(tries < 8 ? 50 << (tries / 2) : 2000));
+    return 1;
+}
+
+database::database(std::string path, runtime& time) : path_(std::move(path)), time_(time) {
+    make_folder();
+    try {
+        open();
+    } catch (...) {
+        ::sqlite3_close(handle_);
+        throw;
+    }
+}
+
+database::~database() { ::sqlite3_close(handle_); }
+
+void database::make_folder() const {
+    const auto folder = std::filesystem::path(path_).parent_path();
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed && !std::filesystem::is_directory(folder)) {
+        throw database_error(
+            failed == std::errc::permission_denied ? errc::refused : errc::bad_option,
+            "The folder " + folder.string() + " cannot be made: " + failed.message() +
+                "; choose another path for the locks.",
+            false);
+    }
+    if (std::filesystem::exists(path_, failed) && !std::filesystem::is_regular_file(path_, failed))
+        throw database_error(errc::bad_option, path_ + " is not a file; name a file for the locks.",
+                             false);
+}
+
+void database::open() {
+    const int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (const int code = ::sqlite3_open_v2(path_.c_str(), &handle_, flags, nullptr);
+        code != SQLITE_OK) {
+        if (handle_ == nullptr)
+            throw database_error(errc::unavailable, "SQLite has no memory left; free some.", false);
+        fail(code);
+    }
+    ::sqlite3_busy_handler(handle_, wait_for_others, this);
+    ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    execute("PRAGMA trusted_schema = OFF");
+    execute("PRAGMA synchronous = FULL");
+}
+
+void database::execute(const char* sql) {
+    if (const int code = ::sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr); code != SQLITE_OK)
+        fail(code);
+}
+
+std::int64_t database::number(const char* sql) {
+    statement ask(*this, sql);
+    return ask.next() ? ask.number(0) : 0;
+}
+
+std::string database::text(const char* sql) {
+    statement ask(*this, sql);
+    return ask.next() ? ask.text(0) : std::string();
+}
+
+int database::changes() const noexcept { return ::sqlite3_changes(handle_); }
+
+bool database::moved() const noexcept {
+    int gone = 0;
+    ::sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &gone);
+    return gone != 0;
+}
+
+void database::sync(durability how) {
+    if (how == sync_) return;
+    execute(how == durability::full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+    sync_ = how;
+}
+
+void database::fail(int code) const {
+    const int system_error = ::sqlite3_system_errno(handle_);
+    switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        throw database_error(errc::unavailable,
+                             path_ +
+                                 " was in use by another process for 3 s; look with `fuser` for "
+                                 "one that hangs or is stopped.",
+                             true);
+    case SQLITE_NOTADB:
+        throw database_error(
+            errc::bad_option,
+            path_ + " is not a SQLite database; choose another path for the locks.", false);
+    case SQLITE_CORRUPT:
+        throw database_error(errc::unavailable,
+                             path_ +
+                                 " is damaged; stop all that use it and delete it with its -wal "
+                                 "and -shm files.",
+                             false);
+    case SQLITE_FULL:
+        throw database_error(errc::unavailable,
+                             "The disk of " + path_ + " is full; make room on it.", false);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        throw database_error(errc::refused,
+                             path_ +
+                                 " cannot be written; give this user the right to write it and "
+                                 "its folder.",
+                             false);
+    case SQLITE_CANTOPEN: {
+        const bool forbidden =
+            system_error == EACCES || system_error == EPERM || system_error == EROFS;
+        throw database_error(
+            forbidden ? errc::refused : errc::unavailable,
+            path_ + " cannot be opened" + why_not_opened(system_error) +
+                "; choose a path in a folder that this user may write, or change its rights.",
+            false);
+    }
+    default:
+        throw database_error(errc::unavailable,
+                             path_ + ": " + ::sqlite3_errstr(code) + why_not_opened(system_error) +
+                                 "; look at the disk and at the file's rights.",
+                             false);
+    }
+}
+
+statement::statement(database& on, const char* sql) : on_(on) {
+    const int code =
+        ::sqlite3_prepare_v3(on.handle(), sql, -1, SQLITE_PREPARE_PERSISTENT, &handle_, nullptr);
+    if (code != SQLITE_OK) on.fail(code);
+}
+
+statement::~statement() { ::sqlite3_finalize(handle_); }
+
+bool statement::next() {
+    const int code = ::sqlite3_step(handle_);
+    if (code == SQLITE_ROW) return true;
+    reset();
+    if (code != SQLITE_DONE) on_.fail(code);
+    return false;
+}
+
+void statement::reset() noexcept { ::sqlite3_reset(handle_); }
+
+std::string statement::text(int column) const {
+    const auto* data = ::sqlite3_column_text(handle_, column);
+    const auto size = static_cast<std::size_t>(::sqlite3_column_bytes(handle_, column));
+    return data == nullptr ? std::string() : std::string(reinterpret_cast<const char*>(data), size);
+}
+
+std::int64_t statement::number(int column) const noexcept {
+    return ::sqlite3_column_int64(handle_, column);
+}
+
+void statement::bind(int at, std::string_view value) {
+    const int code = ::sqlite3_bind_text(handle_, at, value.data(), static_cast<int>(value.size()),
+                                         SQLITE_TRANSIENT);
+    if (code != SQLITE_OK) on_.fail(code);
+}
+
+void statement::bind(int at, std::int64_t value) {
+    if (const int code = ::sqlite3_bind_int64(handle_, at, value); code != SQLITE_OK)
+        on_.fail(code);
+}
+
+transaction::transaction(database& on, durability how) : on_(on) {
+    on.sync(how);
+    on.execute("BEGIN IMMEDIATE");
+}
+
+transaction::~transaction() {
+    // Fails when SQLite has rolled back by itself, and then there is nothing to do.
+    if (open_) ::sqlite3_exec(on_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void transaction::commit() {
+    on_.execute("COMMIT");
+    open_ = false;
+}
+
+}  // namespace pawl::sqlite

@@ -1,0 +1,112 @@
+// One connection to one SQLite file: statements, transactions, and errors as sentences.
+#pragma once
+
+#include <pawl/error.hpp>
+#include <pawl/runtime.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace pawl::sqlite {
+
+// `passing`: another connection was busy, and the same call may go well a moment later.
+class database_error : public error {
+public:
+    database_error(errc code, const std::string& sentence, bool is_passing)
+        : error(code, sentence), passing(is_passing) {}
+    bool passing;
+};
+
+// full: on the disk before it returns. normal: survives the process, not a power cut.
+enum class durability : std::uint8_t { normal, full };
+
+// Used by one thread at a time. Every member throws database_error.
+class database {
+public:
+    // Opens the file, made with its folder when missing.
+    database(std::string path, runtime& time);
+    ~database();
+    database(const database&) = delete;
+    database& operator=(const database&) = delete;
+
+    void execute(const char* sql);
+    [[nodiscard]] std::int64_t number(const char* sql);
+    [[nodiscard]] std::string text(const char* sql);
+    // Rows that the newest statement changed.
+    [[nodiscard]] int changes() const noexcept;
+    // The file was deleted or replaced: what we write, nobody else sees.
+    [[nodiscard]] bool moved() const noexcept;
+    // Takes effect with the next transaction.
+    void sync(durability how);
+
+    [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    [[noreturn]] void fail(int code) const;
+
+private:
+    friend int wait_for_others(void* self, int tries) noexcept;
+
+    void make_folder() const;
+    void open();
+
+    std::string path_;
+    runtime& time_;
+    sqlite3* handle_ = nullptr;
+    time_point busy_since_{};
+    durability sync_ = durability::full;
+};
+
+// A prepared statement; `with` binds its arguments in order and starts it again.
+class statement {
+public:
+    statement(database& on, const char* sql);
+    ~statement();
+    statement(const statement&) = delete;
+    statement& operator=(const statement&) = delete;
+
+    template <class... Args>
+    statement& with(const Args&... args) {
+        reset();
+        int at = 0;
+        (bind(++at, args), ...);
+        return *this;
+    }
+    // True: there is a row. False: done, and reset.
+    bool next();
+    void run() {
+        while (next()) {}
+    }
+    void reset() noexcept;
+
+    [[nodiscard]] std::string text(int column) const;
+    [[nodiscard]] std::int64_t number(int column) const noexcept;
+
+private:
+    void bind(int at, std::string_view value);
+    void bind(int at, const std::string& value) { bind(at, std::string_view(value)); }
+    void bind(int at, std::int64_t value);
+
+    database& on_;
+    sqlite3_stmt* handle_ = nullptr;
+};
+
+// BEGIN IMMEDIATE until `commit`, or ROLLBACK. One at a time.
+class transaction {
+public:
+    transaction(database& on, durability how);
+    ~transaction();
+    transaction(const transaction&) = delete;
+    transaction& operator=(const transaction&) = delete;
+    void commit();
+
+private:
+    database& on_;
+    bool open_ = true;
+};
+
+}  // namespace pawl::sqlite

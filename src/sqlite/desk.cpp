@@ -1,0 +1,204 @@
+#include "desk.hpp"
+
+#include "core/chance.hpp"
+#include "core/fork_mark.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::sqlite {
+namespace {
+
+asio::awaitable<bool> cancelled() {
+    const auto state = co_await asio::this_coro::cancellation_state;
+    co_return state.cancelled() != asio::cancellation_type::none;
+}
+
+}  // namespace
+
+// To be found by rings until it goes out of scope.
+class desk::place {
+public:
+    place(desk& at, const std::string& owner)
+        : at_(at), owner_(owner), mine_{{*at.context_.time, at.context_.strand}, {}} {
+        at_.waiting_.emplace(owner_, &mine_);
+    }
+    ~place() { at_.waiting_.erase(owner_); }
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+
+    waiting* operator->() noexcept { return &mine_; }
+
+private:
+    desk& at_;
+    const std::string& owner_;
+    waiting mine_;
+};
+
+desk::desk(store::settings what, backend_context context)
+    : context_(std::move(context)),
+      born_in_(core::fork_generation()),
+      idle_(*context_.time, context_.strand),
+      thread_(context_.strand, [this] { file_->close(); }),
+      file_(std::make_unique<store>(std::move(what), *context_.time, thread_.executor(),
+                                    [this](const ring& news) { heard(news); })) {}
+
+desk::~desk() {
+    thread_.stop();
+    // In a fork the connection is the parent's, and closing it here would damage the file.
+    if (forked()) static_cast<void>(file_.release());
+}
+
+asio::awaitable<std::optional<grant>> desk::acquire(const claim& what, time_point give_up_at) {
+    const busy here(*this);
+    if (co_await cancelled()) throw boost::system::system_error(asio::error::operation_aborted);
+    const bool wait = give_up_at > context_.time->now();
+    auto found = co_await run([&what, wait](store& file) { return file.attempt(what, wait); });
+    if (found.what == standing::kind::waiting)
+        found = co_await wait_for_grant(what, give_up_at, std::move(found));
+    if (co_await cancelled()) {
+        if (found.what == standing::kind::granted) co_await leave(what, false);
+        throw boost::system::system_error(asio::error::operation_aborted);
+    }
+    if (found.what != standing::kind::granted) co_return std::nullopt;
+    // The lease and we read the same clock, so this is exact.
+    const auto margin = drift(found.confirm ? std::min(what.ttl, claim_window) : what.ttl);
+    co_return grant{
+        found.expires - margin, what.fenced ? found.token : fencing_token{}, {}, found.confirm};
+}
+
+// Ends with granted, or with busy when the time is over or the wait is cancelled; then we are out
+// of line.
+asio::awaitable<standing> desk::wait_for_grant(const claim& what, time_point give_up_at,
+                                               standing found) {
+    place here(*this, what.owner);
+    while (found.what == standing::kind::waiting) {
+        const bool given_up = co_await cancelled();
+        const auto now = context_.time->now();
+        if (given_up || now >= give_up_at) {
+            const auto late = co_await leave(what, !given_up);
+            co_return late ? *late : standing{};
+        }
+        auto next =
+            std::min(give_up_at, now + core::random_between(*context_.time, 1000ms, 1500ms));
+        if (found.first) next = std::min(next, found.expires);
+        try {
+            co_await here->alarm.wait_until(next);
+        } catch (const boost::system::system_error&) {
+            continue;  // cancelled
+        }
+        if (here->given)
+            found = *here->given;
+        else
+            found = co_await look(what, std::move(found));
+    }
+    co_return found;
+}
+
+asio::awaitable<standing> desk::look(const claim& what, standing before) {
+    try {
+        co_return co_await run([&what](store& file) { return file.look(what); });
+    } catch (const database_error& failed) {
+        if (!failed.passing) {
+            keep_trying_to_leave(what);
+            throw;
+        }
+    }
+    before.first = false;  // the next look comes after a while, not at once
+    co_return before;
+}
+
+asio::awaitable<std::optional<standing>> desk::leave(const claim& what, bool keep) {
+    try {
+        co_return co_await run([&what, keep](store& file) { return file.leave(what, keep); });
+    } catch (const error&) {
+        keep_trying_to_leave(what);
+    }
+    co_return std::nullopt;
+}
+
+asio::awaitable<release_result> desk::release(const claim& what) {
+    const busy here(*this);
+    try {
+        co_return co_await run(
+            [&what](store& file) { return file.release(what.name, what.owner); });
+    } catch (const error&) {
+        keep_trying_to_leave(what);
+    }
+    co_return release_result::unknown;
+}
+
+void desk::keep_trying_to_leave(const claim& what) {
+    asio::co_spawn(context_.strand, leave_later(shared_from_this(), what), asio::detached);
+}
+
+asio::awaitable<void> desk::leave_later(std::shared_ptr<desk> self, claim what) {
+    const busy here(*self);
+    auto& time = *self->context_.time;
+    const auto begun = time.now();
+    core::alarm pause(time, self->context_.strand);
+    // After the ttl there is nothing left to undo.
+    while (time.now() - begun < what.ttl) {
+        co_await pause.wait_until(time.now() + core::random_between(time, 300ms, 600ms));
+        try {
+            co_await self->run([&what](store& file) { return file.leave(what, false); });
+            co_return;
+        } catch (const error& failed) {
+            if (self->context_.log) self->context_.log(failed.what());
+        }
+    }
+}
+
+asio::awaitable<void> desk::close() {
+    const auto self = shared_from_this();
+    if (forked()) co_return;
+    while (busy_ > 0)
+        co_await idle_.wait_until(context_.time->now() + 1h);
+    co_await run([](store& file) { return file.close(), true; });
+    thread_.stop();
+}
+
+// On the worker's thread.
+void desk::heard(const ring& news) {
+    std::optional<standing> ours;
+    try {
+        ours = file_->granted(news.name, news.owner);
+    } catch (const error&) {
+        if (news.what == ring::kind::forced) return;  // the next renewal will tell
+    }
+    if (news.what == ring::kind::forced && ours) return;
+    asio::post(context_.strand, [weak = weak_from_this(), news, ours] {
+        const auto self = weak.lock();
+        if (!self) return;
+        if (news.what == ring::kind::forced)
+            self->context_.listener->lost(news.owner, loss_reason::forced);
+        else
+            self->wake(news.owner, ours);
+    });
+}
+
+void desk::wake(const std::string& owner, const std::optional<standing>& given) {
+    const auto found = waiting_.find(owner);
+    if (found == waiting_.end()) return;
+    if (given) found->second->given = given;
+    found->second->alarm.ring();
+}
+
+bool desk::forked() const noexcept { return core::fork_generation() != born_in_; }
+
+void desk::refuse_fork() const {
+    if (forked())
+        throw error(
+            errc::unsupported,
+            "This process is a fork, and this client belongs to its parent; fork before the first "
+            "client is made, or exec.");
+}
+
+}  // namespace pawl::sqlite

@@ -1,0 +1,141 @@
+#include "place.hpp"
+
+#include <pawl/error.hpp>
+
+#include "core/fork_mark.hpp"
+
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace pawl::sqlite {
+namespace {
+
+struct known {
+    unsigned long magic;
+    std::string_view name;
+};
+
+// From <linux/magic.h> and the file systems' own sources.
+constexpr auto shared = std::to_array<known>({
+    {0x6969, "NFS"},        {0x517b, "SMB"},          {0xff534d42, "CIFS"},
+    {0xfe534d42, "SMB2"},   {0x01021997, "9P"},       {0x65735546, "FUSE"},
+    {0x5346414f, "AFS"},    {0x6b414653, "AFS"},      {0x73757245, "Coda"},
+    {0x00c36400, "Ceph"},   {0x0bd00bd0, "Lustre"},   {0x01161970, "GFS2"},
+    {0x7461636f, "OCFS2"},  {0x47504653, "GPFS"},     {0x564c, "NCP"},
+    {0xaad7aaea, "PanFS"},  {0x20030528, "OrangeFS"}, {0x19830326, "BeeGFS"},
+    {0xbacbacbc, "vmhgfs"}, {0x786f4256, "vboxsf"},   {0x7c7c6673, "prl_fs"},
+});
+
+constexpr auto local = std::to_array<known>({
+    {0xef53, "ext4"},
+    {0x58465342, "xfs"},
+    {0x9123683e, "btrfs"},
+    {0x01021994, "tmpfs"},
+    {0x794c7630, "overlayfs"},
+    {0x2fc12fc1, "zfs"},
+    {0xf2f52010, "f2fs"},
+    {0xca451a4e, "bcachefs"},
+    {0x4d44, "vfat"},
+    {0x5346544e, "ntfs"},
+    {0x858458f6, "ramfs"},
+});
+
+template <std::size_t Size>
+std::string_view find(const std::array<known, Size>& table, unsigned long magic) {
+    for (const auto& one : table)
+        if (one.magic == magic) return one.name;
+    return {};
+}
+
+}  // namespace
+
+std::string_view shared_file_system(unsigned long magic) noexcept {
+    return find(shared, magic & 0xffffffffUL);
+}
+
+std::string file_system_name(unsigned long magic) {
+    magic &= 0xffffffffUL;
+    if (const auto name = find(shared, magic); !name.empty()) return std::string(name);
+    if (const auto name = find(local, magic); !name.empty()) return std::string(name);
+    std::array<char, 16> hex{};
+    const auto end = std::to_chars(hex.data(), hex.data() + hex.size(), magic, 16).ptr;
+    return "file system 0x" + std::string(hex.data(), end);
+}
+
+unsigned long file_system_of(const std::string& path) {
+    for (std::filesystem::path at = path;; at = at.parent_path()) {
+        struct statfs what {};
+        if (::statfs(at.c_str(), &what) == 0) return static_cast<unsigned long>(what.f_type);
+        if (at == at.parent_path()) return 0;
+    }
+}
+
+void refuse_shared(const std::string& path, unsigned long magic) {
+    if (const auto name = shared_file_system(magic); !name.empty())
+        throw error(errc::refused,
+                    path + " is on " + std::string(name) +
+                        ", where SQLite cannot keep two hosts apart; choose a path on a "
+                        "local disk, or a server such as redis://.");
+}
+
+std::string checked_path(const std::string& path) {
+    if (path.empty())
+        throw error(errc::bad_option,
+                    "The path of the lock file is empty; name a file, such as "
+                    "/var/lib/NAME/locks.db.");
+    if (path.find('\0') != std::string::npos)
+        throw error(errc::bad_option,
+                    "The path of the lock file contains a zero byte; leave it out.");
+    if (path == ":memory:")
+        throw error(errc::bad_option,
+                    ":memory: is no file; for locks within one process use memory: alone.");
+    if (path.starts_with("file:"))
+        throw error(errc::bad_option,
+                    "SQLite's file: addresses are not understood here; give the path.");
+    if (path.back() == '/')
+        throw error(errc::bad_option,
+                    path + " is a folder; name a file in it, such as " + path + "locks.db.");
+    return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+std::string this_boot() {
+    // In a time namespace of its own, the boot clock is not the one that the other processes read.
+    std::ifstream offsets("/proc/self/timens_offsets");
+    for (std::string clock, seconds, nanoseconds; offsets >> clock >> seconds >> nanoseconds;) {
+        if ((clock == "boottime" || clock == "7") && (seconds != "0" || nanoseconds != "0"))
+            throw error(errc::unsupported,
+                        "This process runs in a time namespace with a boot clock of its "
+                        "own; run it in the host's, or use a server such as redis://.");
+    }
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string id;
+    if (!(file >> id))
+        throw error(errc::unsupported,
+                    "/proc/sys/kernel/random/boot_id cannot be read; mount /proc, or "
+                    "use a server such as redis://.");
+    return id;
+}
+
+void refuse_inherited(const std::string& path) {
+    static std::mutex mutex;
+    static std::map<std::pair<dev_t, ino_t>, std::uint32_t>
+        opened_by;  // the generation of the process
+    struct stat file {};
+    if (::stat(path.c_str(), &file) != 0) return;
+    const auto here = core::fork_generation();
+    const std::lock_guard lock(mutex);
+    const auto known = opened_by.try_emplace({file.st_dev, file.st_ino}, here).first;
+    if (known->second != here)
+        throw error(errc::unsupported, "This process is a fork of one that has " + path +
+                                           " open; fork before the first client is made, or exec.");
+}
+
+}  // namespace pawl::sqlite

@@ -1,0 +1,34 @@
+// Where the file is: on a disk of this host, or we do not touch it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pawl::sqlite {
+
+// The name of a network (or otherwise shared) file system with this magic number of statfs(2), on
+// which file locks or shared memory do not hold between hosts; empty for all others.
+[[nodiscard]] std::string_view shared_file_system(unsigned long magic) noexcept;
+// "ext4", "tmpfs", …; the number in hex where we have no name for it.
+[[nodiscard]] std::string file_system_name(unsigned long magic);
+
+// The magic number for the file, or for the nearest folder above it that exists.
+[[nodiscard]] unsigned long file_system_of(const std::string& path);
+
+// Throws errc::refused, naming the file system, when it is a shared one.
+void refuse_shared(const std::string& path, unsigned long magic);
+
+// The absolute path; throws errc::bad_option for what SQLite would take for something else than a
+// file.
+[[nodiscard]] std::string checked_path(const std::string& path);
+
+// Names this boot of the host: instants of another one mean nothing now. Throws errc::unsupported
+// where this process's boot clock is not the host's.
+[[nodiscard]] std::string this_boot();
+
+// A process that was forked from one with this file open shares SQLite's notion of who has locked
+// what, and would damage the file. Throws errc::unsupported there; call it after opening, with the
+// file made.
+void refuse_inherited(const std::string& path);
+
+}  // namespace pawl::sqlite

@@ -1,0 +1,64 @@
+// What people and tools ask for.
+#include "place.hpp"
+#include "statements.hpp"
+#include "store.hpp"
+
+#include <sqlite3.h>
+
+namespace pawl::sqlite {
+
+lock_info store::describe(const std::string& name, const std::optional<tenancy>& found,
+                          time_point now) {
+    lock_info info{name, {}, 0};
+    if (found && found->live) {
+        info.held_by =
+            holder{found->who.host,      found->who.pid, found->who.command,       found->since,
+                   found->expires - now, found->token,   found->owner.substr(0, 8)};
+    }
+    auto& row = sql_->count.with(what_.name_space, name, boot_,
+                                 std::int64_t{now.time_since_epoch().count()});
+    if (row.next()) info.waiters = static_cast<std::uint64_t>(row.number(0));
+    row.reset();
+    return info;
+}
+
+lock_info store::inspect(const std::string& name) {
+    return read([&](time_point now) { return describe(name, find(name, now), now); });
+}
+
+std::vector<lock_info> store::list(const std::string& prefix) {
+    return read([&](time_point now) {
+        std::vector<lock_info> all;
+        auto& row = sql_->names.with(what_.name_space, prefix);
+        while (row.next()) {
+            const auto name = row.text(0);
+            if (!name.starts_with(prefix)) break;
+            const auto found = find(name, now);
+            if (found && found->live) all.push_back(describe(name, found, now));
+        }
+        row.reset();
+        return all;
+    });
+}
+
+facts store::examine() {
+    facts found;
+    const auto begun = transact(durability::full, [&](time_point now) {
+        database_->execute("UPDATE pawl SET last_token = last_token");
+        return now;
+    });
+    found.commit = time_.now() - begun;
+    read([&](time_point) {
+        found.file_system = file_system_name(file_system_of(database_->path()));
+        found.version = ::sqlite3_libversion();
+        found.journal = database_->text("PRAGMA journal_mode");
+        found.bytes =
+            database_->number("PRAGMA page_count") * database_->number("PRAGMA page_size");
+        found.check = database_->text("PRAGMA quick_check(1)");
+        return 0;
+    });
+    found.rings = bell_->look(bell_->address()) == doorbell::presence::there;
+    return found;
+}
+
+}  // namespace pawl::sqlite
