@@ -9,10 +9,15 @@ store::entry* store::find(std::string_view key) {
     const auto it = keys_.find(key);
     if (it == keys_.end()) return nullptr;
     if (it->second.expires_ms && now_ms() > *it->second.expires_ms) {
-        keys_.erase(it);
+        erase(it);
         return nullptr;
     }
     return &it->second;
+}
+
+void store::erase(keys::iterator which) {
+    journal_.written.push_back(which->first);
+    keys_.erase(which);
 }
 
 template <class T>
@@ -33,6 +38,7 @@ T& store::make_as(std::string_view key) {
 }
 
 std::optional<std::string> store::get(std::string_view key) {
+    journal_.read.emplace_back(key);
     const auto* const text = find_as<std::string>(key);
     return text ? std::optional(*text) : std::nullopt;
 }
@@ -44,16 +50,18 @@ bool store::set(std::string_view key, std::string_view value, std::optional<std:
     entry made{std::string(value), std::nullopt};
     if (px) made.expires_ms = now_ms() + *px;
     keys_.insert_or_assign(std::string(key), std::move(made));
+    journal_.written.emplace_back(key);
     return true;
 }
 
 bool store::del(std::string_view key) {
     const bool there = find(key) != nullptr;
-    if (there) keys_.erase(keys_.find(key));
+    if (there) erase(keys_.find(key));
     return there;
 }
 
 std::int64_t store::pttl(std::string_view key) {
+    journal_.read.emplace_back(key);
     const auto* const found = find(key);
     if (!found) return -2;
     return found->expires_ms ? *found->expires_ms - now_ms() : -1;
@@ -62,10 +70,12 @@ std::int64_t store::pttl(std::string_view key) {
 bool store::pexpire(std::string_view key, std::int64_t ms) {
     auto* const found = find(key);
     if (!found) return false;
-    if (ms <= 0)
-        keys_.erase(keys_.find(key));
-    else
+    if (ms <= 0) {
+        erase(keys_.find(key));
+    } else {
         found->expires_ms = now_ms() + ms;
+        journal_.written.emplace_back(key);
+    }
     return true;
 }
 
@@ -147,9 +157,10 @@ bool store::hdel(std::string_view key, std::string_view field) {
 }
 
 const store::keys& store::all() {
-    std::erase_if(keys_, [now = now_ms()](const auto& one) {
-        return one.second.expires_ms && now > *one.second.expires_ms;
-    });
+    for (auto it = keys_.begin(); it != keys_.end();) {
+        const auto here = it++;
+        if (here->second.expires_ms && now_ms() > *here->second.expires_ms) erase(here);
+    }
     return keys_;
 }
 

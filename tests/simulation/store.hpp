@@ -61,12 +61,22 @@ public:
     // What is there now; what has expired is dropped first.
     const keys& all();
     void clear() noexcept { keys_.clear(); }
+    // What the commands since `begin_journal` have read and written; for client-side caching.
+    struct journal {
+        std::vector<std::string> read, written;
+    };
+    void begin_journal() { journal_ = {}; }
+    [[nodiscard]] const journal& journaled() const noexcept { return journal_; }
+
     // For backups and restarts.
     [[nodiscard]] keys copy() const { return keys_; }
+    // With what has expired and was not yet dropped.
+    [[nodiscard]] const keys* peek() const noexcept { return &keys_; }
     void replace(keys with) { keys_ = std::move(with); }
 
 private:
     entry* find(std::string_view key);
+    void erase(keys::iterator which);
     template <class T>
     T* find_as(std::string_view key);
     template <class T>
@@ -74,6 +84,7 @@ private:
 
     std::int64_t now_us_ = 0;
     keys keys_;
+    journal journal_;
 };
 
 }  // namespace pawl::simulation

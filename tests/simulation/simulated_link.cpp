@@ -1,0 +1,277 @@
+#include "simulated_link.hpp"
+
+#include "replies.hpp"
+
+#include <core/alarm.hpp>
+#include <pawl/error.hpp>
+#include <redis_scripts.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+#include <list>
+#include <optional>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+using redis::link;
+using redis::reply;
+
+constexpr auto connect_timeout = 5s;
+constexpr auto refused_for = 1s;
+
+// One command between its sending and its reply, or its failure.
+struct request {
+    request(runtime& time, const asio::any_io_executor& on) : settled(time, on) {}
+    words command;
+    core::alarm settled;
+    std::optional<reply> answer;
+    std::string failure;
+};
+
+class client_end final : public simulated_network::endpoint,
+                         public std::enable_shared_from_this<client_end> {
+public:
+    client_end(simulated_network& network, process& home, const backend_context& context,
+               duration reply_timeout, planted bug, link::listener& to, std::string channel)
+        : network_(network),
+          home_(home),
+          context_(context),
+          reply_timeout_(reply_timeout),
+          bug_(bug),
+          listener_(&to),
+          channel_(std::move(channel)),
+          change_(*context.time, context.strand) {}
+
+    asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it, time_point give_up_at,
+                                bool tracked);
+    asio::awaitable<void> close(time_point give_up_at);
+    void forget_listener() noexcept { listener_ = nullptr; }
+    [[nodiscard]] const redis::session& current() const noexcept { return session_; }
+    [[nodiscard]] bool connected() const noexcept { return ready_; }
+
+    process& home() override { return home_; }
+    void run_on_strand(task what) override { asio::post(context_.strand, std::move(what)); }
+    void on_reply(std::uint64_t wire, reply answer) override;
+    void on_push(std::uint64_t wire, words message) override;
+    void on_closed(std::uint64_t wire) override;
+
+private:
+    struct gate {
+        gate(runtime& time, const asio::any_io_executor& on) : opened(time, on), since(time.now()) {}
+        core::alarm opened;
+        time_point since;
+        bool refused = false;
+    };
+
+    asio::awaitable<void> run(std::shared_ptr<client_end> self);
+    asio::awaitable<void> wait_ready(time_point give_up_at);
+    void greet();
+    void greeted(const reply& answer);
+    void send(const std::shared_ptr<request>& one);
+    void went_down();
+
+    simulated_network& network_;
+    process& home_;
+    backend_context context_;
+    duration reply_timeout_;
+    planted bug_;
+    link::listener* listener_;
+    const std::string channel_;
+
+    std::uint64_t wire_ = 0;
+    bool running_ = false;
+    bool closing_ = false;
+    bool ready_ = false;
+    bool broken_ = false;
+    int greeting_left_ = 0;
+    redis::session session_;
+    core::alarm change_;  // the connection is ready, broken or to be closed
+    std::list<gate*> gates_;
+    std::list<std::shared_ptr<request>> sent_;  // unanswered, in order; abandoned ones too
+};
+
+void client_end::greet() {
+    wire_ = network_.connect(weak_from_this());
+    broken_ = false;
+    greeting_left_ = 2;
+    network_.send(wire_, {"HELLO"});
+}
+
+void client_end::greeted(const reply& answer) {
+    if (--greeting_left_ == 1) {
+        session_ = {session_.generation + 1, answer.items.at(0).text, "7.0.15", "redis",
+                    answer.items.at(1).number};
+        network_.send(wire_, {"SUBSCRIBE", channel_});
+        return;
+    }
+    ready_ = true;
+    if (listener_ != nullptr) listener_->on_connected(session_);
+    for (auto* const waiting : gates_) waiting->opened.ring();
+    for (const auto& again : sent_) network_.send(wire_, again->command);
+    change_.ring();
+}
+
+asio::awaitable<void> client_end::run(std::shared_ptr<client_end> self) {
+    auto pause = duration(20ms);
+    while (!closing_) {
+        greet();
+        co_await change_.wait_until(context_.time->now() + reply_timeout_);
+        if (ready_) {
+            pause = 20ms;
+            while (!broken_ && !closing_) co_await change_.wait_until(time_point::max());
+        }
+        network_.close(wire_);
+        went_down();
+        if (closing_) break;
+        co_await change_.wait_until(context_.time->now() + pause);
+        pause = std::min<duration>(pause * 2, 1s);
+    }
+    self.reset();
+}
+
+void client_end::went_down() {
+    const bool was_ready = std::exchange(ready_, false);
+    wire_ = 0;
+    for (const auto& one : std::exchange(sent_, {})) {
+        // The planted bug: sent again, although it may have been carried out.
+        if (bug_ == planted::resent_after_loss && !closing_) {
+            sent_.push_back(one);
+            continue;
+        }
+        one->failure = "the connection broke";
+        one->settled.ring();
+    }
+    if (was_ready && listener_ != nullptr) listener_->on_disconnected();
+    const auto now = context_.time->now();
+    for (auto* const waiting : gates_) {
+        waiting->refused = closing_ || now - waiting->since >= refused_for;
+        if (waiting->refused) waiting->opened.ring();
+    }
+}
+
+asio::awaitable<void> client_end::wait_ready(time_point give_up_at) {
+    if (closing_) throw error(errc::cancelled, "The client is closed.");
+    if (!std::exchange(running_, true))
+        asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
+    gate mine(*context_.time, context_.strand);
+    const auto here = gates_.insert(gates_.end(), &mine);
+    struct leaving {
+        std::list<gate*>& gates;
+        std::list<gate*>::iterator here;
+        ~leaving() { gates.erase(here); }
+    } const at_the_end{gates_, here};
+    const auto until = std::min(give_up_at, mine.since + connect_timeout);
+    while (!ready_) {
+        const bool rung = co_await mine.opened.wait_until(until);
+        if (mine.refused || (!rung && !ready_))
+            throw error(errc::unreachable, "The simulated server cannot be reached.");
+    }
+}
+
+void client_end::send(const std::shared_ptr<request>& one) {
+    sent_.push_back(one);
+    network_.send(wire_, one->command);
+}
+
+asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_of_it,
+                                        time_point give_up_at, bool tracked) {
+    const auto one = std::make_shared<request>(*context_.time, context_.strand);
+    one->command.assign(words_of_it.begin(), words_of_it.end());
+    if (bug_ == planted::leave_not_sent && one->command.size() > 1 &&
+        (one->command[1] == redis::scripts::leave.sha1 || one->command[1] == redis::scripts::leave.text))
+        co_return integer_reply(0);
+    if (!ready_) co_await wait_ready(give_up_at);
+    const auto answer_by = context_.time->now() + reply_timeout_;
+    if (tracked) {
+        const auto before = std::make_shared<request>(*context_.time, context_.strand);
+        before->command = {"CLIENT", "CACHING", "YES"};
+        send(before);
+    }
+    send(one);
+    // The real one looks ten times a second whether somebody gave up.
+    const auto looked_at = std::max(give_up_at, context_.time->now());
+    const auto until = looked_at > answer_by - 100ms ? answer_by : looked_at + 100ms;
+    const bool settled = co_await one->settled.wait_until(until);
+    if (!settled && !one->answer && one->failure.empty()) {
+        one->failure = "no answer in time";
+        if (until == answer_by) {
+            broken_ = true;
+            change_.ring();
+        }
+    }
+    if (one->answer) co_return std::move(*one->answer);
+    throw redis::connection_lost(one->failure);
+}
+
+void client_end::on_reply(std::uint64_t wire, reply answer) {
+    if (wire != wire_ || broken_) return;
+    if (greeting_left_ > 0) return greeted(answer);
+    const auto one = std::move(sent_.front());
+    sent_.pop_front();
+    one->answer = std::move(answer);
+    one->settled.ring();
+}
+
+void client_end::on_push(std::uint64_t wire, words message) {
+    if (wire != wire_ || broken_ || listener_ == nullptr) return;
+    if (message[0] == "invalidate") {
+        listener_->on_invalidate(message[1]);
+        return;
+    }
+    if (bug_ == planted::grants_dropped && message[2].starts_with("grant")) return;
+    listener_->on_message(message[1], message[2]);
+}
+
+void client_end::on_closed(std::uint64_t wire) {
+    if (wire != wire_) return;
+    broken_ = true;
+    change_.ring();
+}
+
+asio::awaitable<void> client_end::close(time_point give_up_at) {
+    core::alarm tick(*context_.time, context_.strand);
+    while (ready_ && !sent_.empty() && context_.time->now() < give_up_at)
+        co_await tick.wait_until(context_.time->now() + 1ms);
+    closing_ = true;
+    change_.ring();
+}
+
+class simulated_link final : public link {
+public:
+    explicit simulated_link(std::shared_ptr<client_end> to) : end_(std::move(to)) {}
+    ~simulated_link() override { end_->forget_listener(); }
+
+    asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
+                                time_point give_up_at) override {
+        return end_->exec(words_of_it, give_up_at, false);
+    }
+    asio::awaitable<reply> exec_tracked(std::span<const std::string_view> words_of_it,
+                                        time_point give_up_at) override {
+        return end_->exec(words_of_it, give_up_at, true);
+    }
+    const redis::session& current() const noexcept override { return end_->current(); }
+    bool connected() const noexcept override { return end_->connected(); }
+    asio::awaitable<void> close(time_point give_up_at) override { return end_->close(give_up_at); }
+
+private:
+    std::shared_ptr<client_end> end_;
+};
+
+}  // namespace
+
+redis::link_factory simulated_link_factory(simulated_network& network, process& home,
+                                           const backend_context& context, duration reply_timeout,
+                                           planted bug) {
+    return [&network, &home, context, reply_timeout, bug](link::listener& to, const std::string& channel) {
+        return std::make_unique<simulated_link>(std::make_shared<client_end>(
+            network, home, context, reply_timeout, bug, to, channel));
+    };
+}
+
+}  // namespace pawl::simulation

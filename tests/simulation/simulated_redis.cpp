@@ -1,0 +1,177 @@
+#include "simulated_redis.hpp"
+
+#include <redis_scripts.hpp>
+
+#include <algorithm>
+
+namespace pawl::simulation {
+namespace {
+
+// Redis' glob, as far as Pawl asks for it: literal text, `\` before special signs, `*` at the end.
+bool matches(std::string_view pattern, std::string_view text) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern[i] == '*' && i + 1 == pattern.size()) return true;
+        if (pattern[i] == '*') {
+            const auto rest = pattern.substr(i + 1);
+            for (; at <= text.size(); ++at)
+                if (matches(rest, text.substr(at))) return true;
+            return false;
+        }
+        if (pattern[i] == '\\') ++i;
+        if (at >= text.size() || text[at++] != pattern[i]) return false;
+    }
+    return at == text.size();
+}
+
+}  // namespace
+
+simulated_redis::simulated_redis(push_sink pushes, planted bug)
+    : pushes_(std::move(pushes)),
+      bug_(bug),
+      publish_([this](auto channel, auto payload) { return publish(channel, payload); }) {}
+
+redis::reply simulated_redis::execute(connection from, const words& command) {
+    keys_.begin_journal();
+    const bool cache = caching_next_.erase(from) > 0;
+    redis::reply answer;
+    try {
+        answer = dispatch(from, command);
+    } catch (const command_error& error) {
+        answer = error_reply(error.what());
+    }
+    tell_of_writes(from);
+    if (cache) remember_reads(from);
+    return answer;
+}
+
+redis::reply simulated_redis::dispatch(connection from, const words& command) {
+    const auto& verb = command.front();
+    if (verb == "EVALSHA") return evaluate(command, false);
+    if (verb == "EVAL") return evaluate(command, true);
+    if (verb == "HELLO") {
+        // The whole greeting in one: who the server is, its time, and tracking switched on.
+        tracking_.insert(from);
+        return array_reply({string_reply(run_id()), integer_reply(keys_.now_us())});
+    }
+    if (verb == "PING") return string_reply("PONG");
+    if (verb == "GET") {
+        auto value = keys_.get(command.at(1));
+        return value ? string_reply(std::move(*value)) : nil_reply();
+    }
+    if (verb == "PTTL") return integer_reply(keys_.pttl(command.at(1)));
+    if (verb == "SCAN") return scan(command);
+    if (verb == "SUBSCRIBE") {
+        channels_[command.at(1)].insert(from);
+        return nil_reply();
+    }
+    if (verb == "SET" && command.size() == 6 && command[3] == "NX" && command[4] == "PX")
+        return keys_.set(command[1], command[2], std::stoll(command[5]), true) ? string_reply("OK")
+                                                                             : nil_reply();
+    if (verb == "DEL") return integer_reply(keys_.del(command.at(1)) ? 1 : 0);
+    if (verb == "CLIENT" && command.at(1) == "CACHING") {
+        if (!tracking_.contains(from))
+            return error_reply("ERR CLIENT CACHING can be called only when the client is in tracking "
+                               "mode with OPTIN or OPTOUT mode enabled");
+        caching_next_.insert(from);
+        return string_reply("OK");
+    }
+    return error_reply("ERR unknown command '" + verb + "'");
+}
+
+redis::reply simulated_redis::evaluate(const words& command, bool by_text) {
+    const auto& all = redis::scripts::all;
+    const auto which = std::ranges::find(
+        all, command.at(1), by_text ? &redis::script::text : &redis::script::sha1);
+    if (which == all.end() || (!by_text && !known_.contains(which->sha1)))
+        return error_reply("NOSCRIPT No matching script. Please use EVAL.");
+    known_.emplace(which->sha1);
+    const auto keys = command.begin() + 3;
+    const auto arguments = keys + std::stoll(command.at(2));
+    script_call call{keys_, publish_, words(keys, arguments), words(arguments, command.end()), bug_};
+    return find_twin(which->name)(call);
+}
+
+redis::reply simulated_redis::scan(const words& command) {
+    const auto match = std::ranges::find(command, "MATCH");
+    std::vector<redis::reply> found;
+    for (const auto& [key, entry] : keys_.all()) {
+        if (match == command.end() || matches(*std::next(match), key)) found.push_back(string_reply(key));
+    }
+    return array_reply({string_reply("0"), array_reply(std::move(found))});
+}
+
+std::int64_t simulated_redis::publish(std::string_view channel, std::string_view payload) {
+    const auto it = channels_.find(channel);
+    if (it == channels_.end()) return 0;
+    for (const auto to : it->second)
+        pushes_(to, {"message", std::string(channel), std::string(payload)});
+    return static_cast<std::int64_t>(it->second.size());
+}
+
+void simulated_redis::remember_reads(connection from) {
+    for (const auto& key : keys_.journaled().read) cached_[key].insert(from);
+}
+
+// Told once: who wants to know of the next change reads again. NOLOOP: not of one's own changes.
+void simulated_redis::tell_of_writes(connection from) {
+    for (const auto& key : keys_.journaled().written) {
+        const auto it = cached_.find(key);
+        if (it == cached_.end()) continue;
+        for (const auto to : it->second)
+            if (to != from) pushes_(to, {"invalidate", key});
+        cached_.erase(it);
+    }
+}
+
+void simulated_redis::expire() {
+    keys_.begin_journal();
+    static_cast<void>(keys_.all());
+    tell_of_writes(0);
+}
+
+std::int64_t simulated_redis::next_cached_expiry() const {
+    std::int64_t first = -1;
+    const auto all = keys_.peek();
+    for (const auto& [key, readers] : cached_) {
+        const auto it = all->find(key);
+        if (it == all->end() || !it->second.expires_ms) continue;
+        if (first < 0 || *it->second.expires_ms < first) first = *it->second.expires_ms;
+    }
+    return first;
+}
+
+void simulated_redis::disconnect(connection gone) {
+    for (auto* const table : {&channels_, &cached_}) {
+        for (auto it = table->begin(); it != table->end();) {
+            it->second.erase(gone);
+            it = it->second.empty() ? table->erase(it) : std::next(it);
+        }
+    }
+    tracking_.erase(gone);
+    caching_next_.erase(gone);
+}
+
+void simulated_redis::flush_all() {
+    keys_.clear();
+    cached_.clear();
+    for (const auto to : tracking_) pushes_(to, {"invalidate", ""});
+}
+
+void simulated_redis::evict(std::string_view key) {
+    keys_.begin_journal();
+    keys_.del(key);
+    tell_of_writes(0);
+}
+
+void simulated_redis::restart(store::keys with) {
+    keys_.replace(std::move(with));
+    channels_.clear();
+    cached_.clear();
+    tracking_.clear();
+    caching_next_.clear();
+    known_.clear();
+    ++runs_;
+}
+
+}  // namespace pawl::simulation

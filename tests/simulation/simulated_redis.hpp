@@ -1,0 +1,65 @@
+// What one Redis server does with commands: the twins of Pawl's scripts, a few plain commands, channels, and
+// client-side caching. Knows nothing of networks; see simulated_network.hpp.
+#pragma once
+
+#include "twins.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::simulation {
+
+using words = std::vector<std::string>;
+
+class simulated_redis {
+public:
+    using connection = std::uint64_t;
+    // {"message", channel, payload} or {"invalidate", key}; an empty key: every key.
+    using push_sink = std::function<void(connection, words)>;
+
+    simulated_redis(push_sink pushes, planted bug);
+
+    // µs since 1970; the caller sets it before every command.
+    void set_clock(std::int64_t us) { keys_.set_clock(us); }
+    redis::reply execute(connection from, const words& command);
+    // Drops what has expired and tells those who cached it.
+    void expire();
+    // When the next key that somebody caches expires, in the server's ms; -1: none.
+    [[nodiscard]] std::int64_t next_cached_expiry() const;
+    void disconnect(connection gone);
+
+    void flush_all();
+    void forget_scripts() { known_.clear(); }
+    void evict(std::string_view key);
+    // A new process on the given data.
+    void restart(store::keys with);
+
+    [[nodiscard]] store& data() noexcept { return keys_; }
+    [[nodiscard]] std::string run_id() const { return "run" + std::to_string(runs_); }
+
+private:
+    redis::reply dispatch(connection from, const words& command);
+    redis::reply evaluate(const words& command, bool by_text);
+    redis::reply scan(const words& command);
+    std::int64_t publish(std::string_view channel, std::string_view payload);
+    void remember_reads(connection from);
+    void tell_of_writes(connection from);
+
+    push_sink pushes_;
+    planted bug_;
+    store keys_;
+    std::function<std::int64_t(std::string_view, std::string_view)> publish_;
+    std::map<std::string, std::set<connection>, std::less<>> channels_;
+    std::map<std::string, std::set<connection>, std::less<>> cached_;
+    std::set<connection> tracking_;
+    std::set<connection> caching_next_;
+    std::set<std::string, std::less<>> known_;
+    int runs_ = 1;
+};
+
+}  // namespace pawl::simulation
