@@ -1,0 +1,101 @@
+#include "duration.hpp"
+
+#include "failure.hpp"
+
+#include <pawl/options.hpp>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+namespace pawl::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct unit {
+    std::string_view name;
+    duration size;
+};
+
+constexpr std::array<unit, 6> units{
+    {{"d", 24h}, {"h", 1h}, {"min", 1min}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}}};
+
+std::optional<duration> size_of(std::string_view name) {
+    for (const unit& each : units) {
+        if (each.name == name) return each.size;
+    }
+    return {};
+}
+
+// Takes "30s" off the front of `text`.
+std::optional<duration> take_part(std::string_view& text) {
+    std::int64_t count = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (problem != std::errc{} || count < 0 || text.front() == '-') return {};
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+
+    const auto letters = text.substr(0, text.find_first_of("0123456789"));
+    const auto size = size_of(letters);
+    text.remove_prefix(letters.size());
+    if (!size || count > forever / *size) return {};
+    return *size * count;
+}
+
+}  // namespace
+
+std::optional<duration> parse_duration(std::string_view text) {
+    if (text == "forever") return forever;
+    if (text == "0") return duration::zero();
+    if (text.empty()) return {};
+    duration sum{};
+    while (!text.empty()) {
+        const auto part = take_part(text);
+        if (!part || *part > forever - sum) return {};
+        sum += *part;
+    }
+    return sum;
+}
+
+duration duration_option(std::string_view option, std::string_view text) {
+    if (const auto parsed = parse_duration(text)) return *parsed;
+    throw failure(exit_code::usage, "'" + std::string(text) + "' is no duration for " +
+                                        std::string(option) +
+                                        "; write it like 500ms, 30s, 2min, 1h30m, 0 or forever.");
+}
+
+std::string readable(duration what) {
+    if (what == forever) return "forever";
+    if (what < 0s) return "0 s";
+    if (what < 1s) return std::to_string(what / 1ms) + " ms";
+    constexpr std::array<unit, 4> steps{{{" d", 24h}, {" h", 1h}, {" min", 1min}, {" s", 1s}}};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (what < steps[i].size) continue;
+        std::string text = std::to_string(what / steps[i].size).append(steps[i].name);
+        const duration rest = what % steps[i].size;
+        if (i + 1 < steps.size() && rest >= steps[i + 1].size) {
+            text.append(" ")
+                .append(std::to_string(rest / steps[i + 1].size))
+                .append(steps[i + 1].name);
+        }
+        return text;
+    }
+    return "0 s";
+}
+
+std::string measured(duration what) {
+    constexpr std::array<unit, 4> steps{{{"s", 1s}, {"ms", 1ms}, {"µs", 1us}, {"ns", 1ns}}};
+    for (const unit& each : steps) {
+        if (what < each.size && each.size > 1ns) continue;
+        const double value =
+            static_cast<double>(what.count()) / static_cast<double>(each.size.count());
+        std::array<char, 32> text{};
+        const int digits = value >= 100 || each.size == 1ns ? 0 : value >= 10 ? 1 : 2;
+        std::snprintf(text.data(), text.size(), "%.*f ", digits, value);
+        return std::string(text.data()).append(each.name);
+    }
+    return "0 ns";
+}
+
+}  // namespace pawl::cli

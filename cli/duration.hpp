@@ -1,0 +1,24 @@
+// Durations as people write and read them.
+#pragma once
+
+#include <pawl/types.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pawl::cli {
+
+// 500ms, 30s, 2min or 2m, 1h, 1h30m, 1d, 0, forever. Empty for everything else.
+[[nodiscard]] std::optional<duration> parse_duration(std::string_view text);
+
+// The same for an option's value; throws a usage failure that names the option.
+[[nodiscard]] duration duration_option(std::string_view option, std::string_view text);
+
+// Two units at the most, for people: "850 ms", "29 s", "3 min 5 s", "2 h".
+[[nodiscard]] std::string readable(duration what);
+
+// One unit with three digits, for measurements: "43.1 µs".
+[[nodiscard]] std::string measured(duration what);
+
+}  // namespace pawl::cli

@@ -1,0 +1,65 @@
+#include "failure.hpp"
+
+#include "style.hpp"
+
+#include <unistd.h>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+namespace pawl::cli {
+
+failure system_failure(const std::string& what) {
+    const int code = errno;
+    return failure(exit_code::system, what + ": " + std::strerror(code) + ".");
+}
+
+exit_code code_for(errc reason) noexcept {
+    switch (reason) {
+    case errc::timed_out:
+    case errc::cancelled: return exit_code::timed_out;
+    case errc::lost: return exit_code::lost;
+    case errc::unreachable:
+    case errc::unavailable:
+    case errc::protocol: return exit_code::unreachable;
+    case errc::refused: return exit_code::refused;
+    case errc::wrong_type: return exit_code::wrong_data;
+    case errc::bad_name:
+    case errc::bad_option:
+    case errc::bad_url:
+    case errc::unsupported: return exit_code::usage;
+    }
+    return exit_code::system;
+}
+
+void say(std::string_view sentence) noexcept {
+    try {
+        const std::string line = "pawl: " + printable(sentence) + "\n";
+        // A stderr that is gone is no reason to stop.
+        [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+    } catch (...) {
+        std::fputs("pawl: Out of memory.\n", stderr);
+    }
+}
+
+int report_current() noexcept {
+    try {
+        throw;
+    } catch (const failure& what) {
+        say(what.what());
+        return static_cast<int>(what.code());
+    } catch (const pawl::error& what) {
+        say(what.what());
+        return static_cast<int>(code_for(what.reason()));
+    } catch (const std::bad_alloc&) {
+        say("Out of memory.");
+    } catch (const std::exception& what) {
+        say(what.what());
+    } catch (...) {
+        say("Something unknown went wrong.");
+    }
+    return static_cast<int>(exit_code::system);
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,236 @@
+#include "front.hpp"
+
+#include "duration.hpp"
+#include "failure.hpp"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+namespace pawl::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration patience = 3s;  // with a keeper that has something to undo
+constexpr int signal_base = 128;
+
+shared_state* map_shared() {
+    void* memory = ::mmap(nullptr, sizeof(shared_state), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw system_failure("Cannot share memory");
+    return new (memory) shared_state;
+}
+
+void unmap_shared(shared_state* what) { ::munmap(what, sizeof *what); }
+
+bool ends_a_wait(int signal) {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+// Seconds with nine digits, comparable with the first number in /proc/uptime.
+std::string seconds_of(time_point when) {
+    const auto since = when.time_since_epoch();
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(since);
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%lld.%09lld", static_cast<long long>(whole.count()),
+                  static_cast<long long>((since - whole).count()));
+    return text.data();
+}
+
+void stop_self() {
+    ::raise(SIGTSTP);
+    deliver(SIGTSTP);
+}
+
+// A Ctrl-C went to the command alone while it had the terminal; the script around us is to have it
+// as well.
+void die_like(int signal) {
+    ::prctl(PR_SET_DUMPABLE, 0);
+    ::kill(0, signal);
+    deliver(signal);
+}
+
+}  // namespace
+
+std::string loss_sentence(const run_options& options, loss_reason why) {
+    const std::string name = "'" + options.name + "'";
+    const std::string then = options.on_loss == loss_policy::resume
+                                 ? "; the command runs on without it."
+                                 : "; the command is told to stop.";
+    switch (why) {
+    case loss_reason::max_hold:
+        return "The " + readable(options.max_hold) + " of --max-hold are over for " + name + then;
+    case loss_reason::forced: return "Lost " + name + ": somebody released it by force" + then;
+    case loss_reason::taken_over:
+        return "Lost " + name + ": the service says that it is no longer ours" + then;
+    case loss_reason::none:
+    case loss_reason::client_closed:
+        return "Lost " + name + ": the process that keeps it has ended" + then;
+    case loss_reason::expired:
+    case loss_reason::forked: break;
+    }
+    return "Lost " + name + ": no renewal was confirmed in time" + then;
+}
+
+front::front(const run_options& options, const place& where)
+    : options_(options),
+      where_(where),
+      margins_(margins_for(options.ttl)),
+      shared_(map_shared(), &unmap_shared) {}
+
+// The keeper sees the channel close and ends.
+front::~front() = default;
+
+int front::run() {
+    start_keeper();
+    if (!wait_for_lock()) return status_;
+    if (start_command()) {
+        guard();
+        if (terminal_.take_back(leader_) && killed_by_ != 0) terminal_.restore();
+        shared_->group = 0;
+        if (!lost_) keep_minimum();
+    }
+    give_back();
+    return end();
+}
+
+// Before any thread or connection is made, so the copy is a clean process.
+void front::start_keeper() {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        throw system_failure("Cannot make a socket pair");
+    }
+    channel_ = descriptor(ends[0]);
+    const descriptor other(ends[1]);
+    keeper_ = ::fork();
+    if (keeper_ < 0) throw system_failure("Cannot start a process");
+    if (keeper_ == 0) ::_exit(keep(options_, where_.where, *shared_, other.get()));
+    events_.listen_to(channel_.get());
+}
+
+void front::ask(order what) const {
+    ::send(channel_.get(), &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+bool front::wait_for_lock() {
+    auto until = time_point::max();
+    while (true) {
+        const auto what = events_.wait(until);
+        for (const report& told : what.reports) {
+            if (told.what == report::kind::granted) {
+                token_ = fencing_token(told.token);
+                acquired_at_ = boot_clock::now();
+                if (interrupted_ == 0) return true;
+                give_back();
+                return false;
+            }
+            if (told.what != report::kind::failed) continue;
+            if (interrupted_ == 0) {
+                say(told.text.data());
+                status_ = told.code;
+            }
+            return false;
+        }
+        for (const int signal : what.signals) {
+            if (signal == SIGTSTP) stop_self();
+            if (!ends_a_wait(signal)) continue;
+            if (interrupted_ != 0) return false;
+            interrupted_ = signal;
+            status_ = signal_base + signal;
+            until = boot_clock::now() + patience;
+            ask(order::cancel);
+        }
+        if (interrupted_ != 0 && boot_clock::now() >= until) return false;
+        if (!events_.keeper_gone()) continue;
+        if (interrupted_ == 0)
+            throw failure(
+                exit_code::system,
+                "The process that asks for the lock has ended; see what killed it, and try again.");
+        return false;
+    }
+}
+
+std::vector<std::string> front::environment() const {
+    auto removed = where_.secret_variables;
+    removed.emplace_back("PAWL_URL_FILE");
+    return environment_with(
+        removed, {"PAWL_NAME=" + options_.name, "PAWL_TOKEN=" + to_string(token_),
+                  "PAWL_SAFE_UNTIL=" + seconds_of(deadline()), "PAWL_URL=" + where_.url});
+}
+
+bool front::start_command() {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    has_terminal_ = terminal_.wanted_at_once() && terminal_.in_front();
+    const command_line what{.arguments = options_.command,
+                            .environment = environment(),
+                            .terminal = has_terminal_ ? terminal_.number() : -1,
+                            .signals = events_.inherited()};
+    const auto started = cli::start_command(what);
+    leader_ = started.pid;
+    if (started.error == 0) {
+        shared_->group = leader_;
+        return true;
+    }
+    terminal_.take_back(leader_);
+    status_ = static_cast<int>(started.error == ENOENT ? exit_code::not_found
+                                                       : exit_code::not_executable);
+    say("Cannot run '" + options_.command.front() + "': " + std::strerror(started.error) + ".");
+    return false;
+}
+
+void front::keep_minimum() {
+    const auto until =
+        options_.min_hold == forever ? time_point::max() : acquired_at_ + options_.min_hold;
+    while (boot_clock::now() < until && interrupted_ == 0 && !events_.keeper_gone()) {
+        const auto what = events_.wait(until);
+        for (const report& told : what.reports) {
+            if (told.what != report::kind::lost) continue;
+            say("Lost '" + options_.name + "' before the " + readable(options_.min_hold) +
+                " of --min-hold were over; the command had already ended.");
+            return;
+        }
+        for (const int signal : what.signals) {
+            if (signal == SIGTSTP) stop_self();
+            if (ends_a_wait(signal)) interrupted_ = signal;
+        }
+    }
+}
+
+void front::give_back() {
+    ask(order::give_back);
+    const auto until = boot_clock::now() + patience;
+    while (boot_clock::now() < until && !events_.keeper_gone()) {
+        const auto what = events_.wait(until);
+        for (const report& told : what.reports) {
+            if (told.what != report::kind::released) continue;
+            const bool gone =
+                told.found == release_result::expired || told.found == release_result::taken_over;
+            if (!gone || lost_) return;
+            lost_ = leader_ != 0;
+            say("The lock '" + options_.name + "' was not ours any more when it was given back: " +
+                (told.found == release_result::expired ? "it had expired or was deleted."
+                                                       : "somebody else has it."));
+            return;
+        }
+    }
+    if (!lost_)
+        say("The service did not confirm the release of '" + options_.name +
+            "'; it ends by itself within " + readable(options_.ttl) + ".");
+}
+
+int front::end() {
+    if (lost_ && options_.on_loss != loss_policy::resume) return static_cast<int>(exit_code::lost);
+    if (interrupted_ != 0) return signal_base + interrupted_;
+    if (has_terminal_ && (killed_by_ == SIGINT || killed_by_ == SIGQUIT)) die_like(killed_by_);
+    return status_;
+}
+
+}  // namespace pawl::cli

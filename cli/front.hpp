@@ -1,0 +1,86 @@
+// The front of `pawl run`: the process that the shell knows. See keeper.hpp for its partner.
+#pragma once
+
+#include "events.hpp"
+#include "keeper.hpp"
+#include "place.hpp"
+#include "processes.hpp"
+#include "terminal.hpp"
+#include "verbs.hpp"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace pawl::cli {
+
+class front {
+public:
+    front(const run_options& options, const place& where);
+    ~front();
+    front(const front&) = delete;
+    front& operator=(const front&) = delete;
+
+    // Returns the exit status.
+    int run();
+
+private:
+    // watching: it runs. told: SIGTERM was sent, SIGKILL follows at kill_at_. killing: SIGKILL was
+    // sent.
+    enum class stage { watching, told, killing };
+
+    // front.cpp: from start to end
+    void start_keeper();
+    bool wait_for_lock();
+    bool start_command();
+    void keep_minimum();
+    void give_back();
+    int end();
+    void ask(order what) const;
+    [[nodiscard]] std::vector<std::string> environment() const;
+
+    // guard.cpp: while something of the command lives
+    void guard();
+    void act_on_time();
+    [[nodiscard]] time_point next_wake() const;
+    [[nodiscard]] bool is_over();
+    void take(const happening& what);
+    void take_signal(int signal);
+    void lose(loss_reason why);
+    void kill_everything();
+    void stop_leftovers(const std::vector<process>& left);
+    void name_strays() const;
+    [[nodiscard]] std::vector<process> strays() const;
+    void signal_group(int signal) const;
+    void reap();
+    void suspend(int signal);
+    void resume();
+    [[nodiscard]] time_point deadline() const;
+
+    const run_options& options_;
+    const place& where_;
+    margins margins_;
+    events events_;
+    terminal terminal_;
+    std::unique_ptr<shared_state, void (*)(shared_state*)> shared_;
+    descriptor channel_;
+    pid_t keeper_ = 0;
+
+    fencing_token token_;
+    time_point acquired_at_{};
+    int status_ = 0;       // what the command ended with, or why it never began
+    int interrupted_ = 0;  // the signal that ended our own waiting
+    bool lost_ = false;
+
+    pid_t leader_ = 0;
+    bool leader_ended_ = false;
+    int killed_by_ = 0;  // the signal that killed the leader
+    bool has_terminal_ = false;
+    stage stage_ = stage::watching;
+    time_point kill_at_ = time_point::max();
+};
+
+// What became of the lock, for people.
+[[nodiscard]] std::string loss_sentence(const run_options& options, loss_reason why);
+
+}  // namespace pawl::cli

@@ -1,0 +1,219 @@
+#include "keeper.hpp"
+
+#include "descriptor.hpp"
+#include "failure.hpp"
+#include "processes.hpp"
+
+#include <pawl/blocking.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+#include <thread>
+
+namespace pawl::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Leaves the terminal and the job, so that what hits them does not hit the keeper, and lets go of
+// all descriptors but stderr and the channel: they are the command's, and whoever reads them waits
+// for their end.
+void step_aside(int channel) {
+    ::setsid();
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    ::prctl(PR_SET_NAME, "lock-keeper");
+    const descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    ::dup2(nothing.get(), STDIN_FILENO);
+    ::dup2(nothing.get(), STDOUT_FILENO);
+    const auto low = static_cast<unsigned>(channel);
+    if (low > 3) ::close_range(3, low - 1, 0);
+    ::close_range(low + 1, ~0U, 0);
+}
+
+class keeper {
+public:
+    keeper(const run_options& options, shared_state& shared, int channel)
+        : options_(options),
+          shared_(shared),
+          channel_(channel),
+          changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+        if (!changed_) throw system_failure("Cannot make an eventfd");
+    }
+
+    int live(const service& where);
+
+private:
+    void listen();
+    void hold(blocking::held_lock& lock);
+    void look(const blocking::held_lock& lock);
+    void give_back(blocking::held_lock& lock);
+    void kill_group() const;
+    void wait(duration longest) const;
+    void wake() const noexcept;
+    void say_goodbye(const report& what, std::string_view text = {});
+    void tell(report what, std::string_view text = {}) const noexcept;
+
+    const run_options& options_;
+    shared_state& shared_;
+    int channel_;
+    descriptor changed_;
+    std::stop_source cancel_;
+    std::atomic<bool> finish_{false};
+    std::atomic<bool> orphaned_{false};
+    std::atomic<bool> done_{false};
+    bool told_lost_ = false;
+    time_point kill_at_ = time_point::max();
+};
+
+// Runs on a thread of its own until the front is done or dead.
+void keeper::listen() {
+    order what{};
+    while (true) {
+        const auto size = ::recv(channel_, &what, sizeof what, 0);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) break;
+        if (what == order::cancel) cancel_.request_stop();
+        if (what == order::give_back) finish_ = true;
+        wake();
+    }
+    if (done_) return;
+    // The front died: at once, before anything that could wait for a server.
+    orphaned_ = true;
+    kill_group();
+    cancel_.request_stop();
+    wake();
+}
+
+void keeper::wake() const noexcept {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(changed_.get(), &one, sizeof one);
+}
+
+void keeper::wait(duration longest) const {
+    pollfd watched{.fd = changed_.get(), .events = POLLIN, .revents = 0};
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
+    if (::poll(&watched, 1, static_cast<int>(milliseconds)) <= 0) return;
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto size = ::read(changed_.get(), &count, sizeof count);
+}
+
+void keeper::tell(report what, std::string_view text) const noexcept {
+    const auto size = std::min(text.size(), what.text.size() - 1);
+    std::copy_n(text.begin(), size, what.text.begin());
+    // Few and small: they fit into the socket's buffer even when the front is stopped.
+    ::send(channel_, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void keeper::kill_group() const {
+    if (const pid_t group = shared_.group.load(); group > 0) ::kill(-group, SIGKILL);
+}
+
+// Passes the deadline on, and sees to it that the command does not outlive it even if the front
+// does nothing.
+void keeper::look(const blocking::held_lock& lock) {
+    const duration margin = margins_for(options_.ttl).kill;
+    const auto now = boot_clock::now();
+    if (lock.state() != lock_state::lost) {
+        const auto until = lock.safe_until();
+        shared_.safe_until = until.time_since_epoch().count();
+        kill_at_ = until - margin / 2;
+    } else if (!told_lost_) {
+        told_lost_ = true;
+        report lost{.what = report::kind::lost};
+        lost.why = lock.why_lost();
+        tell(lost);
+        const bool early = lost.why == loss_reason::forced || lost.why == loss_reason::taken_over;
+        kill_at_ = early ? now + margin : now;
+    }
+    if (options_.on_loss == loss_policy::kill && now >= kill_at_) kill_group();
+}
+
+void keeper::hold(blocking::held_lock& lock) {
+    const std::stop_callback on_loss(lock.lost(), [this] { wake(); });
+    const duration rhythm = std::clamp<duration>(options_.ttl / 40, 5ms, 500ms);
+    while (!finish_ && !orphaned_) {
+        look(lock);
+        wait(rhythm);
+    }
+    // Nothing of the command may run on when the next holder starts.
+    const pid_t group = orphaned_ ? shared_.group.load() : 0;
+    while (group > 0 && lock.state() != lock_state::lost && !members_of(group).empty()) {
+        kill_group();
+        wait(5ms);
+    }
+    give_back(lock);
+}
+
+void keeper::give_back(blocking::held_lock& lock) {
+    report released{.what = report::kind::released};
+    released.found = lock.release();
+    released.why = lock.why_lost();
+    say_goodbye(released);
+}
+
+// What is left to do may take a while: whoever reads our stderr must not wait for it.
+void keeper::say_goodbye(const report& what, std::string_view text) {
+    const descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    ::dup2(nothing.get(), STDERR_FILENO);
+    tell(what, text);
+}
+
+int keeper::live(const service& where) {
+    const std::jthread listener([this] { listen(); });
+    // recv has no stop token; shutting the channel down ends it.
+    const std::shared_ptr<void> at_the_end(nullptr, [this](void*) {
+        done_ = true;
+        ::shutdown(channel_, SHUT_RDWR);
+    });
+    client_options settings;
+    settings.command = options_.label.empty()
+                           ? std::filesystem::path(options_.command.front()).filename().string()
+                           : options_.label;
+    if (options_.verbose) settings.log = [](std::string_view line) { say(line); };
+    try {
+        blocking::client locks(where, settings);
+        auto lock = locks.acquire(
+            options_.name,
+            lock_options{.ttl = options_.ttl, .wait = options_.wait, .max_hold = options_.max_hold},
+            cancel_.get_token());
+        report granted{.what = report::kind::granted};
+        granted.token = lock.token().value();
+        shared_.safe_until = lock.safe_until().time_since_epoch().count();
+        tell(granted);
+        hold(lock);
+    } catch (const pawl::error& problem) {
+        report failed{.what = report::kind::failed};
+        failed.code = static_cast<int>(code_for(problem.reason()));
+        say_goodbye(failed, problem.what());
+    }
+    return 0;
+}
+
+}  // namespace
+
+margins margins_for(duration ttl) {
+    return {.term = std::min<duration>(5s, ttl / 4), .kill = std::min<duration>(1s, ttl / 10)};
+}
+
+int keep(const run_options& options, const service& where, shared_state& shared, int channel) {
+    step_aside(channel);
+    try {
+        return keeper(options, shared, channel).live(where);
+    } catch (...) {
+        return report_current();
+    }
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,63 @@
+// `pawl run` is two processes. The *front* is the one that the shell knows: it has one thread, the
+// terminal and the command. The *keeper* has the lock, and with it the library and its threads.
+// Each watches over the other:
+// - The front dies (kill -9): the keeper kills the command's process group and gives the lock back.
+// - The keeper dies or is frozen: the front stops the command before the last deadline that it
+// knows of.
+// - The front is stopped (Ctrl-Z): the keeper goes on renewing, so a suspended job keeps its lock.
+#pragma once
+
+#include "verbs.hpp"
+
+#include <pawl/types.hpp>
+
+#include <sys/types.h>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace pawl::cli {
+
+// In memory that both processes have mapped.
+struct shared_state {
+    std::atomic<std::int64_t> safe_until{0};  // CLOCK_BOOTTIME, ns; the keeper writes it
+    std::atomic<pid_t> group{0};  // of the command while it may live; the front writes it
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
+              std::atomic<pid_t>::is_always_lock_free);
+
+// What the keeper tells, one packet each.
+struct report {
+    enum class kind : std::uint8_t {
+        granted,  // `token`; shared_state::safe_until is set
+        failed,   // `code` and `text`: the lock was not to be had; the keeper ends
+        lost,     // `why`
+        released  // `found`; the keeper ends
+    };
+    kind what = kind::failed;
+    loss_reason why = loss_reason::none;
+    release_result found = release_result::unknown;
+    std::int32_t code = 0;
+    std::uint64_t token = 0;
+    std::array<char, 1024> text{};
+};
+static_assert(std::is_trivially_copyable_v<report>);
+
+// What the front asks for, one byte each.
+enum class order : std::uint8_t { cancel, give_back };
+
+// How long before the deadline the command is told to stop, and killed.
+struct margins {
+    duration term{};
+    duration kill{};
+};
+[[nodiscard]] margins margins_for(duration ttl);
+
+// The keeper's whole life: takes the lock, keeps it, gives it back. Returns the process's exit
+// status.
+[[nodiscard]] int keep(const run_options& options, const service& where, shared_state& shared,
+                       int channel);
+
+}  // namespace pawl::cli

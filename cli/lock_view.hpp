@@ -1,0 +1,38 @@
+// How a lock is shown, to people and to programs.
+#pragma once
+
+#include "json.hpp"
+#include "style.hpp"
+
+#include <pawl/types.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace pawl::cli {
+
+// One object: name, held, holder (or null), waiters.
+void write(json& to, const lock_info& what);
+
+// "web1/4711", or what is known of a holder that is not Pawl.
+[[nodiscard]] std::string who(const holder& what);
+[[nodiscard]] std::string token_text(const holder& what);
+
+// 2026-11-21T03:12:09.123Z, and 03:12:09 on this host's clock.
+[[nodiscard]] std::string utc(std::chrono::system_clock::time_point when);
+[[nodiscard]] std::string local_time(std::chrono::system_clock::time_point when);
+
+// How long ago; never below zero.
+[[nodiscard]] duration ago(std::chrono::system_clock::time_point when);
+
+using lease_view = std::function<cell(const lock_info&)>;
+
+// What remains of the lease; red when little does.
+[[nodiscard]] cell remaining_cell(const lock_info& what);
+
+// The columns of `ls` and `watch`, which shows the lease in its own way.
+[[nodiscard]] table lock_table(const std::vector<lock_info>& locks,
+                               const lease_view& lease = remaining_cell);
+
+}  // namespace pawl::cli

@@ -1,0 +1,179 @@
+#include "place.hpp"
+
+#include "failure.hpp"
+
+#include <pawl/sqlite.hpp>
+
+#include <pwd.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace pawl::cli {
+
+namespace {
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::string read_url(const std::string& path, const std::string& named_by) {
+    std::ifstream file(path);
+    std::string line;
+    if (!file || (!std::getline(file, line) && !file.eof())) {
+        throw failure(exit_code::no_input, "Cannot read '" + path + "', which " + named_by +
+                                               " names: " + std::strerror(errno) + ".");
+    }
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (line.empty()) {
+        throw failure(exit_code::usage, "The first line of '" + path + "', which " + named_by +
+                                            " names, is empty; write the URL there.");
+    }
+    return line;
+}
+
+std::string home() {
+    const std::string given = variable("HOME");
+    if (!given.empty()) return given;
+    const passwd* user = ::getpwuid(::getuid());
+    if (user == nullptr || user->pw_dir == nullptr) {
+        throw failure(
+            exit_code::usage,
+            "There is no home folder for the default lock file; say --on URL or set PAWL_URL.");
+    }
+    return user->pw_dir;
+}
+
+// $XDG_STATE_HOME counts only as an absolute path, as its specification says.
+std::string default_path() {
+    const std::string state = variable("XDG_STATE_HOME");
+    const std::string base = state.starts_with('/') ? state : home() + "/.local/state";
+    return base + "/pawl/locks.db";
+}
+
+std::string chosen_url(const place_options& options) {
+    if (!options.on.empty() && !options.url_file.empty()) {
+        throw failure(exit_code::usage,
+                      "--on and --url-file both name the service; leave one out.");
+    }
+    if (!options.on.empty()) return options.on;
+    if (!options.url_file.empty()) return read_url(options.url_file, "--url-file");
+    if (!options.variable.empty()) return options.variable;
+    if (options.file_variable.empty()) return {};
+    return read_url(options.file_variable, "PAWL_URL_FILE");
+}
+
+struct span {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+// The user and password in front of the @. A password may hold a bare / or ?, so the last @ counts.
+span user_info(std::string_view url) {
+    const auto scheme = url.find("://");
+    if (scheme == std::string_view::npos) return {};
+    const auto begin = scheme + 3;
+    const auto authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
+    auto at = authority.rfind('@');
+    if (at == std::string_view::npos && authority.find(':') != std::string_view::npos) {
+        at = url.substr(begin).rfind('@');
+    }
+    return at == std::string_view::npos ? span{} : span{begin, begin + at};
+}
+
+bool is_secret(std::string_view option) {
+    const auto name = option.substr(0, option.find('='));
+    return name == "password" || name == "secret" || name == "token";
+}
+
+}  // namespace
+
+place_options places_of_environment() {
+    return {.on = {},
+            .url_file = {},
+            .variable = variable("PAWL_URL"),
+            .file_variable = variable("PAWL_URL_FILE")};
+}
+
+place find_place(const place_options& options) {
+    const std::string url = chosen_url(options);
+    if (url.empty()) {
+        const std::string path = default_path();
+        return {sqlite::at(sqlite::options{.path = path}), "sqlite:" + path, {}};
+    }
+    return {from_url(url), without_password(url), variables_of(url)};
+}
+
+std::string without_password(std::string_view url) {
+    std::string result(url);
+    if (const auto info = user_info(url); info.end > info.begin) {
+        const auto text = url.substr(info.begin, info.end - info.begin);
+        const auto user = text.substr(0, text.find(':'));
+        const auto skip = user.empty() ? 1U : 0U;  // the @ goes with the user
+        result.replace(info.begin, info.end - info.begin + skip, user);
+    }
+    const auto query = result.find('?');
+    if (query == std::string::npos) return result;
+
+    std::string kept = result.substr(0, query);
+    std::string_view rest = std::string_view(result).substr(query + 1);
+    char separator = '?';
+    while (!rest.empty()) {
+        const auto option = rest.substr(0, rest.find('&'));
+        rest.remove_prefix(std::min(rest.size(), option.size() + 1));
+        if (is_secret(option)) continue;
+        kept.append(1, separator).append(option);
+        separator = '&';
+    }
+    return kept;
+}
+
+std::vector<std::string> variables_of(std::string_view url) {
+    std::vector<std::string> names;
+    const auto query = url.find('?');
+    std::string_view rest = query == std::string_view::npos ? "" : url.substr(query + 1);
+    while (!rest.empty()) {
+        const auto option = rest.substr(0, rest.find('&'));
+        rest.remove_prefix(std::min(rest.size(), option.size() + 1));
+        const auto equals = option.find('=');
+        if (equals == std::string_view::npos || !option.substr(0, equals).ends_with("_env"))
+            continue;
+        names.emplace_back(option.substr(equals + 1));
+    }
+    return names;
+}
+
+void hide_passwords(int count, char** arguments) {
+    // Linux lays them out one behind the other; moving them together hides the password's length as
+    // well.
+    char* next = arguments[0];
+    char* end = next;
+    for (int i = 0; i < count && arguments[i] == end; ++i)
+        end += std::strlen(arguments[i]) + 1;
+    for (int i = 0; i < count; ++i) {
+        const std::string hidden = without_password(arguments[i]);
+        const bool together = arguments[i] >= next && arguments[i] < end;
+        const std::size_t before = std::strlen(arguments[i]);
+        if (!together) {
+            std::memset(arguments[i], 0, before);
+            std::memcpy(arguments[i], hidden.c_str(), hidden.size());
+            continue;
+        }
+        std::memcpy(next, hidden.c_str(), hidden.size() + 1);
+        arguments[i] = next;
+        next += hidden.size() + 1;
+    }
+    if (next < end) std::memset(next, 0, static_cast<std::size_t>(end - next));
+
+    if (char* url = ::getenv("PAWL_URL")) {
+        const std::string hidden = without_password(url);
+        std::memset(url, 0, std::strlen(url));
+        std::memcpy(url, hidden.c_str(), hidden.size());
+    }
+}
+
+}  // namespace pawl::cli

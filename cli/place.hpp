@@ -1,0 +1,44 @@
+// Where the locks live, and how its password stays out of sight.
+#pragma once
+
+#include <pawl/service.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::cli {
+
+struct place_options {
+    std::string on;             // --on
+    std::string url_file;       // --url-file
+    std::string variable;       // PAWL_URL
+    std::string file_variable;  // PAWL_URL_FILE
+};
+
+struct place {
+    service where;
+    // The URL for a child's PAWL_URL: without any password.
+    std::string url;
+    // Environment variables that the URL takes a password from.
+    std::vector<std::string> secret_variables;
+};
+
+// What the environment says; to be read before hide_passwords.
+[[nodiscard]] place_options places_of_environment();
+
+// --on, --url-file, PAWL_URL, PAWL_URL_FILE, in this order; else a SQLite file in the user's state
+// folder.
+[[nodiscard]] place find_place(const place_options& options);
+
+// The URL without its password; the user stays.
+[[nodiscard]] std::string without_password(std::string_view url);
+
+// Environment variables that the URL's options take a secret from.
+[[nodiscard]] std::vector<std::string> variables_of(std::string_view url);
+
+// Overwrites passwords of URLs in the process's arguments and in the PAWL_URL of its first
+// environment, where `ps` would show them. To be called once, by main, when both were read.
+void hide_passwords(int count, char** arguments);
+
+}  // namespace pawl::cli

@@ -1,0 +1,47 @@
+// Starting the command, and finding what it left behind.
+#pragma once
+
+#include "descriptor.hpp"
+
+#include <sys/types.h>
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace pawl::cli {
+
+struct process {
+    pid_t pid = 0;
+    pid_t parent = 0;
+    pid_t group = 0;
+    bool zombie = false;
+    std::string name;
+};
+
+// Everything that /proc shows; a process that ends meanwhile is left out.
+[[nodiscard]] std::vector<process> all_processes();
+
+// The living processes of a process group.
+[[nodiscard]] std::vector<process> members_of(pid_t group);
+
+struct command_line {
+    std::vector<std::string> arguments;
+    std::vector<std::string> environment;  // NAME=value
+    int terminal = -1;   // where the new group becomes the foreground one; -1: it does not
+    sigset_t signals{};  // its signal mask
+};
+
+struct start_result {
+    pid_t pid = 0;
+    int error = 0;  // errno of exec; the process is then gone
+};
+
+// Starts it as the leader of a new process group, killed when the calling process dies. The caller
+// must have one thread only. Throws only when no process can be made.
+[[nodiscard]] start_result start_command(const command_line& what);
+
+// The caller's environment without `removed`, with `added`.
+[[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::string>& removed,
+                                                        const std::vector<std::string>& added);
+
+}  // namespace pawl::cli

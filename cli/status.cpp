@@ -1,0 +1,60 @@
+#include "duration.hpp"
+#include "failure.hpp"
+#include "lock_view.hpp"
+#include "verbs.hpp"
+
+#include <pawl/blocking.hpp>
+
+#include <unistd.h>
+#include <cstdio>
+#include <iostream>
+
+namespace pawl::cli {
+
+namespace {
+
+void line(const char* title, const std::string& text) {
+    std::printf("  %-10s %s\n", title, text.c_str());
+}
+
+void show(const lock_info& what) {
+    const bool coloured = wants_colour(STDOUT_FILENO);
+    const std::string waiters = std::to_string(what.waiters);
+    const auto title = paint(printable(what.name), colour::bold, coloured);
+    if (!what.held_by) {
+        std::printf("%s is %s\n", title.c_str(), paint("free", colour::green, coloured).c_str());
+        if (what.waiters > 0) line("waiters", waiters);
+        return;
+    }
+    const holder& by = *what.held_by;
+    std::printf("%s is %s\n", title.c_str(), paint("held", colour::yellow, coloured).c_str());
+    if (by.host.empty()) {
+        line("owner", printable(by.owner) + "… (not Pawl, or from before the details were stored)");
+    } else {
+        line("host", printable(by.host));
+        line("pid", std::to_string(by.pid));
+        line("command", printable(by.command));
+        line("since", utc(by.since) + " (" + readable(ago(by.since)) + " ago)");
+    }
+    line("remaining", readable(by.remaining) + " of the lease, if it is not renewed");
+    line("token", token_text(by));
+    line("waiters", waiters);
+}
+
+}  // namespace
+
+int status(const status_options& options) {
+    const place where = find_place(options.on);
+    blocking::client locks(where.where);
+    const lock_info found = locks.inspect(options.name);
+    if (options.json) {
+        json text;
+        write(text, found);
+        std::cout << text.str() << '\n';
+    } else {
+        show(found);
+    }
+    return static_cast<int>(found.held_by ? exit_code::ok : exit_code::no);
+}
+
+}  // namespace pawl::cli

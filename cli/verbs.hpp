@@ -1,0 +1,78 @@
+// The verbs of the command. Each does its work, prints, and returns the exit status; failures are
+// thrown.
+#pragma once
+
+#include "place.hpp"
+
+#include <pawl/options.hpp>
+
+#include <string>
+#include <vector>
+
+namespace pawl::cli {
+
+enum class loss_policy { kill, term, resume };
+
+struct run_options {
+    place_options on;
+    std::string name;
+    std::vector<std::string> command;
+    duration ttl{};
+    duration wait{};
+    duration max_hold{};
+    duration min_hold{};
+    loss_policy on_loss = loss_policy::kill;
+    std::string label;  // what `pawl status` shows as the command
+    bool verbose = false;
+};
+int run(const run_options& options);
+
+struct status_options {
+    place_options on;
+    std::string name;
+    bool json = false;
+};
+int status(const status_options& options);
+
+struct list_options {
+    place_options on;
+    std::string prefix;
+    bool json = false;
+    bool names_only = false;
+};
+int list(const list_options& options);
+
+struct watch_options {
+    place_options on;
+    std::string prefix;
+    duration interval{};
+    bool json = false;
+};
+int watch(const watch_options& options);
+
+struct release_options {
+    place_options on;
+    std::string name;
+    bool yes = false;
+    bool json = false;
+};
+int release(const release_options& options);
+
+struct doctor_options {
+    place_options on;
+    bool json = false;
+};
+int doctor(const doctor_options& options);
+
+struct bench_options {
+    place_options on;
+    std::string name;
+    duration lasting{};  // of each of the two measurements
+    bool json = false;
+};
+int bench(const bench_options& options);
+
+// `shell` is bash, zsh or fish.
+int completion(const std::string& shell);
+
+}  // namespace pawl::cli
