@@ -87,6 +87,8 @@ struct backend_context {
     runtime* time = nullptr;
     loss_listener* listener = nullptr;
     identity who;
+    // How long `close` may wait for what was begun.
+    duration drain = std::chrono::seconds(2);
     // For one line at a time about what a person may want to know; may be empty. Never a password.
     std::function<void(std::string_view)> log;
 };

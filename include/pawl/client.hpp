@@ -37,11 +37,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            [](lock_handler done, std::shared_ptr<core::engine> engine, std::string what,
-               lock_options how) {
-                start_acquire(std::move(engine), std::move(what), how, false, std::move(done));
-            },
-            token, engine_, std::move(name), options);
+            begin_acquire{engine_, false}, token, std::move(name), options);
     }
 
     // Asks once. An empty handle and no error: it is somebody else's.
@@ -53,34 +49,32 @@ public:
                                 .mode = options.mode,
                                 .fenced = options.fenced};
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            [](lock_handler done, std::shared_ptr<core::engine> engine, std::string what,
-               lock_options how) {
-                start_acquire(std::move(engine), std::move(what), how, true, std::move(done));
-            },
-            token, engine_, std::move(name), once);
+            begin_acquire{engine_, true}, token, std::move(name), once);
     }
 
     // For people and tools; never to decide anything.
     template <class Token = boost::asio::deferred_t>
     auto async_inspect(std::string name, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, lock_info)>(
-            &client::start_inspect, token, engine_, std::move(name));
+            begin<lock_info, std::string>{engine_, &client::start_inspect}, token, std::move(name));
     }
     template <class Token = boost::asio::deferred_t>
     auto async_list(std::string prefix, Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, std::vector<lock_info>)>(
-            &client::start_list, token, engine_, std::move(prefix));
+        using answer = std::vector<lock_info>;
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, answer)>(
+            begin<answer, std::string>{engine_, &client::start_list}, token, std::move(prefix));
     }
     // Takes the lock from its holder and passes it on; the victim is told. False: nobody had it.
     template <class Token = boost::asio::deferred_t>
     auto async_force_release(std::string name, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, bool)>(
-            &client::start_force_release, token, engine_, std::move(name));
+            begin<bool, std::string>{engine_, &client::start_force_release}, token, std::move(name));
     }
+    // Connects, looks, and says what this deployment is worth.
     template <class Token = boost::asio::deferred_t>
     auto async_examine(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, examination)>(
-            &client::start_examine, token, engine_);
+            begin<examination>{engine_, &client::start_examine}, token);
     }
 
     // The sentence behind the newest failure of this client: what the service said, and what to do.
@@ -89,6 +83,31 @@ public:
 
 private:
     using engine_ptr = std::shared_ptr<core::engine>;
+
+    // What begins an operation; it names its executor for cancel_after and its like.
+    struct begin_acquire {
+        using executor_type = boost::asio::any_io_executor;
+        engine_ptr engine;
+        bool once;
+
+        executor_type get_executor() const noexcept { return executor_of(*engine); }
+        void operator()(lock_handler done, std::string name, lock_options options) const {
+            start_acquire(engine, std::move(name), options, once, std::move(done));
+        }
+    };
+    template <class Answer, class... Arguments>
+    struct begin {
+        using executor_type = boost::asio::any_io_executor;
+        engine_ptr engine;
+        void (*start)(answer_handler<Answer>, engine_ptr, Arguments...);
+
+        executor_type get_executor() const noexcept { return executor_of(*engine); }
+        void operator()(answer_handler<Answer> done, Arguments... arguments) const {
+            start(std::move(done), engine, std::move(arguments)...);
+        }
+    };
+
+    static boost::asio::any_io_executor executor_of(const core::engine& engine) noexcept;
     static void start_acquire(engine_ptr engine, std::string name, lock_options options, bool once,
                               lock_handler done);
     static void start_inspect(answer_handler<lock_info> done, engine_ptr engine, std::string name);

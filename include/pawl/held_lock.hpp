@@ -4,6 +4,7 @@
 #include <pawl/types.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/system/error_code.hpp>
@@ -64,13 +65,20 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_wait_lost(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, loss_reason)>(
-            [](loss_handler done, std::shared_ptr<core::lease> lease) {
-                start_wait_lost(std::move(lease), std::move(done));
-            },
-            token, lease_);
+            begin_wait_lost{lease_}, token);
     }
 
 private:
+    // What begins the wait; it names its executor for cancel_after and its like.
+    struct begin_wait_lost {
+        using executor_type = boost::asio::any_io_executor;
+        std::shared_ptr<core::lease> lease;
+
+        executor_type get_executor() const noexcept { return executor_of(*lease); }
+        void operator()(loss_handler done) const { start_wait_lost(lease, std::move(done)); }
+    };
+
+    static boost::asio::any_io_executor executor_of(const core::lease& lease) noexcept;
     static void start_release(std::shared_ptr<core::lease> lease, release_handler done);
     static void start_wait_lost(std::shared_ptr<core::lease> lease, loss_handler done);
 

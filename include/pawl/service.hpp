@@ -32,4 +32,7 @@ private:
 // redis://  rediss://  redis+unix://  sqlite:  memory:  (docs/urls.md). Throws errc::bad_url.
 [[nodiscard]] service from_url(std::string_view url);
 
+// The URL without user and password, for messages.
+[[nodiscard]] std::string redacted(std::string_view url);
+
 }  // namespace pawl

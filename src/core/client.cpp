@@ -89,6 +89,8 @@ client::~client() {
 
 std::string client::last_failure() const { return engine_->last_failure(); }
 
+asio::any_io_executor client::executor_of(const engine& home) noexcept { return home.outside(); }
+
 void client::start_acquire(engine_ptr home, std::string name, lock_options options, bool once,
                            lock_handler done) {
     auto operation = connect(home, done);

@@ -49,6 +49,8 @@ engine::ptr engine::make(const asio::any_io_executor& on, const service& where, 
     context.time = one->options_.time;
     context.listener = one.get();
     context.who = who_am_i(one->options_.command);
+    if (one->options_.pid != 0) context.who.pid = one->options_.pid;
+    context.drain = one->options_.drain;
     context.log = one->options_.log;
     one->backend_ = where.open(std::move(context));
     one->keeper_ = std::make_unique<lease_keeper>(

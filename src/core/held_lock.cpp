@@ -34,6 +34,10 @@ loss_reason held_lock::why_lost() const noexcept { return lease_->why(); }
 time_point held_lock::safe_until() const noexcept { return lease_->safe_until(); }
 std::stop_token held_lock::lost() const noexcept { return lease_->lost(); }
 
+asio::any_io_executor held_lock::executor_of(const core::lease& lease) noexcept {
+    return lease.home()->outside();
+}
+
 void held_lock::start_release(std::shared_ptr<core::lease> lease, release_handler done) {
     const auto home = lease->home();
     asio::dispatch(home->strand(), [lease = std::move(lease), done = std::move(done)]() mutable {

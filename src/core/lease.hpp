@@ -64,6 +64,7 @@ public:
         time_point risk_at{};
         bool in_flight = false;
         bool kept = false;
+        std::uint64_t number = 0;  // orders what is planned for the same moment
     } plan;
 
 private:

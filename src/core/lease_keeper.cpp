@@ -32,6 +32,7 @@ lease_keeper::lease_keeper(runtime& time, asio::any_io_executor strand, backend&
 void lease_keeper::keep(const std::shared_ptr<lease>& one) {
     by_owner_.emplace(one->what().claim.owner, one);
     one->plan.kept = true;
+    one->plan.number = ++kept_;
     schedule(*one);
     if (one->what().grant.confirm) {
         // The deadline is a claim window, not a lease: its thirds say nothing.

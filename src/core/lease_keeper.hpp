@@ -36,7 +36,8 @@ public:
 private:
     struct earlier {
         bool operator()(const lease* a, const lease* b) const noexcept {
-            return a->plan.next != b->plan.next ? a->plan.next < b->plan.next : a < b;
+            return a->plan.next != b->plan.next ? a->plan.next < b->plan.next
+                                                : a->plan.number < b->plan.number;
         }
     };
 
@@ -54,6 +55,7 @@ private:
     alarm alarm_;
     time_point armed_ = time_point::max();
     bool stopped_ = false;
+    std::uint64_t kept_ = 0;
     std::set<lease*, earlier> order_;
     std::unordered_map<std::string_view, std::shared_ptr<lease>> by_owner_;
 };

@@ -54,6 +54,12 @@ public:
     virtual boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
                                                time_point give_up_at) = 0;
 
+    // The same, and the server tells of the next change of any key that the command read (`on_invalidate`).
+    virtual boost::asio::awaitable<reply> exec_tracked(std::span<const std::string_view> words,
+                                                       time_point give_up_at) {
+        return exec(words, give_up_at);
+    }
+
     // Of the connection that is up, or was last.
     [[nodiscard]] virtual const session& current() const noexcept = 0;
     [[nodiscard]] virtual bool connected() const noexcept = 0;

@@ -1,0 +1,134 @@
+#include "url.hpp"
+
+#include <pawl/error.hpp>
+#include <pawl/service.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace pawl {
+namespace core {
+namespace {
+
+int hex_digit(char c) noexcept {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+std::string decode(std::string_view text, const char* part) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            plain += text[i];
+            continue;
+        }
+        const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+        const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+        if (high < 0 || low < 0)
+            throw error(errc::bad_url, std::string("A '%' in the ") + part +
+                                           " of the URL is not followed by two hex digits; write a plain "
+                                           "percent sign as %25.");
+        plain += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return plain;
+}
+
+// Cuts off and returns what stands before `mark`; all of it when there is none.
+std::string_view take_until(std::string_view& rest, std::string_view marks) {
+    const auto end = std::min(rest.find_first_of(marks), rest.size());
+    const auto head = rest.substr(0, end);
+    rest.remove_prefix(end);
+    return head;
+}
+
+void parse_user(std::string_view text, url& into) {
+    const auto colon = text.find(':');
+    if (const auto user = text.substr(0, colon); !user.empty()) into.user = decode(user, "user");
+    if (colon != std::string_view::npos) into.password = decode(text.substr(colon + 1), "password");
+}
+
+void parse_host(std::string_view text, url& into) {
+    if (!text.empty() && text.front() == '[') {
+        const auto end = text.find(']');
+        if (end == std::string_view::npos)
+            throw error(errc::bad_url, "The URL's IPv6 address has no closing bracket; write [::1].");
+        into.host = text.substr(1, end - 1);
+        text.remove_prefix(end + 1);
+    } else {
+        into.host = decode(take_until(text, ":"), "host");
+    }
+    if (text.empty()) return;
+    unsigned port = 0;
+    const auto digits = text.substr(1);
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (text.front() != ':' || parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() ||
+        port == 0 || port > 65535)
+        throw error(errc::bad_url,
+                    "'" + std::string(digits) + "' is no port; use a number from 1 to 65535.");
+    into.port = static_cast<std::uint16_t>(port);
+}
+
+void parse_options(std::string_view text, url& into) {
+    while (!text.empty()) {
+        text.remove_prefix(1);  // '?' or '&'
+        const auto pair = take_until(text, "&");
+        if (pair.empty()) continue;
+        const auto equals = pair.find('=');
+        if (equals == std::string_view::npos)
+            throw error(errc::bad_url,
+                        "The URL's option '" + std::string(pair) + "' has no value; write name=value.");
+        into.options.emplace_back(decode(pair.substr(0, equals), "options"),
+                                  decode(pair.substr(equals + 1), "options"));
+    }
+}
+
+}  // namespace
+
+std::string_view scheme_of(std::string_view text) noexcept {
+    const auto end = text.find(':');
+    return end == std::string_view::npos ? std::string_view{} : text.substr(0, end);
+}
+
+url parse_url(std::string_view text) {
+    url parsed;
+    parsed.scheme = scheme_of(text);
+    if (parsed.scheme.empty())
+        throw error(errc::bad_url, "The URL has no scheme; write redis://host, sqlite:/path or memory:.");
+    text.remove_prefix(parsed.scheme.size() + 1);
+    if (text.starts_with("//")) {
+        text.remove_prefix(2);
+        auto authority = take_until(text, "/?");
+        // The last '@': an unescaped one in a password must not move the rest of it into the host.
+        if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+            parse_user(authority.substr(0, at), parsed);
+            authority.remove_prefix(at + 1);
+        }
+        parse_host(authority, parsed);
+    }
+    parsed.path = decode(take_until(text, "?"), "path");
+    parse_options(text, parsed);
+    return parsed;
+}
+
+}  // namespace core
+
+std::string redacted(std::string_view url) {
+    const auto begin = url.find("://");
+    if (begin == std::string_view::npos) return std::string(url);
+    const auto end = std::min(url.find_first_of("/?", begin + 3), url.size());
+    const auto at = url.rfind('@', end);
+    std::string text(url);
+    if (at != std::string_view::npos && at > begin && at < end) text.erase(begin + 3, at - begin - 2);
+    // A password may also stand among the options.
+    for (auto option = text.find("password="); option != std::string::npos;
+         option = text.find("password=", option + 12)) {
+        const auto value = option + 9;
+        text.replace(value, std::min(text.find('&', value), text.size()) - value, "***");
+    }
+    return text;
+}
+
+}  // namespace pawl

@@ -1,0 +1,20 @@
+// The real connection: Boost.Redis, one attempt at a time, so that nothing is ever sent twice and every
+// connection is greeted before it is used.
+#pragma once
+
+#include "link.hpp"
+
+#include <pawl/backend.hpp>
+#include <pawl/redis.hpp>
+
+#include <functional>
+#include <memory>
+
+namespace pawl::redis {
+
+// `client` is the name of the channel that every connection subscribes to.
+using link_factory = std::function<std::unique_ptr<link>(link::listener& to, const std::string& channel)>;
+
+[[nodiscard]] link_factory boost_link_factory(const options& where, const backend_context& context);
+
+}  // namespace pawl::redis

@@ -1,0 +1,140 @@
+#include "locks.hpp"
+
+#include "options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace asio = boost::asio;
+using grade = pawl::finding::grade;
+
+namespace pawl::redis {
+namespace {
+
+std::string field(std::string_view info, std::string_view name) {
+    const auto key = "\n" + std::string(name) + ":";
+    const auto at = info.find(key);
+    if (at == std::string_view::npos) return {};
+    const auto begin = at + key.size();
+    return std::string(info.substr(begin, info.find_first_of("\r\n", begin) - begin));
+}
+
+std::uint64_t number(const std::string& text) {
+    std::uint64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::string in_ms(duration d) {
+    const auto tenths = d / std::chrono::microseconds(100);
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
+}
+
+finding eviction(const std::string& memory) {
+    const auto policy = field(memory, "maxmemory_policy");
+    if (policy.empty()) return {grade::note, "eviction policy", "not readable", "allow the user INFO"};
+    if (policy == "noeviction" || number(field(memory, "maxmemory")) == 0)
+        return {grade::good, "eviction policy", policy, ""};
+    return {grade::bad, "eviction policy", policy,
+            "the server may evict a lock that is held; set maxmemory-policy noeviction"};
+}
+
+finding replication(const std::string& info) {
+    const auto role = field(info, "role");
+    const auto replicas = number(field(info, "connected_slaves"));
+    if (role == "slave") return {grade::bad, "role", "replica", "connect to the master"};
+    if (replicas == 0) return {grade::good, "replicas", "none", ""};
+    return {grade::warning, "replicas", std::to_string(replicas),
+            "a failover can lose a lock that is held, and this URL does not follow it; let the resource "
+            "check the token"};
+}
+
+guarantee_row guarantees(bool durable, bool always) {
+    guarantee_row row;
+    row.backend = !durable ? "Redis, no persistence" : always ? "Redis, AOF always" : "Redis, AOF everysec";
+    row.holder_crash = "holds, after the ttl";
+    row.holder_pause = "holds for holders that stop when told";
+    row.server_crash = !durable ? "can break: the lock is forgotten"
+                       : always ? "holds"
+                                : "can break on power loss";
+    row.failover = "does not apply";
+    row.partition = "holds for holders that stop when told";
+    row.clock_jump = "can break";
+    row.token = always ? "never goes back" : "never goes back while the server's clock is right";
+    return row;
+}
+
+}  // namespace
+
+asio::awaitable<std::string> locks::info(std::string_view section) {
+    const std::array<std::string_view, 2> words{"INFO", section};
+    const auto answer = co_await link_->exec(words, soon());
+    // Their first lines are headings; a field then always follows a line end.
+    co_return answer.what == reply::kind::string ? "\n" + answer.text : std::string();
+}
+
+asio::awaitable<examination> locks::examine() {
+    examination report;
+    auto& all = report.findings;
+    co_await connect(soon());
+    const auto& met = link_->current();
+    all.push_back({grade::good, "server", met.server + " " + (met.version.empty() ? "?" : met.version) +
+                                              " at " + describe(where_), ""});
+    const auto memory = co_await info("memory");
+    all.push_back(eviction(memory));
+
+    const auto saved = co_await info("persistence");
+    const bool aof = field(saved, "aof_enabled") == "1";
+    std::string policy;
+    if (aof) {
+        const std::array<std::string_view, 3> ask{"CONFIG", "GET", "appendfsync"};
+        const auto answer = co_await link_->exec(ask, soon());
+        if (answer.items.size() == 2) policy = answer.items[1].text;
+    }
+    if (!aof)
+        all.push_back({grade::warning, "persistence", "no append-only file",
+                       "a crash of the server forgets who holds what; set appendonly yes, or let the "
+                       "resource check the token"});
+    else if (policy == "always")
+        all.push_back({grade::good, "persistence", "append-only file, fsync always", ""});
+    else
+        all.push_back({grade::note, "persistence",
+                       "append-only file, fsync " + (policy.empty() ? "unknown" : policy),
+                       "a power loss may forget the last second; appendfsync always does not"});
+    report.guarantees = guarantees(aof, policy == "always");
+
+    const auto replicas = co_await info("replication");
+    all.push_back(replication(replicas));
+    if (field(replicas, "role").empty())
+        all.back() = {grade::note, "replicas", "not readable", "allow the user INFO"};
+
+    std::vector<duration> trips;
+    duration offset{};
+    for (auto i = 0; i < 20; ++i) {
+        const std::array<std::string_view, 1> ask{"TIME"};
+        const auto begin = now();
+        const auto wall = time().wall();
+        const auto answer = co_await link_->exec(ask, soon());
+        const auto trip = now() - begin;
+        if (answer.items.size() == 2 && (trips.empty() || trip < *std::min_element(trips.begin(), trips.end()))) {
+            const auto there = std::chrono::seconds(number(answer.items[0].text)) +
+                               std::chrono::microseconds(number(answer.items[1].text));
+            offset = there - (wall.time_since_epoch() + trip / 2);
+        }
+        trips.push_back(trip);
+    }
+    std::sort(trips.begin(), trips.end());
+    const auto median = trips[trips.size() / 2];
+    all.push_back({median < std::chrono::milliseconds(50) ? grade::good : grade::warning, "latency",
+                   in_ms(median) + " median, " + in_ms(trips.back()) + " worst of 20",
+                   median < std::chrono::milliseconds(50) ? "" : "use a ttl of many round trips"});
+    const auto away = offset < duration{} ? -offset : offset;
+    const bool near = away < std::chrono::seconds(1);
+    all.push_back({near ? grade::good : grade::warning, "clock offset",
+                   (offset < duration{} ? "-" : "+") + in_ms(away),
+                   near ? "" : "one of the two clocks is wrong; leases do not mind, jumps and tokens do"});
+    co_return report;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,105 @@
+#include "greeting.hpp"
+
+#include "server_errors.hpp"
+
+#include <boost/redis/error.hpp>
+
+#include <array>
+#include <charconv>
+
+namespace bredis = boost::redis;
+
+namespace pawl::redis {
+namespace {
+
+std::string field(std::string_view info, std::string_view name) {
+    const auto key = "\n" + std::string(name) + ":";
+    const auto at = info.find(key);
+    if (at == std::string_view::npos) return {};
+    const auto begin = at + key.size();
+    return std::string(info.substr(begin, info.find_first_of("\r\n", begin) - begin));
+}
+
+std::int64_t number(const reply& from) {
+    std::int64_t value = from.number;
+    std::from_chars(from.text.data(), from.text.data() + from.text.size(), value);
+    return value;
+}
+
+// "6.0.16" is too old; what cannot be read is given a chance.
+bool too_old(const std::string& version) {
+    unsigned major = 99;
+    unsigned minor = 0;
+    const auto* end = version.data() + version.size();
+    const auto parsed = std::from_chars(version.data(), end, major);
+    if (parsed.ec != std::errc{}) return false;
+    if (parsed.ptr != end) std::from_chars(parsed.ptr + 1, end, minor);
+    return major < 6 || (major == 6 && minor < 2);
+}
+
+}  // namespace
+
+std::pair<bredis::request, bredis::request> greeting(const options& where, const std::string& channel) {
+    std::pair<bredis::request, bredis::request> both;
+    auto& first = both.first;
+    if (where.password.empty()) {
+        first.push("HELLO", "3", "SETNAME", "pawl");
+    } else {
+        first.push("HELLO", "3", "AUTH", where.user.empty() ? "default" : where.user, where.password,
+                   "SETNAME", "pawl");
+    }
+    first.push("SELECT", where.database);
+    first.push("INFO", "server");
+    first.push("TIME");
+    first.push("CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
+    both.second.push("SUBSCRIBE", channel);
+    return both;
+}
+
+session read_greeting(const std::string& about, const std::vector<reply>& answers) {
+    if (answers.size() < 5) throw error(errc::protocol, about + " gave too few answers; is it Redis?");
+    if (answers[0].what == reply::kind::error) {
+        // A server without a password refuses one: say which of the two is wrong.
+        if (answers[0].text.find("without any password configured") != std::string::npos)
+            throw error(errc::refused, about + " has no password; leave it out of the URL.");
+        throw explain(answers[0].text, about);
+    }
+    for (const auto at : {1u, 3u}) {
+        if (answers[at].what == reply::kind::error) throw explain(answers[at].text, about);
+    }
+    session met;
+    // A user without the right to INFO can still lock.
+    const auto& info = answers[2].text;
+    if (answers[2].what == reply::kind::string) {
+        met.run_id = field(info, "run_id");
+        met.server = field(info, "server_name").empty() ? "redis" : field(info, "server_name");
+        met.version = field(info, "valkey_version").empty() ? field(info, "redis_version")
+                                                            : field(info, "valkey_version");
+        if (field(info, "redis_mode") == "sentinel")
+            throw error(errc::unsupported, about + " is a Sentinel; give the URL of the server itself.");
+        if (too_old(field(info, "redis_version")))
+            throw error(errc::unsupported, about + " is Redis " + met.version +
+                                               "; Pawl needs Redis 6.2 or later, or Valkey.");
+    }
+    if (answers[3].items.size() == 2)
+        met.time_us = number(answers[3].items[0]) * 1'000'000 + number(answers[3].items[1]);
+    return met;
+}
+
+std::string describe_connect_error(const boost::system::error_code& why) {
+    return why ? why.message() : "the connection ended";
+}
+
+bool speaks_another_protocol(const boost::system::error_code& why) noexcept {
+    using bredis::error;
+    static constexpr std::array odd{error::invalid_data_type, error::not_a_number,
+                                    error::exceeeds_max_nested_depth, error::unexpected_bool_value,
+                                    error::empty_field, error::expects_resp3_simple_type,
+                                    error::expects_resp3_aggregate};
+    for (const auto one : odd) {
+        if (why == one) return true;
+    }
+    return false;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,30 @@
+// What is said on every new connection before it is used, and what is learnt from the answers.
+#pragma once
+
+#include "link.hpp"
+
+#include <pawl/redis.hpp>
+
+#include <boost/redis/request.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pawl::redis {
+
+// The questions, and the subscription that follows when they are answered well.
+[[nodiscard]] std::pair<boost::redis::request, boost::redis::request> greeting(const options& where,
+                                                                               const std::string& channel);
+
+// Throws pawl::error when the server refuses, with one sentence. `about` names the server.
+[[nodiscard]] session read_greeting(const std::string& about,
+                                    const std::vector<reply>& answers);
+
+// A line for people.
+[[nodiscard]] std::string describe_connect_error(const boost::system::error_code& why);
+// True for answers that no Redis gives.
+[[nodiscard]] bool speaks_another_protocol(const boost::system::error_code& why) noexcept;
+
+}  // namespace pawl::redis

@@ -1,0 +1,98 @@
+#include "keys.hpp"
+
+#include <pawl/error.hpp>
+
+namespace pawl::redis {
+namespace {
+
+// Braces in a name would change the hash tag.
+std::string escape(std::string_view name) {
+    std::string text;
+    for (const char c : name) {
+        switch (c) {
+            case '{': text += "%7B"; break;
+            case '}': text += "%7D"; break;
+            case '%': text += "%25"; break;
+            default: text += c;
+        }
+    }
+    return text;
+}
+
+std::optional<std::string> unescape(std::string_view text) {
+    std::string name;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '{' || text[i] == '}') return std::nullopt;
+        if (text[i] != '%') {
+            name += text[i];
+            continue;
+        }
+        const auto code = text.substr(i, 3);
+        if (code == "%7B") name += '{';
+        else if (code == "%7D") name += '}';
+        else if (code == "%25") name += '%';
+        else return std::nullopt;
+        i += 2;
+    }
+    return name;
+}
+
+std::string glob_escape(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (c == '*' || c == '?' || c == '[' || c == ']' || c == '^' || c == '\\') escaped += '\\';
+        escaped += c;
+    }
+    return escaped;
+}
+
+// As the server finds it: what stands in the first braces, if anything does.
+bool has_hash_tag(std::string_view key) {
+    const auto open = key.find('{');
+    const auto close = open == std::string_view::npos ? open : key.find('}', open);
+    return close != std::string_view::npos && close > open + 1;
+}
+
+}  // namespace
+
+key_scheme::key_scheme(std::string name_space, std::string pattern)
+    : space_(std::move(name_space)), channels_(space_ + ":c:"), plain_(!pattern.empty()) {
+    if (space_.empty() || space_.size() > 64 || space_.find_first_of("{}% \t\r\n") != std::string::npos)
+        throw error(errc::bad_option,
+                    "The namespace '" + space_ + "' is not usable; use 1 to 64 characters without "
+                    "spaces, braces and percent signs.");
+    if (!plain_) {
+        before_ = space_ + ":{";
+        after_ = "}";
+        return;
+    }
+    const auto at = pattern.find("{name}");
+    if (at == std::string::npos || pattern.find("{name}", at + 1) != std::string::npos)
+        throw error(errc::bad_option, "The key template '" + pattern +
+                                          "' must contain {name} once; {name} alone is the plain name.");
+    before_ = pattern.substr(0, at);
+    after_ = pattern.substr(at + 6);
+}
+
+keys key_scheme::of(std::string_view name) const {
+    auto lock = before_ + (plain_ ? std::string(name) : escape(name)) + after_;
+    if (!plain_) return {lock, lock + ":f", lock + ":q", lock + ":w"};
+    // Ours stand beside a foreign key: the same slot, and never a name that a lock could have.
+    const auto base = space_ + ":x:" + (has_hash_tag(lock) ? lock : "{" + lock + "}");
+    return {lock, base + ":f", base + ":q", base + ":w"};
+}
+
+std::optional<std::string> key_scheme::name_of(std::string_view key) const {
+    if (key.size() <= before_.size() + after_.size() || !key.starts_with(before_) || !key.ends_with(after_))
+        return std::nullopt;
+    const auto name = key.substr(before_.size(), key.size() - before_.size() - after_.size());
+    if (!plain_) return unescape(name);
+    return key.starts_with(space_ + ":x:") ? std::nullopt : std::optional<std::string>(name);
+}
+
+std::string key_scheme::glob(std::string_view prefix) const {
+    return glob_escape(before_) + glob_escape(plain_ ? std::string(prefix) : escape(prefix)) + "*" +
+           glob_escape(after_);
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,39 @@
+// Which keys a lock has. All of one lock share one hash slot.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pawl::redis {
+
+struct keys {
+    std::string lock;     // STRING: the holder's value
+    std::string fence;    // STRING: the counter
+    std::string queue;    // ZSET: waiter -> time of arrival
+    std::string waiters;  // HASH: waiter -> its lease, claim window and value
+};
+
+class key_scheme {
+public:
+    // `pattern` as options::key. Throws errc::bad_option.
+    key_scheme(std::string name_space, std::string pattern);
+
+    [[nodiscard]] keys of(std::string_view name) const;
+    // Of the lock's key; empty when the key is none of ours.
+    [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
+    // For SCAN: the locks whose names begin with `prefix`.
+    [[nodiscard]] std::string glob(std::string_view prefix) const;
+    // NAMESPACE:c: — a client's id follows.
+    [[nodiscard]] const std::string& channel_prefix() const noexcept { return channels_; }
+    // Other libraries may hold and release locks of this scheme.
+    [[nodiscard]] bool shared_with_others() const noexcept { return plain_; }
+
+private:
+    std::string space_;
+    std::string before_, after_;  // of the lock's key, around the name
+    std::string channels_;
+    bool plain_;  // the name stands in the key as it is
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,109 @@
+#include "locks.hpp"
+
+#include "options.hpp"
+#include "redis_scripts.hpp"
+#include "server_errors.hpp"
+
+#include "../core/chance.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace asio = boost::asio;
+
+namespace pawl::redis {
+namespace {
+
+std::string_view take_word(std::string_view& text) {
+    const auto end = std::min(text.find(' '), text.size());
+    const auto word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return word;
+}
+
+}  // namespace
+
+std::unique_ptr<backend> make_backend(const options& where, const backend_context& context,
+                                      const link_factory& connect) {
+    return std::make_unique<locks>(where, context, connect);
+}
+
+locks::locks(const options& where, backend_context context, const link_factory& connect)
+    : where_(where),
+      context_(std::move(context)),
+      scheme_(where.name_space, where.key),
+      client_(core::random_hex(*context_.time, 8)),
+      channel_(scheme_.channel_prefix() + client_),
+      link_(connect(*this, channel_)),
+      scripts_(*link_) {}
+
+void refuse_errors(const reply& answer, const std::string& about) {
+    if (answer.what == reply::kind::error) throw explain(answer.text, about);
+}
+
+std::int64_t locks::wall_ms() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time().wall().time_since_epoch()).count();
+}
+
+// The same arithmetic as _token.lua, on the server's clock when the connection was made.
+std::string locks::floor() const {
+    const auto us = link_->current().time_us;
+    const auto seconds = us / 1'000'000 - 1'704'067'200;
+    if (seconds <= 0) return "0";
+    return std::to_string(seconds * 65536 + us % 1'000'000 * 65536 / 1'000'000);
+}
+
+asio::awaitable<void> locks::connect(time_point give_up_at) {
+    const std::array<std::string_view, 1> ping{"PING"};
+    while (!link_->connected()) co_await link_->exec(ping, give_up_at);
+}
+
+asio::awaitable<void> locks::pause(duration at_least, duration at_most) {
+    core::alarm timer(time(), context_.strand);
+    co_await timer.wait_until(now() + core::random_between(time(), at_least, at_most));
+}
+
+void locks::on_message(std::string_view, std::string_view payload) {
+    const auto verb = take_word(payload);
+    const auto owner = take_word(payload);
+    if (verb == "lost") {
+        // The number of the attempt is ours; the core knows the claim.
+        if (owner.size() > 2)
+            context_.listener->lost(std::string(owner.substr(0, owner.size() - 2)) + "00",
+                                    loss_reason::forced);
+    } else if (verb == "grant") {
+        // A waiter that has left took care: its leaving passes the lock on.
+        auto* to = waiters_.by_owner(owner);
+        if (to == nullptr || to->given) return;
+        const auto token = take_word(payload);
+        std::int64_t server_ms = 0;
+        const auto parsed = std::from_chars(payload.data(), payload.data() + payload.size(), server_ms);
+        if (parsed.ec != std::errc{}) return;
+        to->given = pushed_grant(*to, token, server_ms, now());
+        to->woken.ring();
+    }
+}
+
+void locks::on_invalidate(std::string_view key) { waiters_.ring_key(key); }
+
+// What was pushed meanwhile is gone: every waiter looks, which also gives it its place back.
+void locks::on_connected(const session&) { waiters_.ring_all(); }
+
+void locks::on_disconnected() {}
+
+asio::awaitable<void> locks::close() {
+    const auto until = now() + context_.drain;
+    core::alarm tick(time(), context_.strand);
+    while (busy_ > 0 && now() < until) co_await tick.wait_until(now() + std::chrono::milliseconds(2));
+    closing_ = true;
+    co_await link_->close(until);
+    while (busy_ > 0) co_await tick.wait_until(now() + std::chrono::milliseconds(2));
+}
+
+promises locks::promised() const noexcept {
+    promises made;
+    made.loss_is_pushed = true;
+    return made;
+}
+
+}  // namespace pawl::redis

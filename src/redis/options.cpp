@@ -1,0 +1,136 @@
+#include "options.hpp"
+
+#include "backend.hpp"
+#include "boost_link.hpp"
+#include "keys.hpp"
+
+#include "../core/url.hpp"
+
+#include <pawl/error.hpp>
+
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+
+namespace pawl::redis {
+namespace {
+
+class definition final : public service::definition {
+public:
+    explicit definition(options where) : where_(std::move(where)) {}
+
+    std::unique_ptr<backend> open(backend_context context) const override {
+        return make_backend(where_, context, boost_link_factory(where_, context));
+    }
+    std::string describe() const override { return redis::describe(where_); }
+
+private:
+    options where_;
+};
+
+std::string first_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    if (!file || !std::getline(file, line))
+        throw error(errc::bad_option, "The password file '" + path + "' cannot be read, or is empty.");
+    return line;
+}
+
+std::string from_environment(const std::string& variable) {
+    const char* value = std::getenv(variable.c_str());
+    if (value == nullptr || *value == '\0')
+        throw error(errc::bad_option, "The environment variable " + variable +
+                                          ", which should have the password, is not set.");
+    return value;
+}
+
+duration milliseconds(const std::string& name, const std::string& text) {
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < 1 || value > 600'000)
+        throw error(errc::bad_url, "The URL's option " + name + "=" + text +
+                                       " makes no sense; give milliseconds, 1 to 600000.");
+    return std::chrono::milliseconds(value);
+}
+
+void apply(options& where, const std::string& name, const std::string& value) {
+    if (name == "namespace") where.name_space = value;
+    else if (name == "key") where.key = value;
+    else if (name == "password_file") where.password = first_line(value);
+    else if (name == "password_env") where.password = from_environment(value);
+    else if (name == "connect_timeout_ms") where.connect_timeout = milliseconds(name, value);
+    else if (name == "reply_timeout_ms") where.reply_timeout = milliseconds(name, value);
+    else if (name == "ca") where.tls.ca_file = value;
+    else if (name == "cert") where.tls.cert_file = value;
+    else if (name == "cert_key") where.tls.key_file = value;
+    else if (name == "verify" && (value == "yes" || value == "no")) where.tls.verify = value == "yes";
+    else
+        throw error(errc::bad_url,
+                    "The URL's option '" + name + "' is unknown or has no such value; known are namespace, "
+                    "key, password_file, password_env, connect_timeout_ms, reply_timeout_ms, ca, cert, "
+                    "cert_key and verify=yes|no.");
+}
+
+std::uint32_t database(const std::string& path) {
+    std::uint32_t number = 0;
+    const auto digits = std::string_view(path).substr(1);
+    if (digits.empty()) return 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size())
+        throw error(errc::bad_url, "'" + std::string(digits) +
+                                       "' is no database; the path of a Redis URL is its number, as in /0.");
+    return number;
+}
+
+}  // namespace
+
+void check(const options& where) {
+    const key_scheme keys(where.name_space, where.key);
+    if (where.unix_socket.empty() && where.host.empty())
+        throw error(errc::bad_option, "The URL names no host; write redis://localhost.");
+    if (where.unix_socket.size() > 107)
+        throw error(errc::bad_option, "The path of the unix socket is longer than 107 bytes.");
+    if (!where.unix_socket.empty() && where.tls.on)
+        throw error(errc::bad_option, "A unix socket has no TLS; use redis+unix:// without it.");
+    if (where.connect_timeout <= duration{} || where.reply_timeout <= duration{})
+        throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
+}
+
+std::string describe(const options& where) {
+    if (!where.unix_socket.empty()) return "redis+unix://" + where.unix_socket;
+    const bool v6 = where.host.find(':') != std::string::npos;
+    return std::string(where.tls.on ? "rediss://" : "redis://") + (v6 ? "[" + where.host + "]" : where.host) +
+           ":" + std::to_string(where.port) + "/" + std::to_string(where.database);
+}
+
+service at(options where) {
+    check(where);
+    return service(std::make_shared<definition>(std::move(where)));
+}
+
+service at(std::string_view text) {
+    const auto url = core::parse_url(text);
+    options where;
+    if (url.scheme == "redis+unix") {
+        where.unix_socket = url.path;
+        if (url.path.empty())
+            throw error(errc::bad_url, "The URL names no socket; write redis+unix:///path/to/socket.");
+    } else if (url.scheme == "redis" || url.scheme == "rediss") {
+        where.host = url.host;
+        if (url.port) where.port = *url.port;
+        if (!url.path.empty()) where.database = database(url.path);
+        where.tls.on = url.scheme == "rediss";
+    } else {
+        throw error(errc::bad_url, "'" + url.scheme + "' is no scheme of Redis; use redis, rediss or "
+                                   "redis+unix.");
+    }
+    where.user = url.user.value_or("");
+    where.password = url.password.value_or("");
+    for (const auto& [name, value] : url.options) {
+        if (name == "database" && url.scheme == "redis+unix") where.database = database("/" + value);
+        else apply(where, name, value);
+    }
+    return at(std::move(where));
+}
+
+}  // namespace pawl::redis

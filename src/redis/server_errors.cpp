@@ -1,0 +1,63 @@
+#include "server_errors.hpp"
+
+#include <array>
+
+namespace pawl::redis {
+namespace {
+
+struct rule {
+    std::string_view begins;
+    errc code;
+    bool retry;
+    const char* advice;
+};
+
+constexpr std::array rules{
+    rule{"WRONGTYPE", errc::wrong_type, false,
+         "it holds something else, perhaps a lock of Redisson or another program's data; choose another "
+         "name, namespace or key template"},
+    rule{"NOAUTH", errc::refused, false, "give the password in the URL"},
+    rule{"WRONGPASS", errc::refused, false, "check user and password"},
+    rule{"NOPERM", errc::refused, false, "allow it in the user's ACL; docs/redis.md has the rule"},
+    rule{"READONLY", errc::refused, false, "this is a replica; connect to the master"},
+    rule{"DENIED", errc::refused, false, "the server is in protected mode; set a password there"},
+    rule{"MISCONF", errc::unavailable, true, "the server cannot save its data; see its log"},
+    rule{"OOM", errc::unavailable, true, "the server is out of memory; raise maxmemory"},
+    rule{"LOADING", errc::unavailable, true, "the server is loading its data; try again soon"},
+    rule{"BUSY", errc::unavailable, true, "the server is busy with a long script; see SCRIPT KILL"},
+    rule{"NOREPLICAS", errc::unavailable, true, "too few replicas are connected"},
+    rule{"MASTERDOWN", errc::unavailable, true, "the replica has lost its master"},
+    rule{"CLUSTERDOWN", errc::unavailable, true, "the cluster is down"},
+    rule{"TRYAGAIN", errc::unavailable, true, "the slot is moving"},
+    rule{"MOVED", errc::unsupported, false, "this is a node of a cluster; use a single server"},
+    rule{"CROSSSLOT", errc::unsupported, false, "this is a node of a cluster; use a single server"},
+    rule{"ERR max number of clients", errc::unavailable, true, "raise maxclients on the server"},
+    rule{"ERR DB index", errc::bad_option, false, "choose a database that the server has"},
+    rule{"ERR invalid DB index", errc::bad_option, false, "choose a database that the server has"},
+    rule{"ERR unknown command", errc::unsupported, false, "Pawl needs Redis 6.2 or later, or Valkey"},
+    rule{"NOPROTO", errc::unsupported, false, "Pawl needs Redis 6.2 or later, or Valkey"},
+};
+
+const rule* find(std::string_view words) noexcept {
+    for (const auto& one : rules) {
+        if (words.starts_with(one.begins)) return &one;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+bool worth_retrying(std::string_view words) noexcept {
+    const auto* one = find(words);
+    return one != nullptr && one->retry;
+}
+
+error explain(std::string_view words, const std::string& about) {
+    const auto* one = find(words);
+    const auto said = about + ": the server says \"" + std::string(words.substr(0, 200)) + "\"; ";
+    if (one == nullptr)
+        return {errc::protocol, said + "run `pawl doctor` to see what kind of server this is."};
+    return {one->code, said + one->advice + "."};
+}
+
+}  // namespace pawl::redis

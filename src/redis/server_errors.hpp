@@ -1,0 +1,17 @@
+// What a server's error means for a lock.
+#pragma once
+
+#include <pawl/error.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace pawl::redis {
+
+// True: the same request may succeed a little later (loading, busy, out of memory …).
+[[nodiscard]] bool worth_retrying(std::string_view server_words) noexcept;
+
+// One sentence with the server's words and what to do; `about` is the lock's key or the server.
+[[nodiscard]] error explain(std::string_view server_words, const std::string& about);
+
+}  // namespace pawl::redis

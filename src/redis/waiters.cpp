@@ -1,0 +1,66 @@
+#include "waiters.hpp"
+
+#include "values.hpp"
+
+#include <charconv>
+
+namespace pawl::redis {
+
+void waiter_table::add(waiter& one) {
+    by_owner_.emplace(one.owner, &one);
+    by_name_.emplace(one.name, &one);
+}
+
+void waiter_table::remove(waiter& one) {
+    by_owner_.erase(one.owner);
+    const auto [begin, end] = by_name_.equal_range(one.name);
+    for (auto at = begin; at != end; ++at) {
+        if (at->second != &one) continue;
+        by_name_.erase(at);
+        return;
+    }
+}
+
+waiter* waiter_table::by_owner(std::string_view owner) const {
+    const auto found = by_owner_.find(owner);
+    return found == by_owner_.end() ? nullptr : found->second;
+}
+
+waiter* waiter_table::first_for(std::string_view name) const {
+    const auto [begin, end] = by_name_.equal_range(name);
+    for (auto at = begin; at != end; ++at) {
+        if (!at->second->given) return at->second;
+    }
+    return nullptr;
+}
+
+void waiter_table::ring_all() {
+    for (const auto& [owner, one] : by_owner_) {
+        one->asked_server_ms = -1;
+        one->woken.ring();
+    }
+}
+
+void waiter_table::ring_key(std::string_view lock_key) {
+    for (const auto& [owner, one] : by_owner_) {
+        if (lock_key.empty() || one->where.lock == lock_key) one->woken.ring();
+    }
+}
+
+grant pushed_grant(const waiter& to, std::string_view token, std::int64_t server_ms, time_point received) {
+    grant given;
+    std::uint64_t number = 0;
+    std::from_chars(token.data(), token.data() + token.size(), number);
+    given.token = fencing_token(number);
+    given.proof = value_of(to.prefix, server_ms);
+    given.confirm = true;
+    // No first byte of ours was sent. The grant was made no earlier than the enqueueing was asked for plus
+    // what the server's clock says lay between (one millisecond less, for its rounding), and no later than
+    // now: count from the earlier, so that a server's clock that was set cannot lengthen it.
+    const auto between = std::chrono::milliseconds(server_ms - to.asked_server_ms - 1);
+    const auto made = to.asked_server_ms < 0 ? to.asked : std::min(received, to.asked + between);
+    given.deadline = made + to.window - drift(to.window);
+    return given;
+}
+
+}  // namespace pawl::redis

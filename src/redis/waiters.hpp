@@ -1,0 +1,53 @@
+// This client's waiters that stand in line at the server, and the grants that are pushed to them.
+#pragma once
+
+#include "../core/alarm.hpp"
+#include "keys.hpp"
+
+#include <pawl/backend.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace pawl::redis {
+
+struct waiter {
+    waiter(runtime& time, const boost::asio::any_io_executor& on) : woken(time, on) {}
+
+    // As acquired with.
+    std::string name, owner, member, prefix;
+    keys where;
+    duration ttl{};
+    duration window{};
+
+    // When the enqueueing reply was asked for, and the server's time in it: what bounds the instant of a
+    // pushed grant from below. Unset until the first reply, and while a connection is new.
+    time_point asked{};
+    std::int64_t asked_server_ms = -1;
+
+    std::optional<grant> given;
+    core::alarm woken;
+};
+
+// Used on one strand.
+class waiter_table {
+public:
+    void add(waiter& one);
+    void remove(waiter& one);
+    [[nodiscard]] waiter* by_owner(std::string_view owner) const;
+    [[nodiscard]] waiter* first_for(std::string_view name) const;
+    void ring_all();
+    [[nodiscard]] bool empty() const noexcept { return by_owner_.empty(); }
+    void ring_key(std::string_view lock_key);
+
+private:
+    std::map<std::string, waiter*, std::less<>> by_owner_;
+    std::multimap<std::string, waiter*, std::less<>> by_name_;
+};
+
+// A grant that was pushed: ours from an instant between two bounds, for the claim window.
+[[nodiscard]] grant pushed_grant(const waiter& to, std::string_view token, std::int64_t server_ms,
+                                 time_point received);
+
+}  // namespace pawl::redis
