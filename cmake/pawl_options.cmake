@@ -24,14 +24,18 @@ endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 
+# C++ only: what tests preload into foreign programs is C, and must stay as it is.
 if(PAWL_SANITIZE STREQUAL "address")
-    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    add_link_options(-fsanitize=address,undefined)
+    set(sanitizers -fsanitize=address,undefined)
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>")
 elseif(PAWL_SANITIZE STREQUAL "thread")
-    add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
-    add_link_options(-fsanitize=thread)
+    set(sanitizers -fsanitize=thread)
 elseif(PAWL_SANITIZE)
     message(FATAL_ERROR "PAWL_SANITIZE is address or thread, not \"${PAWL_SANITIZE}\".")
+endif()
+if(PAWL_SANITIZE)
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${sanitizers};-fno-omit-frame-pointer>")
+    add_link_options("$<$<LINK_LANGUAGE:CXX>:${sanitizers}>")
 endif()
 
 # One cache serves every build folder: paths below the project are taken relative to it. The sloppiness
