@@ -1,0 +1,156 @@
+// Passwords, permissions, TLS: who may, and what is never written down.
+#include "scene.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+namespace {
+
+using namespace chaos;
+
+const std::string secret = "Tr0ub4dor-and-3-h0rses";
+
+class Passwords : public testing::Test, protected scene {
+protected:
+    Passwords()
+        : scene({.config = {"requirepass " + secret,
+                            "user worker on >" + secret + "-of-worker ~pawl:* &pawl:* +@all",
+                            "user reader on >" + secret +
+                                "-of-reader ~pawl:* &pawl:* +@read +@connection"},
+                 .password = secret}) {}
+    std::string with(const std::string& credentials) {
+        return "redis://" + credentials + "@127.0.0.1:" + std::to_string(proxy.port());
+    }
+    errc reason_at(const std::string& url) {
+        client locks = at(url);
+        const auto what = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
+        return what ? what->reason : errc{};
+    }
+};
+
+TEST_F(Passwords, TheRightOnesOpen) {
+    for (const std::string& who :
+         {":" + secret, "default:" + secret, "worker:" + secret + "-of-worker"}) {
+        client locks = at(with(who));
+        auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
+        EXPECT_EQ(lock.release(), release_result::released) << who;
+    }
+    EXPECT_TRUE(clean());
+}
+
+TEST_F(Passwords, TheWrongOnesAreRefused) {
+    EXPECT_EQ(reason_at(proxy.url()), errc::refused);
+    EXPECT_EQ(reason_at(with(":wrong-" + secret)), errc::refused);
+    EXPECT_EQ(reason_at(with("nobody:" + secret)), errc::refused);
+    EXPECT_EQ(reason_at(with("worker:" + secret)), errc::refused);
+}
+
+TEST_F(Passwords, MissingPermissionsAreRefused) {
+    EXPECT_EQ(reason_at(with("reader:" + secret + "-of-reader")), errc::refused);
+    EXPECT_EQ(reason_at(with("worker:" + secret + "-of-worker") + "?namespace=else"),
+              errc::refused);
+    EXPECT_TRUE(clean());
+}
+
+// A permission that is taken away while a lock is held: lost in time.
+TEST_F(Passwords, PermissionsThatAreTakenAwayCostTheLockInTime) {
+    client locks = at(with("worker:" + secret + "-of-worker"));
+    auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
+    const bell loss(lock);
+    const auto then = boot_clock::now();
+    (void)server.ask({"ACL", "SETUSER", "worker", "-@all", "+@connection"});
+    ASSERT_TRUE(loss.rang_within(5s));
+    EXPECT_LE(loss.when(), then + 2s);
+}
+
+// Every log line and every sentence, of successes, failures, reconnects and looks, with the secret
+// in the URL.
+TEST_F(Passwords, AppearInNoLogAndNoSentence) {
+    const std::string wrong = "wrong-" + secret;
+    for (const std::string& url :
+         {with(":" + secret), with("worker:" + secret + "-of-worker"), with(":" + wrong),
+          with("nobody:" + wrong), with(":" + wrong) + "/99",
+          with("reader:" + secret + "-of-reader")}) {
+        notes.write(pawl::redis::at(url).describe());
+        client locks = at(url);
+        (void)failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
+        (void)failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 300ms}); });
+        (void)failure_of([&] { (void)locks.inspect("it"); });
+        (void)failure_of([&] {
+            for (const auto& each : locks.examine().findings)
+                notes.write(each.topic + each.fact + each.advice);
+        });
+        proxy.kill_connections();
+        (void)failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 300ms}); });
+        proxy.refuse(true);
+        proxy.kill_connections();
+        (void)failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 300ms}); });
+        proxy.refuse(false);
+    }
+    for (const std::string& bad :
+         {with(":" + secret) + "/nodb", with(":" + secret) + "?nonsense=1",
+          "redis://:" + secret + "@:0x", "redis://:" + secret + "@127.0.0.1:99999",
+          "rediss+x://:" + secret + "@h",
+          "redis://:" + secret + "@127.0.0.1:1?reply_timeout_ms=" + "soon"})
+        EXPECT_TRUE(failure_of([&] { (void)pawl::redis::at(bad); }).has_value()) << bad;
+    EXPECT_FALSE(notes.text().empty());
+    EXPECT_EQ(notes.text().find(secret), std::string::npos) << notes.text();
+}
+
+TEST_F(Passwords, ComeFromAFileOrTheEnvironment) {
+    const std::string file = server.folder().file("password");
+    std::ofstream(file) << secret << "\n";
+    ::setenv("PAWL_CHAOS_PASSWORD", secret.c_str(), 1);
+    for (const std::string& more :
+         {"?password_file=" + file, std::string("?password_env=PAWL_CHAOS_PASSWORD")}) {
+        client locks = at(proxy.url(more));
+        EXPECT_TRUE(locks.try_acquire("it", {.ttl = 2s})) << more;
+        EXPECT_TRUE(clean());
+    }
+    ::unsetenv("PAWL_CHAOS_PASSWORD");
+    EXPECT_TRUE(
+        failure_of([&] { (void)pawl::redis::at(proxy.url("?password_env=PAWL_CHAOS_PASSWORD")); }));
+    EXPECT_TRUE(
+        failure_of([&] { (void)pawl::redis::at(proxy.url("?password_file=/nowhere/at/all")); }));
+}
+
+class Tls : public testing::Test {
+protected:
+    std::string file(const std::string& name) { return server.folder().file(name); }
+    std::optional<pawl::errc> reason_at(const std::string& url) {
+        try {
+            client locks(pawl::redis::at(url));
+            (void)locks.acquire("it", {.ttl = 2s, .wait = 3s});
+        } catch (const pawl::error& what) {
+            return what.reason();
+        }
+        return std::nullopt;
+    }
+
+    support::redis_server server{{.tls = true, .client_certificates = true}};
+};
+
+TEST_F(Tls, WorksWithTheRightCertificates) {
+    const std::string all =
+        "?ca=" + file("ca.crt") + "&cert=" + file("client.crt") + "&cert_key=" + file("client.key");
+    EXPECT_EQ(reason_at(server.url(all)), std::nullopt);
+    client locks(pawl::redis::at(server.url(all)));
+    auto lock = locks.acquire("it", {.ttl = 1s, .wait = patience});
+    const auto before = lock.safe_until();
+    EXPECT_TRUE(eventually([&] { return lock.safe_until() > before; }));
+    EXPECT_EQ(lock.release(), release_result::released);
+}
+
+TEST_F(Tls, TrustsNobodyElse) {
+    const std::string mine = "&cert=" + file("client.crt") + "&cert_key=" + file("client.key");
+    const std::string short_wait = "&connect_timeout_ms=1000";
+    EXPECT_NE(reason_at(server.url("?ca=" + file("other-ca.crt") + mine + short_wait)),
+              std::nullopt);
+    EXPECT_NE(reason_at(server.url("?verify=yes" + mine + short_wait)), std::nullopt);
+    EXPECT_NE(reason_at(server.url("?ca=" + file("ca.crt") + short_wait)), std::nullopt);
+    const std::string plain = "redis://127.0.0.1:" + std::to_string(server.port());
+    EXPECT_NE(reason_at(plain + "?connect_timeout_ms=1000"), std::nullopt);
+    EXPECT_EQ(reason_at(server.url("?verify=no" + mine)), std::nullopt);
+}
+
+}  // namespace
