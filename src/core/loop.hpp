@@ -4,6 +4,7 @@
 
 #include "fork_mark.hpp"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include <atomic>
@@ -54,6 +55,9 @@ private:
     void hand_on();
 
     boost::asio::io_context context_{1};
+    // Without work it would stop, and waiting for it would spin.
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+        context_.get_executor()};
     std::mutex mutex_;
     bool driven_ = false;
     bool by_thread_ = false;  // driven by the thread of its own

@@ -43,13 +43,16 @@ public:
     asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                   time_point give_up_at) override {
         refuse_fork();
-        if (auto at_once = where_->take(what, me_); at_once || give_up_at <= now())
+        // The frame may be destroyed after this backend, with the event loop.
+        const auto where = where_;
+        const auto me = me_;
+        if (auto at_once = where->take(what, me); at_once || give_up_at <= me->time->now())
             co_return at_once;
-        place mine(*where_, what, me_);
-        auto next = where_->join(*mine);
-        while (!next.given && now() < give_up_at) {
+        place mine(*where, what, me);
+        auto next = where->join(*mine);
+        while (!next.given && me->time->now() < give_up_at) {
             co_await (*mine)->alarm.wait_until(std::min(give_up_at, next.look_at));
-            next = where_->look(*mine);
+            next = where->look(*mine);
         }
         if (next.given) mine.keep();
         co_return next.given;

@@ -10,16 +10,17 @@ boost::asio::awaitable<reply> script_runner::run(const script& what, std::span<c
     words.reserve(words.size() + keys.size() + arguments.size());
     words.insert(words.end(), keys.begin(), keys.end());
     words.insert(words.end(), arguments.begin(), arguments.end());
-    auto answer = tracked ? co_await link_->exec_tracked(words, give_up_at)
-                          : co_await link_->exec(words, give_up_at);
-    if (answer.what == reply::kind::error && answer.text.starts_with("NOSCRIPT")) {
+    // Not one conditional expression: GCC 12 destroys what is awaited in one twice.
+    reply answer;
+    for (;;) {
+        if (tracked) answer = co_await link_->exec_tracked(words, give_up_at);
+        else answer = co_await link_->exec(words, give_up_at);
+        const bool unknown = answer.what == reply::kind::error && answer.text.starts_with("NOSCRIPT");
+        if (!unknown || words[0] == "EVAL") co_return answer;
         // Nothing was carried out, so the same words may be sent again.
         words[0] = "EVAL";
         words[1] = what.text;
-        answer = tracked ? co_await link_->exec_tracked(words, give_up_at)
-                         : co_await link_->exec(words, give_up_at);
     }
-    co_return answer;
 }
 
 }  // namespace pawl::redis

@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -24,12 +26,13 @@ int wait_for_others(void* self, int tries) noexcept {
     auto& one = *static_cast<database*>(self);
     const auto now = one.time_.now();
     if (tries == 0) one.busy_since_ = now;
-    if (now - one.busy_since_ > patience) return 0;
+    if (one.hurry_ || now - one.busy_since_ > patience) return 0;
     std::this_thread::sleep_for(std::chrono::microseconds(tries < 8 ? 50 << (tries / 2) : 2000));
     return 1;
 }
 
-database::database(std::string path, runtime& time) : path_(std::move(path)), time_(time) {
+database::database(std::string path, runtime& time, const std::atomic<bool>& hurry)
+    : path_(std::move(path)), time_(time), hurry_(hurry) {
     make_folder();
     try {
         open();
@@ -102,7 +105,7 @@ void database::sync(durability how) {
 }
 
 void database::fail(int code) const {
-    const int system_error = ::sqlite3_system_errno(handle_);
+    int system_error = ::sqlite3_system_errno(handle_);
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

@@ -4,6 +4,7 @@
 #include <pawl/error.hpp>
 #include <pawl/runtime.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,8 +29,9 @@ enum class durability : std::uint8_t { normal, full };
 // Used by one thread at a time. Every member throws database_error.
 class database {
 public:
-    // Opens the file, made with its folder when missing.
-    database(std::string path, runtime& time);
+    // Opens the file, made with its folder when missing. Waits for other connections up to 3 s, or
+    // until `hurry`, which any thread may set.
+    database(std::string path, runtime& time, const std::atomic<bool>& hurry);
     ~database();
     database(const database&) = delete;
     database& operator=(const database&) = delete;
@@ -56,6 +58,7 @@ private:
 
     std::string path_;
     runtime& time_;
+    const std::atomic<bool>& hurry_;
     sqlite3* handle_ = nullptr;
     time_point busy_since_{};
     durability sync_ = durability::full;

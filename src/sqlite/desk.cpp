@@ -144,9 +144,10 @@ asio::awaitable<void> desk::leave_later(std::shared_ptr<desk> self, claim what) 
     auto& time = *self->context_.time;
     const auto begun = time.now();
     core::alarm pause(time, self->context_.strand);
-    // After the ttl there is nothing left to undo.
-    while (time.now() - begun < what.ttl) {
+    for (;;) {
         co_await pause.wait_until(time.now() + core::random_between(time, 300ms, 600ms));
+        // After the ttl there is nothing left to undo.
+        if (self->thread_.stopped() || time.now() - begun >= what.ttl) co_return;
         try {
             co_await self->run([&what](store& file) { return file.leave(what, false); });
             co_return;
@@ -159,8 +160,9 @@ asio::awaitable<void> desk::leave_later(std::shared_ptr<desk> self, claim what) 
 asio::awaitable<void> desk::close() {
     const auto self = shared_from_this();
     if (forked()) co_return;
-    while (busy_ > 0)
-        co_await idle_.wait_until(context_.time->now() + 1h);
+    const auto give_up_at = context_.time->now() + context_.drain;
+    while (busy_ > 0 && co_await idle_.wait_until(give_up_at)) {}
+    if (busy_ > 0) file_->hurry();
     co_await run([](store& file) { return file.close(), true; });
     thread_.stop();
 }

@@ -55,6 +55,13 @@ std::string_view find(const std::array<known, Size>& table, unsigned long magic)
     return {};
 }
 
+struct opened {
+    std::uint32_t process = 0;  // its fork generation
+    int connections = 0;
+};
+std::mutex marks;
+std::map<std::pair<dev_t, ino_t>, opened> open_files;
+
 }  // namespace
 
 std::string_view shared_file_system(unsigned long magic) noexcept {
@@ -124,18 +131,23 @@ std::string this_boot() {
     return id;
 }
 
-void refuse_inherited(const std::string& path) {
-    static std::mutex mutex;
-    static std::map<std::pair<dev_t, ino_t>, std::uint32_t>
-        opened_by;  // the generation of the process
+open_mark::open_mark(const std::string& path) {
     struct stat file {};
-    if (::stat(path.c_str(), &file) != 0) return;
-    const auto here = core::fork_generation();
-    const std::lock_guard lock(mutex);
-    const auto known = opened_by.try_emplace({file.st_dev, file.st_ino}, here).first;
-    if (known->second != here)
+    ::stat(path.c_str(), &file);
+    file_ = {file.st_dev, file.st_ino};
+    const std::lock_guard lock(marks);
+    auto& known = open_files[file_];
+    if (known.connections > 0 && known.process != core::fork_generation())
         throw error(errc::unsupported, "This process is a fork of one that has " + path +
                                            " open; fork before the first client is made, or exec.");
+    known.process = core::fork_generation();
+    ++known.connections;
+}
+
+open_mark::~open_mark() {
+    const std::lock_guard lock(marks);
+    if (const auto known = open_files.find(file_); --known->second.connections == 0)
+        open_files.erase(known);
 }
 
 }  // namespace pawl::sqlite

@@ -1,8 +1,11 @@
 // Where the file is: on a disk of this host, or we do not touch it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pawl::sqlite {
 
@@ -26,9 +29,19 @@ void refuse_shared(const std::string& path, unsigned long magic);
 // where this process's boot clock is not the host's.
 [[nodiscard]] std::string this_boot();
 
-// A process that was forked from one with this file open shares SQLite's notion of who has locked
-// what, and would damage the file. Throws errc::unsupported there; call it after opening, with the
-// file made.
-void refuse_inherited(const std::string& path);
+// Held while a connection to the file is open. A process that was forked meanwhile shares SQLite's
+// notion of who has locked what, and would damage the file: there the constructor throws
+// errc::unsupported.
+class open_mark {
+public:
+    // The file is there by then.
+    explicit open_mark(const std::string& path);
+    ~open_mark();
+    open_mark(const open_mark&) = delete;
+    open_mark& operator=(const open_mark&) = delete;
+
+private:
+    std::pair<dev_t, ino_t> file_;
+};
 
 }  // namespace pawl::sqlite

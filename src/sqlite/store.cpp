@@ -1,6 +1,5 @@
 #include "store.hpp"
 
-#include "place.hpp"
 #include "schema.hpp"
 #include "statements.hpp"
 
@@ -42,8 +41,8 @@ void store::open() {
     refuse_shared(path, file_system_of(path));
     boot_ = this_boot();
     try {
-        database_ = std::make_unique<database>(path, time_);
-        refuse_inherited(path);
+        database_ = std::make_unique<database>(path, time_, hurry_);
+        mark_ = std::make_unique<open_mark>(path);
         prepare_schema(*database_, time_);
         sql_ = std::make_unique<statements>(*database_);
         sweep();
@@ -56,6 +55,7 @@ void store::open() {
 
 void store::disconnect() noexcept {
     sql_.reset();
+    mark_.reset();
     database_.reset();
 }
 

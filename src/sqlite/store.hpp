@@ -3,9 +3,11 @@
 
 #include "database.hpp"
 #include "doorbell.hpp"
+#include "place.hpp"
 
 #include <pawl/backend.hpp>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -68,6 +70,8 @@ public:
     lock_info inspect(const std::string& name);
     std::vector<lock_info> list(const std::string& prefix);
     facts examine();
+    // Any thread: whatever waits for other connections now gives up at once.
+    void hurry() noexcept { hurry_ = true; }
     // Closes the file and the socket; the next use opens them again.
     void close() noexcept;
 
@@ -106,9 +110,11 @@ private:
     runtime& time_;
     boost::asio::any_io_executor worker_;
     std::function<void(ring)> heard_;
+    std::atomic<bool> hurry_ = false;
     std::string boot_;
     std::unique_ptr<doorbell> bell_;
     std::unique_ptr<database> database_;
+    std::unique_ptr<open_mark> mark_;
     std::unique_ptr<statements> sql_;
     std::vector<std::pair<std::string, ring>>
         rings_;  // to be sent when the transaction is on the disk

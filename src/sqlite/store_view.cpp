@@ -1,5 +1,4 @@
 // What people and tools ask for.
-#include "place.hpp"
 #include "statements.hpp"
 #include "store.hpp"
 

@@ -38,6 +38,8 @@ public:
     // Of the thread; until `stop`.
     [[nodiscard]] boost::asio::any_io_executor executor() const { return pool_->get_executor(); }
 
+    [[nodiscard]] bool stopped() const noexcept { return pool_ == nullptr; }
+
     // Runs the job on the thread, after those before it, and comes back to the strand. Throws what
     // it threw, as database_error. Cannot be cancelled: the caller must know what the job came to.
     template <class Job>
