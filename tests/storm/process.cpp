@@ -1,0 +1,85 @@
+#include "process.hpp"
+
+#include "journal.hpp"
+
+#include <pawl/blocking.hpp>
+
+#include <iostream>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace storm {
+
+namespace {
+
+using namespace std::chrono_literals;
+using pawl::boot_clock;
+using pawl::lock_state;
+
+support::instant to_instant(pawl::time_point when) { return when.time_since_epoch().count(); }
+
+support::instant now() { return to_instant(boot_clock::now()); }
+
+// Two files and the name of this thread.
+struct desk {
+    const journal& book;
+    const resource& guarded;
+    std::string who;
+};
+
+// Notes that the lock was believed to be ours, if it was; and when.
+support::instant believe(const pawl::blocking::held_lock& lock, const desk& here,
+                         const std::string& key) {
+    const auto at = boot_clock::now();
+    const auto until = lock.safe_until();
+    if (lock.state() == lock_state::lost || at >= until) return 0;
+    here.book.write("at " + key + " " + std::to_string(to_instant(at)) + " " +
+                    std::to_string(to_instant(until)));
+    return to_instant(at);
+}
+
+void hold_once(pawl::blocking::client& locks, const desk& here, const std::string& key, int steps) {
+    const auto invoked = to_instant(boot_clock::now());
+    auto lock = locks.acquire("it", {.ttl = 1s, .wait = 60s});
+    const auto deadline = to_instant(lock.safe_until());
+    here.book.write("got " + key + " " + to_string(lock.token()) + " " + std::to_string(invoked) +
+                    " " + std::to_string(to_instant(boot_clock::now())) + " " +
+                    std::to_string(deadline));
+    for (int i = 0; i < steps; ++i) {
+        here.guarded.show(lock.token().value(), [&] { return believe(lock, here, key); });
+        std::this_thread::sleep_for(1ms);
+    }
+    (void)believe(lock, here, key);
+    (void)lock.release();
+}
+
+void want_it_for_ever(pawl::blocking::client& locks, const desk& here,
+                      const std::stop_token& stop) {
+    std::minstd_rand dice(std::random_device{}());
+    for (int round = 0; !stop.stop_requested(); ++round) {
+        try {
+            hold_once(locks, here, here.who + "." + std::to_string(round),
+                      std::uniform_int_distribution<int>(1, 6)(dice));
+        } catch (const pawl::error& what) {
+            std::cerr << what.what() << "\n";
+        }
+    }
+}
+
+}  // namespace
+
+int run_process(const orders& what) {
+    const journal book(what.folder + "/" + what.name + ".journal");
+    const resource guarded(what.folder + "/resource");
+    pawl::blocking::client locks(pawl::from_url(what.url));
+    std::vector<std::jthread> crowd;
+    for (int i = 0; i < what.threads; ++i)
+        crowd.emplace_back([&, i](const std::stop_token& stop) {
+            want_it_for_ever(locks, {book, guarded, std::to_string(i)}, stop);
+        });
+    std::cin.ignore(1);
+    return 0;
+}
+
+}  // namespace storm
