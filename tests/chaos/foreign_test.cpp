@@ -1,0 +1,110 @@
+// One lock, several libraries: with `?key={name}` the key is that of everybody who uses plain SET
+// NX PX. And the other ways to reach a server: sockets, databases, namespaces.
+#include "scene.hpp"
+
+namespace {
+
+using namespace chaos;
+
+// What redsync, pottery, node-redlock and redis-py do.
+class Foreign : public testing::Test, protected scene {
+protected:
+    bool take(const std::string& key, const std::string& value, int ms) {
+        return server.ask({"SET", key, value, "NX", "PX", std::to_string(ms)}).text == "OK";
+    }
+    bool give_back(const std::string& key, const std::string& value) {
+        const std::string text =
+            "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end "
+            "return 0";
+        return server.ask({"EVAL", text, "1", key, value}).number() == 1;
+    }
+};
+
+TEST_F(Foreign, HoldersExcludeUsAndWeExcludeThem) {
+    client locks = direct("?key={name}");
+    ASSERT_TRUE(take("it", "theirs", 60000));
+    EXPECT_FALSE(locks.try_acquire("it", {.ttl = 2s}));
+    ASSERT_TRUE(give_back("it", "theirs"));
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    EXPECT_FALSE(take("it", "theirs", 60000));
+    EXPECT_FALSE(give_back("it", "theirs"));
+    EXPECT_EQ(lock.release(), release_result::released);
+    EXPECT_TRUE(take("it", "theirs", 60000));
+}
+
+TEST_F(Foreign, KeyTemplatesAreTakenAsTheyAre) {
+    for (const std::string& more :
+         {std::string("?key=redlock:{name}"), std::string("?key=redlock:%7Bname%7D")}) {
+        client locks = direct(more);
+        auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+        EXPECT_EQ(server.ask({"EXISTS", "redlock:it"}).number(), 1) << more;
+        EXPECT_FALSE(take("redlock:it", "theirs", 60000));
+    }
+    EXPECT_TRUE(eventually([&] { return server.ask({"EXISTS", "redlock:it"}).number() == 0; }));
+}
+
+// Their release says nothing to our waiters: the server does, long before their ttl of a minute.
+TEST_F(Foreign, ReleasesWakeOurWaiters) {
+    client locks = direct("?key={name}");
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_TRUE(take("it", "theirs", 60000));
+        held_lock got;
+        beside waiting([&] { got = locks.acquire("it", {.ttl = 2s, .wait = patience}); });
+        client eyes = direct("?key={name}");
+        ASSERT_TRUE(eventually([&] { return eyes.inspect("it").waiters == 1; }));
+        ASSERT_TRUE(give_back("it", "theirs"));
+        waiting.join();
+        EXPECT_EQ(got.release(), release_result::released);
+    }
+}
+
+TEST_F(Foreign, LeasesThatRunOutAreNoticed) {
+    client locks = direct("?key={name}");
+    ASSERT_TRUE(take("it", "theirs", 1500));
+    auto lock = locks.acquire("it", {.ttl = 2s, .wait = 1500ms + 2s});
+    EXPECT_EQ(lock.release(), release_result::released);
+}
+
+// They took our key by force: a loss, and our release leaves theirs alone.
+TEST_F(Foreign, OverwritersTakeTheLockOver) {
+    client locks = direct("?key={name}");
+    auto lock = locks.acquire("it", {.ttl = 3s, .wait = patience});
+    const bell loss(lock);
+    (void)server.ask({"SET", "it", "theirs", "PX", "60000"});
+    ASSERT_TRUE(loss.rang_within(4s));
+    EXPECT_EQ(lock.why_lost(), pawl::loss_reason::taken_over);
+    EXPECT_EQ(lock.release(), release_result::taken_over);
+    EXPECT_EQ(server.ask({"GET", "it"}).text, "theirs");
+}
+
+TEST_F(Foreign, HoldersAreShownWithoutAName) {
+    client locks = direct("?key={name}");
+    ASSERT_TRUE(take("it", "theirs", 60000));
+    const auto found = locks.inspect("it");
+    ASSERT_TRUE(found.held_by.has_value());
+    EXPECT_TRUE(found.held_by->host.empty());
+    EXPECT_GT(found.held_by->remaining, 50s);
+}
+
+TEST_F(Foreign, WaysToTheServerAreOneLock) {
+    client tcp = direct();
+    client local = at(server.unix_url());
+    auto lock = tcp.acquire("it", {.ttl = long_ttl, .wait = patience});
+    EXPECT_FALSE(local.try_acquire("it", {.ttl = 2s}));
+    EXPECT_EQ(lock.release(), release_result::released);
+    EXPECT_TRUE(local.try_acquire("it", {.ttl = 2s}));
+}
+
+TEST_F(Foreign, DatabasesAndNamespacesAreApart) {
+    client zero = direct(), one = direct("/1"), tenant = direct("?namespace=tenant");
+    client local_one = at(server.unix_url("?database=1"));
+    auto a = zero.try_acquire("it", {.ttl = long_ttl});
+    auto b = one.try_acquire("it", {.ttl = long_ttl});
+    auto c = tenant.try_acquire("it", {.ttl = long_ttl});
+    EXPECT_TRUE(a && b && c);
+    EXPECT_FALSE(local_one.try_acquire("it", {.ttl = 2s}));
+    EXPECT_EQ(zero.list().size(), 1U);
+    EXPECT_EQ(tenant.list().size(), 1U);
+}
+
+}  // namespace
