@@ -136,6 +136,9 @@ void database::fail(int code) const {
                                  "its folder.",
                              false);
     case SQLITE_CANTOPEN: {
+        // SQLite tries again without the right to write, and then knows only that nothing is there.
+        if (::access(std::filesystem::path(path_).parent_path().c_str(), W_OK | X_OK) != 0)
+            system_error = errno;
         const bool forbidden =
             system_error == EACCES || system_error == EPERM || system_error == EROFS;
         throw database_error(

@@ -1,0 +1,198 @@
+// Several processes on one file; some of them are killed or stopped.
+#include "backend_promises.hpp"
+#include "sqlite_world.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+extern char** environ;
+
+namespace backend_tests {
+namespace {
+
+constexpr const char* role_variable = "PAWL_SQLITE_TEST_ROLE";
+
+// Waits for the lock, takes its time to think, and gives it back.
+void play_visitor(std::istream& role) {
+    std::string path, name;
+    role >> path >> name;
+    client one(pawl::sqlite::at({.path = path}));
+    const auto lock = one.take(name);
+    one.renew(lock, lock.claim.ttl);
+    for (;;)
+        ::pause();
+}
+
+// Counts up in a file that nothing else protects.
+void play_counter(std::istream& role) {
+    std::string path, name, counter;
+    int rounds = 0;
+    role >> path >> name >> counter >> rounds;
+    client one(pawl::sqlite::at({.path = path}));
+    for (int i = 0; i < rounds; ++i) {
+        const auto lock = one.take(name);
+        long value = 0;
+        std::ifstream(counter) >> value;
+        std::ofstream(counter) << value + 1;
+        one.release(lock);
+    }
+}
+
+// What a helper process does; nothing in a run of all tests.
+TEST(sqlite_helper, plays_its_role) {
+    const char* given = std::getenv(role_variable);
+    if (given == nullptr) return;
+    std::istringstream role(given);
+    std::string verb;
+    role >> verb;
+    if (verb == "visit") play_visitor(role);
+    if (verb == "count") play_counter(role);
+}
+
+// This program again, in a role. Killed by the destructor.
+class helper {
+public:
+    explicit helper(const std::string& role) {
+        ::setenv(role_variable, role.c_str(), 1);
+        std::array<std::string, 2> words{"helper", "--gtest_filter=sqlite_helper.plays_its_role"};
+        std::array<char*, 3> arguments{words[0].data(), words[1].data(), nullptr};
+        posix_spawn_file_actions_t actions;
+        ::posix_spawn_file_actions_init(&actions);
+        ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+        EXPECT_EQ(
+            ::posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, arguments.data(), environ),
+            0);
+        ::posix_spawn_file_actions_destroy(&actions);
+        ::unsetenv(role_variable);
+    }
+    ~helper() {
+        if (pid_ > 0) kill();
+    }
+    helper(const helper&) = delete;
+    helper& operator=(const helper&) = delete;
+
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    void stop() {
+        ::kill(pid_, SIGSTOP);
+        int status = 0;
+        EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
+    }
+    void go_on() { ::kill(pid_, SIGCONT); }
+    void kill() {
+        ::kill(pid_, SIGKILL);
+        wait();
+    }
+    int wait() {
+        int status = 0;
+        EXPECT_EQ(::waitpid(std::exchange(pid_, 0), &status, 0) > 0, true);
+        return status;
+    }
+
+private:
+    pid_t pid_ = 0;
+};
+
+class sqlite_processes : public testing::Test {
+protected:
+    bool waiters(std::uint64_t count) {
+        return eventually([&] { return eyes.inspect("it").waiters == count; });
+    }
+    bool held_by(pid_t pid) {
+        return eventually([&] {
+            const auto found = eyes.inspect("it").held_by;
+            return found && found->pid == pid;
+        });
+    }
+
+    sqlite_world world;
+    client eyes{world.service()};
+};
+
+TEST_F(sqlite_processes, a_release_wakes_the_waiter_of_another_process) {
+    const auto lock = eyes.take("it");
+    const helper other("visit " + world.path() + " it");
+    ASSERT_TRUE(waiters(1));
+    EXPECT_EQ(eyes.release(lock), release_result::released);
+    EXPECT_TRUE(held_by(other.pid()));
+}
+
+// Had the dead one been given the lock, a token would be missing.
+TEST_F(sqlite_processes, a_dead_waiter_is_passed_over_at_once) {
+    const auto lock = eyes.take("it");
+    helper dead("visit " + world.path() + " it");
+    ASSERT_TRUE(waiters(1));
+    client third(world.service());
+    auto waiting = third.start(ask("it"));
+    ASSERT_TRUE(waiters(2));
+    dead.kill();
+    EXPECT_EQ(eyes.release(lock), release_result::released);
+    EXPECT_EQ(waiting.get().value().grant.token.value(), lock.grant.token.value() + 1);
+}
+
+TEST_F(sqlite_processes, a_stopped_waiter_loses_its_turn_and_no_more) {
+    const auto lock = eyes.take("it");
+    helper frozen("visit " + world.path() + " it");
+    ASSERT_TRUE(waiters(1));
+    client third(world.service());
+    auto waiting = third.start(ask("it"));
+    ASSERT_TRUE(waiters(2));
+    frozen.stop();
+    EXPECT_EQ(eyes.release(lock), release_result::released);
+    EXPECT_TRUE(held_by(frozen.pid()));
+    const auto next = waiting.get().value();
+    EXPECT_GT(next.grant.token.value(), lock.grant.token.value() + 1);
+    frozen.go_on();
+    EXPECT_TRUE(waiters(1));
+    EXPECT_EQ(third.release(next), release_result::released);
+    EXPECT_TRUE(held_by(frozen.pid()));
+}
+
+TEST_F(sqlite_processes, a_dead_holder_frees_it_at_the_end_of_its_lease_and_not_before) {
+    stranger file(world.path());
+    helper dead("visit " + world.path() + " it");
+    ASSERT_TRUE(held_by(dead.pid()));
+    dead.kill();
+    EXPECT_FALSE(eyes.acquire(ask("it"), 200ms));
+    const auto waits_until = now() + 300ms;
+    file.run("UPDATE locks SET expires = " +
+             std::to_string(waits_until.time_since_epoch().count()));
+    EXPECT_TRUE(eyes.take("it").grant.token);
+    EXPECT_GE(now(), waits_until);
+}
+
+TEST_F(sqlite_processes, two_processes_never_overlap) {
+    const auto counter = world.folder().file("counter");
+    const auto role = "count " + world.path() + " it " + counter + " 150";
+    helper one(role), two(role);
+    EXPECT_EQ(one.wait(), 0);
+    EXPECT_EQ(two.wait(), 0);
+    long value = 0;
+    std::ifstream(counter) >> value;
+    EXPECT_EQ(value, 300);
+    EXPECT_FALSE(eyes.inspect("it").held_by);
+}
+
+// Whoever comes first makes the file; the others must cope.
+TEST_F(sqlite_processes, many_may_make_the_file_at_the_same_time) {
+    const auto path = world.folder().file("new/locks.db");
+    const auto counter = world.folder().file("counter");
+    const auto role = "count " + path + " it " + counter + " 5";
+    std::deque<helper> all;
+    for (int i = 0; i < 6; ++i)
+        all.emplace_back(role);
+    for (auto& one : all)
+        EXPECT_EQ(one.wait(), 0);
+    long value = 0;
+    std::ifstream(counter) >> value;
+    EXPECT_EQ(value, 30);
+}
+
+}  // namespace
+}  // namespace backend_tests

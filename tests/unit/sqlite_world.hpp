@@ -1,0 +1,72 @@
+// A lock file of a test, and the tools to look into it and to break it.
+#pragma once
+
+#include "backend_runner.hpp"
+#include "support/temp_folder.hpp"
+
+#include <pawl/sqlite.hpp>
+
+#include <sqlite3.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace backend_tests {
+
+class sqlite_world {
+public:
+    [[nodiscard]] pawl::service service() const { return pawl::sqlite::at({.path = path()}); }
+    [[nodiscard]] std::string path() const { return folder_.file("locks.db"); }
+    [[nodiscard]] const support::temp_folder& folder() const noexcept { return folder_; }
+
+private:
+    support::temp_folder folder_;
+};
+
+// Another program's connection to the same file.
+class stranger {
+public:
+    explicit stranger(const std::string& path) {
+        if (::sqlite3_open(path.c_str(), &handle_) != SQLITE_OK)
+            throw std::runtime_error(::sqlite3_errmsg(handle_));
+        ::sqlite3_busy_timeout(handle_, 5000);
+    }
+    ~stranger() { ::sqlite3_close(handle_); }
+    stranger(const stranger&) = delete;
+    stranger& operator=(const stranger&) = delete;
+
+    void run(const std::string& sql) { text(sql); }
+    // The first column of the first row.
+    std::string text(const std::string& sql) {
+        std::optional<std::string> first;
+        const auto keep = [](void* into, int, char** values, char**) {
+            auto& answer = *static_cast<std::optional<std::string>*>(into);
+            if (!answer) answer = values[0] == nullptr ? "" : values[0];
+            return 0;
+        };
+        char* failed = nullptr;
+        if (::sqlite3_exec(handle_, sql.c_str(), keep, &first, &failed) != SQLITE_OK) {
+            const std::string sentence = failed == nullptr ? "" : failed;
+            ::sqlite3_free(failed);
+            throw std::runtime_error(sentence);
+        }
+        return first.value_or("");
+    }
+
+private:
+    sqlite3* handle_ = nullptr;
+};
+
+// The reason and the sentence of the pawl::error that the call throws.
+template <class Call>
+std::optional<pawl::error> failure_of(Call call) {
+    try {
+        call();
+    } catch (const pawl::error& failed) {
+        return failed;
+    }
+    return std::nullopt;
+}
+
+}  // namespace backend_tests
