@@ -37,14 +37,24 @@ public:
     }
 
     Answer ask(asio::awaitable<Answer> what) {
+        // Asio touches the slot until the completion handler is called: not before then may we go on.
         asio::co_spawn(to_->strand(), run(std::move(what)),
-                       asio::bind_cancellation_slot(operation_->slot(), asio::detached));
+                       asio::bind_cancellation_slot(operation_->slot(), finish{this, operation_}));
         call_.wait();
         if (failure_) rethrow(to_, failure_);
         return std::move(*answer_);
     }
 
 private:
+    struct finish {
+        question* asked;
+        std::shared_ptr<engine::operation> operation;
+        void operator()(const std::exception_ptr&) const {
+            operation->end();
+            asked->call_.answered();
+        }
+    };
+
     asio::awaitable<void> run(asio::awaitable<Answer> what) {
         operation_->begin();
         try {
@@ -52,8 +62,6 @@ private:
         } catch (...) {
             failure_ = std::current_exception();
         }
-        operation_->end();
-        call_.answered();
     }
 
     loop::call call_;

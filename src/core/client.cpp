@@ -6,7 +6,6 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
 namespace asio = boost::asio;
@@ -44,6 +43,7 @@ asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation
                               std::string name, lock_options options, bool once,
                               client::lock_handler done) {
     operation->begin();
+    operation.reset();
     error_code ec;
     std::shared_ptr<core::lease> lease;
     try {
@@ -51,7 +51,6 @@ asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation
     } catch (...) {
         ec = home->failed(std::current_exception());
     }
-    operation->end();
     finish(home, std::move(done), ec, held_lock(std::move(lease)));
 }
 
@@ -59,6 +58,7 @@ template <class Answer>
 asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation> operation,
                              asio::awaitable<Answer> question, client::answer_handler<Answer> done) {
     operation->begin();
+    operation.reset();
     error_code ec;
     Answer found{};
     try {
@@ -66,16 +66,21 @@ asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation>
     } catch (...) {
         ec = home->failed(std::current_exception());
     }
-    operation->end();
     finish(home, std::move(done), ec, std::move(found));
 }
+
+// Asio touches the slot until this is called: the operation, which has the slot, must live until then.
+struct end_operation {
+    std::shared_ptr<engine::operation> operation;
+    void operator()(const std::exception_ptr&) const { operation->end(); }
+};
 
 template <class Answer>
 void ask(const engine_ptr& home, asio::awaitable<Answer> question, client::answer_handler<Answer> done) {
     auto operation = connect(home, done);
     const auto slot = operation->slot();
-    asio::co_spawn(home->strand(), answer(home, std::move(operation), std::move(question), std::move(done)),
-                   asio::bind_cancellation_slot(slot, asio::detached));
+    asio::co_spawn(home->strand(), answer(home, operation, std::move(question), std::move(done)),
+                   asio::bind_cancellation_slot(slot, end_operation{operation}));
 }
 
 }  // namespace
@@ -96,8 +101,8 @@ void client::start_acquire(engine_ptr home, std::string name, lock_options optio
     auto operation = connect(home, done);
     const auto slot = operation->slot();
     asio::co_spawn(home->strand(),
-                   acquire(home, std::move(operation), std::move(name), options, once, std::move(done)),
-                   asio::bind_cancellation_slot(slot, asio::detached));
+                   acquire(home, operation, std::move(name), options, once, std::move(done)),
+                   asio::bind_cancellation_slot(slot, end_operation{operation}));
 }
 
 void client::start_inspect(answer_handler<lock_info> done, engine_ptr home, std::string name) {

@@ -73,8 +73,9 @@ asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_o
         given = co_await backend_->acquire(what, give_up_at);
         if (!given) co_return nullptr;
     } else {
-        waiting_room::place place(room_, name);
-        if (co_await place.until_first(give_up_at)) given = co_await backend_->acquire(what, give_up_at);
+        waiting_room::place mine(room_, name);
+        const bool first = co_await mine.until_first(give_up_at);
+        if (first) given = co_await backend_->acquire(what, give_up_at);
     }
     if (!given)
         throw error(errc::timed_out, "The lock '" + name + "' was not free in time; wait longer, or see "
