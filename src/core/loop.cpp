@@ -22,7 +22,11 @@ loop::loop() {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-loop::~loop() { stop(); }
+// What the engine holds of the loop must go before the loop does.
+loop::~loop() {
+    stop();
+    engine.reset();
+}
 
 void loop::stop() {
     {
