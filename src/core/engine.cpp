@@ -114,14 +114,14 @@ void engine::release(const std::shared_ptr<lease>& one, lease::release_handler d
     }
     if (done) one->release_waiters.push_back(std::move(done));
     if (std::exchange(one->releasing, true)) return;
-    keeper_->drop(one);
+    const bool kept = keeper_->drop(one);
     if (one->give_back()) {
         for (auto& wait : std::exchange(one->loss_waiters, {}))
             hand_over(outside_, std::move(wait.done),
                       boost::system::error_code(asio::error::operation_aborted), loss_reason::none);
         asio::co_spawn(strand_, give_back(one, release_result::unknown), asio::detached);
     } else {
-        tell_loss(one);
+        if (kept) tell_loss(one);
         finish_release(one, found_when_lost(one->why()));
     }
 }

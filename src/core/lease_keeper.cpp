@@ -44,11 +44,12 @@ void lease_keeper::keep(const std::shared_ptr<lease>& one) {
     if (time_.passes_by_itself()) guard::instance().watch(*one);
 }
 
-void lease_keeper::drop(const std::shared_ptr<lease>& one) {
-    if (!std::exchange(one->plan.kept, false)) return;
+bool lease_keeper::drop(const std::shared_ptr<lease>& one) {
+    if (!std::exchange(one->plan.kept, false)) return false;
     if (time_.passes_by_itself()) guard::instance().forget(*one);
     order_.erase(one.get());
     by_owner_.erase(one->what().claim.owner);
+    return true;
 }
 
 std::vector<std::shared_ptr<lease>> lease_keeper::all() const {
@@ -90,8 +91,7 @@ void lease_keeper::plan(lease& one) {
 }
 
 void lease_keeper::lose(const std::shared_ptr<lease>& one, loss_reason why) {
-    if (!one->plan.kept) return;
-    drop(one);
+    if (!drop(one)) return;
     one->lose(why);
     // The guard, or a caller who asked too late, may have been first to say so.
     if (one->state() == lock_state::lost) on_loss_(one);

@@ -23,7 +23,8 @@ public:
     lease_keeper(runtime& time, boost::asio::any_io_executor strand, backend& service, loss_hook on_loss);
 
     void keep(const std::shared_ptr<lease>& one);
-    void drop(const std::shared_ptr<lease>& one);
+    // True when it was kept, that is, not lost or dropped before.
+    bool drop(const std::shared_ptr<lease>& one);
     // What the service pushed about the claim of this owner.
     void push_loss(std::string_view owner, loss_reason why);
     [[nodiscard]] std::size_t size() const noexcept { return by_owner_.size(); }

@@ -21,11 +21,14 @@ waiting_room::place::~place() {
     }
 }
 
+bool waiting_room::place::is_first() const noexcept { return here_ == line_.second.waiters.begin(); }
+
 boost::asio::awaitable<bool> waiting_room::place::until_first(time_point give_up_at) {
-    while (here_ != line_.second.waiters.begin()) {
-        if (!co_await alarm_->wait_until(give_up_at)) co_return false;
+    for (;;) {
+        if (is_first()) co_return true;
+        const bool rung = co_await alarm_->wait_until(give_up_at);
+        if (!rung) co_return false;
     }
-    co_return true;
 }
 
 }  // namespace pawl::core

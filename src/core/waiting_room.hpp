@@ -32,6 +32,8 @@ public:
         boost::asio::awaitable<bool> until_first(time_point give_up_at);
 
     private:
+        [[nodiscard]] bool is_first() const noexcept;
+
         waiting_room& room_;
         std::pair<const std::string, line>& line_;  // map nodes stay where they are
         std::unique_ptr<alarm> alarm_;
