@@ -32,7 +32,7 @@ using support::temporary_folder;
 constexpr int processes = 8;
 constexpr int buyers = 400;
 constexpr int items = 100;
-constexpr int think_us = 5000;
+constexpr int think_us = 20000;
 
 struct plan {
     std::string name;
