@@ -202,19 +202,20 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
     const std::string help =
         verbs.empty() ? "`pawl --help`" : "`pawl " + verbs.front()->get_name() + " --help`";
     const std::string what = problem.what();
-    if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
-        const auto rest = app.remaining(true);
-        const std::string first = rest.empty() ? what : in_quotes(rest.front());
-        const bool option = !rest.empty() && rest.front().starts_with('-');
+    const auto rest = app.remaining(true);
+    const bool required = dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr;
+    if (!rest.empty() && (!required || verbs.empty())) {
+        const bool option = rest.front().starts_with('-');
         if (!option && !verbs.empty() && verbs.front()->get_name() == "run") {
             return "The command to run stands behind --, as in: pawl run NAME -- COMMAND.";
         }
         const std::string kind = option ? "option " : verbs.empty() ? "command " : "argument ";
-        return "There is no " + kind + first + " here; see " + help + ".";
+        return "There is no " + kind + in_quotes(rest.front()) + " here; see " + help + ".";
     }
-    if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
-        if (verbs.empty())
+    if (required) {
+        if (verbs.empty()) {
             return "Say what to do, as in: pawl run NAME -- COMMAND; see " + help + ".";
+        }
         return what.substr(0, what.find(' ')) + " is missing; see " + help + ".";
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr) {

@@ -94,6 +94,10 @@ void keeper::listen() {
     kill_group();
     cancel_.request_stop();
     wake();
+    // By then the lease is over, and nobody is left whom this process could serve.
+    const auto give_up_at = boot_clock::now() + options_.ttl + 10s;
+    while (!done_ && boot_clock::now() < give_up_at) ::poll(nullptr, 0, 20);
+    if (!done_) ::_exit(static_cast<int>(exit_code::system));
 }
 
 void keeper::wake() const noexcept {
@@ -181,6 +185,7 @@ int keeper::live(const service& where) {
     settings.command = options_.label.empty()
                            ? std::filesystem::path(options_.command.front()).filename().string()
                            : options_.label;
+    settings.pid = ::getppid();  // the process that the shell knows
     if (options_.verbose) settings.log = [](std::string_view line) { say(line); };
     try {
         blocking::client locks(where, settings);

@@ -55,6 +55,20 @@ std::string default_path() {
     return base + "/pawl/locks.db";
 }
 
+// A path may hold what means something else in a URL.
+std::string sqlite_url(std::string_view path) {
+    std::string url = "sqlite:";
+    for (const char each : path) {
+        if (each == '%')
+            url += "%25";
+        else if (each == '?')
+            url += "%3F";
+        else
+            url += each;
+    }
+    return url;
+}
+
 std::string chosen_url(const place_options& options) {
     if (!options.on.empty() && !options.url_file.empty()) {
         throw failure(exit_code::usage,
@@ -103,7 +117,7 @@ place find_place(const place_options& options) {
     const std::string url = chosen_url(options);
     if (url.empty()) {
         const std::string path = default_path();
-        return {sqlite::at(sqlite::options{.path = path}), "sqlite:" + path, {}};
+        return {sqlite::at(sqlite::options{.path = path}), sqlite_url(path), {}};
     }
     return {from_url(url), without_password(url), variables_of(url)};
 }

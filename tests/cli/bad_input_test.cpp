@@ -1,0 +1,146 @@
+// Bad input: one sentence on stderr that says what to do, nothing on stdout, the right status.
+#include "command.hpp"
+
+#include <support/redis_server.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace {
+
+using namespace cli_test;
+
+void expect_sentence(const outcome& found, int code, const std::string& what) {
+    EXPECT_EQ(found.code, code) << what << ": " << found.err;
+    EXPECT_EQ(found.out, "") << what;
+    EXPECT_EQ(found.err.find("pawl: "), 0U) << what << ": " << found.err;
+    EXPECT_EQ(std::count(found.err.begin(), found.err.end(), '\n'), 1) << what << ": " << found.err;
+    EXPECT_TRUE(found.err.ends_with(".\n")) << what << ": " << found.err;
+}
+
+TEST(BadInput, OfTheCommandLine) {
+    const world here;
+    const std::vector<words> table{
+        {},
+        {"frobnicate"},
+        {"--frobnicate"},
+        {"run"},
+        {"run", "x"},
+        {"run", "x", "--"},
+        {"run", "x", "--", ""},
+        {"run", "x", "echo", "hi"},
+        {"run", "--", "echo"},
+        {"run", "--frob", "x", "--", "true"},
+        {"run", "--ttl"},
+        {"run", "--ttl", "soon", "x", "--", "true"},
+        {"run", "--ttl", "-1s", "x", "--", "true"},
+        {"run", "--ttl", "0", "x", "--", "true"},
+        {"run", "--ttl", "1ms", "x", "--", "true"},
+        {"run", "--ttl", "25h", "x", "--", "true"},
+        {"run", "--ttl", "forever", "x", "--", "true"},
+        {"run", "--wait", "10", "x", "--", "true"},
+        {"run", "--wait", "1.5s", "x", "--", "true"},
+        {"run", "--max-hold", "0", "x", "--", "true"},
+        {"run", "--max-hold", "1s", "--min-hold", "2s", "x", "--", "true"},
+        {"run", "--on-loss", "cry", "x", "--", "true"},
+        {"run", "", "--", "true"},
+        {"run", std::string(513, 'n'), "--", "true"},
+        {"run", "new\nline", "--", "true"},
+        {"run", "x\x7f", "--", "true"},
+        {"status"},
+        {"status", ""},
+        {"status", "a", "b"},
+        {"status", "tab\t"},
+        {"ls", "--frob"},
+        {"watch", "--interval", "0"},
+        {"watch", "--interval", "often"},
+        {"release", "x"},
+        {"release", "--force", "x"},
+        {"release", "--force", "--yes"},
+        {"release", "--force", "--yes", std::string(600, 'n')},
+        {"bench", "--for", "0"},
+        {"bench", "--for", "forever"},
+        {"completion"},
+        {"completion", "tcsh"},
+        {"doctor", "me"},
+    };
+    for (const words& row : table) {
+        std::string what = "pawl";
+        for (const auto& word : row)
+            what += " '" + word + "'";
+        expect_sentence(here.run(row), 64, what);
+    }
+}
+
+TEST(BadInput, OfTheUrl) {
+    const world here;
+    const std::vector<std::string> table{"nonsense",
+                                         "ftp://host",
+                                         "://",
+                                         "redis://",
+                                         "redis://host:0",
+                                         "redis://host:65536",
+                                         "redis://host:port",
+                                         "redis://host/two",
+                                         "redis://host?frob=1",
+                                         "redis://host?key=fixed",
+                                         "redis://[::1",
+                                         "redis://host?reply_timeout_ms=-1",
+                                         "redis://host/%zz",
+                                         "redis+unix://",
+                                         "sqlite:",
+                                         "sqlite://host/x",
+                                         "sqlite:/x?mode=ro",
+                                         "memory:x?y=z"};
+    for (const std::string& url : table) {
+        expect_sentence(here.run({"status", "--on", url, "x"}), 64, url);
+        expect_sentence(here.run({"run", "x", "--", "true"}, {{"PAWL_URL", url}}), 64, url);
+    }
+    expect_sentence(here.run({"status", "--on", "memory:", "--url-file", "/dev/null", "x"}), 64,
+                    "both");
+    expect_sentence(here.run({"status", "--url-file", "/dev/null", "x"}), 64, "an empty file");
+    expect_sentence(here.run({"status", "--url-file", here.file("absent"), "x"}), 66, "no file");
+    expect_sentence(here.run({"status", "x"}, {{"PAWL_URL_FILE", here.file("absent")}}), 66,
+                    "no file");
+}
+
+TEST(BadInput, OfTheService) {
+    support::redis_server server;
+    const auto nobody = server.url();
+    const world here(nobody);
+    server.ask({"HSET", "pawl:{hash}", "a", "b"});
+    for (const words& row : std::vector<words>{{"run", "hash", "--", "true"}, {"status", "hash"}}) {
+        expect_sentence(here.run(row), 65, "a key of another type");
+    }
+    server.ask({"CONFIG", "SET", "requirepass", "pw"});
+    expect_sentence(here.run({"run", "x", "--", "true"}), 77, "no password");
+    server.kill9();
+    for (const words& row : std::vector<words>{{"run", "x", "--", "true"},
+                                               {"run", "--wait", "0", "x", "--", "true"},
+                                               {"status", "x"},
+                                               {"ls"},
+                                               {"watch"},
+                                               {"release", "--force", "--yes", "x"},
+                                               {"doctor"},
+                                               {"bench"}}) {
+        expect_sentence(here.run(row), 69, row.front() + " without a server");
+    }
+    expect_sentence(here.run({"status", "--on", "redis://no-such-host.invalid", "x"}), 69,
+                    "no such host");
+    expect_sentence(here.run({"status", "--on", "redis+unix://" + here.file("absent"), "x"}), 69,
+                    "no socket");
+}
+
+TEST(BadInput, OfTheSqliteFile) {
+    const world here;
+    const auto folder = here.file("folder");
+    expect_sentence(here.run({"status", "--on", "sqlite:/proc/nowhere/locks.db", "x"}), 77,
+                    "a folder that cannot be");
+    EXPECT_EQ(
+        here.run({"run", "x", "--", "true"}, {{"HOME", ""}, {"XDG_STATE_HOME", here.file("s")}})
+            .code,
+        0);
+}
+
+}  // namespace

@@ -1,0 +1,49 @@
+// The tests, or a child for them: `--heartbeat FILE [HOW]` writes CLOCK_BOOTTIME into FILE again
+// and again. HOW: stubborn ignores SIGTERM; pair is two processes, of which the parent ends at
+// SIGTERM and the child is stubborn; away is one that leaves its process group while its parent
+// ends at once.
+#include "command.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+#include <string_view>
+
+namespace {
+
+[[noreturn]] void beat(const char* path) {
+    const int file = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    while (true) {
+        const std::int64_t now = cli_test::boot_time();
+        if (::pwrite(file, &now, sizeof now, 0) != sizeof now) ::_exit(1);
+        ::usleep(500);
+    }
+}
+
+[[noreturn]] void be_a_child(const char* path, std::string_view how) {
+    if (how == "stubborn") ::signal(SIGTERM, SIG_IGN);
+    if (how == "pair") {
+        if (::fork() != 0) {
+            while (true)
+                ::pause();
+        }
+        ::signal(SIGTERM, SIG_IGN);
+    }
+    if (how == "away") {
+        if (::fork() != 0) ::_exit(0);
+        ::setsid();
+    }
+    beat(path);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc >= 3 && std::string_view(argv[1]) == "--heartbeat") {
+        be_a_child(argv[2], argc > 3 ? argv[3] : "");
+    }
+    ::testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,150 @@
+// The pieces of the command that need no process.
+#include <changes.hpp>
+#include <duration.hpp>
+#include <failure.hpp>
+#include <json.hpp>
+#include <place.hpp>
+#include <style.hpp>
+
+#include <pawl/options.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace {
+
+using namespace pawl::cli;
+using namespace std::chrono_literals;
+
+TEST(Durations, AreReadAsPeopleWriteThem) {
+    const std::vector<std::pair<const char*, pawl::duration>> good{
+        {"0", 0s},      {"500ms", 500ms},     {"30s", 30s}, {"2m", 2min},
+        {"2min", 2min}, {"1h", 1h},           {"1d", 24h},  {"1h30m", 90min},
+        {"0s", 0s},     {"1m500ms", 60500ms}, {"007s", 7s}, {"forever", pawl::forever}};
+    for (const auto& [text, value] : good)
+        EXPECT_EQ(parse_duration(text), value) << text;
+}
+
+TEST(Durations, OtherTextIsRefused) {
+    for (const char* text : {"", "1", "s", "-1s", "+1s", "1.5s", "1 s", " 1s", "1s ", "1S", "1us",
+                             "infinite", "99999999999999999999s", "9223372036854775807d",
+                             "106751d23h47min16s855ms", "foreverx", "1h30", "0x10s", "1h-1s"}) {
+        EXPECT_EQ(parse_duration(text), std::nullopt) << text;
+    }
+}
+
+TEST(Durations, AreShownShortly) {
+    EXPECT_EQ(readable(850ms), "850 ms");
+    EXPECT_EQ(readable(29s), "29 s");
+    EXPECT_EQ(readable(185s), "3 min 5 s");
+    EXPECT_EQ(readable(2h), "2 h");
+    EXPECT_EQ(readable(49h), "2 d 1 h");
+    EXPECT_EQ(readable(-5s), "0 s");
+    EXPECT_EQ(readable(pawl::forever), "forever");
+    EXPECT_EQ(measured(43100ns), "43.1 µs");
+    EXPECT_EQ(measured(1234ms), "1.23 s");
+    EXPECT_EQ(measured(999ns), "999 ns");
+}
+
+TEST(Json, EscapesWhatMustBe) {
+    json text;
+    text.begin_object().field("a\"b", "\\ \n \x01 \x1f é 😀").key("n").null();
+    text.key("list")
+        .begin_array()
+        .number(std::int64_t{-1})
+        .boolean(true)
+        .number(1.5, 2)
+        .end_array();
+    text.field("bad", "a\xff\xc0\xaf\xed\xa0\x80z").end_object();
+    EXPECT_EQ(text.str(),
+              "{\"a\\\"b\":\"\\\\ \\n \\u0001 \\u001f é 😀\",\"n\":null,\"list\":[-1,true,1.50],"
+              "\"bad\":\"a\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDz\"}");
+}
+
+TEST(Style, TextFromAServerCannotSteerTheTerminal) {
+    EXPECT_EQ(printable("a\x1b[2Jb\n\x7f\xc2\x9b"
+                        "c é"),
+              "a?[2Jb??"
+              "?c é");
+}
+
+TEST(Style, ShortensByCodePoints) {
+    EXPECT_EQ(shortened("größe", 5), "größe");
+    EXPECT_EQ(shortened("größer", 5), "größ…");
+    EXPECT_EQ(shortened("ab", 0), "");
+}
+
+TEST(Style, ATableFitsItsWidth) {
+    table wide({{.title = "NAME", .side = table::align::left, .flexible = true},
+                {.title = "N", .side = table::align::right, .flexible = false}});
+    wide.add({{std::string(50, 'x')}, {"123"}});
+    for (const std::string& line : wide.lines(20, false))
+        EXPECT_LE(width_of(line), 20U) << line;
+    EXPECT_EQ(wide.lines(20, false)[1], std::string(14, 'x') + "…  123");
+}
+
+TEST(Passwords, AreTakenOutOfUrls) {
+    const std::vector<std::pair<const char*, const char*>> table{
+        {"redis://h:1/0", "redis://h:1/0"},
+        {"redis://user@h", "redis://user@h"},
+        {"redis://user:pw@h:1/2?namespace=x", "redis://user@h:1/2?namespace=x"},
+        {"redis://:pw@h", "redis://h"},
+        {"redis://:p@w@h", "redis://h"},
+        {"redis://u:p/w?x@h/0", "redis://u@h/0"},
+        {"--on=redis://u:pw@h", "--on=redis://u@h"},
+        {"redis+unix://u:pw@/tmp/s", "redis+unix://u@/tmp/s"},
+        {"redis+unix:///tmp/a:b@c", "redis+unix:///tmp/a:b@c"},
+        {"redis://h?a=1&password=pw&b=2", "redis://h?a=1&b=2"},
+        {"redis://h?password=pw", "redis://h"},
+        {"sqlite:/a/b", "sqlite:/a/b"},
+        {"plain", "plain"}};
+    for (const auto& [url, expected] : table)
+        EXPECT_EQ(without_password(url), expected);
+}
+
+TEST(Passwords, TheVariableThatHasOneIsKnown) {
+    EXPECT_EQ(variables_of("redis://h?password_env=SECRET&x=1"),
+              std::vector<std::string>{"SECRET"});
+    EXPECT_TRUE(variables_of("redis://h?password_file=/x").empty());
+}
+
+TEST(ExitCodes, EveryErrorHasOne) {
+    using pawl::errc;
+    EXPECT_EQ(code_for(errc::timed_out), exit_code::timed_out);
+    EXPECT_EQ(code_for(errc::lost), exit_code::lost);
+    for (const auto each : {errc::unreachable, errc::unavailable, errc::protocol}) {
+        EXPECT_EQ(code_for(each), exit_code::unreachable);
+    }
+    EXPECT_EQ(code_for(errc::refused), exit_code::refused);
+    EXPECT_EQ(code_for(errc::wrong_type), exit_code::wrong_data);
+    for (const auto each : {errc::bad_name, errc::bad_option, errc::bad_url, errc::unsupported}) {
+        EXPECT_EQ(code_for(each), exit_code::usage);
+    }
+}
+
+pawl::lock_info lock(const char* name, const char* owner, std::uint64_t waiters = 0) {
+    pawl::lock_info one{.name = name, .held_by = {}, .waiters = waiters};
+    if (owner != nullptr) one.held_by = pawl::holder{};
+    if (owner != nullptr) one.held_by->owner = owner;
+    return one;
+}
+
+std::string seen(change_log& log, const std::vector<pawl::lock_info>& locks) {
+    std::string text;
+    for (const auto& each : log.look(locks))
+        text += std::string(to_string(each.what)) + ":" + each.now.name + " ";
+    return text;
+}
+
+TEST(Changes, AreToldOnce) {
+    change_log log;
+    EXPECT_EQ(seen(log, {lock("b", "1"), lock("a", "2")}), "held:a held:b ");
+    EXPECT_EQ(seen(log, {lock("b", "1"), lock("a", "2")}), "");
+    EXPECT_EQ(seen(log, {lock("b", "3", 2), lock("c", "4")}), "freed:a taken:b waiters:b taken:c ");
+    EXPECT_EQ(seen(log, {}), "freed:b waiters:b freed:c ");
+    EXPECT_EQ(seen(log, {}), "");
+}
+
+}  // namespace

@@ -1,0 +1,221 @@
+// `pawl run`: what the command gets, what comes back.
+#include "command.hpp"
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+
+#include <sstream>
+#include <utility>
+
+namespace {
+
+using namespace cli_test;
+using namespace std::chrono_literals;
+
+words sh(const std::string& script) { return {"--", "sh", "-c", script}; }
+
+TEST(Run, GivesTheCommandsOwnStatus) {
+    const world here;
+    EXPECT_EQ(here.run(words{"run", "x"} + sh("exit 0")).code, 0);
+    EXPECT_EQ(here.run(words{"run", "x"} + sh("exit 37")).code, 37);
+    EXPECT_EQ(here.run(words{"run", "x"} + sh("kill -KILL $$")).code, 128 + SIGKILL);
+    EXPECT_EQ(here.run(words{"run", "x"} + sh("kill -TERM $$")).code, 128 + SIGTERM);
+    EXPECT_EQ(here.run({"run", "x", "--", "no-such-command"}).code, 127);
+    EXPECT_EQ(here.run({"run", "x", "--", "/"}).code, 126);
+    EXPECT_EQ(here.run({"status", "x"}).code, 1) << "given back after each";
+}
+
+TEST(Run, PassesArgumentsAndOutputThroughUntouched) {
+    const world here;
+    const auto found = here.run(
+        {"run", "x", "--", "printf", "%s|", "a b", "", "--json", "--", "{}", "[1,2]", "*"});
+    EXPECT_EQ(found.out, "a b||--json|--|{}|[1,2]|*|");
+    EXPECT_EQ(found.err, "");
+}
+
+TEST(Run, TellsTheCommandWhatItHolds) {
+    const world here;
+    const auto before = boot_time();
+    const auto found = here.run(
+        words{"run", "--ttl", "20s", "cron/ä", "--", "sh", "-c",
+              R"(printf '%s\n' "$PAWL_NAME" "$PAWL_TOKEN" "$PAWL_SAFE_UNTIL" "$PAWL_URL")"});
+    std::istringstream lines(found.out);
+    std::string name, token, until, url;
+    std::getline(lines, name);
+    std::getline(lines, token);
+    std::getline(lines, until);
+    std::getline(lines, url);
+    EXPECT_EQ(name, "cron/ä");
+    EXPECT_GT(std::stoull(token), 0U);
+    EXPECT_EQ(url, "sqlite:" + here.file(".local/state/pawl/locks.db"));
+    EXPECT_EQ(until.size() - until.find('.'), 10U) << until;
+    EXPECT_GT(std::stod(until), static_cast<double>(before) / 1e9 + 15);
+    EXPECT_LT(std::stod(until), static_cast<double>(boot_time()) / 1e9 + 20);
+}
+
+TEST(Run, TheTokenGrowsFromHoldToHold) {
+    const world here;
+    std::uint64_t before = 0;
+    for (int i = 0; i < 3; ++i) {
+        const auto token = std::stoull(here.run(words{"run", "x"} + sh("echo $PAWL_TOKEN")).out);
+        EXPECT_GT(token, before);
+        before = token;
+    }
+}
+
+TEST(Run, LeaksNoDescriptorIntoTheCommand) {
+    const world here;
+    EXPECT_EQ(here.run({"run", "x", "--", "sh", "-c", "cd /proc/self/fd && echo [0-9]*"}).out,
+              "0 1 2 3\n")
+        << "3 is the folder that sh reads";
+}
+
+TEST(Run, StateFolderFollowsXdg) {
+    const world here;
+    const auto found = here.run(words{"run", "x"} + sh("echo $PAWL_URL"),
+                                {{"XDG_STATE_HOME", here.file("a%b?c")}});
+    EXPECT_EQ(found.out, "sqlite:" + here.file("a%25b%3Fc/pawl/locks.db") + "\n");
+    EXPECT_EQ(here.run({"--help"}).code, 0);
+}
+
+TEST(Run, SecondOneDoesNotStartWhileTheFirstRuns) {
+    const world here;
+    const auto first = here.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(here.soon_held("x"));
+
+    const auto at_once = here.run({"run", "--wait", "0", "x", "--", "echo", "ran"});
+    EXPECT_EQ(at_once.code, 75);
+    EXPECT_EQ(at_once.out, "");
+    EXPECT_EQ(at_once.err.find("pawl: "), 0U);
+    EXPECT_EQ(here.run({"run", "--wait", "200ms", "x", "--", "echo", "ran"}).code, 75);
+
+    const auto waiting = here.start({"run", "x", "--", "echo", "ran"});
+    EXPECT_TRUE(support::eventually([&] {
+        return from_json(here.run({"status", "x", "--json"}).out, "it['waiters']") == "1";
+    }));
+    EXPECT_EQ(waiting->out(), "");
+    first->signal(SIGTERM);
+    EXPECT_EQ(first->wait().code, 128 + SIGTERM);
+    const auto second = waiting->wait();
+    EXPECT_EQ(second.code, 0);
+    EXPECT_EQ(second.out, "ran\n");
+}
+
+TEST(Run, ManyContendersNeverOverlap) {
+    const world here;
+    // mkdir fails if somebody else is inside.
+    const std::string script = "mkdir " + here.file("inside") + " && echo in >> " +
+                               here.file("log") + " && rmdir " + here.file("inside");
+    std::vector<std::unique_ptr<started>> all;
+    for (int i = 0; i < 8; ++i)
+        all.push_back(here.start(words{"run", "x"} + sh(script)));
+    for (const auto& each : all)
+        EXPECT_EQ(each->wait(60s).code, 0);
+    EXPECT_EQ(read_file(here.file("log")).size(), 8 * 3U);
+}
+
+TEST(Run, KeepsTheLockForTheMinimum) {
+    const world here;
+    const auto began = boot_time();
+    EXPECT_EQ(here.run(words{"run", "--min-hold", "700ms", "x"} + sh("exit 4")).code, 4);
+    EXPECT_GE(boot_time() - began, 700'000'000);
+
+    const auto long_one = here.start(words{"run", "--min-hold", "1h", "x", "--", "true"});
+    ASSERT_TRUE(here.soon_held("x"));
+    EXPECT_TRUE(support::eventually([&] { return child_named(long_one->pid(), "true") == 0; }));
+    EXPECT_TRUE(here.held("x"));
+    long_one->signal(SIGTERM);
+    EXPECT_EQ(long_one->wait().code, 128 + SIGTERM);
+    EXPECT_FALSE(here.held("x"));
+}
+
+TEST(Run, ASignalWhileWaitingEndsItAndLeavesNoWaiter) {
+    const world here;
+    const auto holder = here.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(here.soon_held("x"));
+    const auto waiters = [&] {
+        return from_json(here.run({"status", "x", "--json"}).out, "it['waiters']");
+    };
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        const auto waiting = here.start({"run", "x", "--", "echo", "ran"});
+        ASSERT_TRUE(support::eventually([&] { return waiters() == "1"; }));
+        waiting->signal(number);
+        const auto found = waiting->wait();
+        EXPECT_EQ(found.code, 128 + number);
+        EXPECT_EQ(found.out + found.err, "");
+        EXPECT_TRUE(support::eventually([&] { return waiters() == "0"; }));
+    }
+}
+
+TEST(Run, PassesSignalsOnToTheWholeGroup) {
+    const world here;
+    const std::vector<std::pair<const char*, int>> passed{{"TERM", SIGTERM}, {"INT", SIGINT},
+                                                          {"HUP", SIGHUP},   {"QUIT", SIGQUIT},
+                                                          {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+    for (const auto& [name, number] : passed) {
+        // Both the shell and its child have to hear of it.
+        const auto script = "trap 'echo got $?; exit 5' " + std::string(name) +
+                            "; sh -c 'trap \"exit 6\" " + name +
+                            "; echo ready; while :; do sleep 0.01; done'; exit 9";
+        const auto one = here.start(words{"run", "x"} + sh(script));
+        ASSERT_TRUE(support::eventually([&] { return one->out() == "ready\n"; }));
+        one->signal(number);
+        const auto found = one->wait();
+        EXPECT_EQ(found.out, "ready\ngot 6\n") << name;
+        EXPECT_EQ(found.code, 5) << name;
+    }
+}
+
+TEST(Run, NohupStaysInForce) {
+    const world here;
+    const auto one = std::make_unique<started>(
+        words{"nohup", PAWL_COMMAND, "run", "x", "--", "sh", "-c", "echo ready; sleep 600"},
+        here.environment());
+    ASSERT_TRUE(support::eventually([&] { return one->out() == "ready\n"; }));
+    one->signal(SIGHUP);
+    one->signal(SIGTERM);
+    EXPECT_EQ(one->wait().code, 128 + SIGTERM) << "SIGHUP came first and was ignored";
+}
+
+TEST(Run, WhatTheCommandLeavesInItsGroupIsStopped) {
+    const world here;
+    const auto file = here.file("beats");
+    std::string stubborn;
+    for (const auto& each : heartbeat(file, "stubborn"))
+        stubborn += each + " ";
+    const auto found = here.run(words{"run", "--ttl", "4s", "x"} +
+                                sh(stubborn + "& until [ -s " + file + " ]; do :; done"));
+    EXPECT_EQ(found.code, 0);
+    EXPECT_NE(found.err.find("told to stop"), std::string::npos) << found.err;
+    EXPECT_TRUE(soon_silent(file));
+}
+
+TEST(Run, WhatLeftTheGroupRunsOnAndIsNamed) {
+    const world here;
+    const auto file = here.file("beats");
+    const auto found = here.run(words{"run", "x", "--"} + heartbeat(file, "away"));
+    EXPECT_EQ(found.code, 0);
+    EXPECT_TRUE(beats(file));
+    const auto at = found.err.find(" (");
+    ASSERT_NE(at, std::string::npos) << found.err;
+    ::kill(std::stoi(found.err.substr(at + 2)), SIGKILL);
+    EXPECT_TRUE(soon_silent(file));
+}
+
+TEST(Run, LabelIsWhatOthersSee) {
+    const world here;
+    const auto shown = [&](const words& more) {
+        const auto one = here.start(words{"run"} + more + words{"x", "--", "sleep", "600"});
+        EXPECT_TRUE(here.soon_held("x"));
+        auto found = here.run({"status", "x", "--json"}).out;
+        EXPECT_EQ(from_json(found, "it['holder']['pid']"), std::to_string(one->pid()));
+        one->signal(SIGTERM);
+        one->wait();
+        return from_json(found, "it['holder']['command']");
+    };
+    EXPECT_EQ(shown({}), "sleep");
+    EXPECT_EQ(shown({"--label", "nightly"}), "nightly");
+}
+
+}  // namespace

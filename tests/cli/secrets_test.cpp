@@ -1,0 +1,93 @@
+// Passwords: not in ps, not in any output, not in the command's environment.
+#include "command.hpp"
+
+#include <support/redis_server.hpp>
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <processes.hpp>
+
+namespace {
+
+using namespace cli_test;
+
+const std::string secret = "s3cr3t-Word";
+
+class Secrets : public ::testing::Test {
+protected:
+    [[nodiscard]] std::string url(const std::string& password) const {
+        return "redis://:" + password + "@127.0.0.1:" + std::to_string(server_.port());
+    }
+    // All that /proc tells of the process and its children about their arguments and environment.
+    static std::string visible(pid_t process) {
+        std::string text;
+        for (const auto& each : pawl::cli::all_processes()) {
+            if (each.pid != process && each.parent != process) continue;
+            const auto folder = "/proc/" + std::to_string(each.pid) + "/";
+            text += read_file(folder + "cmdline") + read_file(folder + "environ");
+        }
+        return text;
+    }
+    void expect_hidden(const words& options, const variables& more) {
+        const auto one =
+            here_.start(words{"run", "-v"} + options +
+                            words{"x", "--", "sh", "-c", "env; echo ready; exec sleep 600"},
+                        more);
+        ASSERT_TRUE(support::eventually([&] {
+            return one->out().find("ready\n") != std::string::npos;
+        })) << one->err();
+        EXPECT_NE(child_named(one->pid(), "lock-keeper"), 0);
+        EXPECT_EQ(visible(one->pid()).find(secret), std::string::npos);
+        one->signal(SIGTERM);
+        const auto found = one->wait();
+        EXPECT_EQ(found.code, 128 + SIGTERM);
+        EXPECT_EQ((found.out + found.err).find(secret), std::string::npos)
+            << found.out << found.err;
+        EXPECT_NE(found.out.find("PAWL_URL=redis://127.0.0.1:"), std::string::npos) << found.out;
+        EXPECT_EQ(found.out.find("PAWL_URL_FILE"), std::string::npos);
+    }
+
+    support::redis_server server_{{.config = {"requirepass " + secret}, .password = secret}};
+    world here_;
+};
+
+TEST_F(Secrets, StayHiddenWhenOnTheCommandLine) {
+    expect_hidden({"--on", url(secret)}, {});
+    expect_hidden({"--on=" + url(secret)}, {});
+}
+TEST_F(Secrets, StayHiddenWhenInTheEnvironment) { expect_hidden({}, {{"PAWL_URL", url(secret)}}); }
+TEST_F(Secrets, StayHiddenWhenInAFile) {
+    std::ofstream(here_.file("url")) << url(secret) << "\n";
+    expect_hidden({"--url-file", here_.file("url")}, {});
+    expect_hidden({}, {{"PAWL_URL_FILE", here_.file("url")}});
+}
+TEST_F(Secrets, AVariableThatHoldsThePasswordDoesNotReachTheCommand) {
+    const auto one =
+        here_.run({"run", "--on", server_.url("?password_env=SECRET"), "x", "--", "env"},
+                  {{"SECRET", secret}});
+    EXPECT_EQ(one.code, 0) << one.err;
+    EXPECT_EQ(one.out.find(secret), std::string::npos);
+}
+
+TEST_F(Secrets, AWrongOneIsOneSentenceAndExit77) {
+    const auto found = here_.run({"run", "--on", url("wr0ng-Word"), "x", "--", "true"});
+    EXPECT_EQ(found.code, 77);
+    EXPECT_EQ(found.err.find("wr0ng"), std::string::npos) << found.err;
+    EXPECT_EQ(std::count(found.err.begin(), found.err.end(), '\n'), 1) << found.err;
+    EXPECT_EQ(here_.run({"status", "x"}, {{"PAWL_URL", server_.url()}}).code, 77) << "none at all";
+}
+
+TEST_F(Secrets, AreNotInTheErrorOfABadUrl) {
+    for (const std::string& bad :
+         {"redis://u:" + secret + "@127.0.0.1:99999", "redis://u:" + secret + "@127.0.0.1:1",
+          "redis://u:" + secret + "@127.0.0.1/x", "foo://u:" + secret + "@h",
+          "redis://u:" + secret + "@127.0.0.1?bad=1"}) {
+        const auto found = here_.run({"status", "--on", bad, "x"});
+        EXPECT_GE(found.code, 64) << bad;
+        EXPECT_EQ((found.out + found.err).find(secret), std::string::npos) << found.err;
+    }
+}
+
+}  // namespace

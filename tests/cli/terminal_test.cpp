@@ -1,0 +1,228 @@
+// A terminal: who has it, keys that send signals, jobs that are stopped and continued.
+#include "command.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+#include <array>
+
+namespace {
+
+using namespace cli_test;
+using namespace std::chrono_literals;
+
+// A process that leads a session on a new terminal.
+class on_terminal {
+public:
+    on_terminal(const world& here, const words& program) {
+        auto texts = program;
+        std::vector<char*> arguments;
+        for (auto& each : texts)
+            arguments.push_back(each.data());
+        arguments.push_back(nullptr);
+        std::vector<std::string> lines;
+        for (const auto& [name, value] : here.environment())
+            lines.push_back(name + "=" + value);
+        std::vector<char*> environment;
+        for (auto& each : lines)
+            environment.push_back(each.data());
+        environment.push_back(nullptr);
+        const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+        pid_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
+        if (pid_ == 0) {
+            ::execvpe(arguments[0], arguments.data(), environment.data());
+            ::_exit(127);
+        }
+        ::fcntl(terminal_, F_SETFL, O_NONBLOCK);
+    }
+    on_terminal(const on_terminal&) = delete;
+    on_terminal& operator=(const on_terminal&) = delete;
+    ~on_terminal() {
+        if (!ended_) ::kill(pid_, SIGKILL);
+        ::close(terminal_);
+        if (!ended_) ::waitpid(pid_, nullptr, 0);
+    }
+
+    void type(const std::string& keys) const {
+        ASSERT_EQ(::write(terminal_, keys.data(), keys.size()), ssize_t(keys.size()));
+    }
+    // Waits for the text behind what was already waited for.
+    bool shows(const std::string& text) {
+        return support::eventually([&] {
+            read();
+            const auto at = seen_.find(text, from_);
+            if (at != std::string::npos) from_ = at + text.size();
+            return at != std::string::npos;
+        });
+    }
+    std::string all() {
+        read();
+        return seen_;
+    }
+    int wait() {
+        int status = 0;
+        ended_ = support::eventually([&] {
+            read();
+            return ::waitpid(pid_, &status, WNOHANG) == pid_;
+        });
+        return ended_ ? status : -1;
+    }
+    [[nodiscard]] pid_t pid() const { return pid_; }
+    [[nodiscard]] pid_t foreground() const { return ::tcgetpgrp(terminal_); }
+
+private:
+    void read() {
+        std::array<char, 4096> part{};
+        for (ssize_t size = 0; (size = ::read(terminal_, part.data(), part.size())) > 0;) {
+            seen_.append(part.data(), static_cast<std::size_t>(size));
+        }
+    }
+
+    pid_t pid_ = -1;
+    int terminal_ = -1;
+    bool ended_ = false;
+    std::string seen_;
+    std::size_t from_ = 0;
+};
+
+const std::string pawl = PAWL_COMMAND;
+
+TEST(Terminal, TheCommandReadsAndWritesIt) {
+    const world here;
+    on_terminal one(here, {pawl, "run", "x", "--", "sh", "-c",
+                           "echo ready; read line; echo \"got $line\"; exit 6"});
+    ASSERT_TRUE(one.shows("ready"));
+    EXPECT_NE(one.foreground(), one.pid()) << "the command's group has it";
+    one.type("word\n");
+    EXPECT_TRUE(one.shows("got word"));
+    const int status = one.wait();
+    EXPECT_EQ(WEXITSTATUS(status), 6);
+}
+
+TEST(Terminal, CtrlCGoesToTheCommandAndThenToTheScriptAroundIt) {
+    const world here;
+    on_terminal one(
+        here, {"sh", "-c", pawl + " run x -- sh -c 'echo ready; exec sleep 600'; echo after"});
+    ASSERT_TRUE(one.shows("ready"));
+    one.type("\x03");
+    const int status = one.wait();
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+    EXPECT_EQ(one.all().find("after"), std::string::npos);
+    EXPECT_FALSE(here.held("x"));
+}
+
+TEST(Terminal, ACommandThatHandlesCtrlCKeepsItsStatus) {
+    const world here;
+    on_terminal one(here, {pawl, "run", "x", "--", "sh", "-c",
+                           "trap 'exit 7' INT; echo ready; while :; do sleep 0.01; done"});
+    ASSERT_TRUE(one.shows("ready"));
+    one.type("\x03");
+    EXPECT_EQ(WEXITSTATUS(one.wait()), 7);
+}
+
+TEST(Terminal, CtrlCWhileWaitingEndsIt) {
+    const world here;
+    const auto holder = here.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(here.soon_held("x"));
+    on_terminal one(here, {pawl, "run", "x", "--", "echo", "ran"});
+    ASSERT_TRUE(support::eventually([&] {
+        return from_json(here.run({"status", "x", "--json"}).out, "it['waiters']") == "1";
+    }));
+    one.type("\x03");
+    EXPECT_EQ(WEXITSTATUS(one.wait()), 128 + SIGINT);
+}
+
+TEST(Terminal, AJobIsStoppedAndContinuedAndKeepsItsLock) {
+    const world here;
+    on_terminal shell(here, {"bash", "--norc", "-i"});
+    shell.type("PS1='prompt> '\n");
+    ASSERT_TRUE(shell.shows("prompt> "));
+    shell.type(pawl + " run --ttl 1s x -- sh -c 'echo rea''dy; read line; echo \"g\"ot $line'\n");
+    ASSERT_TRUE(shell.shows("ready"));
+    shell.type("\x1a");
+    ASSERT_TRUE(shell.shows("Stopped"));
+    EXPECT_EQ(shell.foreground(), shell.pid());
+    const auto until = boot_time() + 2'500'000'000;
+    while (boot_time() < until)
+        ASSERT_TRUE(here.held("x")) << "longer than the ttl";
+    shell.type("fg\n");
+    ASSERT_TRUE(support::eventually([&] { return shell.foreground() != shell.pid(); }));
+    shell.type("word\n");
+    EXPECT_TRUE(shell.shows("got word")) << shell.all();
+    EXPECT_TRUE(support::eventually([&] { return shell.foreground() == shell.pid(); }));
+    shell.type("exit\n");
+    shell.wait();
+}
+
+TEST(Terminal, AJobInTheBackgroundThatReadsIsStoppedUntilForeground) {
+    const world here;
+    on_terminal shell(here, {"bash", "--norc", "-i"});
+    shell.type("PS1='prompt> '\n");
+    ASSERT_TRUE(shell.shows("prompt> "));
+    shell.type(pawl + " run x -- sh -c 'read line; echo \"g\"ot $line' &\n");
+    ASSERT_TRUE(support::eventually([&] {
+        shell.type("jobs\n");
+        return shell.all().find("Stopped") != std::string::npos;
+    })) << shell.all();
+    shell.type("fg\n");
+    ASSERT_TRUE(support::eventually([&] { return shell.foreground() != shell.pid(); }))
+        << shell.all();
+    shell.type("word\n");
+    EXPECT_TRUE(shell.shows("got word")) << shell.all();
+}
+
+TEST(Terminal, ThePagerBehindAPipeKeepsTheKeyboard) {
+    const world here;
+    on_terminal shell(here, {"bash", "--norc", "-i"});
+    shell.type("PS1='prompt> '\n");
+    ASSERT_TRUE(shell.shows("prompt> "));
+    shell.type(pawl + " run x -- echo text | (read a; read b < /dev/tty; echo \"g\"ot $a $b)\n");
+    ASSERT_TRUE(support::eventually([&] { return shell.foreground() != shell.pid(); }));
+    shell.type("word\n");
+    EXPECT_TRUE(shell.shows("got text word")) << shell.all();
+}
+
+TEST(Terminal, ModesAreRestoredWhenTheCommandIsKilled) {
+    const world here;
+    on_terminal one(
+        here,
+        {"sh", "-c", pawl + " run x -- sh -c 'stty -echo -icanon; kill -9 $$'; stty -a; echo end"});
+    ASSERT_TRUE(one.shows("end"));
+    EXPECT_NE(one.all().find(" icanon"), std::string::npos) << one.all();
+    EXPECT_NE(one.all().find(" echo "), std::string::npos) << one.all();
+}
+
+TEST(Terminal, ReleaseAsksFirst) {
+    const world here;
+    const auto holder = here.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(here.soon_held("x"));
+    on_terminal no(here, {pawl, "release", "--force", "x"});
+    ASSERT_TRUE(no.shows("Take the lock away? [y/N]"));
+    no.type("n\n");
+    EXPECT_EQ(WEXITSTATUS(no.wait()), 1);
+    EXPECT_TRUE(here.held("x"));
+    on_terminal yes(here, {pawl, "release", "--force", "x"});
+    ASSERT_TRUE(yes.shows("[y/N]"));
+    yes.type("y\n");
+    EXPECT_EQ(WEXITSTATUS(yes.wait()), 0);
+    EXPECT_EQ(holder->wait().code, 70);
+}
+
+TEST(Terminal, WatchRedrawsAndLeavesTheScreenAsItWas) {
+    const world here;
+    on_terminal one(here, {pawl, "watch", "--interval", "50ms"});
+    ASSERT_TRUE(one.shows("\x1b[?1049h"));
+    ASSERT_TRUE(one.shows("No locks here now."));
+    const auto holder = here.start({"run", "backup", "--", "sleep", "600"});
+    ASSERT_TRUE(one.shows("backup"));
+    one.type("q");
+    EXPECT_EQ(WEXITSTATUS(one.wait()), 0);
+    EXPECT_TRUE(one.all().ends_with("\x1b[?25h\x1b[?1049l"));
+}
+
+}  // namespace

@@ -1,0 +1,192 @@
+// status, ls, watch, release, doctor, bench, completion.
+#include "command.hpp"
+
+#include <support/redis_server.hpp>
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <fstream>
+
+namespace {
+
+using namespace cli_test;
+using namespace std::chrono_literals;
+
+std::unique_ptr<started> holder(const world& here, const std::string& name) {
+    auto one = here.start({"run", name, "--", "sleep", "600"});
+    EXPECT_TRUE(here.soon_held(name)) << one->err();
+    return one;
+}
+
+// All that the tools promise, on one backend.
+void tell_the_truth(const world& here) {
+    const auto free_one = here.run({"status", "job", "--json"});
+    EXPECT_EQ(free_one.code, 1);
+    EXPECT_EQ(from_json(free_one.out, "it['held'], it['holder'], it['waiters'], it['name']"),
+              "False None 0 job");
+
+    const auto job = holder(here, "job");
+    const auto other = holder(here, "other");
+    const auto waiting = here.start({"run", "job", "--", "true"});
+    ASSERT_TRUE(support::eventually([&] {
+        return from_json(here.run({"status", "job", "--json"}).out, "it['waiters']") == "1";
+    }));
+    const auto held = here.run({"status", "job", "--json"});
+    EXPECT_EQ(held.code, 0);
+    EXPECT_EQ(from_json(held.out, "it['held'], it['holder']['pid'], it['holder']['command']"),
+              "True " + std::to_string(job->pid()) + " sleep");
+    EXPECT_EQ(
+        from_json(held.out, "type(it['holder']['token']).__name__, int(it['holder']['token']) > 0"),
+        "str True");
+    EXPECT_EQ(from_json(held.out, "0 < it['holder']['remaining_ms'] <= 30000"), "True");
+    const auto text = here.run({"status", "job"}).out;
+    for (const std::string& word :
+         {std::string("job is held"), "pid        " + std::to_string(job->pid()),
+          std::string("command    sleep"), std::string("waiters    1")}) {
+        EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
+    }
+
+    EXPECT_EQ(here.run({"ls", "--names"}).out, "job\nother\n");
+    EXPECT_EQ(here.run({"ls", "--names", "jo"}).out, "job\n");
+    EXPECT_EQ(here.run({"ls", "nothing"}).out, "");
+    EXPECT_EQ(from_json(here.run({"ls", "--json"}).out, "[each['name'] for each in it]"),
+              "['job', 'other']");
+    const auto table = here.run({"ls"}).out;
+    EXPECT_EQ(table.find("NAME"), 0U) << table;
+    EXPECT_EQ(table.find('\x1b'), std::string::npos) << "colours are for terminals";
+}
+
+TEST(Tools, TellTheTruthOnSqlite) { tell_the_truth(world()); }
+TEST(Tools, TellTheTruthOnRedis) {
+    support::redis_server server;
+    tell_the_truth(world(server.url()));
+}
+
+void watch_tells(const world& here) {
+    const auto first = holder(here, "first");
+    const auto watching = here.start({"watch", "--interval", "50ms"});
+    const auto events = here.start({"watch", "--interval", "50ms", "--json"});
+    const auto sees = [](const started& one, const std::string& what) {
+        return support::eventually([&] { return one.out().find(what) != std::string::npos; });
+    };
+    EXPECT_TRUE(sees(*watching, "first  held by")) << watching->out() << watching->err();
+    const auto second = holder(here, "second");
+    EXPECT_TRUE(sees(*watching, "second  taken by"));
+    EXPECT_TRUE(sees(*events, "\"event\":\"taken\""));
+    first->signal(SIGTERM);
+    EXPECT_TRUE(sees(*watching, "first  freed"));
+    EXPECT_TRUE(sees(*events, "\"event\":\"freed\""));
+    watching->signal(SIGINT);
+    EXPECT_EQ(watching->wait().code, 128 + SIGINT);
+    events->signal(SIGTERM);
+    std::istringstream lines(events->wait().out);
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_EQ(from_json(line, "it['lock']['name'] != ''"), "True");
+}
+
+TEST(Tools, WatchTellsEachChangeOnSqlite) { watch_tells(world()); }
+TEST(Tools, WatchTellsEachChangeOnRedis) {
+    support::redis_server server;
+    watch_tells(world(server.url()));
+}
+
+TEST(Tools, WatchOutlivesAnAbsentServer) {
+    support::redis_server server;
+    const world here(server.url());
+    const auto watching = here.start({"watch", "--interval", "50ms"});
+    const auto one = holder(here, "x");
+    ASSERT_TRUE(
+        support::eventually([&] { return watching->out().find("x  ") != std::string::npos; }));
+    server.kill9();
+    ASSERT_TRUE(support::eventually([&] { return watching->err().find("pawl: ") == 0; }, 30s));
+    server.start(false);
+    EXPECT_TRUE(support::eventually(
+        [&] { return watching->err().find("answers again") != std::string::npos; }, 30s))
+        << watching->err();
+}
+
+TEST(Tools, ReleaseWantsForceAndAYes) {
+    const world here;
+    const auto one = holder(here, "x");
+    EXPECT_EQ(here.run({"release", "x"}).code, 64);
+    const auto unasked = here.run({"release", "--force", "x"});
+    EXPECT_EQ(unasked.code, 64);
+    EXPECT_NE(unasked.err.find("--yes"), std::string::npos);
+    EXPECT_TRUE(here.held("x"));
+
+    const auto taken = here.run({"release", "--force", "--yes", "--json", "x"});
+    EXPECT_EQ(taken.code, 0);
+    EXPECT_EQ(from_json(taken.out, "it['released'], it['name']"), "True x");
+    EXPECT_EQ(one->wait().code, 70);
+    const auto none = here.run({"release", "--force", "--yes", "x"});
+    EXPECT_EQ(none.code, 1);
+    EXPECT_EQ(none.out, "Nobody holds 'x'.\n");
+}
+
+TEST(Tools, DoctorExaminesAndAdvises) {
+    support::redis_server sick({.config = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}});
+    const world here(sick.url());
+    const auto found = here.run({"doctor", "--json"});
+    EXPECT_EQ(found.code, 1) << found.out << found.err;
+    EXPECT_EQ(
+        from_json(found.out,
+                  "any(f['grade'] == 'bad' and 'allkeys-lru' in f['fact'] and f['advice'] for f in "
+                  "it['findings'])"),
+        "True");
+    EXPECT_EQ(from_json(found.out, "all(it['guarantees'].values())"), "True");
+    EXPECT_EQ(from_json(found.out, "it['service']"), sick.url() + "/0");
+    EXPECT_NE(here.run({"doctor"}).out.find("What to change"), std::string::npos);
+    EXPECT_EQ(world().run({"doctor"}).code, 0) << "the embedded default is sound";
+}
+
+TEST(Tools, BenchMeasures) {
+    support::redis_server server;
+    for (const std::string& url : {server.url(), std::string()}) {
+        const world here(url);
+        const auto found = here.run({"bench", "--for", "200ms", "--json"});
+        ASSERT_EQ(found.code, 0) << found.err;
+        for (const std::string& part : {"uncontended", "hand_off"}) {
+            const std::string it = "it['" + part + "']";
+            EXPECT_EQ(from_json(found.out, it + "['count'] > 0 and 0 < " + it +
+                                               "['p50_us'] <= " + it + "['p99_us']"),
+                      "True")
+                << found.out;
+        }
+        EXPECT_NE(here.run({"bench", "--for", "100ms"}).out.find("hand-off"), std::string::npos);
+        EXPECT_EQ(here.run({"ls"}).out, "") << "nothing stays behind";
+    }
+}
+
+TEST(Tools, CompletionScriptsAreSound) {
+    const world here;
+    const std::vector<std::pair<std::string, words>> shells{{"bash", {"bash", "-n"}}};
+    for (const std::string& shell : {"bash", "zsh", "fish"}) {
+        const auto script = here.run({"completion", shell});
+        EXPECT_EQ(script.code, 0);
+        EXPECT_NE(script.out.find("pawl"), std::string::npos);
+    }
+    std::ofstream(here.file("script"))
+        << here.run({"completion", "bash"}).out
+        << "COMP_WORDS=(pawl run --on-loss t); COMP_CWORD=3; _pawl; echo \"${COMPREPLY[@]}\"\n"
+           "COMP_WORDS=(pawl st); COMP_CWORD=1; _pawl; echo \"${COMPREPLY[@]}\"\n";
+    started bash({"bash", here.file("script")}, here.environment());
+    EXPECT_EQ(bash.wait().out, "term\nstatus\n");
+    EXPECT_EQ(here.run({"completion", "tcsh"}).code, 64);
+}
+
+TEST(Tools, VersionAndHelp) {
+    const world here;
+    EXPECT_EQ(here.run({"--version"}).out.find("pawl "), 0U);
+    for (const std::string& verb :
+         {"run", "status", "ls", "watch", "release", "doctor", "bench", "completion"}) {
+        const auto help = here.run({verb, "--help"});
+        EXPECT_EQ(help.code, 0);
+        EXPECT_NE(help.out.find("Usage"), std::string::npos) << verb;
+        EXPECT_NE(read_file(std::string(PAWL_SOURCE_DIR) + "/cli/man/pawl.1").find(".Cm " + verb),
+                  std::string::npos)
+            << verb << " is in the manual";
+    }
+}
+
+}  // namespace
