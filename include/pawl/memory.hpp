@@ -10,8 +10,8 @@ namespace pawl::memory {
 // A new, empty world of locks; copies of the returned service share it. Thread-safe.
 [[nodiscard]] service make();
 
-// The world of that name: one for the whole process, made at its first use, there until the process ends.
-// The URL is `memory:NAME`. Thread-safe.
+// The world of that name: one for the whole process, made at its first use, there until the process
+// ends. The URL is `memory:NAME`. Thread-safe.
 [[nodiscard]] service named(const std::string& name);
 
 }  // namespace pawl::memory

@@ -8,7 +8,7 @@
 namespace pawl::sqlite {
 
 struct options {
-    // Made with its folder when missing. On a file system of this host only: network ones are refused.
+    // Made with its folder when missing. On a file system of this host: network ones are refused.
     std::string path{};
     std::string name_space = "pawl";
 };

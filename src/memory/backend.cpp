@@ -88,14 +88,13 @@ public:
         found.findings.push_back(
             {finding::grade::note, "where", "in the memory of this process",
              "use a service that other processes can reach for anything but tests"});
-        found.guarantees = {"memory",
-                            "holds (the process is gone, and all with it)",
-                            "holds for holders that stop at their deadline",
-                            "no server",
-                            "no failover",
-                            "no network",
-                            "holds (boot clock)",
-                            "never goes back while the process lives"};
+        auto& row = found.guarantees;
+        row.backend = "memory";
+        row.holder_crash = "holds: all ends with the process";
+        row.holder_pause = "holds for holders that stop when told";
+        row.server_crash = row.failover = row.partition = "does not apply";
+        row.clock_jump = "holds (boot clock)";
+        row.token = "never goes back in one process";
         co_return found;
     }
 

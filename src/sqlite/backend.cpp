@@ -33,15 +33,16 @@ examination judge(const facts& found) {
                    found.rings ? "pushed over unix sockets" : "found by looking every 1 to 1.5 s",
                    found.rings ? "" : "abstract unix sockets are forbidden here; allow them"});
     all.push_back({grade::note, "SQLite", found.version, ""});
-    result.guarantees = {
-        "SQLite, local file",
-        "holds; free after the ttl",
-        "holds for holders that stop at their deadline",
-        "holds (no server; a reboot frees every lock)",
-        "no failover",
-        "no network",
-        "holds (boot clock)",
-        volatile_disk ? "never goes back if the clock is sane" : "never goes back"};
+    auto& row = result.guarantees;
+    row.backend = "SQLite, file on this host";
+    row.holder_crash = "holds, after the ttl";
+    row.holder_pause = "holds for holders that stop when told";
+    row.server_crash = "holds; a reboot frees every lock";
+    row.failover = "does not apply";
+    row.partition = "does not apply";
+    row.clock_jump = "holds (boot clock)";
+    row.token =
+        volatile_disk ? "never goes back while the host's clock is right" : "never goes back";
     return result;
 }
 

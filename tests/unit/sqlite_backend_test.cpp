@@ -259,7 +259,7 @@ TEST(sqlite, says_what_it_promises) {
     EXPECT_TRUE(one.promised().across_processes);
     EXPECT_FALSE(one.promised().across_hosts);
     const auto found = one.examine();
-    EXPECT_EQ(found.guarantees.backend, "SQLite, local file");
+    EXPECT_EQ(found.guarantees.backend, "SQLite, file on this host");
     for (const auto& each : found.findings)
         EXPECT_NE(each.how, pawl::finding::grade::bad) << each.topic << ": " << each.fact;
 }
