@@ -1,0 +1,166 @@
+// Pure parts of the core and of the Redis backend: nothing here waits, connects or sleeps.
+#include "core/url.hpp"
+#include "core/validate.hpp"
+#include "redis/keys.hpp"
+#include "redis/options.hpp"
+#include "redis/server_errors.hpp"
+#include "redis/values.hpp"
+
+#include <pawl/error.hpp>
+#include <pawl/redis.hpp>
+#include <pawl/service.hpp>
+
+#include <gtest/gtest.h>
+
+namespace pawl {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Work>
+errc refusal(Work work) {
+    try {
+        work();
+    } catch (const error& e) {
+        const std::string sentence = e.what();
+        EXPECT_FALSE(sentence.empty());
+        EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
+        return e.reason();
+    }
+    ADD_FAILURE() << "was accepted";
+    return {};
+}
+
+TEST(Names, AreOneTo512PrintableBytes) {
+    core::check_name("a");
+    core::check_name(std::string(512, 'x'));
+    core::check_name("stock/42 ünïcode {braces} %41");
+    EXPECT_EQ(refusal([] { core::check_name(""); }), errc::bad_name);
+    EXPECT_EQ(refusal([] { core::check_name(std::string(513, 'x')); }), errc::bad_name);
+    EXPECT_EQ(refusal([] { core::check_name("a\nb"); }), errc::bad_name);
+    EXPECT_EQ(refusal([] { core::check_name(std::string_view("a\0b", 3)); }), errc::bad_name);
+    EXPECT_EQ(refusal([] { core::check_name("a\x7f"); }), errc::bad_name);
+}
+
+TEST(Options, ThatMakeNoSenseAreRefused) {
+    core::check_options({});
+    EXPECT_EQ(refusal([] { core::check_options({.ttl = 0s}); }), errc::bad_option);
+    EXPECT_EQ(refusal([] { core::check_options({.ttl = -1s}); }), errc::bad_option);
+    EXPECT_EQ(refusal([] { core::check_options({.ttl = 25h}); }), errc::bad_option);
+    EXPECT_EQ(refusal([] { core::check_options({.wait = -1s}); }), errc::bad_option);
+    EXPECT_EQ(refusal([] { core::check_options({.max_hold = 0s}); }), errc::bad_option);
+}
+
+TEST(Urls, AreTakenApart) {
+    const auto url = core::parse_url("redis://al%69ce:p%40ss@[::1]:7000/3?key=%7Bname%7D&namespace=x");
+    EXPECT_EQ(url.scheme, "redis");
+    EXPECT_EQ(url.user, "alice");
+    EXPECT_EQ(url.password, "p@ss");
+    EXPECT_EQ(url.host, "::1");
+    EXPECT_EQ(url.port, 7000);
+    EXPECT_EQ(url.path, "/3");
+    ASSERT_EQ(url.options.size(), 2u);
+    EXPECT_EQ(url.options[0].second, "{name}");
+}
+
+TEST(Urls, KeepAPasswordTogetherThatHasAnAtSign) {
+    const auto url = core::parse_url("redis://:a@b@host");
+    EXPECT_EQ(url.password, "a@b");
+    EXPECT_EQ(url.host, "host");
+}
+
+TEST(Urls, ThatMakeNoSenseAreRefusedWithoutTheirPassword) {
+    for (const std::string_view bad :
+         {"", "nothing", "gopher://x", "redis://h:0", "redis://h:65536", "redis://h:x", "redis://[::1",
+          "redis://h/one", "redis://h?nonsense=1", "redis://h?key", "redis://h?key=plain",
+          "redis://h?namespace=a{b", "redis://h/0?verify=perhaps", "redis+unix:", "redis://%zz",
+          "redis://:hunter2@h:bad", "rediss://:hunter2@h?hunter=2", "redis://h?password_file=/no/such",
+          "redis://h?password_env=NO_SUCH_VARIABLE", "redis://h?reply_timeout_ms=0", "memory:?a=b"}) {
+        try {
+            static_cast<void>(from_url(bad));
+            ADD_FAILURE() << bad << " was accepted";
+        } catch (const error& e) {
+            EXPECT_TRUE(e.reason() == errc::bad_url || e.reason() == errc::bad_option) << bad;
+            EXPECT_EQ(std::string(e.what()).find("hunter2"), std::string::npos) << e.what();
+        }
+    }
+}
+
+TEST(Urls, AreShownWithoutUserAndPassword) {
+    EXPECT_EQ(redacted("redis://u:secret@h:1/0"), "redis://h:1/0");
+    EXPECT_EQ(redacted("redis://:s@cret@h"), "redis://h");
+    EXPECT_EQ(redacted("redis://h?password=secret&x=1"), "redis://h?password=***&x=1");
+    EXPECT_EQ(redacted("sqlite:/a@b"), "sqlite:/a@b");
+    EXPECT_EQ(redis::at("redis://u:secret@h:1/2").describe(), "redis://h:1/2");
+}
+
+TEST(Keys, OfOneLockShareOneHashTag) {
+    const redis::key_scheme scheme("pawl", "");
+    const auto keys = scheme.of("stock/42");
+    EXPECT_EQ(keys.lock, "pawl:{stock/42}");
+    EXPECT_EQ(keys.fence, "pawl:{stock/42}:f");
+    EXPECT_EQ(keys.queue, "pawl:{stock/42}:q");
+    EXPECT_EQ(keys.waiters, "pawl:{stock/42}:w");
+}
+
+TEST(Keys, OfDifferentNamesAreDifferentAndLeadBack) {
+    const redis::key_scheme scheme("pawl", "");
+    const std::vector<std::string> names{"a",  "a:f", "ab", "a}",  "a}:f", "{a}", "%7B",
+                                         "%7D", "{",   "}",  "}{", "a b", "ü",   "*"};
+    std::set<std::string> seen;
+    for (const auto& name : names) {
+        const auto keys = scheme.of(name);
+        for (const auto& key : {keys.lock, keys.fence, keys.queue, keys.waiters})
+            EXPECT_TRUE(seen.insert(key).second) << key;
+        EXPECT_EQ(scheme.name_of(keys.lock), name);
+        EXPECT_EQ(scheme.name_of(keys.fence), std::nullopt) << keys.fence;
+    }
+}
+
+TEST(Keys, FollowATemplateToTheLetter) {
+    const redis::key_scheme scheme("pawl", "redlock:{name}");
+    const auto keys = scheme.of("x{y}");
+    EXPECT_EQ(keys.lock, "redlock:x{y}");
+    EXPECT_EQ(keys.fence, "pawl:x:redlock:x{y}:f");
+    EXPECT_EQ(scheme.of("x").fence, "pawl:x:{redlock:x}:f");
+    EXPECT_EQ(scheme.name_of("redlock:x{y}"), "x{y}");
+    EXPECT_EQ(redis::key_scheme("pawl", "{name}").of("job").lock, "job");
+    EXPECT_EQ(refusal([] { redis::key_scheme("pawl", "nothing"); }), errc::bad_option);
+    EXPECT_EQ(refusal([] { redis::key_scheme("", ""); }), errc::bad_option);
+}
+
+TEST(Values, TellWhoIsBehindThem) {
+    const identity who{"box;1", 42, "cmd\nx"};
+    const auto prefix = redis::value_prefix("0123456789abcdef", "feed", who);
+    const auto read = redis::read_value(redis::value_of(prefix, 1'700'000'000'123));
+    EXPECT_EQ(read.host, "box 1");
+    EXPECT_EQ(read.pid, 42);
+    EXPECT_EQ(read.command, "cmd x");
+    EXPECT_EQ(read.owner, "01234567");
+    EXPECT_EQ(read.since.time_since_epoch() / 1ms, 1'700'000'000'123);
+}
+
+TEST(Values, OfOtherLibrariesAreOnlyAnOwner) {
+    for (const std::string_view value : {"", "x", "a;b;c", "a;b;c;d;e;f", "c3f1b0aa-uuid"}) {
+        const auto read = redis::read_value(value);
+        EXPECT_EQ(read.pid, 0);
+        EXPECT_TRUE(read.host.empty());
+        EXPECT_EQ(read.owner, value.substr(0, 8));
+    }
+}
+
+TEST(ServerErrors, AreClassified) {
+    EXPECT_TRUE(redis::worth_retrying("LOADING Redis is loading"));
+    EXPECT_TRUE(redis::worth_retrying("BUSY Redis is busy"));
+    EXPECT_TRUE(redis::worth_retrying("OOM command not allowed"));
+    EXPECT_FALSE(redis::worth_retrying("WRONGTYPE Operation"));
+    EXPECT_FALSE(redis::worth_retrying("ERR anything"));
+    EXPECT_EQ(redis::explain("WRONGTYPE Operation", "k").reason(), errc::wrong_type);
+    EXPECT_EQ(redis::explain("READONLY You can't", "k").reason(), errc::refused);
+    EXPECT_EQ(redis::explain("NOPERM no", "k").reason(), errc::refused);
+    EXPECT_EQ(redis::explain("MISCONF no", "k").reason(), errc::unavailable);
+    EXPECT_EQ(redis::explain("ERR odd", "k").reason(), errc::protocol);
+}
+
+}  // namespace
+}  // namespace pawl
