@@ -34,8 +34,20 @@ duration milliseconds_in(const std::string& word) {
                                              : std::chrono::milliseconds(std::stoll(word));
 }
 
+// One word for each; `to_string` speaks to people.
+std::string word(lock_state state) {
+    constexpr const char* words[] = {"held", "at_risk", "lost", "released"};
+    return words[static_cast<std::size_t>(state)];
+}
+
+std::string word(release_result result) {
+    constexpr const char* words[] = {"released", "expired", "taken_over", "unknown"};
+    return words[static_cast<std::size_t>(result)];
+}
+
 std::string described(const blocking::held_lock& lock) {
-    return std::string(to_string(lock.state())) + " " + to_string(lock.why_lost());
+    const bool forked = lock.why_lost() == loss_reason::forked;
+    return word(lock.state()) + (forked ? " forked" : "");
 }
 
 class desk {
@@ -102,8 +114,8 @@ void desk::count(std::istream& words) {
 // The first thing that a holder sees after the whole process stood still.
 void desk::watch(const std::string& name) {
     const auto& lock = held_.at(name);
-    say("watching");
     time_point before = boot_clock::now();
+    say("watching");
     for (;;) {
         const time_point now = boot_clock::now();
         if (now - before > 300ms) break;
@@ -118,7 +130,7 @@ void desk::fork_off(const std::string& name) {
     if (twin == 0) {
         auto lock = std::move(held_.at(name));
         const std::string seen = described(lock);
-        const std::string result = to_string(lock.release());
+        const std::string result = word(lock.release());
         say("child " + seen + " " + result);
         lock = {};
         ::_exit(0);
@@ -137,7 +149,7 @@ void desk::serve(const std::string& command) {
     std::string name;
     words >> name;
     if (verb == "release")
-        say(std::string("release ") + to_string(held_.at(name).release()));
+        say("release " + word(held_.at(name).release()));
     else if (verb == "state")
         say("state " + described(held_.at(name)));
     else if (verb == "drop")

@@ -111,7 +111,7 @@ void a_fork_owns_nothing(fixture& of) {
     const auto why = failure_of([&] { (void)other.acquire("it", {.ttl = 1s, .wait = 4s}); });
     require_equal(why, errc::timed_out, "waiting for the lock of a holder whose fork has ended");
     const std::string state = holder.ask("state it");
-    require(state == "state held none", "the holder, after its fork ended: " + state);
+    require(state == "state held", "the holder, after its fork ended: " + state);
     require_equal(holder.ask("release it"), std::string("release released"),
                   "the holder's own release");
 }

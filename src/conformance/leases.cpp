@@ -53,7 +53,8 @@ void max_hold_below_the_ttl_ends_it(fixture& of) {
     require(eventually([&] { return lock.lost().stop_requested(); }, 5s),
             "a lock with max_hold = 500 ms and ttl = 10 s was not lost");
     require_equal(lock.state(), lock_state::lost, "its state");
-    require(lock.safe_until() <= boot_clock::now(), "a lost lock's safe_until is in the future");
+    const time_point until = lock.safe_until();
+    require(until <= boot_clock::now(), "a lost lock's safe_until is in the future");
 }
 
 void release_says_the_same_twice(fixture& of) {

@@ -72,7 +72,7 @@ void a_stopped_waiter_is_passed_over(fixture& of) {
     require(!first.process().read_line(1500ms).has_value(),
             "a waiter that slept through its turn took it");
     const std::string state = second.ask("state it");
-    require(state == "state held none", "the holder, after the stopped waiter woke up: " + state);
+    require(state == "state held", "the holder, after the stopped waiter woke up: " + state);
     require_equal(second.ask("release it"), std::string("release released"), "release");
     require(token_in(first.answer()) > seconds || !seconds, "the late waiter's token is not later");
 }

@@ -117,7 +117,8 @@ TEST_F(Silence, ARenewalThatIsAnsweredTooLateIsALoss) {
     ASSERT_TRUE(eventually([&] { return proxy.count(script(scripts::renew)) >= 1; }));
     proxy.heal();
     EXPECT_EQ(lock.state(), lock_state::lost);
-    EXPECT_LE(lock.safe_until(), boot_clock::now());
+    const auto until = lock.safe_until();
+    EXPECT_LE(until, boot_clock::now());
 }
 
 TEST_F(Silence, ABoundedWaitAtAFrozenServerEnds) {
