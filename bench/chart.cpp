@@ -85,7 +85,7 @@ std::string draw(const row& line, double y) {
     }
     std::string right = figure(line.measured) + ' ' + line.unit;
     if (line.ratio) {
-        right = figure(*line.ratio) + " ×   " + right;
+        right += "  ·  " + figure(*line.ratio) + " ×";
     }
     out += text(width - left, y + 10, "ink right strong", right);
     if (aims) {

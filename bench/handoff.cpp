@@ -18,8 +18,8 @@ pawl::time_point time_said_by(const support::child& worker) {
 }  // namespace
 
 void measure_handoff(const scene& where, std::vector<row>& rows) {
-    const int rounds = where.how.quick ? 3 : 15;
-    const int times = where.how.quick ? 50 : 200;
+    const int rounds = where.how.quick ? 10 : 60;
+    const int times = where.how.quick ? 20 : 50;
     pawl::blocking::client locks(pawl::from_url(where.url));
     support::child waiter = start_worker({"waiter", where.url});
     support::child subscriber = start_worker({"subscriber", std::to_string(where.port)});
@@ -48,6 +48,7 @@ void measure_handoff(const scene& where, std::vector<row>& rows) {
         ours.push_back(median(handed));
         limits.push_back(median(trips));
         ratios.push_back(ours.back() / limits.back());
+        if (round % 10 != 9) continue;
         progress("hand-off " + std::to_string(round + 1) + "/" + std::to_string(rounds) +
                  ": PUBLISH to receive " + figure(limits.back()) + " µs, release to running " +
                  figure(ours.back()) + " µs");
