@@ -56,8 +56,8 @@ private:
     };
 
     asio::awaitable<void> run(asio::awaitable<Answer> what) {
-        operation_->begin();
         try {
+            operation_->begin();
             answer_.emplace(co_await std::move(what));
         } catch (...) {
             failure_ = std::current_exception();
@@ -118,6 +118,8 @@ std::stop_token held_lock::lost() const noexcept { return lease_->lost(); }
 
 release_result held_lock::release() noexcept {
     if (lease_->forked()) return release_result::unknown;
+    // The client's end has given it back, and nothing runs there any more.
+    if (home_->stopped()) return lease_->found.value_or(release_result::unknown);
     try {
         auto found = release_result::unknown;
         loop::call call(*home_);

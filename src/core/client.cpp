@@ -42,11 +42,11 @@ void finish(const engine_ptr& home, Handler done, error_code ec, Answer answer) 
 asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation> operation,
                               std::string name, lock_options options, bool once,
                               client::lock_handler done) {
-    operation->begin();
-    operation.reset();
     error_code ec;
     std::shared_ptr<core::lease> lease;
     try {
+        operation->begin();
+        operation.reset();
         lease = co_await home->acquire(std::move(name), options, once);
     } catch (...) {
         ec = home->failed(std::current_exception());
@@ -57,11 +57,11 @@ asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation
 template <class Answer>
 asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation> operation,
                              asio::awaitable<Answer> question, client::answer_handler<Answer> done) {
-    operation->begin();
-    operation.reset();
     error_code ec;
     Answer found{};
     try {
+        operation->begin();
+        operation.reset();
         found = co_await std::move(question);
     } catch (...) {
         ec = home->failed(std::current_exception());

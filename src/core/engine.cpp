@@ -194,13 +194,19 @@ void engine::tell_loss(const std::shared_ptr<lease>& one) {
 }
 
 void engine::operation::begin() {
+    if (cancelled_) throw boost::system::system_error(asio::error::operation_aborted);
     begun_ = true;
     home_->operations_.insert(this);
 }
 void engine::operation::end() {
     if (std::exchange(begun_, false)) home_->operations_.erase(this);
 }
-void engine::operation::cancel() { signal_.emit(asio::cancellation_type::terminal); }
+
+// A coroutine that is cancelled before it has begun would never run, and nobody be told.
+void engine::operation::cancel() {
+    cancelled_ = true;
+    if (begun_) signal_.emit(asio::cancellation_type::terminal);
+}
 
 void engine::close(std::function<void()> closed) {
     asio::dispatch(strand_, [self = shared_from_this(), closed = std::move(closed)]() mutable {

@@ -51,7 +51,7 @@ public:
         ~operation() { end(); }
         operation(const operation&) = delete;
         operation& operator=(const operation&) = delete;
-        // All on the strand.
+        // All on the strand. Throws `operation_aborted` when `cancel` came first.
         void begin();
         void end();
         void cancel();
@@ -60,6 +60,7 @@ public:
     private:
         const ptr home_;
         bool begun_ = false;
+        bool cancelled_ = false;
         boost::asio::cancellation_signal signal_;
     };
 

@@ -38,6 +38,11 @@ void loop::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
+bool loop::stopped() {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
+}
+
 void loop::call::answered() {
     const std::lock_guard lock(home_.mutex_);
     done_ = true;

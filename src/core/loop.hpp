@@ -45,6 +45,7 @@ public:
     // Runs what is ready, without waiting, if nobody else drives.
     void nudge() noexcept;
     void stop();
+    [[nodiscard]] bool stopped();
 
     [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
     [[nodiscard]] bool forked() const noexcept { return generation_ != core::fork_generation(); }
