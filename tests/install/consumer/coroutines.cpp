@@ -18,13 +18,12 @@ asio::awaitable<void> take_and_give_back(pawl::client& locks) {
     co_await held.async_release(asio::use_awaitable);
 }
 
-void rethrow(std::exception_ptr failure) {
-    if (failure) std::rethrow_exception(failure);
-}
-
 int main() {
     asio::io_context loop;
     pawl::client locks(loop.get_executor(), pawl::memory::make());
-    asio::co_spawn(loop, take_and_give_back(locks), rethrow);
+    asio::co_spawn(loop, take_and_give_back(locks), [&](std::exception_ptr failure) {
+        loop.stop();
+        if (failure) std::rethrow_exception(failure);
+    });
     loop.run();
 }
