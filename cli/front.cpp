@@ -83,7 +83,7 @@ std::string loss_sentence(const run_options& options, loss_reason why) {
 front::front(const run_options& options, const place& where)
     : options_(options),
       where_(where),
-      margins_(margins_for(options.ttl)),
+      margins_(margins_for(options)),
       shared_(map_shared(), &unmap_shared) {}
 
 // The keeper sees the channel close and ends.

@@ -47,6 +47,7 @@ public:
     keeper(const run_options& options, shared_state& shared, int channel)
         : options_(options),
           shared_(shared),
+          margins_(margins_for(options)),
           channel_(channel),
           changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
         if (!changed_) throw system_failure("Cannot make an eventfd");
@@ -56,6 +57,8 @@ public:
 
 private:
     void listen();
+    blocking::held_lock take(blocking::client& locks);
+    [[nodiscard]] bool settled(const blocking::held_lock& lock) const;
     void hold(blocking::held_lock& lock);
     void look(const blocking::held_lock& lock);
     void give_back(blocking::held_lock& lock);
@@ -67,6 +70,7 @@ private:
 
     const run_options& options_;
     shared_state& shared_;
+    margins margins_;
     int channel_;
     descriptor changed_;
     std::stop_source cancel_;
@@ -96,7 +100,8 @@ void keeper::listen() {
     wake();
     // By then the lease is over, and nobody is left whom this process could serve.
     const auto give_up_at = boot_clock::now() + options_.ttl + 10s;
-    while (!done_ && boot_clock::now() < give_up_at) ::poll(nullptr, 0, 20);
+    while (!done_ && boot_clock::now() < give_up_at)
+        ::poll(nullptr, 0, 20);
     if (!done_) ::_exit(static_cast<int>(exit_code::system));
 }
 
@@ -127,7 +132,7 @@ void keeper::kill_group() const {
 // Passes the deadline on, and sees to it that the command does not outlive it even if the front
 // does nothing.
 void keeper::look(const blocking::held_lock& lock) {
-    const duration margin = margins_for(options_.ttl).kill;
+    const duration margin = margins_.kill;
     const auto now = boot_clock::now();
     if (lock.state() != lock_state::lost) {
         const auto until = lock.safe_until();
@@ -174,6 +179,28 @@ void keeper::say_goodbye(const report& what, std::string_view text) {
     tell(what, text);
 }
 
+// A lock that was handed over has a short first lease until a renewal confirms it. The command
+// starts behind that, so that its first warning never comes from there.
+bool keeper::settled(const blocking::held_lock& lock) const {
+    while (lock.state() != lock_state::lost && !cancel_.stop_requested()) {
+        if (lock.safe_until() - boot_clock::now() > margins_.term) return true;
+        wait(1ms);
+    }
+    return cancel_.stop_requested();
+}
+
+blocking::held_lock keeper::take(blocking::client& locks) {
+    const auto began = boot_clock::now();
+    lock_options asked{.ttl = options_.ttl, .wait = options_.wait, .max_hold = options_.max_hold};
+    while (true) {
+        auto lock = locks.acquire(options_.name, asked, cancel_.get_token());
+        if (settled(lock)) return lock;
+        if (options_.wait != forever) {
+            asked.wait = std::max<duration>(0s, options_.wait - (boot_clock::now() - began));
+        }
+    }
+}
+
 int keeper::live(const service& where) {
     const std::jthread listener([this] { listen(); });
     // recv has no stop token; shutting the channel down ends it.
@@ -189,10 +216,7 @@ int keeper::live(const service& where) {
     if (options_.verbose) settings.log = [](std::string_view line) { say(line); };
     try {
         blocking::client locks(where, settings);
-        auto lock = locks.acquire(
-            options_.name,
-            lock_options{.ttl = options_.ttl, .wait = options_.wait, .max_hold = options_.max_hold},
-            cancel_.get_token());
+        auto lock = take(locks);
         report granted{.what = report::kind::granted};
         granted.token = lock.token().value();
         shared_.safe_until = lock.safe_until().time_since_epoch().count();
@@ -208,8 +232,9 @@ int keeper::live(const service& where) {
 
 }  // namespace
 
-margins margins_for(duration ttl) {
-    return {.term = std::min<duration>(5s, ttl / 4), .kill = std::min<duration>(1s, ttl / 10)};
+margins margins_for(const run_options& options) {
+    const duration lease = std::min(options.ttl, options.max_hold);
+    return {.term = std::min<duration>(5s, lease / 4), .kill = std::min<duration>(1s, lease / 10)};
 }
 
 int keep(const run_options& options, const service& where, shared_state& shared, int channel) {

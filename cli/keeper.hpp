@@ -53,7 +53,7 @@ struct margins {
     duration term{};
     duration kill{};
 };
-[[nodiscard]] margins margins_for(duration ttl);
+[[nodiscard]] margins margins_for(const run_options& options);
 
 // The keeper's whole life: takes the lock, keeps it, gives it back. Returns the process's exit
 // status.

@@ -134,8 +134,7 @@ TEST(BadInput, OfTheService) {
 
 TEST(BadInput, OfTheSqliteFile) {
     const world here;
-    const auto folder = here.file("folder");
-    expect_sentence(here.run({"status", "--on", "sqlite:/proc/nowhere/locks.db", "x"}), 77,
+    expect_sentence(here.run({"status", "--on", "sqlite:/proc/nowhere/locks.db", "x"}), 64,
                     "a folder that cannot be");
     EXPECT_EQ(
         here.run({"run", "x", "--", "true"}, {{"HOME", ""}, {"XDG_STATE_HOME", here.file("s")}})

@@ -146,8 +146,8 @@ TEST(Tools, BenchMeasures) {
         const world here(url);
         const auto found = here.run({"bench", "--for", "200ms", "--json"});
         ASSERT_EQ(found.code, 0) << found.err;
-        for (const std::string& part : {"uncontended", "hand_off"}) {
-            const std::string it = "it['" + part + "']";
+        for (const char* part : {"uncontended", "hand_off"}) {
+            const std::string it = "it['" + std::string(part) + "']";
             EXPECT_EQ(from_json(found.out, it + "['count'] > 0 and 0 < " + it +
                                                "['p50_us'] <= " + it + "['p99_us']"),
                       "True")
@@ -161,7 +161,7 @@ TEST(Tools, BenchMeasures) {
 TEST(Tools, CompletionScriptsAreSound) {
     const world here;
     const std::vector<std::pair<std::string, words>> shells{{"bash", {"bash", "-n"}}};
-    for (const std::string& shell : {"bash", "zsh", "fish"}) {
+    for (const char* shell : {"bash", "zsh", "fish"}) {
         const auto script = here.run({"completion", shell});
         EXPECT_EQ(script.code, 0);
         EXPECT_NE(script.out.find("pawl"), std::string::npos);
@@ -178,12 +178,12 @@ TEST(Tools, CompletionScriptsAreSound) {
 TEST(Tools, VersionAndHelp) {
     const world here;
     EXPECT_EQ(here.run({"--version"}).out.find("pawl "), 0U);
-    for (const std::string& verb :
+    for (const char* verb :
          {"run", "status", "ls", "watch", "release", "doctor", "bench", "completion"}) {
         const auto help = here.run({verb, "--help"});
         EXPECT_EQ(help.code, 0);
         EXPECT_NE(help.out.find("Usage"), std::string::npos) << verb;
-        EXPECT_NE(read_file(std::string(PAWL_SOURCE_DIR) + "/cli/man/pawl.1").find(".Cm " + verb),
+        EXPECT_NE(read_file(std::string(PAWL_SOURCE_DIR) + "/cli/man/pawl.1").find(".Cm " + std::string(verb)),
                   std::string::npos)
             << verb << " is in the manual";
     }
