@@ -69,7 +69,7 @@ TEST_F(Silence, AShortOneCostsNothing) {
     ASSERT_TRUE(renewed(1));
     const auto before = lock.safe_until();
     proxy.freeze(true);
-    std::this_thread::sleep_for(1500ms);
+    std::this_thread::sleep_for(1500ms);  // the silence
     proxy.freeze(false);
     ASSERT_TRUE(eventually([&] { return lock.safe_until() > before + 2s; }));
     EXPECT_EQ(lock.state(), lock_state::held);

@@ -164,7 +164,7 @@ TEST_F(WrongServer, IsOutOfMemory) {
         auto mine = locks.acquire("it", {.ttl = 2s, .wait = patience});
         got = true;
     });
-    std::this_thread::sleep_for(300ms);
+    std::this_thread::sleep_for(300ms);  // the time without memory
     EXPECT_FALSE(got);
     (void)server.ask({"CONFIG", "SET", "maxmemory", "0"});
     waiting.join();
