@@ -1,4 +1,6 @@
 // What most sources of the core and of the Redis backend parse: see PAWL_PCH.
+#pragma once
+
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>

@@ -48,7 +48,7 @@ void hold_once(pawl::blocking::client& locks, const desk& here, const std::strin
                     std::to_string(deadline));
     for (int i = 0; i < steps; ++i) {
         here.guarded.show(lock.token().value(), [&] { return believe(lock, here, key); });
-        std::this_thread::sleep_for(1ms);
+        std::this_thread::sleep_for(1ms);  // work
     }
     (void)believe(lock, here, key);
     (void)lock.release();

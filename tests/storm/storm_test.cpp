@@ -48,6 +48,7 @@ public:
         std::uniform_int_distribution<int> milliseconds(50, 900);
         std::uniform_int_distribution<std::size_t> any(0, processes - 1);
         while (boot_clock::now() < until) {
+            // Between two kills.
             std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds(dice_)));
             const std::size_t victim = kills_++ % 2 == 0 ? holder() : any(dice_);
             crowd_[victim].process.kill9();

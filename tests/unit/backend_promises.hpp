@@ -151,9 +151,11 @@ TYPED_TEST_P(backend_promises, cancelling_at_any_instant_leaves_nothing) {
         if (held) lock = mine.take("it");
         auto waiting = other.start(ask("it"));
         std::thread stopping([&waiting, pause = microseconds(dice)] {
+            // Anywhere in the course of the acquire and of the release below.
             std::this_thread::sleep_for(std::chrono::microseconds(pause));
             waiting.cancel();
         });
+        // As above.
         std::this_thread::sleep_for(std::chrono::microseconds(microseconds(dice)));
         if (held) {
             EXPECT_EQ(mine.release(*lock), release_result::released);
