@@ -52,8 +52,8 @@ public:
     release_result release() noexcept;
 
 private:
+    std::shared_ptr<loop> home_;  // outlives the lease
     std::shared_ptr<core::lease> lease_;
-    std::shared_ptr<loop> home_;
 };
 
 // Thread-safe. One connection for any number of threads. A waiting caller drives the event loop itself; a

@@ -88,19 +88,19 @@ Answer ask(const std::shared_ptr<loop>& home, Begin begin) {
 }  // namespace
 
 held_lock::held_lock(std::shared_ptr<core::lease> lease, std::shared_ptr<loop> home) noexcept
-    : lease_(std::move(lease)), home_(std::move(home)) {}
+    : home_(std::move(home)), lease_(std::move(lease)) {}
 
 held_lock& held_lock::operator=(held_lock&& other) noexcept {
     if (this != &other) {
         const held_lock old(std::move(*this));
-        lease_ = std::move(other.lease_);
         home_ = std::move(other.home_);
+        lease_ = std::move(other.lease_);
     }
     return *this;
 }
 
 held_lock::~held_lock() {
-    if (!lease_ || lease_->forked()) return;
+    if (!lease_ || lease_->forked() || home_->stopped()) return;
     try {
         asio::post(lease_->home()->strand(), [lease = lease_] { lease->home()->release(lease, {}); });
         home_->nudge();  // sends it now
