@@ -48,7 +48,8 @@ _pawl() {
             return
             ;;
         --on)
-            mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// redis+unix:// sqlite:' -- "$current")
+            local schemes='redis:// rediss:// redis+unix:// sqlite:'
+            mapfile -t COMPREPLY < <(compgen -W "$schemes" -- "$current")
             compopt -o nospace 2>/dev/null
             return
             ;;

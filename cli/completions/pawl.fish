@@ -30,22 +30,34 @@ complete -c pawl -n __fish_use_subcommand -a doctor -d 'Examine the service'
 complete -c pawl -n __fish_use_subcommand -a bench -d 'Measure the service'
 complete -c pawl -n __fish_use_subcommand -a completion -d 'Print a completion script'
 
-complete -c pawl -n "__fish_seen_subcommand_from $named; and not __pawl_behind_mark" -a '(__pawl_names)' -d lock
-complete -c pawl -n __pawl_behind_mark -a '(__fish_complete_subcommand --fcs-skip=(math (contains -i -- -- (commandline -opc))))'
-complete -c pawl -n "__fish_seen_subcommand_from $verbs" -l on -x -a 'redis:// rediss:// redis+unix:// sqlite:' -d 'Where the locks live'
-complete -c pawl -n "__fish_seen_subcommand_from $verbs" -l url-file -r -F -d 'Read the URL from a file'
-complete -c pawl -n "__fish_seen_subcommand_from status ls watch release doctor bench" -l json -d 'Print JSON'
+complete -c pawl -n "__fish_seen_subcommand_from $named; and not __pawl_behind_mark" \
+    -a '(__pawl_names)' -d lock
+complete -c pawl -n __pawl_behind_mark \
+    -a '(__fish_complete_subcommand --fcs-skip=(math (contains -i -- -- (commandline -opc))))'
+complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
+    -l on -x -a 'redis:// rediss:// redis+unix:// sqlite:' -d 'Where the locks live'
+complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
+    -l url-file -r -F -d 'Read the URL from a file'
+complete -c pawl -n "__fish_seen_subcommand_from status ls watch release doctor bench" \
+    -l json -d 'Print JSON'
 complete -c pawl -n "__fish_seen_subcommand_from run" -l ttl -x -a '10s 30s 1min' -d 'The lease'
-complete -c pawl -n "__fish_seen_subcommand_from run" -l wait -x -a '0 10s 1min forever' -d 'How long to wait'
-complete -c pawl -n "__fish_seen_subcommand_from run" -l max-hold -x -a '10min 1h' -d 'Stop the command after this long'
-complete -c pawl -n "__fish_seen_subcommand_from run" -l min-hold -x -a '10s 1min' -d 'Keep the lock at least this long'
-complete -c pawl -n "__fish_seen_subcommand_from run" -l on-loss -x -a 'kill term continue' -d 'When the lock is lost'
-complete -c pawl -n "__fish_seen_subcommand_from run" -l label -x -d 'What others see as the command'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l wait -x -a '0 10s 1min forever' -d 'How long to wait'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l max-hold -x -a '10min 1h' -d 'Stop the command after this long'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l min-hold -x -a '10s 1min' -d 'Keep the lock at least this long'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l on-loss -x -a 'kill term continue' -d 'When the lock is lost'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l label -x -d 'What others see as the command'
 complete -c pawl -n "__fish_seen_subcommand_from run" -s v -l verbose -d 'Tell of reconnects'
 complete -c pawl -n "__fish_seen_subcommand_from ls" -l names -d 'Only the names'
-complete -c pawl -n "__fish_seen_subcommand_from watch" -l interval -x -a '500ms 1s 5s' -d 'How often to look'
+complete -c pawl -n "__fish_seen_subcommand_from watch" \
+    -l interval -x -a '500ms 1s 5s' -d 'How often to look'
 complete -c pawl -n "__fish_seen_subcommand_from release" -l force -d 'Take it from its holder'
 complete -c pawl -n "__fish_seen_subcommand_from release" -s y -l yes -d 'Do not ask'
-complete -c pawl -n "__fish_seen_subcommand_from bench" -l for -x -a '1s 3s 10s' -d 'How long each part takes'
+complete -c pawl -n "__fish_seen_subcommand_from bench" \
+    -l for -x -a '1s 3s 10s' -d 'How long each part takes'
 complete -c pawl -n "__fish_seen_subcommand_from bench" -l name -x -d 'The lock to use'
 complete -c pawl -n "__fish_seen_subcommand_from completion" -a 'bash zsh fish'

@@ -183,7 +183,8 @@ TEST(Tools, VersionAndHelp) {
         const auto help = here.run({verb, "--help"});
         EXPECT_EQ(help.code, 0);
         EXPECT_NE(help.out.find("Usage"), std::string::npos) << verb;
-        EXPECT_NE(read_file(std::string(PAWL_SOURCE_DIR) + "/cli/man/pawl.1").find(".Cm " + std::string(verb)),
+        EXPECT_NE(read_file(std::string(PAWL_SOURCE_DIR) + "/cli/man/pawl.1")
+                      .find(".Cm " + std::string(verb)),
                   std::string::npos)
             << verb << " is in the manual";
     }
