@@ -15,7 +15,7 @@ function(pawl_embed_scripts folder header)
         COMMENT "Embedding the Redis scripts" VERBATIM)
 endfunction()
 
-# Quoted everywhere: a Lua text is full of semicolons and brackets, which CMake would take for lists.
+# Quoted everywhere: Lua is full of semicolons and brackets, which CMake would take for lists.
 function(read_script path result)
     file(READ "${path}" text)
     while("${text}" MATCHES "(^|\n)(--@include +([A-Za-z0-9_]+\\.lua) *)(\n|$)")
@@ -50,8 +50,8 @@ function(write_header)
             message(FATAL_ERROR "${path} contains the end mark )lua\" of a C++ raw string")
         endif()
         string(SHA1 sha1 "${text}")
-        string(APPEND objects "inline constexpr script ${name}{\n    \"${name}\", R\"lua(${text})lua\",\n"
-               "    \"${sha1}\"};\n\n")
+        string(APPEND objects "inline constexpr script ${name}{\n"
+               "    \"${name}\", R\"lua(${text})lua\",\n    \"${sha1}\"};\n\n")
         string(APPEND names "    ${name},\n")
         math(EXPR count "${count} + 1")
     endforeach()

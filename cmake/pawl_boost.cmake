@@ -1,5 +1,5 @@
-# Makes Boost::headers from Boost >= 1.91: the one that CMake knows, else any headers found, else those
-# that `./dev` keeps below the project in .deps. Installed too, for pawl-config.cmake.
+# Makes Boost::headers from Boost >= 1.91: the one that CMake knows, else any headers found, else
+# those that `./dev` keeps below the project in .deps. Installed too, for pawl-config.cmake.
 # Sets pawl_boost_version ("1.92.0"), empty when there is none.
 
 function(pawl_read_boost_version folder result)

@@ -1,4 +1,4 @@
-# `cmake --install`: the libraries, find_package(pawl), pawl.pc, the command, its manual and completions.
+# `cmake --install`: libraries, find_package(pawl), pawl.pc, the command, its manual, completions.
 include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY pawl_libraries)

@@ -10,7 +10,6 @@ option(PAWL_BUILD_BENCH "Benchmarks (needs hiredis, redis-server, redis-benchmar
 option(PAWL_BUILD_EXAMPLES "Examples" ${PROJECT_IS_TOP_LEVEL})
 option(PAWL_INSTALL "Rules for `cmake --install`" ${PROJECT_IS_TOP_LEVEL})
 option(PAWL_WARNINGS_AS_ERRORS "Stop at a warning in Pawl's own sources" OFF)
-option(PAWL_PCH "Precompile Asio's headers" OFF)
 set(PAWL_SANITIZE "" CACHE STRING "address (with undefined behaviour), thread, or empty")
 set_property(CACHE PAWL_SANITIZE PROPERTY STRINGS "" address thread)
 
@@ -38,10 +37,9 @@ if(PAWL_SANITIZE)
     add_link_options("$<$<LINK_LANGUAGE:CXX>:${sanitizers}>")
 endif()
 
-# One cache serves every build folder: paths below the project are taken relative to it. The sloppiness
-# is what precompiled headers need.
+# One cache serves every build folder: paths below the project are taken relative to it.
 find_program(PAWL_CCACHE ccache)
 if(PAWL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1
-        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_SLOPPINESS=pch_defines,time_macros ${PAWL_CCACHE})
+        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${PAWL_CCACHE})
 endif()

@@ -1,4 +1,4 @@
-# How Pawl's own targets are made. Sources are found by folder, so that a new file needs no line here.
+# How Pawl's own targets are made. Sources are found by folder: a new file needs no line here.
 
 # Flags of our own targets, never of those who use the library.
 function(pawl_own target)
@@ -9,8 +9,8 @@ function(pawl_own target)
         target_compile_options(${target} PRIVATE -Werror)
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-        # False alarms of GCC 12: in std::string's operator+ (GCC bug 105651), and for members left out of
-        # designated initializers on purpose.
+        # False alarms of GCC 12: in std::string's operator+ (GCC bug 105651), and for members left
+        # out of designated initializers on purpose.
         target_compile_options(${target} PRIVATE -Wno-restrict -Wno-missing-field-initializers)
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND PAWL_SANITIZE)
@@ -20,9 +20,6 @@ function(pawl_own target)
     endif()
     target_include_directories(${target} PRIVATE
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
-    if(PAWL_PCH)
-        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-    endif()
 endfunction()
 
 # The .cpp files of a folder; a file without content where there are none yet.
@@ -50,13 +47,6 @@ function(pawl_add_library target folder)
     target_include_directories(${target} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    if(PAWL_PCH)
-        if(target STREQUAL "pawl_core")
-            target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/asio_pch.hpp)
-        else()
-            target_precompile_headers(${target} REUSE_FROM pawl_core)
-        endif()
-    endif()
     set_property(GLOBAL APPEND PROPERTY pawl_libraries ${target})
 endfunction()
 

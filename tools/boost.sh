@@ -5,7 +5,8 @@ boost_folder=$root/.deps/boost/usr/include
 # The version in boost/version.hpp is 109200 for 1.92.0.
 boost_is_new_enough() {
     local version
-    version=$(sed -n 's/^#define BOOST_VERSION \([0-9]*\).*/\1/p' "$1/boost/version.hpp" 2>/dev/null)
+    version=$(sed -n 's/^#define BOOST_VERSION \([0-9]*\).*/\1/p' \
+        "$1/boost/version.hpp" 2>/dev/null)
     ((${version:-0} >= 109100))
 }
 
@@ -23,11 +24,12 @@ boost_is_there() {
 
 # The newest libboost1.9x-dev, x >= 1, that an apt with the given options knows.
 newest_boost() {
-    apt-cache "$@" search --names-only '^libboost1\.9[1-9]-dev$' | cut -d' ' -f1 | sort -V | tail -n1
+    apt-cache "$@" search --names-only '^libboost1\.9[1-9]-dev$' |
+        cut -d' ' -f1 | sort -V | tail -n1
 }
 
-# Looks in one suite of one mirror that this machine's apt uses already. With lists and a cache of its own
-# apt checks signatures and sums as ever, and the machine's sources stay as they are.
+# Looks in one suite of one mirror that this machine's apt uses already. With lists and a cache of
+# its own apt checks signatures and sums as ever, and the machine's sources stay as they are.
 fetch_boost_from() {
     local mirror=$1 suite=$2 state=$root/.deps/apt package
     rm -rf "$state"

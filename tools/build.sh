@@ -36,7 +36,8 @@ run_ctest() {
 run_sanitized() {
     local folder=$1
     shift
-    PAWL_SEEDS=${PAWL_SEEDS:-300} run_ctest "$folder" -L '^(unit|conformance|simulation)$' -LE soak "$@"
+    PAWL_SEEDS=${PAWL_SEEDS:-300} run_ctest "$folder" \
+        -L '^(unit|conformance|simulation)$' -LE soak "$@"
 }
 
 cpp_files() {

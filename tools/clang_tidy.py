@@ -26,7 +26,8 @@ def digest(parts):
 
 def shared_inputs(build):
     """All that a source can include from the project, and the checks."""
-    headers = sorted(path for folder in ("include", *FOLDERS) for path in (ROOT / folder).rglob("*.hpp"))
+    headers = sorted(path for folder in ("include", *FOLDERS)
+                     for path in (ROOT / folder).rglob("*.hpp"))
     made = sorted((build / "generated").glob("*.hpp"))
     return digest(path.read_bytes() for path in [ROOT / ".clang-tidy", *headers, *made])
 
@@ -54,7 +55,8 @@ def check(source, command, shared, build):
     if run.returncode == 0:
         stamp.touch()
         return ""
-    return run.stdout + "\n".join(line for line in run.stderr.splitlines() if "warnings" not in line)
+    said = [line for line in run.stderr.splitlines() if "warnings" not in line]
+    return run.stdout + "\n".join(said)
 
 
 def main(arguments):

@@ -6,7 +6,8 @@ _LAMBDA = re.compile(
     r"\[[^\[\]]*\]\s*(?:<[^{}]*>\s*)?(?:\([^{}]*\)\s*)?(?:(?:mutable|constexpr|noexcept)\s*)*"
     r"(?:->\s*[^{}]+?)?\s*$", re.S)
 _SCOPE = re.compile(r"\b(?:namespace|class|struct|union|enum|extern)\b")
-_CONTROL = re.compile(r"(?:^|[\s;{}])(?:if|for|while|switch|catch|else|do|try)\b\s*(?:constexpr\s*)?\(?")
+_CONTROL = re.compile(r"(?:^|[\s;{}])(?:if|for|while|switch|catch|else|do|try)\b")
+_BEFORE_HEAD = re.compile(r"(?:\s|(?:public|private|protected)\s*:)*")
 
 
 def _blank(text):
@@ -40,7 +41,7 @@ def _token_end(text, at):
 
 
 def blank_out(text):
-    """The same text with comments, literals and preprocessor lines turned into blanks, line for line."""
+    """The same text, line for line, with blanks for comments, literals and preprocessor lines."""
     text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: _blank(m[0]), text, flags=re.M)
     out = []
     at = 0
@@ -62,7 +63,7 @@ def blank_out(text):
 
 
 def _blocks(code):
-    """(kind, start of head, open brace, close brace, enclosing kinds) for each {…}, inner ones first."""
+    """(kind, start of head, open brace, close brace) for each {…}, inner ones first."""
     stack = []
     head = 0
     parens = []
@@ -80,7 +81,7 @@ def _blocks(code):
         elif char == "}":
             if stack:
                 kind, start, opened, parens = stack.pop()
-                yield kind, start, opened, at, [entry[0] for entry in stack]
+                yield kind, start, opened, at
                 # A function's head cannot go on behind its body; an initializer's can.
                 if kind != "other":
                     head = at + 1
@@ -94,7 +95,8 @@ def _kind(head, enclosing):
     if _LAMBDA.search(head) and not re.search(r"\w\s*\[[^\[\]]*\]\s*$", head):
         return "lambda"
     if all(kind == "scope" for kind in enclosing):
-        if _SCOPE.search(head) and "(" not in re.sub(r"\b(?:alignas|requires)\s*\([^)]*\)", "", head):
+        plain = re.sub(r"\b(?:alignas|requires)\s*\([^)]*\)", "", head)
+        if _SCOPE.search(head) and "(" not in plain:
             return "scope"
         if "(" in head and "=" not in re.sub(r"operator\s*\W+|[=!<>]=|\([^()]*\)", "", head):
             return "function"
@@ -107,17 +109,16 @@ def _line(code, offset):
 
 def functions(code):
     """(first line, last line) of every function body with its head; `code` comes from blank_out."""
-    for kind, start, _, closed, _ in _blocks(code):
+    for kind, start, _, closed in _blocks(code):
         if kind == "function":
-            first = start + len(code[start:]) - len(code[start:].lstrip())
-            first = re.compile(r"(?:\s|(?:public|private|protected)\s*:)*").match(code, start).end()
+            first = _BEFORE_HEAD.match(code, start).end()
             yield _line(code, first), _line(code, closed)
 
 
 def lambdas(code):
     """(line, body) of every lambda, without the bodies of lambdas inside it."""
     inner = []
-    for kind, _, opened, closed, _ in _blocks(code):
+    for kind, _, opened, closed in _blocks(code):
         if kind != "lambda":
             continue
         body = list(code[opened:closed + 1])

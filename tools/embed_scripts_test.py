@@ -9,7 +9,8 @@ import unittest
 from pathlib import Path
 
 RULE = Path(__file__).resolve().parent.parent / "cmake" / "embed_scripts.cmake"
-SCRIPT = re.compile(r'inline constexpr script (\w+)\{\s*"(\w+)", R"lua\((.*?)\)lua",\s*"([0-9a-f]{40})"\};', re.S)
+SCRIPT = re.compile(r'inline constexpr script (\w+)\{\s*"(\w+)", R"lua\((.*?)\)lua",'
+                    r'\s*"([0-9a-f]{40})"\};', re.S)
 
 
 def embed(files):
@@ -17,14 +18,15 @@ def embed(files):
         for name, text in files.items():
             (Path(folder) / name).write_text(text)
         header = Path(folder) / "made.hpp"
-        run = subprocess.run(["cmake", "-D", f"folder={folder}", "-D", f"header={header}", "-P", str(RULE)],
-                             capture_output=True, text=True)
+        command = ["cmake", "-D", f"folder={folder}", "-D", f"header={header}", "-P", str(RULE)]
+        run = subprocess.run(command, capture_output=True, text=True)
         return run, header.read_text() if header.exists() else ""
 
 
 class Embedding(unittest.TestCase):
     def test_text_is_untouched_and_its_sum_is_right(self):
-        text = 'local a = {1; 2}\n-- [[ ]] ${B} @C@ "\\n" \\; %d\nreturn redis.call("GET", KEYS[1])\n'
+        text = ('local a = {1; 2}\n-- [[ ]] ${B} @C@ "\\n" \\; %d\n'
+                'return redis.call("GET", KEYS[1])\n')
         run, header = embed({"get.lua": text})
         self.assertEqual(run.returncode, 0, run.stderr)
         (name, said, embedded, sha1), = SCRIPT.findall(header)
@@ -33,7 +35,8 @@ class Embedding(unittest.TestCase):
 
     def test_parts_are_included_and_are_no_scripts(self):
         run, header = embed({"_one.lua": "local one = 1\n", "_two.lua": "local two = {3}\n",
-                             "sum.lua": "-- sum\n--@include _one.lua\n--@include _two.lua\nreturn one\n"})
+                             "sum.lua": "-- sum\n--@include _one.lua\n--@include _two.lua\n"
+                                        "return one\n"})
         self.assertEqual(run.returncode, 0, run.stderr)
         (_, _, embedded, sha1), = SCRIPT.findall(header)
         self.assertEqual(embedded, "-- sum\nlocal one = 1\nlocal two = {3}\nreturn one\n")
@@ -44,7 +47,8 @@ class Embedding(unittest.TestCase):
         run, _ = embed({"a.lua": "--@include _none.lua\n"})
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("_none.lua", run.stderr)
-        run, _ = embed({"a.lua": '--@include _b.lua\n', "_b.lua": "--@include _c.lua\n", "_c.lua": "\n"})
+        run, _ = embed({"a.lua": "--@include _b.lua\n", "_b.lua": "--@include _c.lua\n",
+                        "_c.lua": "\n"})
         self.assertIn("must not include", " ".join(run.stderr.split()))
         run, _ = embed({"a.lua": 'return ")lua"\n'})
         self.assertIn("end mark", run.stderr)

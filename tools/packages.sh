@@ -27,7 +27,7 @@ apt_update() {
     fail "apt-get update failed. Repair apt's sources and try again."
 }
 
-# Installs without starting any daemon: a redis-server on the standard port would meet nobody's wishes.
+# Installs without starting any daemon: nobody asked for a redis-server on the standard port.
 apt_install() {
     local policy=/usr/sbin/policy-rc.d made=no status=0
     if [[ ! -e $policy ]]; then

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The house rules that no formatter knows. Run by ./dev tidy; prints path:line: what is wrong.
 
-Without arguments it reads all files that git knows or would add. tools/tidy_test.py shows each rule fail.
+Without arguments it reads all files that git knows or would add. tools/tidy_test.py shows each
+rule fail.
 """
 import re
 import subprocess
@@ -25,7 +26,7 @@ ARROWS = {
 }
 # Where the doors to time and chance may be opened.
 DOORS = {"src/core/real_runtime.cpp", "src/core/types.cpp", "src/core/guard.cpp"}
-# SQLite calls these back, or answers them, on a thread of its own that may sleep while the file is busy.
+# SQLite calls these back, or answers them, on a thread that may sleep while the file is busy.
 MAY_SLEEP = {"src/sqlite/database.cpp", "src/sqlite/schema.cpp"}
 CLOCKS = re.compile(
     r"\b(?:(?:steady|system|high_resolution)_clock::now|boot_clock::now\b|random_device|mt19937|"
@@ -39,7 +40,8 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root)/\w|(?<![\w.$}])/home/\w")
 STRUCTURED_AWAIT = re.compile(r"auto\s*&{0,2}\s*\[[^\]]*\]\s*=\s*co_await")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SCRIPT_TEXT = re.compile(r"redis\.p?call\(")
-SCRIPT_JOIN = re.compile(r"\bscripts?(?:::\w+)?\.text\s*\+|\+\s*(?:\w+::)*scripts?(?:::\w+)?\.text\b")
+SCRIPT_JOIN = re.compile(r"\bscripts?(?:::\w+)?\.text\s*\+|"
+                         r"\+\s*(?:\w+::)*scripts?(?:::\w+)?\.text\b")
 
 
 class Report:
@@ -160,8 +162,8 @@ def check_doors(path, text, code, report):
         for match in SLEEPS.finditer(code):
             number = line_of(code, match.start())
             if "// " not in lines[number - 1] and "// " not in lines[number - 2]:
-                report.error(path, number, "a sleep in a test; wait for the effect, or say in a comment "
-                                           "what the pause is itself")
+                report.error(path, number, "a sleep in a test; wait for the effect, or say in a "
+                                           "comment what the pause is itself")
     for match in SKIPPED_TESTS.finditer(code):
         report.error(path, line_of(code, match.start()), "a test that does not run")
 
@@ -170,7 +172,8 @@ def check_scripts(path, text, code, report):
     if not path.as_posix().startswith(("src/", "cli/")):
         return
     for match in SCRIPT_TEXT.finditer(text):
-        report.error(path, line_of(text, match.start()), "Lua in C++; scripts are src/redis/scripts/*.lua")
+        report.error(path, line_of(text, match.start()),
+                     "Lua in C++; scripts are src/redis/scripts/*.lua")
     for match in SCRIPT_JOIN.finditer(code):
         report.error(path, line_of(code, match.start()),
                      "a script put together; what varies goes into KEYS and ARGV")

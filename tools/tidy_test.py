@@ -24,7 +24,8 @@ def errors(name, text, others=()):
 
 class Reading(unittest.TestCase):
     def test_comments_and_literals_are_blanks(self):
-        code = blank_out('int a; // {\nauto b = "}\\""; auto c = R"x({)x"; int d = 1\'000; char e = \'{\';')
+        code = blank_out('int a; // {\nauto b = "}\\""; auto c = R"x({)x"; '
+                         "int d = 1'000; char e = '{';")
         self.assertNotIn("{", code)
         self.assertNotIn("}", code)
         self.assertIn("int d = 1'000", code)
@@ -51,7 +52,8 @@ const std::vector<int> h = make({1, 2});
         self.assertEqual(sorted(set(functions(code))), [(4, 4), (5, 9), (12, 14)])
 
     def test_lambdas_without_those_inside(self):
-        code = blank_out("void f() {\n  g([x](int y) mutable -> int {\n    h([] { return 1; }); return 2;\n });\n"
+        code = blank_out("void f() {\n  g([x](int y) mutable -> int {\n"
+                         "    h([] { return 1; }); return 2;\n });\n"
                          "  int a[] = {1};\n  b[1] = {2};\n}\n")
         found = list(lambdas(code))
         self.assertEqual([line for line, _ in found], [3, 2])
@@ -84,16 +86,19 @@ class Rules(unittest.TestCase):
     def test_lengths(self):
         self.one("501 lines", "src/core/a.cpp", "int a;\n" * 501)
         self.none("src/core/a.cpp", "int f() {\n" + "    g();\n" * 68 + "}\n")
-        self.one("function of 71 lines", "src/core/a.cpp", "int f() {\n" + "    g();\n" * 69 + "}\n")
+        self.one("function of 71 lines",
+                 "src/core/a.cpp", "int f() {\n" + "    g();\n" * 69 + "}\n")
 
     def test_arrows(self):
         core = ("src/core/lease.hpp", "#pragma once\n")
         link = ("src/redis/link.hpp", "#pragma once\n")
-        self.none("src/redis/a.cpp", '#include "link.hpp"\n#include <core/lease.hpp>\n', [core, link])
+        self.none("src/redis/a.cpp",
+                  '#include "link.hpp"\n#include <core/lease.hpp>\n', [core, link])
         self.none("cli/a.cpp", "#include <pawl/blocking.hpp>\n#include <vector>\n")
         self.one("src/core must not include redis/link.hpp",
                  "src/core/a.cpp", "#include <redis/link.hpp>\n", [link])
-        self.one("src/sqlite must not", "src/sqlite/a.cpp", '#include "../redis/link.hpp"\n', [link])
+        self.one("src/sqlite must not",
+                 "src/sqlite/a.cpp", '#include "../redis/link.hpp"\n', [link])
         self.one("cli must not", "cli/a.cpp", '#include "core/lease.hpp"\n', [core])
         self.one("include must not", "include/pawl/a.hpp",
                  "// Says.\n#pragma once\n#include <core/lease.hpp>\n", [core])
@@ -111,10 +116,12 @@ class Rules(unittest.TestCase):
         self.none("src/core/a.cpp", "task f() {\n    co_await g([] { return 1; });\n}\n")
 
     def test_doors(self):
-        self.one("ask the runtime", "src/redis/a.cpp", "auto t = std::chrono::steady_clock::now();\n")
+        self.one("ask the runtime",
+                 "src/redis/a.cpp", "auto t = std::chrono::steady_clock::now();\n")
         self.none("src/core/real_runtime.cpp", "auto t = clock_gettime(1, 2);\n")
         self.none("src/redis/a.cpp", "// steady_clock::now would jump\n")
-        self.one("sleep in a test", "tests/unit/a.cpp", "void f() { std::this_thread::sleep_for(1s); }\n")
+        self.one("sleep in a test",
+                 "tests/unit/a.cpp", "void f() { std::this_thread::sleep_for(1s); }\n")
         self.none("tests/unit/a.cpp", "// The fault lasts so long.\nvoid f() { sleep_for(1s); }\n")
         self.one("does not run", "tests/unit/a.cpp", "TEST(a, DISABLED_b) {}\n")
 
@@ -124,8 +131,8 @@ class Rules(unittest.TestCase):
 
     def test_links(self):
         other = ("docs/b.md", "# Title\n\n## What `it` is\n")
-        self.none("docs/a.md", "[b](b.md) [c](b.md#what-it-is) [d](#here)\n# Here\n[e](https://example.com)\n",
-                  [other])
+        self.none("docs/a.md", "[b](b.md) [c](b.md#what-it-is) [d](#here)\n# Here\n"
+                               "[e](https://example.com)\n", [other])
         self.one("not there", "docs/a.md", "[b](c.md)\n")
         self.one("no such heading", "docs/a.md", "[b](b.md#nowhere)\n", [other])
         self.none("docs/a.md", "```\n[b](c.md)\n```\n")

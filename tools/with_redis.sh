@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with a Redis of its own: tools/with_redis.sh COMMAND…
-# PAWL_URL, and {url} in the COMMAND, name the server. It listens on a free port of the loopback and ends
-# with the command.
+# PAWL_URL, and {url} in the COMMAND, name the server. It listens on a free port of the loopback and
+# ends with the command.
 set -euo pipefail
 
 (($# > 0)) || {
@@ -28,7 +28,8 @@ start() {
         >"$folder/log" 2>&1 &
     server=$!
     while kill -0 "$server" 2>/dev/null; do
-        line=$(redis-cli -p "$port" info server 2>/dev/null | tr -d '\r' | grep '^process_id:' || true)
+        line=$(redis-cli -p "$port" info server 2>/dev/null |
+            tr -d '\r' | grep '^process_id:' || true)
         if [[ $line == "process_id:$server" ]]; then
             return 0
         fi
