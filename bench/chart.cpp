@@ -19,14 +19,17 @@ constexpr int row_height = 44;
 constexpr std::string_view style = R"css(
   <style>
     .card { fill: #fbfbfa; stroke: #d9d9d4 } .ink { fill: #20242a } .soft { fill: #666d76 }
-    .limit { fill: #b9bec6 } .good { fill: #1f8a70 } .bad { fill: #d1672b } .plain { fill: #4a7fb5 }
+    .limit { fill: #b9bec6 } .good { fill: #1f8a70 } .bad { fill: #d1672b }
+    .plain { fill: #4a7fb5 }
     .tick { stroke: #20242a } .rule { stroke: #e4e4df }
-    text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; font-size: 13px }
+    text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
+    text { font-size: 13px }
     .title { font-size: 20px; font-weight: 600 } .small { font-size: 11.5px } .right { text-anchor: end }
     .strong { font-weight: 600 }
     @media (prefers-color-scheme: dark) {
       .card { fill: #16191d; stroke: #31363d } .ink { fill: #e8eaed } .soft { fill: #9aa2ad }
-      .limit { fill: #59616c } .good { fill: #35b896 } .bad { fill: #ec8a4f } .plain { fill: #6aa3de }
+      .limit { fill: #59616c } .good { fill: #35b896 } .bad { fill: #ec8a4f }
+      .plain { fill: #6aa3de }
       .tick { stroke: #e8eaed } .rule { stroke: #262b31 }
     }
   </style>

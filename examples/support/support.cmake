@@ -1,4 +1,5 @@
-# Child processes, temporary folders and a Redis server of one's own: for the flash sale and the benchmarks.
+# Child processes, temporary folders and a Redis server of one's own: for the flash sale and the
+# benchmarks.
 include_guard(GLOBAL)
 add_library(example_support STATIC ${CMAKE_CURRENT_LIST_DIR}/process.cpp)
 pawl_own(example_support)
