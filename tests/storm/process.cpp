@@ -19,8 +19,6 @@ using pawl::lock_state;
 
 support::instant to_instant(pawl::time_point when) { return when.time_since_epoch().count(); }
 
-support::instant now() { return to_instant(boot_clock::now()); }
-
 // Two files and the name of this thread.
 struct desk {
     const journal& book;

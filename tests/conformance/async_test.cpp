@@ -1,0 +1,199 @@
+// The asynchronous face: the same locks with completion tokens, and cancellation through Asio's
+// slots.
+#include <support/eventually.hpp>
+#include <support/redis_server.hpp>
+
+#include <pawl/client.hpp>
+#include <pawl/memory.hpp>
+#include <pawl/redis.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using boost::system::error_code;
+
+struct place {
+    std::string name;
+    std::function<pawl::service()> make;
+};
+void PrintTo(const place& where, std::ostream* out) { *out << where.name; }
+
+// One event loop with a thread of its own, and a service.
+class Async : public testing::TestWithParam<place> {
+protected:
+    ~Async() override {
+        guard.reset();
+        thread.join();
+    }
+    pawl::client make_client() { return pawl::client(loop.get_executor(), where); }
+
+    asio::io_context loop;
+    asio::executor_work_guard<asio::io_context::executor_type> guard{loop.get_executor()};
+    std::jthread thread{[this] { loop.run(); }};
+    pawl::service where = GetParam().make();
+};
+
+asio::awaitable<void> count_up(pawl::client& locks, int rounds, int& value, bool& shared) {
+    const pawl::lock_options options{.ttl = 60s};
+    for (int i = 0; i < rounds; ++i) {
+        auto lock = co_await locks.async_acquire("it", options, asio::use_awaitable);
+        const int before = value;
+        asio::steady_timer pause(co_await asio::this_coro::executor, 0ms);
+        co_await pause.async_wait(asio::use_awaitable);
+        shared = shared || value != before;
+        value = before + 1;
+        co_await lock.async_release(asio::use_awaitable);
+    }
+}
+
+TEST_P(Async, CoroutinesNeverOverlap) {
+    auto one = make_client(), two = make_client();
+    int value = 0;
+    bool shared = false;
+    std::vector<std::future<void>> crowd;
+    for (int i = 0; i < 20; ++i)
+        crowd.push_back(asio::co_spawn(loop, count_up(i % 2 == 0 ? one : two, 10, value, shared),
+                                       asio::use_future));
+    for (auto& each : crowd)
+        each.get();
+    EXPECT_EQ(value, 200);
+    EXPECT_FALSE(shared);
+}
+
+TEST_P(Async, CallbacksAndFuturesWork) {
+    auto locks = make_client();
+    std::promise<bool> told;
+    locks.async_try_acquire("it", pawl::try_options{.ttl = 60s},
+                            [&](error_code ec, pawl::held_lock lock) {
+                                told.set_value(!ec && static_cast<bool>(lock));
+                            });
+    EXPECT_TRUE(told.get_future().get());
+    auto lock = locks.async_acquire("it", {.ttl = 60s, .wait = 20s}, asio::use_future).get();
+    EXPECT_EQ(locks.async_inspect("it", asio::use_future).get().held_by->token, lock.token());
+    EXPECT_EQ(lock.async_release(asio::use_future).get(), pawl::release_result::released);
+    EXPECT_EQ(lock.async_release(asio::use_future).get(), pawl::release_result::released);
+}
+
+TEST_P(Async, ABoundedWaitIsAnErrorCode) {
+    auto locks = make_client();
+    auto lock = locks.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
+    auto answer =
+        locks.async_acquire("it", {.ttl = 60s, .wait = 100ms}, asio::as_tuple(asio::use_future))
+            .get();
+    EXPECT_EQ(std::error_code(std::get<0>(answer)), pawl::errc::timed_out);
+    EXPECT_FALSE(std::get<1>(answer));
+    EXPECT_FALSE(locks.async_try_acquire("it", {.ttl = 60s}, asio::use_future).get());
+}
+
+// Any cancellation type, at any moment: while asking, in line, or when the lock has just been
+// given.
+TEST_P(Async, CancellationLeavesNothing) {
+    auto holder = make_client(), locks = make_client();
+    std::minstd_rand dice(5);
+    const asio::cancellation_type types[] = {asio::cancellation_type::terminal,
+                                             asio::cancellation_type::partial,
+                                             asio::cancellation_type::total};
+    for (int round = 0; round < 60; ++round) {
+        pawl::held_lock lock;
+        if (round % 2 == 0) lock = holder.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
+        asio::cancellation_signal signal;
+        std::promise<std::pair<error_code, bool>> told;
+        asio::post(loop, [&] {
+            locks.async_acquire("it", {.ttl = 60s, .wait = 20s},
+                                asio::bind_cancellation_slot(
+                                    signal.slot(), [&](error_code ec, pawl::held_lock mine) {
+                                        told.set_value({ec, static_cast<bool>(mine)});
+                                    }));
+        });
+        std::this_thread::sleep_for(
+            std::chrono::microseconds(std::uniform_int_distribution<int>(0, 1500)(dice)));
+        asio::post(loop, [&, type = types[round % 3]] { signal.emit(type); });
+        const auto [ec, got] = told.get_future().get();
+        EXPECT_TRUE(got || ec == asio::error::operation_aborted) << ec.message();
+        EXPECT_NE(got, static_cast<bool>(ec));
+        if (lock) (void)lock.async_release(asio::use_future).get();
+        EXPECT_TRUE(support::eventually([&] {
+            const auto found = holder.async_inspect("it", asio::use_future).get();
+            return !found.held_by && found.waiters == 0;
+        })) << "round "
+            << round;
+    }
+}
+
+TEST_P(Async, WaitLostTellsOfALossAndOfARelease) {
+    auto locks = make_client(), operators = make_client();
+    auto lock = locks.async_acquire("it", {.ttl = 3s}, asio::use_future).get();
+    auto loss = lock.async_wait_lost(asio::use_future);
+    EXPECT_TRUE(operators.async_force_release("it", asio::use_future).get());
+    EXPECT_EQ(loss.get(), pawl::loss_reason::forced);
+    EXPECT_EQ(lock.async_wait_lost(asio::use_future).get(), pawl::loss_reason::forced);
+
+    auto other = locks.async_acquire("other", {.ttl = 60s}, asio::use_future).get();
+    auto waiting = other.async_wait_lost(asio::as_tuple(asio::use_future));
+    EXPECT_EQ(other.async_release(asio::use_future).get(), pawl::release_result::released);
+    EXPECT_EQ(std::get<0>(waiting.get()), asio::error::operation_aborted);
+}
+
+TEST_P(Async, ADestroyedClientEndsItsAcquires) {
+    auto holder = make_client();
+    auto lock = holder.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
+    std::future<std::tuple<error_code, pawl::held_lock>> answer;
+    {
+        auto locks = make_client();
+        answer = locks.async_acquire("it", {.ttl = 60s}, asio::as_tuple(asio::use_future));
+        EXPECT_TRUE(support::eventually(
+            [&] { return holder.async_inspect("it", asio::use_future).get().waiters == 1; }));
+    }
+    const auto result = answer.get();
+    EXPECT_EQ(std::error_code(std::get<0>(result)), pawl::errc::cancelled);
+    EXPECT_TRUE(support::eventually(
+        [&] { return holder.async_inspect("it", asio::use_future).get().waiters == 0; }));
+}
+
+TEST_P(Async, ADroppedHandleFreesIt) {
+    auto locks = make_client(), other = make_client();
+    for (int i = 0; i < 20; ++i) {
+        {
+            auto lock = locks.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
+        }
+        auto next = other.async_acquire("it", {.ttl = 60s, .wait = 10s}, asio::use_future).get();
+        EXPECT_TRUE(next);
+    }
+}
+
+TEST_P(Async, AFailureHasASentence) {
+    auto locks = make_client();
+    auto answer = locks.async_acquire("a\nb", {.ttl = 60s}, asio::as_tuple(asio::use_future)).get();
+    EXPECT_EQ(std::error_code(std::get<0>(answer)), pawl::errc::bad_name);
+    EXPECT_FALSE(locks.last_failure().empty());
+}
+
+// The server lives as long as the service that speaks of it.
+pawl::service redis_service() {
+    static const auto server = std::make_shared<support::redis_server>();
+    (void)server->ask({"FLUSHALL"});
+    return pawl::redis::at(server->url());
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Async,
+                         testing::Values(place{"Memory", pawl::memory::make},
+                                         place{"Redis", redis_service}),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
