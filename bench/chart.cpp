@@ -24,7 +24,8 @@ constexpr std::string_view style = R"css(
     .tick { stroke: #20242a } .rule { stroke: #e4e4df }
     text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
     text { font-size: 13px }
-    .title { font-size: 20px; font-weight: 600 } .small { font-size: 11.5px } .right { text-anchor: end }
+    .title { font-size: 20px; font-weight: 600 } .small { font-size: 11.5px }
+    .right { text-anchor: end }
     .strong { font-weight: 600 }
     @media (prefers-color-scheme: dark) {
       .card { fill: #16191d; stroke: #31363d } .ink { fill: #e8eaed } .soft { fill: #9aa2ad }
