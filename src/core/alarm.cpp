@@ -17,10 +17,12 @@ struct start_wait {
 
     template <class Handler>
     void operator()(Handler&& done) const {
-        auto slot = asio::get_associated_cancellation_slot(done);
+        // Erased first: making the erased handler takes the slot for itself.
+        timer::handler erased(std::forward<Handler>(done));
+        auto slot = asio::get_associated_cancellation_slot(erased);
         if (slot.is_connected())
             slot.assign([sleeper = sleeper](asio::cancellation_type) { sleeper->cancel(); });
-        sleeper->async_wait_until(when, std::forward<Handler>(done));
+        sleeper->async_wait_until(when, std::move(erased));
     }
 };
 

@@ -137,7 +137,8 @@ release_result held_lock::release() noexcept {
 }
 
 client::client(service where, client_options options) : loop_(std::make_shared<loop>()) {
-    loop_->engine = engine::make(loop_->context().get_executor(), where, std::move(options));
+    // One thread at a time drives the loop.
+    loop_->engine = engine::make(loop_->context().get_executor(), where, std::move(options), true);
 }
 
 client::~client() {

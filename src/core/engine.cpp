@@ -34,16 +34,17 @@ release_result found_when_lost(loss_reason why) {
 
 }  // namespace
 
-engine::engine(const asio::any_io_executor& on, client_options options)
+engine::engine(const asio::any_io_executor& on, client_options options, bool serial)
     : options_(std::move(options)),
       outside_(on),
-      strand_(asio::make_strand(on)),
+      strand_(serial ? on : asio::any_io_executor(asio::make_strand(on))),
       room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
     if (options_.time == nullptr) options_.time = &real_runtime();
 }
 
-engine::ptr engine::make(const asio::any_io_executor& on, const service& where, client_options options) {
-    ptr one(new engine(on, std::move(options)));
+engine::ptr engine::make(const asio::any_io_executor& on, const service& where, client_options options,
+                         bool serial) {
+    ptr one(new engine(on, std::move(options), serial));
     backend_context context;
     context.strand = one->strand_;
     context.time = one->options_.time;

@@ -24,7 +24,9 @@ class engine : public std::enable_shared_from_this<engine>, private loss_listene
 public:
     using ptr = std::shared_ptr<engine>;
 
-    static ptr make(const boost::asio::any_io_executor& on, const service& where, client_options options);
+    // `serial` says that `on` runs one handler at a time, and so needs no strand around it.
+    static ptr make(const boost::asio::any_io_executor& on, const service& where, client_options options,
+                    bool serial = false);
 
     [[nodiscard]] const boost::asio::any_io_executor& strand() const noexcept { return strand_; }
     // Where the caller's handlers start: outside the strand, on their way to their own executors.
@@ -73,7 +75,7 @@ public:
     [[nodiscard]] std::string last_failure() const;
 
 private:
-    engine(const boost::asio::any_io_executor& on, client_options options);
+    engine(const boost::asio::any_io_executor& on, client_options options, bool serial);
 
     void lost(std::string_view owner, loss_reason why) override;
     void tell_loss(const std::shared_ptr<lease>& one);

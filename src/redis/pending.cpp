@@ -23,12 +23,13 @@ struct pending::start {
 
     template <class Handler>
     void operator()(Handler&& done) const {
-        auto slot = asio::get_associated_cancellation_slot(done);
+        // Erased first: making the erased handler takes the slot for itself.
+        one->done_ = std::forward<Handler>(done);
+        auto slot = asio::get_associated_cancellation_slot(one->done_);
         if (slot.is_connected())
             slot.assign([self = one->shared_from_this()](asio::cancellation_type) {
                 self->complete(asio::error::operation_aborted, false);
             });
-        one->done_ = std::forward<Handler>(done);
         one->strand_ = on->get_executor();
         // Boost.Redis writes into this object until it is done, whatever became of the caller.
         on->async_exec(one->request, adapt(one->builder),

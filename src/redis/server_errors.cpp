@@ -19,6 +19,9 @@ constexpr std::array rules{
     rule{"NOAUTH", errc::refused, false, "give the password in the URL"},
     rule{"WRONGPASS", errc::refused, false, "check user and password"},
     rule{"NOPERM", errc::refused, false, "allow it in the user's ACL; docs/redis.md has the rule"},
+    // What the server says of a command that a script may not run.
+    rule{"ERR The user executing the script", errc::refused, false,
+         "allow it in the user's ACL; docs/redis.md has the rule"},
     rule{"READONLY", errc::refused, false, "this is a replica; connect to the master"},
     rule{"DENIED", errc::refused, false, "the server is in protected mode; set a password there"},
     rule{"MISCONF", errc::unavailable, true, "the server cannot save its data; see its log"},
