@@ -4,7 +4,6 @@
 
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <iostream>
 #include <thread>
@@ -36,14 +35,13 @@ int main(int argc, char** argv) {
     patient.join();
 
     boost::asio::io_context loop;  // the same with an event loop
-    boost::asio::steady_timer timer(loop);
     pawl::client async_locks(loop.get_executor(), where);
     const auto answer = [&](boost::system::error_code ec, pawl::held_lock) {
         std::cout << ec.message() << '\n';
         gave_up += ec == boost::asio::error::operation_aborted;
         loop.stop();
     };
-    async_locks.async_acquire("gate", {}, boost::asio::cancel_after(timer, 50ms, answer));
+    async_locks.async_acquire("gate", {}, boost::asio::cancel_after(50ms, answer));
     loop.run();
 
     // Nobody who gave up stands in the queue, and nothing was taken by the way.
