@@ -121,7 +121,7 @@ TEST_P(Async, CancellationLeavesNothing) {
                                         told.set_value({ec, static_cast<bool>(mine)});
                                     }));
         });
-        std::this_thread::sleep_for(
+        std::this_thread::sleep_for(  // until the random instant of the cancel
             std::chrono::microseconds(std::uniform_int_distribution<int>(0, 1500)(dice)));
         asio::post(loop, [&, type = types[round % 3]] { signal.emit(type); });
         const auto [ec, got] = told.get_future().get();
