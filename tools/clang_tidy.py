@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""clang-tidy over the project: clang_tidy.py BUILD_FOLDER [SOURCE…], sources default to all.
+"""clang-tidy over the project: clang_tidy.py BUILD_FOLDER [SOURCE…|FOLDER…].
+
+The default is what users run: src, cli and examples.
 
 A source that was clean is not read again until it, a header of the project or .clang-tidy changes:
 the stamps are in .cache/tidy.
@@ -14,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 STAMPS = ROOT / ".cache" / "tidy"
+DEFAULT = ("src", "cli", "examples")
 FOLDERS = ("src", "cli", "examples", "bench", "tests")
 
 
@@ -41,7 +44,7 @@ def sources_of(build, wanted):
         if path.is_relative_to(build) or not path.is_relative_to(ROOT):
             continue
         name = path.relative_to(ROOT)
-        if name.parts[0] in FOLDERS and (not wanted or name.as_posix() in wanted):
+        if any(name.is_relative_to(place) for place in wanted):
             found[path] = entry["command"]
     return found
 
@@ -62,7 +65,7 @@ def check(source, command, shared, build):
 def main(arguments):
     build = (ROOT / arguments[0]).resolve()
     STAMPS.mkdir(parents=True, exist_ok=True)
-    sources = sources_of(build, set(arguments[1:]))
+    sources = sources_of(build, arguments[1:] or DEFAULT)
     shared = shared_inputs(build)
     failed = done = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
