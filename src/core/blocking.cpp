@@ -20,7 +20,7 @@ using core::engine;
 
 [[noreturn]] void rethrow(const std::shared_ptr<engine>& home, const std::exception_ptr& why) {
     const auto code = home->failed(why);
-    if (code == asio::error::operation_aborted)
+    if (code == asio::error::operation_aborted || code == make_error_code(errc::cancelled))
         throw error(errc::cancelled, "The acquire was cancelled.");
     std::rethrow_exception(why);
 }

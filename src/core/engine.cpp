@@ -231,6 +231,11 @@ asio::awaitable<void> engine::close_down(std::function<void()> closed) {
         asio::co_spawn(strand_, give_back(one, release_result::unknown), asio::detached);
     }
     keeper_->stop();
+    // What was cancelled has first to begin its leaving, which the backend then waits for.
+    alarm tick(time(), strand_);
+    const auto until = time().now() + options_.drain;
+    while (!operations_.empty() && time().now() < until)
+        co_await tick.wait_until(time().now() + std::chrono::milliseconds(1));
     co_await backend_->close();
     if (closed) closed();
 }
@@ -251,7 +256,8 @@ boost::system::error_code engine::failed(const std::exception_ptr& why) noexcept
     } catch (...) {
         sentence = "an unknown exception";
     }
-    if (code == asio::error::operation_aborted) return code;
+    if (code == asio::error::operation_aborted)
+        return closed_ ? boost::system::error_code(make_error_code(errc::cancelled)) : code;
     const std::lock_guard lock(failure_mutex_);
     last_failure_ = std::move(sentence);
     return code;

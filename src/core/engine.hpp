@@ -12,6 +12,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/strand.hpp>
 
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -92,7 +93,7 @@ private:
     std::unique_ptr<lease_keeper> keeper_;
     std::set<operation*> operations_;
     bool keeping_ = false;
-    bool closed_ = false;
+    std::atomic<bool> closed_ = false;
     std::uint64_t next_wait_ = 0;
     mutable std::mutex failure_mutex_;
     std::string last_failure_;
