@@ -2,6 +2,7 @@
 
 #include "descriptor.hpp"
 #include "failure.hpp"
+#include "lock_view.hpp"
 #include "processes.hpp"
 
 #include <pawl/blocking.hpp>
@@ -13,9 +14,11 @@
 #include <sys/socket.h>
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <thread>
 
@@ -57,6 +60,7 @@ public:
 
 private:
     void listen();
+    void explain_wait(blocking::client& locks, const std::stop_token& over) const;
     blocking::held_lock take(blocking::client& locks);
     [[nodiscard]] bool settled(const blocking::held_lock& lock) const;
     void hold(blocking::held_lock& lock);
@@ -189,7 +193,28 @@ bool keeper::settled(const blocking::held_lock& lock) const {
     return cancel_.stop_requested();
 }
 
+// A person who waits wants to know for whom.
+void keeper::explain_wait(blocking::client& locks, const std::stop_token& over) const {
+    std::mutex mutex;
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex);
+    if (ended.wait_for(lock, over, 1s, [] { return false; }) || over.stop_requested()) return;
+    try {
+        const lock_info found = locks.inspect(options_.name);
+        if (!found.held_by || over.stop_requested()) return;
+        const holder& by = *found.held_by;
+        const std::string command = by.command.empty() ? "" : " (" + by.command + ")";
+        say("Waiting for '" + options_.name + "', held by " + who(by) + command + ".");
+    } catch (const pawl::error&) {
+        // The acquire itself tells what is wrong.
+    }
+}
+
 blocking::held_lock keeper::take(blocking::client& locks) {
+    std::jthread explainer;
+    if (::isatty(STDERR_FILENO) == 1) {
+        explainer = std::jthread([&](const std::stop_token& over) { explain_wait(locks, over); });
+    }
     const auto began = boot_clock::now();
     lock_options asked{.ttl = options_.ttl, .wait = options_.wait, .max_hold = options_.max_hold};
     while (true) {

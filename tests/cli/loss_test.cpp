@@ -82,6 +82,18 @@ TEST(Loss, AForcedReleaseStopsTheVictimOnRedis) {
 }
 TEST(Loss, AForcedReleaseStopsTheVictimOnSqlite) { forced(world()); }
 
+TEST(Loss, AServerThatForgotTheLockIsNoticedAtTheEndAtTheLatest) {
+    support::redis_server server;
+    const world here(server.url());
+    const auto one =
+        here.start({"run", "x", "--", "sh", "-c",
+                    "echo ready; until [ -e " + here.file("go") + " ]; do sleep 0.01; done"});
+    ASSERT_TRUE(support::eventually([&] { return one->out() == "ready\n"; }));
+    server.ask({"FLUSHALL"});
+    EXPECT_EQ(here.run({"run", "y", "--", "touch", here.file("go")}).code, 0);
+    EXPECT_EQ(one->wait().code, 70) << one->err();
+}
+
 TEST(Loss, TermOnlyLeavesTheEndToTheCommand) {
     const world here;
     const auto one =

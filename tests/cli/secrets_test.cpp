@@ -71,6 +71,11 @@ TEST_F(Secrets, AVariableThatHoldsThePasswordDoesNotReachTheCommand) {
     EXPECT_EQ(one.out.find(secret), std::string::npos);
 }
 
+TEST_F(Secrets, OfTheCommandsOwnArgumentsAreItsOwn) {
+    const auto own = url(secret);
+    EXPECT_EQ(world().run({"run", "x", "--", "echo", own}).out, own + "\n");
+}
+
 TEST_F(Secrets, AWrongOneIsOneSentenceAndExit77) {
     const auto found = here_.run({"run", "--on", url("wr0ng-Word"), "x", "--", "true"});
     EXPECT_EQ(found.code, 77);

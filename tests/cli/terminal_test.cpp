@@ -133,6 +133,7 @@ TEST(Terminal, CtrlCWhileWaitingEndsIt) {
     ASSERT_TRUE(support::eventually([&] {
         return from_json(here.run({"status", "x", "--json"}).out, "it['waiters']") == "1";
     }));
+    EXPECT_TRUE(one.shows("Waiting for 'x', held by ")) << "a person is told for whom";
     one.type("\x03");
     EXPECT_EQ(WEXITSTATUS(one.wait()), 128 + SIGINT);
 }

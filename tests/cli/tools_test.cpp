@@ -71,6 +71,7 @@ void watch_tells(const world& here) {
         return support::eventually([&] { return one.out().find(what) != std::string::npos; });
     };
     EXPECT_TRUE(sees(*watching, "first  held by")) << watching->out() << watching->err();
+    EXPECT_TRUE(sees(*events, "\"event\":\"held\""));
     const auto second = holder(here, "second");
     EXPECT_TRUE(sees(*watching, "second  taken by"));
     EXPECT_TRUE(sees(*events, "\"event\":\"taken\""));
