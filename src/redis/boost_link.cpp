@@ -1,6 +1,7 @@
 #include "boost_link.hpp"
 
 #include "greeting.hpp"
+#include "server_errors.hpp"
 #include "options.hpp"
 #include "pending.hpp"
 #include "tls.hpp"
@@ -192,8 +193,11 @@ asio::awaitable<void> wire::greet(std::shared_ptr<wire> self, std::shared_ptr<co
         tune(*on);
         auto met = read_greeting(about_, answers.replies());
         met.generation = session_.generation + 1;
-        auto nothing = bredis::any_adapter();
-        co_await on->async_exec(hello.second, std::move(nothing), asio::use_awaitable);
+        // A subscription has no reply, but its refusal has: it comes in place of the PING's.
+        reply_builder subscribed;
+        auto second = adapt(subscribed);
+        co_await on->async_exec(hello.second, std::move(second), asio::use_awaitable);
+        for (const auto& answer : subscribed.replies()) refuse_errors(answer, about_);
         if (connection_ != on) co_return;
         session_ = std::move(met);
         ready_ = true;

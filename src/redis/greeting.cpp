@@ -53,6 +53,7 @@ std::pair<bredis::request, bredis::request> greeting(const options& where, const
     first.push("TIME");
     first.push("CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
     both.second.push("SUBSCRIBE", channel);
+    both.second.push("PING");
     return both;
 }
 

@@ -2,7 +2,6 @@
 
 #include "options.hpp"
 #include "redis_scripts.hpp"
-#include "server_errors.hpp"
 
 #include "../core/chance.hpp"
 
@@ -36,10 +35,6 @@ locks::locks(const options& where, backend_context context, const link_factory& 
       channel_(scheme_.channel_prefix() + client_),
       link_(connect(*this, channel_)),
       scripts_(*link_) {}
-
-void refuse_errors(const reply& answer, const std::string& about) {
-    if (answer.what == reply::kind::error) throw explain(answer.text, about);
-}
 
 std::int64_t locks::wall_ms() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(time().wall().time_since_epoch()).count();

@@ -3,6 +3,7 @@
 
 #include "backend.hpp"
 #include "script_runner.hpp"
+#include "server_errors.hpp"
 #include "waiters.hpp"
 
 #include <pawl/error.hpp>
@@ -93,8 +94,5 @@ public:
 private:
     locks& home_;
 };
-
-// Throws what an error reply means; `about` is the lock's key or the server.
-void refuse_errors(const reply& answer, const std::string& about);
 
 }  // namespace pawl::redis

@@ -63,4 +63,8 @@ error explain(std::string_view words, const std::string& about) {
     return {one->code, said + one->advice + "."};
 }
 
+void refuse_errors(const reply& answer, const std::string& about) {
+    if (answer.what == reply::kind::error) throw explain(answer.text, about);
+}
+
 }  // namespace pawl::redis

@@ -1,6 +1,8 @@
 // What a server's error means for a lock.
 #pragma once
 
+#include "link.hpp"
+
 #include <pawl/error.hpp>
 
 #include <string>
@@ -13,5 +15,8 @@ namespace pawl::redis {
 
 // One sentence with the server's words and what to do; `about` is the lock's key or the server.
 [[nodiscard]] error explain(std::string_view server_words, const std::string& about);
+
+// Throws that when the reply is an error.
+void refuse_errors(const reply& answer, const std::string& about);
 
 }  // namespace pawl::redis

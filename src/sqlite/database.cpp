@@ -48,7 +48,7 @@ void database::make_folder() const {
     const auto folder = std::filesystem::path(path_).parent_path();
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
-    if (failed && !std::filesystem::is_directory(folder)) {
+    if (std::error_code unknown; failed && !std::filesystem::is_directory(folder, unknown)) {
         throw database_error(
             failed == std::errc::permission_denied ? errc::refused : errc::bad_option,
             "The folder " + folder.string() + " cannot be made: " + failed.message() +

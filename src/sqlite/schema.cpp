@@ -71,13 +71,17 @@ std::int64_t first_token(runtime& time) {
     return std::max<std::int64_t>(0, passed * 1024 / 15625);
 }
 
-void make_tables(database& on, runtime& time) {
+// Its readers do not stop writers, and it writes to the disk once per transaction.
+void use_wal(database& on) {
     if (on.text("PRAGMA journal_mode = WAL") != "wal")
         throw database_error(errc::unavailable,
                              on.path() +
                                  " cannot be used with a write-ahead log; choose a path on a "
                                  "local disk.",
                              false);
+}
+
+void make_tables(database& on, runtime& time) {
     transaction making(on, durability::full);
     if (is_ours(on)) return;  // another process was quicker
     on.execute(tables);
@@ -93,7 +97,9 @@ void prepare_schema(database& on, runtime& time) {
     const auto give_up_at = time.now() + std::chrono::seconds(3);
     for (;;) {
         try {
-            if (!is_ours(on)) make_tables(on, time);
+            const bool made = is_ours(on);
+            use_wal(on);
+            if (!made) make_tables(on, time);
             return;
         } catch (const database_error& failed) {
             if (!failed.passing || time.now() > give_up_at) throw;

@@ -28,12 +28,12 @@ struct store::statements {
                 "FROM waiters WHERE ns = ? AND name = ? ORDER BY seq LIMIT 1"),
           refresh(on, "UPDATE waiters SET expires = ? WHERE owner = ?"),
           leave(on, "DELETE FROM waiters WHERE owner = ?"),
-          count(on,
-                "SELECT count(*) FROM waiters "
-                "WHERE ns = ? AND name = ? AND boot = ? AND expires > ?") {}
+          line(on,
+               "SELECT client FROM waiters "
+               "WHERE ns = ? AND name = ? AND boot = ? AND expires > ? ORDER BY seq") {}
 
     statement find, put, drop, renew, names, next_token;
-    statement enqueue, first, refresh, leave, count;
+    statement enqueue, first, refresh, leave, line;
 };
 
 template <class Step>

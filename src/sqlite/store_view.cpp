@@ -14,10 +14,11 @@ lock_info store::describe(const std::string& name, const std::optional<tenancy>&
             holder{found->who.host,      found->who.pid, found->who.command,       found->since,
                    found->expires - now, found->token,   found->owner.substr(0, 8)};
     }
-    auto& row = sql_->count.with(what_.name_space, name, boot_,
-                                 std::int64_t{now.time_since_epoch().count()});
-    if (row.next()) info.waiters = static_cast<std::uint64_t>(row.number(0));
-    row.reset();
+    auto& row = sql_->line.with(what_.name_space, name, boot_,
+                                std::int64_t{now.time_since_epoch().count()});
+    while (row.next()) {
+        if (bell_->look(row.text(0)) != doorbell::presence::gone) ++info.waiters;
+    }
     return info;
 }
 

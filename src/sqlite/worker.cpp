@@ -87,12 +87,12 @@ worker::worker(asio::any_io_executor strand, std::function<void()> ended)
 
 void worker::stop() noexcept {
     if (!pool_) return;
+    registry_->remove(*this);
     if (core::fork_generation() != born_in_) {
         // The thread stayed with the parent, and cannot be joined here.
         static_cast<void>(pool_.release());
         return;
     }
-    registry_->remove(*this);
     const auto ending = std::exchange(pool_, nullptr);
     ending->stop();
     ending->join();
