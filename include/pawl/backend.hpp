@@ -1,9 +1,9 @@
-// The whole contract of a lock service, for whoever writes one. docs/writing-a-backend.md tells the story;
-// conformance.hpp has the tests that it must pass.
+// The whole contract of a lock service, for whoever writes one. docs/writing-a-backend.md tells the
+// story; conformance.hpp has the tests that it must pass.
 //
-// All calls come from one strand, several may be in flight at once. Arguments outlive the coroutine.
-// The only sources of time and chance are those of `backend_context::time`.
-// The core, not the backend, decides when to renew and watches every lease run out.
+// All calls come from one strand, several may be in flight at once. Arguments outlive the
+// coroutine. The only sources of time and chance are those of `backend_context::time`. The core,
+// not the backend, decides when to renew and watches every lease run out.
 #pragma once
 
 #include <pawl/runtime.hpp>
@@ -32,9 +32,11 @@ struct grant {
     // Ours at least until then: the time before the first byte was sent, plus ttl, less drift.
     time_point deadline{};
     fencing_token token;
-    // The backend's own name for this hold (Redis: the value of the lock's key). Opaque to the core.
+    // The backend's own name for this hold (Redis: the value of the lock's key). Opaque to the
+    // core.
     std::string proof;
-    // Set when the deadline is a short claim window: the core renews at once, and a refusal is a loss.
+    // Set when the deadline is a short claim window: the core renews at once, and a refusal is a
+    // loss.
     bool confirm = false;
 };
 
@@ -47,9 +49,9 @@ struct hold {
 // One line of a renewal. The backend fills in `result`, and `deadline` where it extended.
 struct renewal {
     enum class outcome : std::uint8_t {
-        unknown,   // no answer: the core tries again while there is time
+        unknown,  // no answer: the core tries again while there is time
         extended,
-        refused    // the service says that it is not ours: a loss
+        refused  // the service says that it is not ours: a loss
     };
     const hold* what = nullptr;
     duration ttl{};  // at most the claim's; less when max_hold is near
@@ -68,9 +70,9 @@ enum class fairness : std::uint8_t { none, first_in_first_out };
 
 // What a backend promises. Drives the conformance suite and the table in docs/guarantees.md.
 struct promises {
-    bool fencing = true;             // every hold has a token that never goes back
-    bool survives_restart = true;    // the token, over a crash of the service that loses its data
-    bool loss_is_pushed = false;     // a forced release reaches the victim before its next renewal
+    bool fencing = true;           // every hold has a token that never goes back
+    bool survives_restart = true;  // the token, over a crash of the service that loses its data
+    bool loss_is_pushed = false;   // a forced release reaches the victim before its next renewal
     bool across_processes = true;
     bool across_hosts = true;
     fairness order = fairness::first_in_first_out;
@@ -97,29 +99,31 @@ class backend {
 public:
     virtual ~backend() = default;
 
-    // Takes `what`, queueing until `give_up_at`; one attempt when that is not in the future. Empty: it is
-    // still somebody else's. If it throws or is cancelled, nothing of ours stays behind that the service
-    // can still be told to drop, and a grant that arrives late is given back.
+    // Takes `what`, queueing until `give_up_at`; one attempt when that is not in the future. Empty:
+    // it is still somebody else's. If it throws or is cancelled, nothing of ours stays behind that
+    // the service can still be told to drop, and a grant that arrives late is given back.
     virtual boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
-                                                                time_point give_up_at) = 0;
+                                                                 time_point give_up_at) = 0;
 
     // Extends each; in as few requests as the service allows. Never creates a lock. Does not throw.
     virtual boost::asio::awaitable<void> renew(std::span<renewal> batch) = 0;
 
-    // Gives it back, to the next waiter where there is one. Idempotent. `unknown` when there was no answer;
-    // the backend then goes on trying in the background, for the ttl at the longest.
+    // Gives it back, to the next waiter where there is one. Idempotent. `unknown` when there was no
+    // answer; the backend then goes on trying in the background, for the ttl at the longest.
     virtual boost::asio::awaitable<release_result> release(const hold& what) = 0;
 
     virtual boost::asio::awaitable<lock_info> inspect(std::string_view name) = 0;
     virtual boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) = 0;
 
-    // Takes the lock from whoever holds it and passes it on; the next token is higher. False: nobody had it.
+    // Takes the lock from whoever holds it and passes it on; the next token is higher. False:
+    // nobody had it.
     virtual boost::asio::awaitable<bool> force_release(std::string_view name) = 0;
 
     // Connects, looks, and says what this deployment is worth.
     virtual boost::asio::awaitable<examination> examine() = 0;
 
-    // Waits until nothing that was begun (undoing, giving back) is left to do. Then no calls follow.
+    // Waits until nothing that was begun (undoing, giving back) is left to do. Then no calls
+    // follow.
     virtual boost::asio::awaitable<void> close() = 0;
 
     [[nodiscard]] virtual promises promised() const noexcept = 0;

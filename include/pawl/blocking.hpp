@@ -21,10 +21,10 @@ namespace pawl::blocking {
 
 class loop;
 
-// The handle of one hold. Move-only; empty when default-made or moved from. Any member may be called from
-// any thread, one handle from one thread at a time. The destructor gives the lock back in the background: it
-// never blocks, never throws; the client's destructor lets it finish. In a fork of the holder the handle
-// holds nothing and its destructor does nothing.
+// The handle of one hold. Move-only; empty when default-made or moved from. Any member may be
+// called from any thread, one handle from one thread at a time. The destructor gives the lock back
+// in the background: it never blocks, never throws; the client's destructor lets it finish. In a
+// fork of the holder the handle holds nothing and its destructor does nothing.
 class [[nodiscard]] held_lock {
 public:
     held_lock() noexcept = default;
@@ -47,8 +47,8 @@ public:
     // Callbacks run on a thread of Pawl's: keep them short, and do not call back into the client.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    // Gives the lock back and says what it found; a second call says the same. Waits for the service's
-    // answer, until the lease would have ended anyway at the longest.
+    // Gives the lock back and says what it found; a second call says the same. Waits for the
+    // service's answer, until the lease would have ended anyway at the longest.
     release_result release() noexcept;
 
 private:
@@ -56,8 +56,9 @@ private:
     std::shared_ptr<core::lease> lease_;
 };
 
-// Thread-safe. One connection for any number of threads. A waiting caller drives the event loop itself; a
-// thread of Pawl's does when nobody waits. Handles may outlive it only as empty or lost ones.
+// Thread-safe. One connection for any number of threads. A waiting caller drives the event loop
+// itself; a thread of Pawl's does when nobody waits. Handles may outlive it only as empty or lost
+// ones.
 class client {
 public:
     explicit client(service where, client_options options = {});
@@ -68,8 +69,10 @@ public:
     // Asks once; an empty handle: it is somebody else's. Throws pawl::error.
     held_lock try_acquire(std::string_view name, try_options options = {});
 
-    // Waits up to `options.wait`, then throws errc::timed_out; errc::cancelled when `cancel` is stopped.
-    held_lock acquire(std::string_view name, lock_options options = {}, std::stop_token cancel = {});
+    // Waits up to `options.wait`, then throws errc::timed_out; errc::cancelled when `cancel` is
+    // stopped.
+    held_lock acquire(std::string_view name, lock_options options = {},
+                      std::stop_token cancel = {});
 
     // For people and tools; never to decide anything.
     [[nodiscard]] lock_info inspect(std::string_view name);

@@ -18,12 +18,14 @@ namespace core {
 class engine;
 }
 
-// Makes a strand of its own on the given executor: any member may be called from any thread. Connects at the
-// first use. The destructor lets releases that are under way finish, for `client_options::drain`, if the
-// executor still runs; outstanding acquires complete with errc::cancelled.
+// Makes a strand of its own on the given executor: any member may be called from any thread.
+// Connects at the first use. The destructor lets releases that are under way finish, for
+// `client_options::drain`, if the executor still runs; outstanding acquires complete with
+// errc::cancelled.
 class client {
 public:
-    using lock_handler = boost::asio::any_completion_handler<void(boost::system::error_code, held_lock)>;
+    using lock_handler =
+        boost::asio::any_completion_handler<void(boost::system::error_code, held_lock)>;
     template <class T>
     using answer_handler = boost::asio::any_completion_handler<void(boost::system::error_code, T)>;
 
@@ -32,8 +34,9 @@ public:
     client& operator=(client&&) noexcept = delete;
     ~client();
 
-    // void(error_code, held_lock). Waits up to `options.wait`, then errc::timed_out. Cancellation (any type)
-    // completes with `operation_aborted`, and neither a lock nor a place in the queue stays behind.
+    // void(error_code, held_lock). Waits up to `options.wait`, then errc::timed_out. Cancellation
+    // (any type) completes with `operation_aborted`, and neither a lock nor a place in the queue
+    // stays behind.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
@@ -68,7 +71,8 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_force_release(std::string name, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, bool)>(
-            begin<bool, std::string>{engine_, &client::start_force_release}, token, std::move(name));
+            begin<bool, std::string>{engine_, &client::start_force_release}, token,
+            std::move(name));
     }
     // Connects, looks, and says what this deployment is worth.
     template <class Token = boost::asio::deferred_t>

@@ -19,8 +19,8 @@ struct client_options {
     std::int64_t pid = 0;
     // How long the destructor lets releases and undoings finish.
     duration drain = std::chrono::seconds(2);
-    // Told of reconnects, retries and losses: one line each, never a password. May be called from any
-    // thread; must not throw or block.
+    // Told of reconnects, retries and losses: one line each, never a password. May be called from
+    // any thread; must not throw or block.
     std::function<void(std::string_view)> log{};
     // For tests; null: the real one.
     runtime* time = nullptr;

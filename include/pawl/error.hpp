@@ -8,18 +8,18 @@
 namespace pawl {
 
 enum class errc {
-    timed_out = 1,   // not ours within the given time
-    cancelled,       // the caller gave up; nothing of ours stays behind
-    lost,            // the lock ended before the caller gave it back
-    unreachable,     // no service there, or it stopped answering
-    refused,         // the service answered, and will not serve us: password, permission, read-only …
-    unavailable,     // the service answered that it cannot serve anybody now: loading, out of memory …
-    wrong_type,      // the lock's key holds something that is no lock of this layout
-    bad_name,        // 1 to 512 bytes, no control characters
-    bad_option,      // a ttl, wait or other option that makes no sense
-    bad_url,         // unknown scheme, option or port
-    unsupported,     // this backend cannot promise that
-    protocol         // the service answered something that this protocol does not know
+    timed_out = 1,  // not ours within the given time
+    cancelled,      // the caller gave up; nothing of ours stays behind
+    lost,           // the lock ended before the caller gave it back
+    unreachable,    // no service there, or it stopped answering
+    refused,  // the service answered, and will not serve us: password, permission, read-only …
+    unavailable,  // the service answered that it cannot serve anybody now: loading, out of memory …
+    wrong_type,   // the lock's key holds something that is no lock of this layout
+    bad_name,     // 1 to 512 bytes, no control characters
+    bad_option,   // a ttl, wait or other option that makes no sense
+    bad_url,      // unknown scheme, option or port
+    unsupported,  // this backend cannot promise that
+    protocol      // the service answered something that this protocol does not know
 };
 
 const std::error_category& error_category() noexcept;

@@ -20,13 +20,15 @@ namespace core {
 class lease;
 }
 
-// Move-only; empty when default-made or moved from. Any member may be called from any thread, one handle
-// from one thread at a time. The destructor gives the lock back in the background: it never blocks, never
-// throws. In a fork of the holder the handle holds nothing and its destructor does nothing.
+// Move-only; empty when default-made or moved from. Any member may be called from any thread, one
+// handle from one thread at a time. The destructor gives the lock back in the background: it never
+// blocks, never throws. In a fork of the holder the handle holds nothing and its destructor does
+// nothing.
 class [[nodiscard]] held_lock {
 public:
     using release_handler = boost::asio::any_completion_handler<void(release_result)>;
-    using loss_handler = boost::asio::any_completion_handler<void(boost::system::error_code, loss_reason)>;
+    using loss_handler =
+        boost::asio::any_completion_handler<void(boost::system::error_code, loss_reason)>;
 
     held_lock() noexcept = default;
     explicit held_lock(std::shared_ptr<core::lease> lease) noexcept : lease_(std::move(lease)) {}
@@ -44,13 +46,13 @@ public:
     [[nodiscard]] loss_reason why_lost() const noexcept;
     // Nobody else can have it before then; moves on with every renewal. In the past once lost.
     [[nodiscard]] time_point safe_until() const noexcept;
-    // Stops at `safe_until` at the latest, whatever the network, the service or this program's event loop
-    // do. Callbacks run on the client's event loop, or on a watching thread when that loop is stuck: keep
-    // them short.
+    // Stops at `safe_until` at the latest, whatever the network, the service or this program's
+    // event loop do. Callbacks run on the client's event loop, or on a watching thread when that
+    // loop is stuck: keep them short.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    // Idempotent: a second call reports what the first one found. Completes on the token's executor.
-    // Cancellation: none; the lock is being given back whatever the caller does.
+    // Idempotent: a second call reports what the first one found. Completes on the token's
+    // executor. Cancellation: none; the lock is being given back whatever the caller does.
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(release_result)>(
@@ -60,8 +62,8 @@ public:
             token, lease_);
     }
 
-    // Completes with the reason when the lock is lost; with `operation_aborted` when it is released first or
-    // the wait is cancelled (any cancellation type).
+    // Completes with the reason when the lock is lost; with `operation_aborted` when it is released
+    // first or the wait is cancelled (any cancellation type).
     template <class Token = boost::asio::deferred_t>
     auto async_wait_lost(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, loss_reason)>(

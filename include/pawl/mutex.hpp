@@ -1,8 +1,8 @@
-// Distributed locks in the shape of the standard's mutexes, for std::unique_lock, std::scoped_lock and
-// std::lock. Standard headers only. The client must outlive them.
+// Distributed locks in the shape of the standard's mutexes, for std::unique_lock, std::scoped_lock
+// and std::lock. Standard headers only. The client must outlive them.
 //
-// A standard mutex cannot be lost; these can. Work under one should look at `lost` or hand `token` to the
-// resource. `unlock` after a loss does nothing and is no error.
+// A standard mutex cannot be lost; these can. Work under one should look at `lost` or hand `token`
+// to the resource. `unlock` after a loss does nothing and is no error.
 #pragma once
 
 #include <pawl/blocking.hpp>

@@ -29,6 +29,7 @@ struct try_options {
     bool fenced = true;
 };
 
-static_assert(std::is_trivially_copyable_v<lock_options> && std::is_trivially_copyable_v<try_options>);
+static_assert(std::is_trivially_copyable_v<lock_options> &&
+              std::is_trivially_copyable_v<try_options>);
 
 }  // namespace pawl

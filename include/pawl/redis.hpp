@@ -1,4 +1,5 @@
-// Locks in one Redis (6.2 or later) or Valkey server. docs/redis.md has the keys, scripts and protocol.
+// Locks in one Redis (6.2 or later) or Valkey server. docs/redis.md has the keys, scripts and
+// protocol.
 #pragma once
 
 #include <pawl/service.hpp>
@@ -12,7 +13,7 @@ namespace pawl::redis {
 
 struct tls_options {
     bool on = false;
-    bool verify = true;     // the server's chain and host name
+    bool verify = true;       // the server's chain and host name
     std::string ca_file{};    // empty: the system's
     std::string cert_file{};  // a client certificate, where the server asks for one
     std::string key_file{};
@@ -28,8 +29,9 @@ struct options {
     tls_options tls{};
     // The first part of every key and channel, so that tenants can be kept apart by ACL.
     std::string name_space = "pawl";
-    // The lock's key, with `{name}` for the name; empty: `NAMESPACE:{NAME}` with braces as the hash tag.
-    // Set it to `{name}` (or `redlock:{name}` …) to share locks with the plain SET NX PX libraries.
+    // The lock's key, with `{name}` for the name; empty: `NAMESPACE:{NAME}` with braces as the hash
+    // tag. Set it to `{name}` (or `redlock:{name}` …) to share locks with the plain SET NX PX
+    // libraries.
     std::string key{};
     duration connect_timeout = std::chrono::seconds(5);
     // A request that has no answer by then means that the connection is dead.
@@ -38,7 +40,7 @@ struct options {
 
 // Throws errc::bad_option or errc::bad_url with one sentence.
 [[nodiscard]] service at(options where);
-// redis://[user[:password]@]host[:port][/database][?option=value&…]   rediss://   redis+unix:///path
+// redis://[user[:password]@]host[:port][/database][?option=value&…]   rediss:// redis+unix:///path
 [[nodiscard]] service at(std::string_view url);
 
 }  // namespace pawl::redis

@@ -1,5 +1,5 @@
-// The doors to time and chance. Nothing in Pawl reads a clock or a random source elsewhere, so a test
-// that replaces these two (and the transport) replays a run exactly.
+// The doors to time and chance. Nothing in Pawl reads a clock or a random source elsewhere, so a
+// test that replaces these two (and the transport) replays a run exactly.
 #pragma once
 
 #include <pawl/types.hpp>
@@ -20,7 +20,8 @@ public:
     using handler = boost::asio::any_completion_handler<void(boost::system::error_code)>;
 
     virtual ~timer() = default;
-    // Completes without error at `when`, with `operation_aborted` after `cancel`, never inside this call.
+    // Completes without error at `when`, with `operation_aborted` after `cancel`, never inside this
+    // call.
     virtual void async_wait_until(time_point when, handler done) = 0;
     virtual void cancel() = 0;
 };
@@ -31,9 +32,11 @@ public:
     [[nodiscard]] virtual time_point now() const noexcept = 0;
     // For people to read; never for a decision.
     [[nodiscard]] virtual std::chrono::system_clock::time_point wall() const noexcept = 0;
-    [[nodiscard]] virtual std::unique_ptr<timer> make_timer(const boost::asio::any_io_executor& on) = 0;
+    [[nodiscard]] virtual std::unique_ptr<timer> make_timer(
+        const boost::asio::any_io_executor& on) = 0;
     virtual void random(std::span<std::byte> fill) = 0;
-    // True where time passes by itself, so that a thread may watch leases whose event loop is stuck.
+    // True where time passes by itself, so that a thread may watch leases whose event loop is
+    // stuck.
     [[nodiscard]] virtual bool passes_by_itself() const noexcept = 0;
 };
 

@@ -14,7 +14,8 @@ namespace pawl {
 
 using duration = std::chrono::nanoseconds;
 
-// CLOCK_BOOTTIME: never jumps, and goes on while the machine is suspended, as the server's clock does.
+// CLOCK_BOOTTIME: never jumps, and goes on while the machine is suspended, as the server's clock
+// does.
 struct boot_clock {
     using duration = pawl::duration;
     using rep = duration::rep;
@@ -25,8 +26,8 @@ struct boot_clock {
 };
 using time_point = boot_clock::time_point;
 
-// Larger = later. Give it to the resource with every write and let the resource refuse a smaller one.
-// It may exceed 2^53: hand it to JSON, Lua or JavaScript as a decimal string.
+// Larger = later. Give it to the resource with every write and let the resource refuse a smaller
+// one. It may exceed 2^53: hand it to JSON, Lua or JavaScript as a decimal string.
 class fencing_token {
 public:
     constexpr fencing_token() noexcept = default;
@@ -53,10 +54,10 @@ enum class lock_state : std::uint8_t { held, at_risk, lost, released };
 
 enum class loss_reason : std::uint8_t {
     none,
-    expired,     // no renewal was confirmed before the lease could have run out
-    taken_over,  // the service says that it is no longer ours
-    forced,      // an operator released it by force
-    max_hold,    // the total time that the caller allowed is over
+    expired,        // no renewal was confirmed before the lease could have run out
+    taken_over,     // the service says that it is no longer ours
+    forced,         // an operator released it by force
+    max_hold,       // the total time that the caller allowed is over
     client_closed,  // the client was destroyed before the handle
     forked          // this process is a fork of the holder and holds nothing
 };
@@ -68,13 +69,13 @@ enum class release_result : std::uint8_t { released, expired, taken_over, unknow
 
 // Who holds a lock, for people and tools; never to decide anything.
 struct holder {
-    std::string host;     // empty for a holder that is not Pawl
+    std::string host;  // empty for a holder that is not Pawl
     std::int64_t pid = 0;
     std::string command;
     std::chrono::system_clock::time_point since{};
     duration remaining{};  // of the lease, as the service sees it
     fencing_token token;
-    std::string owner;     // a short prefix: enough to compare, too little to release with
+    std::string owner;  // a short prefix: enough to compare, too little to release with
 };
 
 struct lock_info {
@@ -94,7 +95,8 @@ struct finding {
 
 // One row of the guarantee table: what holds when the named thing happens.
 struct guarantee_row {
-    std::string backend, holder_crash, holder_pause, server_crash, failover, partition, clock_jump, token;
+    std::string backend, holder_crash, holder_pause, server_crash, failover, partition, clock_jump,
+        token;
 };
 
 struct examination {

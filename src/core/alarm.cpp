@@ -34,7 +34,8 @@ asio::awaitable<bool> alarm::wait_until(time_point when) {
         boost::system::error_code ended;
         const start_wait start{timer_.get(), when};
         auto token = asio::redirect_error(asio::use_awaitable, ended);
-        co_await asio::async_initiate<decltype(token), void(boost::system::error_code)>(start, token);
+        co_await asio::async_initiate<decltype(token), void(boost::system::error_code)>(start,
+                                                                                        token);
         waiting_ = false;
         const auto cancelled = co_await asio::this_coro::cancellation_state;
         if (cancelled.cancelled() != asio::cancellation_type::none)

@@ -16,7 +16,8 @@ class alarm {
 public:
     alarm(runtime& time, const boost::asio::any_io_executor& on) : timer_(time.make_timer(on)) {}
 
-    // True when it was rung, also when that was before the call; false at `when`. Throws on cancellation.
+    // True when it was rung, also when that was before the call; false at `when`. Throws on
+    // cancellation.
     boost::asio::awaitable<bool> wait_until(time_point when);
 
     // Ends the present wait, or the next one at once.

@@ -25,7 +25,8 @@ using core::engine;
     std::rethrow_exception(why);
 }
 
-// Runs a coroutine on the engine's strand while the caller waits, and brings its answer or exception back.
+// Runs a coroutine on the engine's strand while the caller waits, and brings its answer or
+// exception back.
 template <class Answer>
 class question {
 public:
@@ -37,7 +38,8 @@ public:
     }
 
     Answer ask(asio::awaitable<Answer> what) {
-        // Asio touches the slot until the completion handler is called: not before then may we go on.
+        // Asio touches the slot until the completion handler is called: not before then may we go
+        // on.
         asio::co_spawn(to_->strand(), run(std::move(what)),
                        asio::bind_cancellation_slot(operation_->slot(), finish{this, operation_}));
         call_.wait();
@@ -73,9 +75,10 @@ private:
 
 void refuse_fork(const loop& home) {
     if (home.forked())
-        throw error(errc::unsupported,
-                    "This client belongs to the process that this one was forked from; make a client "
-                    "after the fork.");
+        throw error(
+            errc::unsupported,
+            "This client belongs to the process that this one was forked from; make a client "
+            "after the fork.");
 }
 
 template <class Answer, class Begin>
@@ -102,7 +105,8 @@ held_lock& held_lock::operator=(held_lock&& other) noexcept {
 held_lock::~held_lock() {
     if (!lease_ || lease_->forked() || home_->stopped()) return;
     try {
-        asio::post(lease_->home()->strand(), [lease = lease_] { lease->home()->release(lease, {}); });
+        asio::post(lease_->home()->strand(),
+                   [lease = lease_] { lease->home()->release(lease, {}); });
         home_->nudge();  // sends it now
     } catch (...) {
         // Without memory the ttl has to end it.
@@ -144,7 +148,8 @@ client::client(service where, client_options options) : loop_(std::make_shared<l
 client::~client() {
     if (!loop_) return;
     if (loop_->forked()) {
-        // The loop's thread stayed with the parent; nothing here may be touched, not even to free it.
+        // The loop's thread stayed with the parent; nothing here may be touched, not even to free
+        // it.
         new std::shared_ptr<loop>(std::move(loop_));
         return;
     }
@@ -177,7 +182,8 @@ lock_info client::inspect(std::string_view name) {
 }
 
 std::vector<lock_info> client::list(std::string_view prefix) {
-    return ask<std::vector<lock_info>>(loop_, [&](engine& to) { return to.list(std::string(prefix)); });
+    return ask<std::vector<lock_info>>(loop_,
+                                       [&](engine& to) { return to.list(std::string(prefix)); });
 }
 
 bool client::force_release(std::string_view name) {

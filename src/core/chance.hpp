@@ -28,7 +28,8 @@ inline duration random_between(runtime& time, duration low, duration high) {
     std::array<std::byte, 8> raw{};
     time.random(raw);
     std::uint64_t bits = 0;
-    for (const auto byte : raw) bits = bits << 8 | std::to_integer<std::uint64_t>(byte);
+    for (const auto byte : raw)
+        bits = bits << 8 | std::to_integer<std::uint64_t>(byte);
     const auto range = static_cast<std::uint64_t>((high - low).count());
     return low + duration(static_cast<duration::rep>(range == 0 ? 0 : bits % range));
 }

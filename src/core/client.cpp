@@ -17,8 +17,8 @@ namespace {
 using core::engine;
 using engine_ptr = std::shared_ptr<engine>;
 
-// The handler's cancellation slot cancels the operation on the strand. The slot stays as it is afterwards:
-// only its own thread may touch it, and by then the operation is gone.
+// The handler's cancellation slot cancels the operation on the strand. The slot stays as it is
+// afterwards: only its own thread may touch it, and by then the operation is gone.
 template <class Handler>
 std::shared_ptr<engine::operation> connect(const engine_ptr& home, Handler& done) {
     auto operation = std::make_shared<engine::operation>(home);
@@ -56,7 +56,8 @@ asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation
 
 template <class Answer>
 asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation> operation,
-                             asio::awaitable<Answer> question, client::answer_handler<Answer> done) {
+                             asio::awaitable<Answer> question,
+                             client::answer_handler<Answer> done) {
     error_code ec;
     Answer found{};
     try {
@@ -69,14 +70,16 @@ asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation>
     finish(home, std::move(done), ec, std::move(found));
 }
 
-// Asio touches the slot until this is called: the operation, which has the slot, must live until then.
+// Asio touches the slot until this is called: the operation, which has the slot, must live until
+// then.
 struct end_operation {
     std::shared_ptr<engine::operation> operation;
     void operator()(const std::exception_ptr&) const { operation->end(); }
 };
 
 template <class Answer>
-void ask(const engine_ptr& home, asio::awaitable<Answer> question, client::answer_handler<Answer> done) {
+void ask(const engine_ptr& home, asio::awaitable<Answer> question,
+         client::answer_handler<Answer> done) {
     auto operation = connect(home, done);
     const auto slot = operation->slot();
     asio::co_spawn(home->strand(), answer(home, operation, std::move(question), std::move(done)),
@@ -109,7 +112,8 @@ void client::start_inspect(answer_handler<lock_info> done, engine_ptr home, std:
     ask(home, home->inspect(std::move(name)), std::move(done));
 }
 
-void client::start_list(answer_handler<std::vector<lock_info>> done, engine_ptr home, std::string prefix) {
+void client::start_list(answer_handler<std::vector<lock_info>> done, engine_ptr home,
+                        std::string prefix) {
     ask(home, home->list(std::move(prefix)), std::move(done));
 }
 

@@ -4,12 +4,12 @@
 #include "identity.hpp"
 #include "validate.hpp"
 
+#include <boost/asio/append.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/append.hpp>
 #include <boost/system/system_error.hpp>
 
 namespace asio = boost::asio;
@@ -42,8 +42,8 @@ engine::engine(const asio::any_io_executor& on, client_options options, bool ser
     if (options_.time == nullptr) options_.time = &real_runtime();
 }
 
-engine::ptr engine::make(const asio::any_io_executor& on, const service& where, client_options options,
-                         bool serial) {
+engine::ptr engine::make(const asio::any_io_executor& on, const service& where,
+                         client_options options, bool serial) {
     ptr one(new engine(on, std::move(options), serial));
     backend_context context;
     context.strand = one->strand_;
@@ -60,7 +60,8 @@ engine::ptr engine::make(const asio::any_io_executor& on, const service& where, 
     return one;
 }
 
-asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_options options, bool once) {
+asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_options options,
+                                                        bool once) {
     check_name(name);
     check_options(options);
     if (closed_) throw error(errc::cancelled, "The client is closed; make a new one.");
@@ -79,8 +80,9 @@ asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_o
         if (first) given = co_await backend_->acquire(what, give_up_at);
     }
     if (!given)
-        throw error(errc::timed_out, "The lock '" + name + "' was not free in time; wait longer, or see "
-                                     "who has it with `pawl status`.");
+        throw error(errc::timed_out, "The lock '" + name +
+                                         "' was not free in time; wait longer, or see "
+                                         "who has it with `pawl status`.");
     hold got{what, std::move(*given)};
     auto one = std::make_shared<lease>(shared_from_this(), time(), std::move(got), time().now(),
                                        options.max_hold);
@@ -140,7 +142,8 @@ asio::awaitable<void> engine::give_back(std::shared_ptr<lease> one, release_resu
 
 void engine::finish_release(const std::shared_ptr<lease>& one, release_result found) {
     one->found = found;
-    for (auto& done : std::exchange(one->release_waiters, {})) hand_over(outside_, std::move(done), found);
+    for (auto& done : std::exchange(one->release_waiters, {}))
+        hand_over(outside_, std::move(done), found);
 }
 
 // A lost lease may still stand in the service's books: take it out, for those who wait.
@@ -158,8 +161,8 @@ void engine::wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler do
         return;
     }
     if (one->releasing) {
-        hand_over(outside_, std::move(done), boost::system::error_code(asio::error::operation_aborted),
-                  loss_reason::none);
+        hand_over(outside_, std::move(done),
+                  boost::system::error_code(asio::error::operation_aborted), loss_reason::none);
         return;
     }
     const auto id = ++next_wait_;

@@ -26,8 +26,8 @@ public:
     using ptr = std::shared_ptr<engine>;
 
     // `serial` says that `on` runs one handler at a time, and so needs no strand around it.
-    static ptr make(const boost::asio::any_io_executor& on, const service& where, client_options options,
-                    bool serial = false);
+    static ptr make(const boost::asio::any_io_executor& on, const service& where,
+                    client_options options, bool serial = false);
 
     [[nodiscard]] const boost::asio::any_io_executor& strand() const noexcept { return strand_; }
     // Where the caller's handlers start: outside the strand, on their way to their own executors.
@@ -35,7 +35,8 @@ public:
     [[nodiscard]] runtime& time() const noexcept { return *options_.time; }
 
     // Strand. An empty result: somebody else's, where `once`. Throws pawl::error.
-    boost::asio::awaitable<std::shared_ptr<lease>> acquire(std::string name, lock_options options, bool once);
+    boost::asio::awaitable<std::shared_ptr<lease>> acquire(std::string name, lock_options options,
+                                                           bool once);
 
     // Strand. For people and tools.
     boost::asio::awaitable<lock_info> inspect(std::string name);
@@ -67,8 +68,8 @@ public:
         boost::asio::cancellation_signal signal_;
     };
 
-    // Cancels acquires, gives back what is held, lets that finish for the drain time; then `closed` is
-    // called on the strand.
+    // Cancels acquires, gives back what is held, lets that finish for the drain time; then `closed`
+    // is called on the strand.
     void close(std::function<void()> closed);
 
     // Remembers the sentence and returns the code.

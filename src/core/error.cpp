@@ -9,36 +9,36 @@ public:
 
     std::string message(int code) const override {
         switch (static_cast<errc>(code)) {
-            case errc::timed_out: return "the lock was not free in time";
-            case errc::cancelled: return "the caller gave up";
-            case errc::lost: return "the lock was lost before it was given back";
-            case errc::unreachable: return "the lock service cannot be reached";
-            case errc::refused: return "the lock service refuses this client";
-            case errc::unavailable: return "the lock service cannot serve anybody now";
-            case errc::wrong_type: return "the key holds something that is no lock of this layout";
-            case errc::bad_name: return "not a name for a lock";
-            case errc::bad_option: return "an option makes no sense";
-            case errc::bad_url: return "not the URL of a lock service";
-            case errc::unsupported: return "this backend cannot promise that";
-            case errc::protocol: return "the lock service gave an answer that makes no sense";
+        case errc::timed_out: return "the lock was not free in time";
+        case errc::cancelled: return "the caller gave up";
+        case errc::lost: return "the lock was lost before it was given back";
+        case errc::unreachable: return "the lock service cannot be reached";
+        case errc::refused: return "the lock service refuses this client";
+        case errc::unavailable: return "the lock service cannot serve anybody now";
+        case errc::wrong_type: return "the key holds something that is no lock of this layout";
+        case errc::bad_name: return "not a name for a lock";
+        case errc::bad_option: return "an option makes no sense";
+        case errc::bad_url: return "not the URL of a lock service";
+        case errc::unsupported: return "this backend cannot promise that";
+        case errc::protocol: return "the lock service gave an answer that makes no sense";
         }
         return "unknown error " + std::to_string(code);
     }
 
     std::error_condition default_error_condition(int code) const noexcept override {
         switch (static_cast<errc>(code)) {
-            case errc::timed_out: return std::errc::timed_out;
-            case errc::cancelled: return std::errc::operation_canceled;
-            case errc::lost: return std::errc::owner_dead;
-            case errc::unreachable: return std::errc::host_unreachable;
-            case errc::refused: return std::errc::permission_denied;
-            case errc::unavailable: return std::errc::resource_unavailable_try_again;
-            case errc::bad_name:
-            case errc::bad_option:
-            case errc::bad_url: return std::errc::invalid_argument;
-            case errc::unsupported: return std::errc::operation_not_supported;
-            case errc::wrong_type:
-            case errc::protocol: return std::errc::protocol_error;
+        case errc::timed_out: return std::errc::timed_out;
+        case errc::cancelled: return std::errc::operation_canceled;
+        case errc::lost: return std::errc::owner_dead;
+        case errc::unreachable: return std::errc::host_unreachable;
+        case errc::refused: return std::errc::permission_denied;
+        case errc::unavailable: return std::errc::resource_unavailable_try_again;
+        case errc::bad_name:
+        case errc::bad_option:
+        case errc::bad_url: return std::errc::invalid_argument;
+        case errc::unsupported: return std::errc::operation_not_supported;
+        case errc::wrong_type:
+        case errc::protocol: return std::errc::protocol_error;
         }
         return {code, *this};
     }
@@ -51,7 +51,9 @@ const std::error_category& error_category() noexcept {
     return one;
 }
 
-std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
+std::error_code make_error_code(errc code) noexcept {
+    return {static_cast<int>(code), error_category()};
+}
 
 error::error(errc code, const std::string& sentence)
     : std::system_error(make_error_code(code)), reason_(code), sentence_(sentence) {}

@@ -8,7 +8,8 @@ namespace {
 std::atomic<std::uint32_t> forks{0};
 
 const int watching_forks = [] {
-    return ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+    return ::pthread_atfork(nullptr, nullptr,
+                            [] { forks.fetch_add(1, std::memory_order_relaxed); });
 }();
 
 time_point plus(time_point when, duration more) {

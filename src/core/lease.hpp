@@ -20,12 +20,15 @@ class guard;
 
 class lease : public std::enable_shared_from_this<lease> {
 public:
-    lease(std::shared_ptr<engine> home, runtime& time, hold what, time_point granted_at, duration max_hold);
+    lease(std::shared_ptr<engine> home, runtime& time, hold what, time_point granted_at,
+          duration max_hold);
 
     // From any thread.
     [[nodiscard]] lock_state state() const noexcept;
     [[nodiscard]] loss_reason why() const noexcept;
-    [[nodiscard]] time_point deadline() const noexcept { return time_point(duration(deadline_.load())); }
+    [[nodiscard]] time_point deadline() const noexcept {
+        return time_point(duration(deadline_.load()));
+    }
     // For the caller: in the past once it is lost.
     [[nodiscard]] time_point safe_until() const noexcept;
     [[nodiscard]] std::stop_token lost() const noexcept;
@@ -50,7 +53,7 @@ public:
         boost::asio::any_completion_handler<void(boost::system::error_code, loss_reason)>;
 
     // The rest belongs to the engine and the keeper, on the strand.
-    std::optional<release_result> found;           // by the release, once it is over
+    std::optional<release_result> found;  // by the release, once it is over
     bool releasing = false;
     std::vector<release_handler> release_waiters;  // for that
     struct loss_wait {
@@ -59,7 +62,7 @@ public:
     };
     std::vector<loss_wait> loss_waiters;
     struct schedule {
-        time_point next{};     // when the keeper looks at it
+        time_point next{};  // when the keeper looks at it
         time_point renew_at{};
         time_point risk_at{};
         bool in_flight = false;

@@ -16,7 +16,8 @@ constexpr std::size_t batch_size = 256;
 
 // A little before the deadline, so that who is told can still act on it.
 time_point notice_at(const lease& one) {
-    return one.deadline() - std::min<duration>(one.what().claim.ttl / 200, std::chrono::milliseconds(5));
+    return one.deadline() -
+           std::min<duration>(one.what().claim.ttl / 200, std::chrono::milliseconds(5));
 }
 
 }  // namespace
@@ -55,7 +56,8 @@ bool lease_keeper::drop(const std::shared_ptr<lease>& one) {
 std::vector<std::shared_ptr<lease>> lease_keeper::all() const {
     std::vector<std::shared_ptr<lease>> leases;
     leases.reserve(by_owner_.size());
-    for (const auto& [owner, one] : by_owner_) leases.push_back(one);
+    for (const auto& [owner, one] : by_owner_)
+        leases.push_back(one);
     std::sort(leases.begin(), leases.end(), [](const auto& a, const auto& b) {
         return a->what().claim.owner < b->what().claim.owner;  // the same in every run of one seed
     });
@@ -136,7 +138,8 @@ void lease_keeper::look(time_point now) {
     }
     for (std::size_t at = 0; at < due.size(); at += batch_size) {
         const auto first = due.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto last = due.begin() + static_cast<std::ptrdiff_t>(std::min(due.size(), at + batch_size));
+        const auto last =
+            due.begin() + static_cast<std::ptrdiff_t>(std::min(due.size(), at + batch_size));
         std::vector<std::shared_ptr<lease>> batch(first, last);
         asio::co_spawn(strand_, renew(std::move(batch)), asio::detached);
     }
@@ -148,32 +151,35 @@ asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> ba
     for (std::size_t i = 0; i < batch.size(); ++i) {
         const auto& one = *batch[i];
         const auto ttl = one.what().claim.ttl;
-        const auto left = std::max<duration>(one.max_until() - time_.now(), std::chrono::milliseconds(1));
+        const auto left =
+            std::max<duration>(one.max_until() - time_.now(), std::chrono::milliseconds(1));
         lines[i].what = &one.what();
         lines[i].ttl = left < ttl ? std::min(ttl, left + drift(ttl)) : ttl;
     }
     co_await service_.renew(lines);
-    for (std::size_t i = 0; i < batch.size(); ++i) settle(batch[i], lines[i]);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        settle(batch[i], lines[i]);
 }
 
 void lease_keeper::settle(const std::shared_ptr<lease>& one, const renewal& answer) {
     if (!one->plan.kept) return;  // given back meanwhile
     one->plan.in_flight = false;
     switch (answer.result) {
-        case renewal::outcome::extended:
-            if (one->extend(answer.deadline)) {
-                schedule(*one);
-            } else {
-                lose(one, loss_reason::expired);
-            }
-            break;
-        case renewal::outcome::refused: lose(one, loss_reason::taken_over); break;
-        case renewal::outcome::unknown: {
-            const auto pause = std::max<duration>(one->what().claim.ttl / 20, std::chrono::milliseconds(5));
-            one->plan.renew_at = time_.now() + pause;
-            plan(*one);
-            break;
+    case renewal::outcome::extended:
+        if (one->extend(answer.deadline)) {
+            schedule(*one);
+        } else {
+            lose(one, loss_reason::expired);
         }
+        break;
+    case renewal::outcome::refused: lose(one, loss_reason::taken_over); break;
+    case renewal::outcome::unknown: {
+        const auto pause =
+            std::max<duration>(one->what().claim.ttl / 20, std::chrono::milliseconds(5));
+        one->plan.renew_at = time_.now() + pause;
+        plan(*one);
+        break;
+    }
     }
 }
 

@@ -13,14 +13,15 @@
 
 namespace pawl::core {
 
-// Renewal at ttl/3, again and again while there is time; at_risk at 2/3; lost just before the deadline.
-// All of it on one strand. See docs/internals.md, "The lease".
+// Renewal at ttl/3, again and again while there is time; at_risk at 2/3; lost just before the
+// deadline. All of it on one strand. See docs/internals.md, "The lease".
 class lease_keeper {
 public:
     using loss_hook = std::function<void(const std::shared_ptr<lease>&)>;
 
     // `on_loss` is called once for every lease that is lost while kept.
-    lease_keeper(runtime& time, boost::asio::any_io_executor strand, backend& service, loss_hook on_loss);
+    lease_keeper(runtime& time, boost::asio::any_io_executor strand, backend& service,
+                 loss_hook on_loss);
 
     void keep(const std::shared_ptr<lease>& one);
     // True when it was kept, that is, not lost or dropped before.

@@ -65,7 +65,8 @@ void loop::call::wait() {
         }
         home_.driven_ = true;
         lock.unlock();
-        while (!quick_done_.load(std::memory_order_relaxed)) home_.context_.run_one();
+        while (!quick_done_.load(std::memory_order_relaxed))
+            home_.context_.run_one();
         lock.lock();
         home_.driven_ = false;
     }
@@ -96,8 +97,8 @@ void loop::nudge() noexcept {
     hand_on();
 }
 
-// Takes the loop when no caller has come for some milliseconds, so that a caller in a tight loop never has
-// to fetch it back.
+// Takes the loop when no caller has come for some milliseconds, so that a caller in a tight loop
+// never has to fetch it back.
 void loop::background() {
     std::unique_lock lock(mutex_);
     auto seen = calls_;
@@ -114,7 +115,8 @@ void loop::background() {
         }
         driven_ = by_thread_ = true;
         lock.unlock();
-        while (callers_ == 0 && !context_.stopped()) context_.run_one();
+        while (callers_ == 0 && !context_.stopped())
+            context_.run_one();
         lock.lock();
         driven_ = by_thread_ = false;
         hand_on();

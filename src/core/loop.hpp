@@ -1,5 +1,5 @@
-// The event loop of a blocking client. A caller that waits drives it, which saves two context switches a
-// round trip; a thread of its own does when nobody waits.
+// The event loop of a blocking client. A caller that waits drives it, which saves two context
+// switches a round trip; a thread of its own does when nobody waits.
 #pragma once
 
 #include "fork_mark.hpp"

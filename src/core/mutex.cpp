@@ -51,7 +51,9 @@ void recursive_mutex::lock() { lock_for(forever); }
 
 bool recursive_mutex::try_lock() { return nested() || entered(inner_.try_lock()); }
 
-bool recursive_mutex::lock_for(duration wait) { return nested() || entered(inner_.try_lock_for(wait)); }
+bool recursive_mutex::lock_for(duration wait) {
+    return nested() || entered(inner_.try_lock_for(wait));
+}
 
 bool recursive_mutex::entered(bool yes) {
     if (!yes) return false;

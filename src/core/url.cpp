@@ -27,9 +27,10 @@ std::string decode(std::string_view text, const char* part) {
         const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
         const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
         if (high < 0 || low < 0)
-            throw error(errc::bad_url, std::string("A '%' in the ") + part +
-                                           " of the URL is not followed by two hex digits; write a plain "
-                                           "percent sign as %25.");
+            throw error(errc::bad_url,
+                        std::string("A '%' in the ") + part +
+                            " of the URL is not followed by two hex digits; write a plain "
+                            "percent sign as %25.");
         plain += static_cast<char>(high * 16 + low);
         i += 2;
     }
@@ -54,7 +55,8 @@ void parse_host(std::string_view text, url& into) {
     if (!text.empty() && text.front() == '[') {
         const auto end = text.find(']');
         if (end == std::string_view::npos)
-            throw error(errc::bad_url, "The URL's IPv6 address has no closing bracket; write [::1].");
+            throw error(errc::bad_url,
+                        "The URL's IPv6 address has no closing bracket; write [::1].");
         into.host = text.substr(1, end - 1);
         text.remove_prefix(end + 1);
     } else {
@@ -64,8 +66,8 @@ void parse_host(std::string_view text, url& into) {
     unsigned port = 0;
     const auto digits = text.substr(1);
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    if (text.front() != ':' || parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() ||
-        port == 0 || port > 65535)
+    if (text.front() != ':' || parsed.ec != std::errc{} ||
+        parsed.ptr != digits.data() + digits.size() || port == 0 || port > 65535)
         throw error(errc::bad_url,
                     "'" + std::string(digits) + "' is no port; use a number from 1 to 65535.");
     into.port = static_cast<std::uint16_t>(port);
@@ -78,8 +80,8 @@ void parse_options(std::string_view text, url& into) {
         if (pair.empty()) continue;
         const auto equals = pair.find('=');
         if (equals == std::string_view::npos)
-            throw error(errc::bad_url,
-                        "The URL's option '" + std::string(pair) + "' has no value; write name=value.");
+            throw error(errc::bad_url, "The URL's option '" + std::string(pair) +
+                                           "' has no value; write name=value.");
         into.options.emplace_back(decode(pair.substr(0, equals), "options"),
                                   decode(pair.substr(equals + 1), "options"));
     }
@@ -96,7 +98,8 @@ url parse_url(std::string_view text) {
     url parsed;
     parsed.scheme = scheme_of(text);
     if (parsed.scheme.empty())
-        throw error(errc::bad_url, "The URL has no scheme; write redis://host, sqlite:/path or memory:.");
+        throw error(errc::bad_url,
+                    "The URL has no scheme; write redis://host, sqlite:/path or memory:.");
     text.remove_prefix(parsed.scheme.size() + 1);
     if (text.starts_with("//")) {
         text.remove_prefix(2);
@@ -121,7 +124,8 @@ std::string redacted(std::string_view url) {
     const auto end = std::min(url.find_first_of("/?", begin + 3), url.size());
     const auto at = url.rfind('@', end);
     std::string text(url);
-    if (at != std::string_view::npos && at > begin && at < end) text.erase(begin + 3, at - begin - 2);
+    if (at != std::string_view::npos && at > begin && at < end)
+        text.erase(begin + 3, at - begin - 2);
     // A password may also stand among the options.
     for (auto option = text.find("password="); option != std::string::npos;
          option = text.find("password=", option + 12)) {

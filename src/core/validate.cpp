@@ -23,7 +23,8 @@ void check_name(std::string_view name) {
 void check_options(const lock_options& options) {
     using namespace std::chrono_literals;
     const auto ms = [](duration d) {
-        return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) + " ms";
+        return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) +
+               " ms";
     };
     if (options.ttl < 10ms || options.ttl > 24h)
         throw error(errc::bad_option,

@@ -21,7 +21,9 @@ waiting_room::place::~place() {
     }
 }
 
-bool waiting_room::place::is_first() const noexcept { return here_ == line_.second.waiters.begin(); }
+bool waiting_room::place::is_first() const noexcept {
+    return here_ == line_.second.waiters.begin();
+}
 
 boost::asio::awaitable<bool> waiting_room::place::until_first(time_point give_up_at) {
     for (;;) {

@@ -40,7 +40,8 @@ error no_answer(const std::string& name, const std::string& why) {
 
 }  // namespace
 
-// One owner's stay at the server. Whatever ends it without a grant, the server is told to forget it.
+// One owner's stay at the server. Whatever ends it without a grant, the server is told to forget
+// it.
 class locks::visit {
 public:
     visit(locks& home, const claim& what, unsigned attempt)
@@ -61,8 +62,8 @@ public:
         if (listed_) home_.waiters_.remove(here);
         if (settled || !asked_) return;
         asio::co_spawn(home_.context_.strand,
-                       home_.leave(std::move(here.where), std::move(here.member), std::move(here.prefix),
-                                   here.ttl, generation_),
+                       home_.leave(std::move(here.where), std::move(here.member),
+                                   std::move(here.prefix), here.ttl, generation_),
                        asio::detached);
     }
     visit(const visit&) = delete;
@@ -109,7 +110,8 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_poi
     }
 }
 
-asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what, time_point give_up_at) {
+asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
+                                                 time_point give_up_at) {
     const bool waits = give_up_at != time_point::min();
     if (waits) mine.list();
     auto& here = mine.here;
@@ -128,7 +130,8 @@ asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
         value, ttl, lowest, waits ? std::string_view(here.member) : "", here.prefix, window, lease};
     auto answer = co_await scripts_.run(scripts::acquire, names, arguments, until);
     refuse_errors(answer, here.where.lock);
-    if (!is_line(answer)) throw error(errc::protocol, here.where.lock + ": an answer that makes no sense.");
+    if (!is_line(answer))
+        throw error(errc::protocol, here.where.lock + ": an answer that makes no sense.");
     if (answer.items[0].number == 1) {
         mine.settled = true;
         grant given;
@@ -144,7 +147,8 @@ asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
     co_return co_await stand_in_line(mine, std::move(answer), give_up_at);
 }
 
-asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply line, time_point give_up_at) {
+asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply line,
+                                                           time_point give_up_at) {
     auto& here = mine.here;
     bool armed = false;
     for (;;) {
@@ -155,7 +159,8 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply li
         const auto rank = line.items.size() >= 4 ? number(line.items[3]) : 0;
         if (left >= 0 && rank < 3)
             look_at = std::min(look_at, now() + std::chrono::milliseconds(left + 2 + rank * 50));
-        // Tracking is armed by a look: the first in line looks at once where others may free the lock.
+        // Tracking is armed by a look: the first in line looks at once where others may free the
+        // lock.
         const bool arm = scheme_.shared_with_others() && rank == 0 && !std::exchange(armed, true);
         if (!here.given && !arm) co_await here.woken.wait_until(std::min(look_at, give_up_at));
         if (here.given) {
@@ -165,7 +170,8 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply li
         if (now() >= give_up_at) co_return std::nullopt;
         line = co_await look(mine, rank == 0, give_up_at);
         if (!here.given && line.items.size() == 4 && line.items[0].number == 1) {
-            // The message was lost, but the lock is ours; what is left of the window counts from the question.
+            // The message was lost, but the lock is ours; what is left of the window counts from
+            // the question.
             const auto rest = std::chrono::milliseconds(number(line.items[3]));
             grant given;
             given.deadline = here.asked + rest - drift(rest);
@@ -187,13 +193,15 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
             if (!link_->connected()) co_await connect(give_up_at);
             const auto asked = now();
             const auto lowest = floor();
-            const std::array<std::string_view, 4> names{here.where.lock, here.where.fence, here.where.queue,
-                                                        here.where.waiters};
+            const std::array<std::string_view, 4> names{here.where.lock, here.where.fence,
+                                                        here.where.queue, here.where.waiters};
             const std::array<std::string_view, 6> arguments{
                 lowest, scheme_.channel_prefix(), here.member, here.prefix, window, lease};
-            // Whoever shares the key with us frees it without a word to our waiters: the server tells us.
+            // Whoever shares the key with us frees it without a word to our waiters: the server
+            // tells us.
             const bool tracked = scheme_.shared_with_others() && first_in_line;
-            auto answer = co_await scripts_.run(scripts::look, names, arguments, give_up_at, tracked);
+            auto answer =
+                co_await scripts_.run(scripts::look, names, arguments, give_up_at, tracked);
             if (answer.what != reply::kind::error && is_line(answer)) {
                 here.asked = asked;
                 co_return answer;
@@ -203,7 +211,8 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
         } catch (const connection_lost& e) {
             trouble = e.what();
         }
-        // The place in line outlives a short absence of the server; the next look finds it, or a new one.
+        // The place in line outlives a short absence of the server; the next look finds it, or a
+        // new one.
         if (here.given) {
             reply nothing;
             nothing.items.resize(2);
@@ -214,7 +223,8 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
     }
 }
 
-// A grant whose window is nearly over, or whose instant is not known well, is renewed before it is believed.
+// A grant whose window is nearly over, or whose instant is not known well, is renewed before it is
+// believed.
 asio::awaitable<std::optional<grant>> locks::claim_given(visit& mine) {
     auto given = std::move(*mine.here.given);
     if (!given.confirm || given.deadline > now() + mine.here.window / 4) {
@@ -236,8 +246,8 @@ asio::awaitable<std::optional<grant>> locks::claim_given(visit& mine) {
     co_return std::nullopt;
 }
 
-// Until the server has confirmed it, for the ttl at the longest. What was sent over another connection may
-// still be carried out after this: then it is said again.
+// Until the server has confirmed it, for the ttl at the longest. What was sent over another
+// connection may still be carried out after this: then it is said again.
 asio::awaitable<void> locks::leave(keys where, std::string member, std::string prefix, duration ttl,
                                    std::uint64_t generation) {
     const busy here(*this);
@@ -246,8 +256,10 @@ asio::awaitable<void> locks::leave(keys where, std::string member, std::string p
         try {
             if (!link_->connected()) co_await connect(until);
             const auto lowest = floor();
-            const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue, where.waiters};
-            const std::array<std::string_view, 4> arguments{lowest, scheme_.channel_prefix(), member, prefix};
+            const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue,
+                                                        where.waiters};
+            const std::array<std::string_view, 4> arguments{lowest, scheme_.channel_prefix(),
+                                                            member, prefix};
             const auto answer = co_await scripts_.run(scripts::leave, names, arguments, until);
             if (answer.what != reply::kind::error) {
                 if (link_->current().generation == generation) break;
@@ -256,8 +268,7 @@ asio::awaitable<void> locks::leave(keys where, std::string member, std::string p
                 break;
             }
         } catch (const connection_lost&) {
-        } catch (const error&) {
-        }
+        } catch (const error&) {}
         if (closing_) break;
         co_await pause(100ms, 400ms);
     }

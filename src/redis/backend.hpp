@@ -10,7 +10,8 @@
 
 namespace pawl::redis {
 
-[[nodiscard]] std::unique_ptr<backend> make_backend(const options& where, const backend_context& context,
+[[nodiscard]] std::unique_ptr<backend> make_backend(const options& where,
+                                                    const backend_context& context,
                                                     const link_factory& connect);
 
 }  // namespace pawl::redis

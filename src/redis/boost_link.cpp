@@ -1,9 +1,9 @@
 #include "boost_link.hpp"
 
 #include "greeting.hpp"
-#include "server_errors.hpp"
 #include "options.hpp"
 #include "pending.hpp"
+#include "server_errors.hpp"
 #include "tls.hpp"
 
 #include "../core/alarm.hpp"
@@ -78,7 +78,8 @@ private:
     asio::awaitable<void> run(std::shared_ptr<wire> self);
     asio::awaitable<void> greet(std::shared_ptr<wire> self, std::shared_ptr<connection> on);
     asio::awaitable<void> receive(std::shared_ptr<wire> self, std::shared_ptr<connection> on);
-    asio::awaitable<void> limit_greeting(std::shared_ptr<wire> self, std::shared_ptr<connection> on);
+    asio::awaitable<void> limit_greeting(std::shared_ptr<wire> self,
+                                         std::shared_ptr<connection> on);
     asio::awaitable<void> sweep(std::shared_ptr<wire> self);
     asio::awaitable<void> wait_ready(time_point give_up_at);
     void went_down(const boost::system::error_code& why);
@@ -105,8 +106,8 @@ private:
     bool running_ = false;
     bool ready_ = false;
     bool closing_ = false;
-    bool hung_ = false;  // the sweep ended this connection
-    std::exception_ptr refusal_;   // why the newest attempt failed, when another will not help
+    bool hung_ = false;           // the sweep ended this connection
+    std::exception_ptr refusal_;  // why the newest attempt failed, when another will not help
     std::string last_trouble_;
     std::list<gate*> gates_;
     std::list<std::shared_ptr<pending>> pending_;
@@ -124,7 +125,8 @@ void wire::start() {
 
 std::shared_ptr<wire::connection> wire::make_connection() {
     bredis::logger quiet(bredis::logger::level::disabled, [](auto, auto) {});
-    auto made = std::make_shared<connection>(context_.strand, make_tls_context(where_), std::move(quiet));
+    auto made =
+        std::make_shared<connection>(context_.strand, make_tls_context(where_), std::move(quiet));
     if (where_.tls.on) prepare_tls(stream_of(*made).native_handle(), where_);
     made->set_receive_response(made->pushes);
     return made;
@@ -140,7 +142,8 @@ bredis::config wire::make_config() const {
     made.setup.clear();
     made.health_check_interval = 0s;
     made.reconnect_wait_interval = 0s;
-    const auto timeout = std::chrono::duration_cast<std::chrono::steady_clock::duration>(where_.connect_timeout);
+    const auto timeout =
+        std::chrono::duration_cast<std::chrono::steady_clock::duration>(where_.connect_timeout);
     made.resolve_timeout = made.connect_timeout = made.ssl_handshake_timeout = timeout;
     made.max_read_size = 64 << 20;
     return made;
@@ -197,7 +200,8 @@ asio::awaitable<void> wire::greet(std::shared_ptr<wire> self, std::shared_ptr<co
         reply_builder subscribed;
         auto second = adapt(subscribed);
         co_await on->async_exec(hello.second, std::move(second), asio::use_awaitable);
-        for (const auto& answer : subscribed.replies()) refuse_errors(answer, about_);
+        for (const auto& answer : subscribed.replies())
+            refuse_errors(answer, about_);
         if (connection_ != on) co_return;
         session_ = std::move(met);
         ready_ = true;
@@ -207,7 +211,8 @@ asio::awaitable<void> wire::greet(std::shared_ptr<wire> self, std::shared_ptr<co
         asio::co_spawn(context_.strand, receive(self, on), asio::detached);
         greeted_.ring();
         if (listener_ != nullptr) listener_->on_connected(session_);
-        for (auto* waiting : gates_) waiting->opened.ring();
+        for (auto* waiting : gates_)
+            waiting->opened.ring();
         co_return;
     } catch (const error& e) {
         refusal_ = std::current_exception();
@@ -222,11 +227,14 @@ asio::awaitable<void> wire::greet(std::shared_ptr<wire> self, std::shared_ptr<co
 void wire::went_down(const boost::system::error_code& why) {
     const bool was_ready = std::exchange(ready_, false);
     if (!refusal_ || was_ready) {
-        if (speaks_another_protocol(why)) refusal_ = std::make_exception_ptr(error(
-            errc::protocol, about_ + " does not speak the protocol of Redis; check host and port, and "
-                                     "whether it needs TLS (rediss://)."));
-        last_trouble_ = hung_ ? "no answer within " + std::to_string(where_.reply_timeout / 1ms) + " ms"
-                              : describe_connect_error(why);
+        if (speaks_another_protocol(why))
+            refusal_ = std::make_exception_ptr(
+                error(errc::protocol,
+                      about_ + " does not speak the protocol of Redis; check host and port, and "
+                               "whether it needs TLS (rediss://)."));
+        last_trouble_ =
+            hung_ ? "no answer within " + std::to_string(where_.reply_timeout / 1ms) + " ms"
+                  : describe_connect_error(why);
         if (!closing_) log(last_trouble_);
     }
     while (!pending_.empty()) {
@@ -238,7 +246,8 @@ void wire::went_down(const boost::system::error_code& why) {
     const auto now = time().now();
     for (auto at = gates_.begin(); at != gates_.end();) {
         auto* waiting = *at++;
-        if (refusal_ && !was_ready) waiting->refused = refusal_;
+        if (refusal_ && !was_ready)
+            waiting->refused = refusal_;
         else if (closing_ || now - waiting->since >= refused_for)
             waiting->refused = std::make_exception_ptr(error(
                 errc::unreachable, about_ + " cannot be reached: " + last_trouble_ +
@@ -265,8 +274,8 @@ asio::awaitable<void> wire::wait_ready(time_point give_up_at) {
         if (!rung && !ready_)
             throw error(errc::unreachable,
                         about_ + " did not answer within " +
-                            std::to_string(std::max<duration>(until - mine.since, 0s) / 1ms) + " ms" +
-                            (last_trouble_.empty() ? "" : " (" + last_trouble_ + ")") +
+                            std::to_string(std::max<duration>(until - mine.since, 0s) / 1ms) +
+                            " ms" + (last_trouble_.empty() ? "" : " (" + last_trouble_ + ")") +
                             "; check that the server runs there and the URL is right.");
     }
 }
@@ -275,8 +284,10 @@ asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_
                                   bool tracked) {
     auto one = std::make_shared<pending>();
     if (tracked) one->request.push("CLIENT", "CACHING", "YES");
-    if (words.size() == 1) one->request.push(words.front());
-    else one->request.push_range(words.front(), words.begin() + 1, words.end());
+    if (words.size() == 1)
+        one->request.push(words.front());
+    else
+        one->request.push_range(words.front(), words.begin() + 1, words.end());
     if (!ready_) co_await wait_ready(give_up_at);
     const auto now = time().now();
     one->answer_by = now + where_.reply_timeout;
@@ -292,8 +303,8 @@ asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_
     co_return std::move(one->builder.replies().back());
 }
 
-// Looks for requests that have no answer in time. It rests when there are none, so that an idle client
-// wakes nobody.
+// Looks for requests that have no answer in time. It rests when there are none, so that an idle
+// client wakes nobody.
 asio::awaitable<void> wire::sweep(std::shared_ptr<wire> self) {
     auto idle = 0;
     while (!closing_) {
@@ -328,16 +339,20 @@ asio::awaitable<void> wire::receive(std::shared_ptr<wire> self, std::shared_ptr<
         co_await on->async_receive2(token);
         if (ended) break;
         if (connection_ == on) {
-            if (on->pushes.has_value()) on_push(on->pushes.value());
-            else log("the server refuses to push: " + on->pushes.error().diagnostic);
+            if (on->pushes.has_value())
+                on_push(on->pushes.value());
+            else
+                log("the server refuses to push: " + on->pushes.error().diagnostic);
         }
         on->pushes = {};
     }
     self.reset();
 }
 
-// A server that takes the connection and says nothing, or something else than Redis says, is no server.
-asio::awaitable<void> wire::limit_greeting(std::shared_ptr<wire> self, std::shared_ptr<connection> on) {
+// A server that takes the connection and says nothing, or something else than Redis says, is no
+// server.
+asio::awaitable<void> wire::limit_greeting(std::shared_ptr<wire> self,
+                                           std::shared_ptr<connection> on) {
     const bool greeted = co_await greeted_.wait_until(time().now() + where_.reply_timeout);
     if (!greeted && connection_ == on && !ready_) {
         hung_ = true;
@@ -352,7 +367,8 @@ void wire::on_push(const bredis::resp3::flat_tree& nodes) {
         std::vector<std::string_view> words;
         auto end = at + 1;
         for (; end < nodes.size() && nodes[end].depth > 0; ++end) {
-            if (!bredis::resp3::is_aggregate(nodes[end].data_type)) words.push_back(nodes[end].value);
+            if (!bredis::resp3::is_aggregate(nodes[end].data_type))
+                words.push_back(nodes[end].value);
         }
         if (words.size() == 3 && words[0] == "message") {
             if (listener_ != nullptr) listener_->on_message(words[1], words[2]);
@@ -380,7 +396,8 @@ public:
     explicit boost_link(std::shared_ptr<wire> to) : wire_(std::move(to)) {}
     ~boost_link() override { wire_->forget_listener(); }
 
-    asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at) override {
+    asio::awaitable<reply> exec(std::span<const std::string_view> words,
+                                time_point give_up_at) override {
         return wire_->exec(words, give_up_at, false);
     }
     asio::awaitable<reply> exec_tracked(std::span<const std::string_view> words,
@@ -398,7 +415,8 @@ private:
 }  // namespace
 
 link_factory boost_link_factory(const options& where, const backend_context& context) {
-    return [where, context](link::listener& to, const std::string& channel) -> std::unique_ptr<link> {
+    return [where, context](link::listener& to,
+                            const std::string& channel) -> std::unique_ptr<link> {
         return std::make_unique<boost_link>(std::make_shared<wire>(where, context, to, channel));
     };
 }

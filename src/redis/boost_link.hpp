@@ -1,5 +1,5 @@
-// The real connection: Boost.Redis, one attempt at a time, so that nothing is ever sent twice and every
-// connection is greeted before it is used.
+// The real connection: Boost.Redis, one attempt at a time, so that nothing is ever sent twice and
+// every connection is greeted before it is used.
 #pragma once
 
 #include "link.hpp"
@@ -13,7 +13,8 @@
 namespace pawl::redis {
 
 // `client` is the name of the channel that every connection subscribes to.
-using link_factory = std::function<std::unique_ptr<link>(link::listener& to, const std::string& channel)>;
+using link_factory =
+    std::function<std::unique_ptr<link>(link::listener& to, const std::string& channel)>;
 
 [[nodiscard]] link_factory boost_link_factory(const options& where, const backend_context& context);
 

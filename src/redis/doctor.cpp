@@ -33,7 +33,8 @@ std::string in_ms(duration d) {
 
 finding eviction(const std::string& memory) {
     const auto policy = field(memory, "maxmemory_policy");
-    if (policy.empty()) return {grade::note, "eviction policy", "not readable", "allow the user INFO"};
+    if (policy.empty())
+        return {grade::note, "eviction policy", "not readable", "allow the user INFO"};
     if (policy == "noeviction" || number(field(memory, "maxmemory")) == 0)
         return {grade::good, "eviction policy", policy, ""};
     return {grade::bad, "eviction policy", policy,
@@ -46,13 +47,16 @@ finding replication(const std::string& info) {
     if (role == "slave") return {grade::bad, "role", "replica", "connect to the master"};
     if (replicas == 0) return {grade::good, "replicas", "none", ""};
     return {grade::warning, "replicas", std::to_string(replicas),
-            "a failover can lose a lock that is held, and this URL does not follow it; let the resource "
+            "a failover can lose a lock that is held, and this URL does not follow it; let the "
+            "resource "
             "check the token"};
 }
 
 guarantee_row guarantees(bool durable, bool always) {
     guarantee_row row;
-    row.backend = !durable ? "Redis, no persistence" : always ? "Redis, AOF always" : "Redis, AOF everysec";
+    row.backend = !durable ? "Redis, no persistence"
+                  : always ? "Redis, AOF always"
+                           : "Redis, AOF everysec";
     row.holder_crash = "holds, after the ttl";
     row.holder_pause = "holds for holders that stop when told";
     row.server_crash = !durable ? "can break: the lock is forgotten"
@@ -79,8 +83,10 @@ asio::awaitable<examination> locks::examine() {
     auto& all = report.findings;
     co_await connect(soon());
     const auto& met = link_->current();
-    all.push_back({grade::good, "server", met.server + " " + (met.version.empty() ? "?" : met.version) +
-                                              " at " + describe(where_), ""});
+    all.push_back(
+        {grade::good, "server",
+         met.server + " " + (met.version.empty() ? "?" : met.version) + " at " + describe(where_),
+         ""});
     const auto memory = co_await info("memory");
     all.push_back(eviction(memory));
 
@@ -93,9 +99,10 @@ asio::awaitable<examination> locks::examine() {
         if (answer.items.size() == 2) policy = answer.items[1].text;
     }
     if (!aof)
-        all.push_back({grade::warning, "persistence", "no append-only file",
-                       "a crash of the server forgets who holds what; set appendonly yes, or let the "
-                       "resource check the token"});
+        all.push_back(
+            {grade::warning, "persistence", "no append-only file",
+             "a crash of the server forgets who holds what; set appendonly yes, or let the "
+             "resource check the token"});
     else if (policy == "always")
         all.push_back({grade::good, "persistence", "append-only file, fsync always", ""});
     else
@@ -117,7 +124,8 @@ asio::awaitable<examination> locks::examine() {
         const auto wall = time().wall();
         const auto answer = co_await link_->exec(ask, soon());
         const auto trip = now() - begin;
-        if (answer.items.size() == 2 && (trips.empty() || trip < *std::min_element(trips.begin(), trips.end()))) {
+        if (answer.items.size() == 2 &&
+            (trips.empty() || trip < *std::min_element(trips.begin(), trips.end()))) {
             const auto there = std::chrono::seconds(number(answer.items[0].text)) +
                                std::chrono::microseconds(number(answer.items[1].text));
             offset = there - (wall.time_since_epoch() + trip / 2);
@@ -131,9 +139,10 @@ asio::awaitable<examination> locks::examine() {
                    median < std::chrono::milliseconds(50) ? "" : "use a ttl of many round trips"});
     const auto away = offset < duration{} ? -offset : offset;
     const bool near = away < std::chrono::seconds(1);
-    all.push_back({near ? grade::good : grade::warning, "clock offset",
-                   (offset < duration{} ? "-" : "+") + in_ms(away),
-                   near ? "" : "one of the two clocks is wrong; leases do not mind, jumps and tokens do"});
+    all.push_back(
+        {near ? grade::good : grade::warning, "clock offset",
+         (offset < duration{} ? "-" : "+") + in_ms(away),
+         near ? "" : "one of the two clocks is wrong; leases do not mind, jumps and tokens do"});
     co_return report;
 }
 

@@ -39,14 +39,15 @@ bool too_old(const std::string& version) {
 
 }  // namespace
 
-std::pair<bredis::request, bredis::request> greeting(const options& where, const std::string& channel) {
+std::pair<bredis::request, bredis::request> greeting(const options& where,
+                                                     const std::string& channel) {
     std::pair<bredis::request, bredis::request> both;
     auto& first = both.first;
     if (where.password.empty()) {
         first.push("HELLO", "3", "SETNAME", "pawl");
     } else {
-        first.push("HELLO", "3", "AUTH", where.user.empty() ? "default" : where.user, where.password,
-                   "SETNAME", "pawl");
+        first.push("HELLO", "3", "AUTH", where.user.empty() ? "default" : where.user,
+                   where.password, "SETNAME", "pawl");
     }
     first.push("SELECT", where.database);
     first.push("INFO", "server");
@@ -58,7 +59,8 @@ std::pair<bredis::request, bredis::request> greeting(const options& where, const
 }
 
 session read_greeting(const std::string& about, const std::vector<reply>& answers) {
-    if (answers.size() < 5) throw error(errc::protocol, about + " gave too few answers; is it Redis?");
+    if (answers.size() < 5)
+        throw error(errc::protocol, about + " gave too few answers; is it Redis?");
     if (answers[0].what == reply::kind::error) {
         // A server without a password refuses one: say which of the two is wrong.
         if (answers[0].text.find("without any password configured") != std::string::npos)
@@ -77,7 +79,8 @@ session read_greeting(const std::string& about, const std::vector<reply>& answer
         met.version = field(info, "valkey_version").empty() ? field(info, "redis_version")
                                                             : field(info, "valkey_version");
         if (field(info, "redis_mode") == "sentinel")
-            throw error(errc::unsupported, about + " is a Sentinel; give the URL of the server itself.");
+            throw error(errc::unsupported,
+                        about + " is a Sentinel; give the URL of the server itself.");
         if (too_old(field(info, "redis_version")))
             throw error(errc::unsupported, about + " is Redis " + met.version +
                                                "; Pawl needs Redis 6.2 or later, or Valkey.");
@@ -93,10 +96,10 @@ std::string describe_connect_error(const boost::system::error_code& why) {
 
 bool speaks_another_protocol(const boost::system::error_code& why) noexcept {
     using bredis::error;
-    static constexpr std::array odd{error::invalid_data_type, error::not_a_number,
-                                    error::exceeeds_max_nested_depth, error::unexpected_bool_value,
-                                    error::empty_field, error::expects_resp3_simple_type,
-                                    error::expects_resp3_aggregate};
+    static constexpr std::array odd{
+        error::invalid_data_type,      error::not_a_number, error::exceeeds_max_nested_depth,
+        error::unexpected_bool_value,  error::empty_field,  error::expects_resp3_simple_type,
+        error::expects_resp3_aggregate};
     for (const auto one : odd) {
         if (why == one) return true;
     }

@@ -15,12 +15,11 @@
 namespace pawl::redis {
 
 // The questions, and the subscription that follows when they are answered well.
-[[nodiscard]] std::pair<boost::redis::request, boost::redis::request> greeting(const options& where,
-                                                                               const std::string& channel);
+[[nodiscard]] std::pair<boost::redis::request, boost::redis::request> greeting(
+    const options& where, const std::string& channel);
 
 // Throws pawl::error when the server refuses, with one sentence. `about` names the server.
-[[nodiscard]] session read_greeting(const std::string& about,
-                                    const std::vector<reply>& answers);
+[[nodiscard]] session read_greeting(const std::string& about, const std::vector<reply>& answers);
 
 // A line for people.
 [[nodiscard]] std::string describe_connect_error(const boost::system::error_code& why);

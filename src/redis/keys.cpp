@@ -10,10 +10,10 @@ std::string escape(std::string_view name) {
     std::string text;
     for (const char c : name) {
         switch (c) {
-            case '{': text += "%7B"; break;
-            case '}': text += "%7D"; break;
-            case '%': text += "%25"; break;
-            default: text += c;
+        case '{': text += "%7B"; break;
+        case '}': text += "%7D"; break;
+        case '%': text += "%25"; break;
+        default: text += c;
         }
     }
     return text;
@@ -28,10 +28,14 @@ std::optional<std::string> unescape(std::string_view text) {
             continue;
         }
         const auto code = text.substr(i, 3);
-        if (code == "%7B") name += '{';
-        else if (code == "%7D") name += '}';
-        else if (code == "%25") name += '%';
-        else return std::nullopt;
+        if (code == "%7B")
+            name += '{';
+        else if (code == "%7D")
+            name += '}';
+        else if (code == "%25")
+            name += '%';
+        else
+            return std::nullopt;
         i += 2;
     }
     return name;
@@ -57,10 +61,11 @@ bool has_hash_tag(std::string_view key) {
 
 key_scheme::key_scheme(std::string name_space, std::string pattern)
     : space_(std::move(name_space)), channels_(space_ + ":c:"), plain_(!pattern.empty()) {
-    if (space_.empty() || space_.size() > 64 || space_.find_first_of("{}% \t\r\n") != std::string::npos)
-        throw error(errc::bad_option,
-                    "The namespace '" + space_ + "' is not usable; use 1 to 64 characters without "
-                    "spaces, braces and percent signs.");
+    if (space_.empty() || space_.size() > 64 ||
+        space_.find_first_of("{}% \t\r\n") != std::string::npos)
+        throw error(errc::bad_option, "The namespace '" + space_ +
+                                          "' is not usable; use 1 to 64 characters without "
+                                          "spaces, braces and percent signs.");
     if (!plain_) {
         before_ = space_ + ":{";
         after_ = "}";
@@ -68,8 +73,9 @@ key_scheme::key_scheme(std::string name_space, std::string pattern)
     }
     const auto at = pattern.find("{name}");
     if (at == std::string::npos || pattern.find("{name}", at + 1) != std::string::npos)
-        throw error(errc::bad_option, "The key template '" + pattern +
-                                          "' must contain {name} once; {name} alone is the plain name.");
+        throw error(errc::bad_option,
+                    "The key template '" + pattern +
+                        "' must contain {name} once; {name} alone is the plain name.");
     before_ = pattern.substr(0, at);
     after_ = pattern.substr(at + 6);
 }
@@ -83,7 +89,8 @@ keys key_scheme::of(std::string_view name) const {
 }
 
 std::optional<std::string> key_scheme::name_of(std::string_view key) const {
-    if (key.size() <= before_.size() + after_.size() || !key.starts_with(before_) || !key.ends_with(after_))
+    if (key.size() <= before_.size() + after_.size() || !key.starts_with(before_) ||
+        !key.ends_with(after_))
         return std::nullopt;
     const auto name = key.substr(before_.size(), key.size() - before_.size() - after_.size());
     if (!plain_) return unescape(name);

@@ -1,5 +1,5 @@
-// One multiplexed connection to one server, as the rest of the Redis backend sees it. The real one is
-// boost_link; the simulation has another.
+// One multiplexed connection to one server, as the rest of the Redis backend sees it. The real one
+// is boost_link; the simulation has another.
 #pragma once
 
 #include <pawl/types.hpp>
@@ -27,9 +27,9 @@ struct reply {
 struct session {
     std::uint64_t generation = 0;  // 1, 2, … one more for every connection
     std::string run_id;
-    std::string version;         // "7.0.15"
-    std::string server;          // "redis" or "valkey"
-    std::int64_t time_us = 0;    // the server's clock when it was made, µs since 1970
+    std::string version;       // "7.0.15"
+    std::string server;        // "redis" or "valkey"
+    std::int64_t time_us = 0;  // the server's clock when it was made, µs since 1970
 };
 
 class link {
@@ -45,16 +45,17 @@ public:
 
     virtual ~link() = default;
 
-    // Sends one command when connected and answers with the server's reply, errors included. `words` need to
-    // live only until the call suspends. Throws
+    // Sends one command when connected and answers with the server's reply, errors included.
+    // `words` need to live only until the call suspends. Throws
     //   errc::unreachable  nothing was sent before `give_up_at`
     //   connection_lost    it was sent, and may or may not have been carried out
-    // Commands are carried out in the order of the calls. Cancellation completes at once; the command may
-    // have been sent.
+    // Commands are carried out in the order of the calls. Cancellation completes at once; the
+    // command may have been sent.
     virtual boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
                                                time_point give_up_at) = 0;
 
-    // The same, and the server tells of the next change of any key that the command read (`on_invalidate`).
+    // The same, and the server tells of the next change of any key that the command read
+    // (`on_invalidate`).
     virtual boost::asio::awaitable<reply> exec_tracked(std::span<const std::string_view> words,
                                                        time_point give_up_at) {
         return exec(words, give_up_at);

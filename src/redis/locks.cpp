@@ -37,7 +37,8 @@ locks::locks(const options& where, backend_context context, const link_factory& 
       scripts_(*link_) {}
 
 std::int64_t locks::wall_ms() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(time().wall().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time().wall().time_since_epoch())
+        .count();
 }
 
 // The same arithmetic as _token.lua, on the server's clock when the connection was made.
@@ -50,7 +51,8 @@ std::string locks::floor() const {
 
 asio::awaitable<void> locks::connect(time_point give_up_at) {
     const std::array<std::string_view, 1> ping{"PING"};
-    while (!link_->connected()) co_await link_->exec(ping, give_up_at);
+    while (!link_->connected())
+        co_await link_->exec(ping, give_up_at);
 }
 
 asio::awaitable<void> locks::pause(duration at_least, duration at_most) {
@@ -72,7 +74,8 @@ void locks::on_message(std::string_view, std::string_view payload) {
         if (to == nullptr || to->given) return;
         const auto token = take_word(payload);
         std::int64_t server_ms = 0;
-        const auto parsed = std::from_chars(payload.data(), payload.data() + payload.size(), server_ms);
+        const auto parsed =
+            std::from_chars(payload.data(), payload.data() + payload.size(), server_ms);
         if (parsed.ec != std::errc{}) return;
         to->given = pushed_grant(*to, token, server_ms, now());
         to->woken.ring();
@@ -89,10 +92,12 @@ void locks::on_disconnected() {}
 asio::awaitable<void> locks::close() {
     const auto until = now() + context_.drain;
     core::alarm tick(time(), context_.strand);
-    while (busy_ > 0 && now() < until) co_await tick.wait_until(now() + std::chrono::milliseconds(2));
+    while (busy_ > 0 && now() < until)
+        co_await tick.wait_until(now() + std::chrono::milliseconds(2));
     closing_ = true;
     co_await link_->close(until);
-    while (busy_ > 0) co_await tick.wait_until(now() + std::chrono::milliseconds(2));
+    while (busy_ > 0)
+        co_await tick.wait_until(now() + std::chrono::milliseconds(2));
 }
 
 promises locks::promised() const noexcept {

@@ -1,4 +1,5 @@
-// The Redis backend. acquire.cpp, release.cpp and tools.cpp have its members; docs/redis.md the protocol.
+// The Redis backend. acquire.cpp, release.cpp and tools.cpp have its members; docs/redis.md the
+// protocol.
 #pragma once
 
 #include "backend.hpp"
@@ -12,8 +13,8 @@
 
 namespace pawl::redis {
 
-// The first waiter keeps its place by looking this often, which is also the last resort where a push was
-// lost; a place lives three times as long.
+// The first waiter keeps its place by looking this often, which is also the last resort where a
+// push was lost; a place lives three times as long.
 inline constexpr duration look_at_least = std::chrono::milliseconds(1000);
 inline constexpr duration look_at_most = std::chrono::milliseconds(1400);
 inline constexpr std::int64_t waiter_lease_ms = 3600;
@@ -26,7 +27,8 @@ class locks final : public backend, private link::listener {
 public:
     locks(const options& where, backend_context context, const link_factory& connect);
 
-    boost::asio::awaitable<std::optional<grant>> acquire(const claim& what, time_point give_up_at) override;
+    boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
+                                                         time_point give_up_at) override;
     boost::asio::awaitable<void> renew(std::span<renewal> batch) override;
     boost::asio::awaitable<release_result> release(const hold& what) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
@@ -44,25 +46,27 @@ private:
     time_point now() const noexcept { return context_.time->now(); }
     std::int64_t wall_ms() const;
     time_point soon() const { return now() + where_.reply_timeout; }
-    // Below every token that the server could still give, above all that it gave before this connection.
+    // Below every token that the server could still give, above all that it gave before this
+    // connection.
     std::string floor() const;
     // The floor is that of the connection which carries the request: first there must be one.
     boost::asio::awaitable<void> connect(time_point give_up_at);
     boost::asio::awaitable<void> pause(duration at_least, duration at_most);
 
-    boost::asio::awaitable<std::optional<grant>> ask(visit& mine, const claim& what, time_point give_up_at);
+    boost::asio::awaitable<std::optional<grant>> ask(visit& mine, const claim& what,
+                                                     time_point give_up_at);
     boost::asio::awaitable<std::optional<grant>> stand_in_line(visit& mine, reply line,
                                                                time_point give_up_at);
     boost::asio::awaitable<reply> look(visit& mine, bool first_in_line, time_point give_up_at);
     boost::asio::awaitable<std::optional<grant>> claim_given(visit& mine);
-    boost::asio::awaitable<void> leave(keys where, std::string member, std::string prefix, duration ttl,
-                                       std::uint64_t generation);
+    boost::asio::awaitable<void> leave(keys where, std::string member, std::string prefix,
+                                       duration ttl, std::uint64_t generation);
     boost::asio::awaitable<void> release_later(keys where, std::string proof, duration ttl);
     boost::asio::awaitable<reply> send_release(const keys& where, const std::string& proof,
-                                               const waiter* heir, std::int64_t heir_since, bool turn,
-                                               time_point give_up_at);
-    void inherit(const std::string& name, const std::string& owner, const reply& answer, time_point asked,
-                 std::int64_t since);
+                                               const waiter* heir, std::int64_t heir_since,
+                                               bool turn, time_point give_up_at);
+    void inherit(const std::string& name, const std::string& owner, const reply& answer,
+                 time_point asked, std::int64_t since);
     boost::asio::awaitable<std::string> info(std::string_view section);
 
     void on_message(std::string_view channel, std::string_view payload) override;

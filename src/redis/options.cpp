@@ -32,7 +32,8 @@ std::string first_line(const std::string& path) {
     std::ifstream file(path);
     std::string line;
     if (!file || !std::getline(file, line))
-        throw error(errc::bad_option, "The password file '" + path + "' cannot be read, or is empty.");
+        throw error(errc::bad_option,
+                    "The password file '" + path + "' cannot be read, or is empty.");
     return line;
 }
 
@@ -47,28 +48,41 @@ std::string from_environment(const std::string& variable) {
 duration milliseconds(const std::string& name, const std::string& text) {
     std::int64_t value = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < 1 || value > 600'000)
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < 1 ||
+        value > 600'000)
         throw error(errc::bad_url, "The URL's option " + name + "=" + text +
                                        " makes no sense; give milliseconds, 1 to 600000.");
     return std::chrono::milliseconds(value);
 }
 
 void apply(options& where, const std::string& name, const std::string& value) {
-    if (name == "namespace") where.name_space = value;
-    else if (name == "key") where.key = value;
-    else if (name == "password_file") where.password = first_line(value);
-    else if (name == "password_env") where.password = from_environment(value);
-    else if (name == "connect_timeout_ms") where.connect_timeout = milliseconds(name, value);
-    else if (name == "reply_timeout_ms") where.reply_timeout = milliseconds(name, value);
-    else if (name == "ca") where.tls.ca_file = value;
-    else if (name == "cert") where.tls.cert_file = value;
-    else if (name == "cert_key") where.tls.key_file = value;
-    else if (name == "verify" && (value == "yes" || value == "no")) where.tls.verify = value == "yes";
+    if (name == "namespace")
+        where.name_space = value;
+    else if (name == "key")
+        where.key = value;
+    else if (name == "password_file")
+        where.password = first_line(value);
+    else if (name == "password_env")
+        where.password = from_environment(value);
+    else if (name == "connect_timeout_ms")
+        where.connect_timeout = milliseconds(name, value);
+    else if (name == "reply_timeout_ms")
+        where.reply_timeout = milliseconds(name, value);
+    else if (name == "ca")
+        where.tls.ca_file = value;
+    else if (name == "cert")
+        where.tls.cert_file = value;
+    else if (name == "cert_key")
+        where.tls.key_file = value;
+    else if (name == "verify" && (value == "yes" || value == "no"))
+        where.tls.verify = value == "yes";
     else
-        throw error(errc::bad_url,
-                    "The URL's option '" + name + "' is unknown or has no such value; known are namespace, "
-                    "key, password_file, password_env, connect_timeout_ms, reply_timeout_ms, ca, cert, "
-                    "cert_key and verify=yes|no.");
+        throw error(
+            errc::bad_url,
+            "The URL's option '" + name +
+                "' is unknown or has no such value; known are namespace, "
+                "key, password_file, password_env, connect_timeout_ms, reply_timeout_ms, ca, cert, "
+                "cert_key and verify=yes|no.");
 }
 
 std::uint32_t database(const std::string& path) {
@@ -77,8 +91,9 @@ std::uint32_t database(const std::string& path) {
     if (digits.empty()) return 0;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size())
-        throw error(errc::bad_url, "'" + std::string(digits) +
-                                       "' is no database; the path of a Redis URL is its number, as in /0.");
+        throw error(errc::bad_url,
+                    "'" + std::string(digits) +
+                        "' is no database; the path of a Redis URL is its number, as in /0.");
     return number;
 }
 
@@ -99,8 +114,9 @@ void check(const options& where) {
 std::string describe(const options& where) {
     if (!where.unix_socket.empty()) return "redis+unix://" + where.unix_socket;
     const bool v6 = where.host.find(':') != std::string::npos;
-    return std::string(where.tls.on ? "rediss://" : "redis://") + (v6 ? "[" + where.host + "]" : where.host) +
-           ":" + std::to_string(where.port) + "/" + std::to_string(where.database);
+    return std::string(where.tls.on ? "rediss://" : "redis://") +
+           (v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(where.port) + "/" +
+           std::to_string(where.database);
 }
 
 service at(options where) {
@@ -114,21 +130,25 @@ service at(std::string_view text) {
     if (url.scheme == "redis+unix") {
         where.unix_socket = url.path;
         if (url.path.empty())
-            throw error(errc::bad_url, "The URL names no socket; write redis+unix:///path/to/socket.");
+            throw error(errc::bad_url,
+                        "The URL names no socket; write redis+unix:///path/to/socket.");
     } else if (url.scheme == "redis" || url.scheme == "rediss") {
         where.host = url.host;
         if (url.port) where.port = *url.port;
         if (!url.path.empty()) where.database = database(url.path);
         where.tls.on = url.scheme == "rediss";
     } else {
-        throw error(errc::bad_url, "'" + url.scheme + "' is no scheme of Redis; use redis, rediss or "
-                                   "redis+unix.");
+        throw error(errc::bad_url, "'" + url.scheme +
+                                       "' is no scheme of Redis; use redis, rediss or "
+                                       "redis+unix.");
     }
     where.user = url.user.value_or("");
     where.password = url.password.value_or("");
     for (const auto& [name, value] : url.options) {
-        if (name == "database" && url.scheme == "redis+unix") where.database = database("/" + value);
-        else apply(where, name, value);
+        if (name == "database" && url.scheme == "redis+unix")
+            where.database = database("/" + value);
+        else
+            apply(where, name, value);
     }
     return at(std::move(where));
 }

@@ -12,7 +12,8 @@ namespace pawl::redis {
 
 bredis::any_adapter adapt(reply_builder& into) {
     return bredis::any_adapter([&into](bredis::any_adapter::parse_event event,
-                                       const bredis::resp3::node_view& node, boost::system::error_code&) {
+                                       const bredis::resp3::node_view& node,
+                                       boost::system::error_code&) {
         if (event == bredis::any_adapter::parse_event::node) into.add(node);
     });
 }
@@ -62,8 +63,10 @@ void pending::complete(boost::system::error_code ec, bool inside) {
     if (!done_) return;
     auto done = std::move(done_);
     done_ = nullptr;
-    if (inside) std::move(done)(ec);
-    else asio::post(strand_, asio::append(std::move(done), ec));
+    if (inside)
+        std::move(done)(ec);
+    else
+        asio::post(strand_, asio::append(std::move(done), ec));
 }
 
 }  // namespace pawl::redis

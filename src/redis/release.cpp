@@ -23,12 +23,13 @@ std::string milliseconds(duration d) {
 
 release_result found(const reply& answer) {
     if (answer.what == reply::kind::error)
-        return answer.text.starts_with("WRONGTYPE") ? release_result::taken_over : release_result::unknown;
+        return answer.text.starts_with("WRONGTYPE") ? release_result::taken_over
+                                                    : release_result::unknown;
     if (answer.items.empty()) return release_result::unknown;
     switch (answer.items[0].number) {
-        case 1: return release_result::released;
-        case 0: return release_result::expired;
-        default: return release_result::taken_over;
+    case 1: return release_result::released;
+    case 0: return release_result::expired;
+    default: return release_result::taken_over;
     }
 }
 
@@ -70,14 +71,16 @@ asio::awaitable<void> locks::renew(std::span<renewal> batch) {
     }
 }
 
-asio::awaitable<reply> locks::send_release(const keys& where, const std::string& proof, const waiter* heir,
-                                           std::int64_t heir_since, bool turn, time_point give_up_at) {
+asio::awaitable<reply> locks::send_release(const keys& where, const std::string& proof,
+                                           const waiter* heir, std::int64_t heir_since, bool turn,
+                                           time_point give_up_at) {
     if (!link_->connected()) co_await connect(give_up_at);
     const auto lowest = floor();
     const auto member = heir != nullptr ? heir->member : std::string();
     const auto value = heir != nullptr ? value_of(heir->prefix, heir_since) : std::string();
     const auto ttl = heir != nullptr ? milliseconds(heir->ttl) : std::string();
-    const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue, where.waiters};
+    const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue,
+                                                where.waiters};
     const std::array<std::string_view, 7> arguments{proof, lowest, scheme_.channel_prefix(), member,
                                                     value, ttl,    turn ? "1" : "0"};
     auto answer = co_await scripts_.run(scripts::release, names, arguments, give_up_at);
@@ -94,15 +97,16 @@ asio::awaitable<release_result> locks::release(const hold& what) {
     const bool turn = passed != passes_.end() && passed->second >= local_passes;
     const auto since = wall_ms();
     const auto asked = now();
-    const auto give_up_at = std::clamp(what.grant.deadline, asked + 50ms, asked + where_.reply_timeout);
+    const auto give_up_at =
+        std::clamp(what.grant.deadline, asked + 50ms, asked + where_.reply_timeout);
     auto result = release_result::unknown;
     try {
-        const auto answer = co_await send_release(where, what.grant.proof, heir, since, turn, give_up_at);
+        const auto answer =
+            co_await send_release(where, what.grant.proof, heir, since, turn, give_up_at);
         result = found(answer);
         inherit(what.claim.name, heir_owner, answer, asked, since);
     } catch (const connection_lost&) {
-    } catch (const error&) {
-    }
+    } catch (const error&) {}
     if (result == release_result::unknown && !closing_)
         asio::co_spawn(context_.strand, release_later(where, what.grant.proof, what.claim.ttl),
                        asio::detached);
@@ -110,8 +114,8 @@ asio::awaitable<release_result> locks::release(const hold& what) {
 }
 
 // The heir, if it still waits. One that has left meanwhile has its leaving on the way behind this.
-void locks::inherit(const std::string& name, const std::string& owner, const reply& answer, time_point asked,
-                    std::int64_t since) {
+void locks::inherit(const std::string& name, const std::string& owner, const reply& answer,
+                    time_point asked, std::int64_t since) {
     if (answer.items.size() < 2) {
         passes_.erase(name);
         return;
@@ -139,8 +143,7 @@ asio::awaitable<void> locks::release_later(keys where, std::string proof, durati
             const auto answer = co_await send_release(where, proof, nullptr, 0, false, until);
             if (found(answer) != release_result::unknown || !worth_retrying(answer.text)) co_return;
         } catch (const connection_lost&) {
-        } catch (const error&) {
-        }
+        } catch (const error&) {}
     }
 }
 

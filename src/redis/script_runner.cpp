@@ -2,7 +2,8 @@
 
 namespace pawl::redis {
 
-boost::asio::awaitable<reply> script_runner::run(const script& what, std::span<const std::string_view> keys,
+boost::asio::awaitable<reply> script_runner::run(const script& what,
+                                                 std::span<const std::string_view> keys,
                                                  std::span<const std::string_view> arguments,
                                                  time_point give_up_at, bool tracked) const {
     const auto count = std::to_string(keys.size());
@@ -13,9 +14,12 @@ boost::asio::awaitable<reply> script_runner::run(const script& what, std::span<c
     // Not one conditional expression: GCC 12 destroys what is awaited in one twice.
     reply answer;
     for (;;) {
-        if (tracked) answer = co_await link_->exec_tracked(words, give_up_at);
-        else answer = co_await link_->exec(words, give_up_at);
-        const bool unknown = answer.what == reply::kind::error && answer.text.starts_with("NOSCRIPT");
+        if (tracked)
+            answer = co_await link_->exec_tracked(words, give_up_at);
+        else
+            answer = co_await link_->exec(words, give_up_at);
+        const bool unknown =
+            answer.what == reply::kind::error && answer.text.starts_with("NOSCRIPT");
         if (!unknown || words[0] == "EVAL") co_return answer;
         // Nothing was carried out, so the same words may be sent again.
         words[0] = "EVAL";

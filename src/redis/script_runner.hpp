@@ -12,8 +12,8 @@ class script_runner {
 public:
     explicit script_runner(link& over) noexcept : link_(&over) {}
 
-    // The server's reply; errors, but for NOSCRIPT, are in it. Throws what `link::exec` throws. The words
-    // must outlive the coroutine. `tracked` as in `link::exec_tracked`.
+    // The server's reply; errors, but for NOSCRIPT, are in it. Throws what `link::exec` throws. The
+    // words must outlive the coroutine. `tracked` as in `link::exec_tracked`.
     boost::asio::awaitable<reply> run(const script& what, std::span<const std::string_view> keys,
                                       std::span<const std::string_view> arguments,
                                       time_point give_up_at, bool tracked = false) const;

@@ -14,7 +14,8 @@ struct rule {
 
 constexpr std::array rules{
     rule{"WRONGTYPE", errc::wrong_type, false,
-         "it holds something else, perhaps a lock of Redisson or another program's data; choose another "
+         "it holds something else, perhaps a lock of Redisson or another program's data; choose "
+         "another "
          "name, namespace or key template"},
     rule{"NOAUTH", errc::refused, false, "give the password in the URL"},
     rule{"WRONGPASS", errc::refused, false, "check user and password"},
@@ -37,7 +38,8 @@ constexpr std::array rules{
     rule{"ERR max number of clients", errc::unavailable, true, "raise maxclients on the server"},
     rule{"ERR DB index", errc::bad_option, false, "choose a database that the server has"},
     rule{"ERR invalid DB index", errc::bad_option, false, "choose a database that the server has"},
-    rule{"ERR unknown command", errc::unsupported, false, "Pawl needs Redis 6.2 or later, or Valkey"},
+    rule{"ERR unknown command", errc::unsupported, false,
+         "Pawl needs Redis 6.2 or later, or Valkey"},
     rule{"NOPROTO", errc::unsupported, false, "Pawl needs Redis 6.2 or later, or Valkey"},
 };
 

@@ -17,22 +17,23 @@ ssl::context make_tls_context(const options& where) {
         try {
             (made.*member)(file);
         } catch (const boost::system::system_error& e) {
-            throw error(errc::bad_option,
-                        std::string("The ") + what + " '" + file + "' cannot be used: " + e.code().message() +
-                            "; give a readable PEM file.");
+            throw error(errc::bad_option, std::string("The ") + what + " '" + file +
+                                              "' cannot be used: " + e.code().message() +
+                                              "; give a readable PEM file.");
         }
     };
     made.set_options(ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
     if (where.tls.ca_file.empty()) made.set_default_verify_paths();
     using load = void (ssl::context::*)(const std::string&);
     use(where.tls.ca_file, "CA file", static_cast<load>(&ssl::context::load_verify_file));
-    use(where.tls.cert_file, "certificate", static_cast<load>(&ssl::context::use_certificate_chain_file));
+    use(where.tls.cert_file, "certificate",
+        static_cast<load>(&ssl::context::use_certificate_chain_file));
     if (!where.tls.key_file.empty()) {
         try {
             made.use_private_key_file(where.tls.key_file, ssl::context::pem);
         } catch (const boost::system::system_error& e) {
-            throw error(errc::bad_option, "The key of the certificate cannot be used: " + e.code().message() +
-                                              "; give a readable PEM file.");
+            throw error(errc::bad_option, "The key of the certificate cannot be used: " +
+                                              e.code().message() + "; give a readable PEM file.");
         }
     }
     if (where.tls.verify) {

@@ -16,7 +16,8 @@ namespace pawl::redis {
 namespace {
 
 std::uint64_t unsigned_number(const reply& from) {
-    if (from.what == reply::kind::integer) return static_cast<std::uint64_t>(std::max<std::int64_t>(from.number, 0));
+    if (from.what == reply::kind::integer)
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(from.number, 0));
     std::uint64_t value = 0;
     std::from_chars(from.text.data(), from.text.data() + from.text.size(), value);
     return value;
@@ -31,7 +32,8 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     const std::array<std::string_view, 3> names{where.lock, where.fence, where.queue};
     const auto answer = co_await scripts_.run(scripts::inspect, names, {}, soon());
     refuse_errors(answer, where.lock);
-    if (answer.items.size() != 4) throw error(errc::protocol, where.lock + ": an answer that makes no sense.");
+    if (answer.items.size() != 4)
+        throw error(errc::protocol, where.lock + ": an answer that makes no sense.");
     found.waiters = unsigned_number(answer.items[3]);
     if (answer.items[0].what == reply::kind::string) {
         auto who = read_value(answer.items[0].text);
@@ -49,7 +51,8 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     const auto glob = scheme_.glob(prefix);
     std::string cursor = "0";
     do {
-        const std::array<std::string_view, 8> words{"SCAN", cursor, "MATCH", glob, "COUNT", "1000", "TYPE", "string"};
+        const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
+                                                    "COUNT", "1000", "TYPE",  "string"};
         const auto answer = co_await link_->exec(words, soon());
         refuse_errors(answer, describe(where_));
         if (answer.items.size() != 2) break;
@@ -70,7 +73,8 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto where = scheme_.of(name);
     if (!link_->connected()) co_await connect(soon());
     const auto lowest = floor();
-    const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue, where.waiters};
+    const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue,
+                                                where.waiters};
     const std::array<std::string_view, 2> arguments{lowest, scheme_.channel_prefix()};
     const auto answer = co_await scripts_.run(scripts::force, names, arguments, soon());
     refuse_errors(answer, where.lock);

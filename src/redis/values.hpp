@@ -10,7 +10,8 @@
 namespace pawl::redis {
 
 // All but the time: what marks a hold as ours before it is known when it began.
-[[nodiscard]] std::string value_prefix(std::string_view owner, std::string_view client, const identity& who);
+[[nodiscard]] std::string value_prefix(std::string_view owner, std::string_view client,
+                                       const identity& who);
 [[nodiscard]] std::string value_of(std::string_view prefix, std::int64_t since_ms);
 // Who is behind a value; only `owner` is set when it is another library's.
 [[nodiscard]] holder read_value(std::string_view value);

@@ -47,16 +47,18 @@ void waiter_table::ring_key(std::string_view lock_key) {
     }
 }
 
-grant pushed_grant(const waiter& to, std::string_view token, std::int64_t server_ms, time_point received) {
+grant pushed_grant(const waiter& to, std::string_view token, std::int64_t server_ms,
+                   time_point received) {
     grant given;
     std::uint64_t number = 0;
     std::from_chars(token.data(), token.data() + token.size(), number);
     given.token = fencing_token(number);
     given.proof = value_of(to.prefix, server_ms);
     given.confirm = true;
-    // No first byte of ours was sent. The grant was made no earlier than the enqueueing was asked for plus
-    // what the server's clock says lay between (one millisecond less, for its rounding), and no later than
-    // now: count from the earlier, so that a server's clock that was set cannot lengthen it.
+    // No first byte of ours was sent. The grant was made no earlier than the enqueueing was asked
+    // for plus what the server's clock says lay between (one millisecond less, for its rounding),
+    // and no later than now: count from the earlier, so that a server's clock that was set cannot
+    // lengthen it.
     const auto between = std::chrono::milliseconds(server_ms - to.asked_server_ms - 1);
     const auto made = to.asked_server_ms < 0 ? to.asked : std::min(received, to.asked + between);
     given.deadline = made + to.window - drift(to.window);

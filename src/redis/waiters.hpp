@@ -21,8 +21,8 @@ struct waiter {
     duration ttl{};
     duration window{};
 
-    // When the enqueueing reply was asked for, and the server's time in it: what bounds the instant of a
-    // pushed grant from below. Unset until the first reply, and while a connection is new.
+    // When the enqueueing reply was asked for, and the server's time in it: what bounds the instant
+    // of a pushed grant from below. Unset until the first reply, and while a connection is new.
     time_point asked{};
     std::int64_t asked_server_ms = -1;
 

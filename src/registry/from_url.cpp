@@ -31,7 +31,8 @@ service sqlite_at(std::string_view text) {
     where.path = url.path;
     for (const auto& [name, value] : url.options) {
         if (name != "namespace")
-            throw error(errc::bad_url, "The URL's option '" + name + "' is unknown; sqlite: has namespace.");
+            throw error(errc::bad_url,
+                        "The URL's option '" + name + "' is unknown; sqlite: has namespace.");
         where.name_space = value;
     }
     return sqlite::at(std::move(where));
@@ -47,14 +48,14 @@ struct entry {
     service (*open)(std::string_view url);
 };
 
-constexpr std::array table{
+constexpr std::array table {
 #if PAWL_WITH_REDIS
     entry{"redis", redis_at}, entry{"rediss", redis_at}, entry{"redis+unix", redis_at},
 #endif
 #if PAWL_WITH_SQLITE
-    entry{"sqlite", sqlite_at},
+        entry{"sqlite", sqlite_at},
 #endif
-    entry{"memory", memory_at},
+        entry{"memory", memory_at},
 };
 
 }  // namespace
@@ -65,9 +66,11 @@ service from_url(std::string_view url) {
         if (known == scheme) return open(url);
     }
     std::string schemes;
-    for (const auto& [known, open] : table) schemes += (schemes.empty() ? "" : ", ") + std::string(known);
+    for (const auto& [known, open] : table)
+        schemes += (schemes.empty() ? "" : ", ") + std::string(known);
     throw error(errc::bad_url, "'" + std::string(scheme.empty() ? redacted(url) : scheme) +
-                                   "' is no scheme that this build knows; use one of: " + schemes + ".");
+                                   "' is no scheme that this build knows; use one of: " + schemes +
+                                   ".");
 }
 
 }  // namespace pawl

@@ -20,13 +20,16 @@ public:
     std::unique_ptr<timer> make_timer(const boost::asio::any_io_executor& on) override {
         return real_runtime().make_timer(on);
     }
-    void random(std::span<std::byte> fill) override { std::fill(fill.begin(), fill.end(), std::byte{}); }
+    void random(std::span<std::byte> fill) override {
+        std::fill(fill.begin(), fill.end(), std::byte{});
+    }
     bool passes_by_itself() const noexcept override { return false; }
 
     time_point now_{100s};
 };
 
-std::shared_ptr<core::lease> held_for(hand_moved& time, duration lease, duration max_hold = forever) {
+std::shared_ptr<core::lease> held_for(hand_moved& time, duration lease,
+                                      duration max_hold = forever) {
     hold what;
     what.claim.ttl = lease;
     what.grant.deadline = time.now() + lease;
@@ -94,8 +97,8 @@ TEST(Lease, NeverOutlivesMaxHold) {
     EXPECT_EQ(one->why(), loss_reason::max_hold);
 }
 
-// A holds; B enqueues at server time 1000 (asked at 100 s by B's clock); the server gives it to B at 1500 and
-// the message takes 3 s. Counting from the receipt would make B believe 3 s too long.
+// A holds; B enqueues at server time 1000 (asked at 100 s by B's clock); the server gives it to B
+// at 1500 and the message takes 3 s. Counting from the receipt would make B believe 3 s too long.
 TEST(PushedGrant, CountsFromTheEarliestInstantItCanHaveBeenMade) {
     boost::asio::io_context context;
     hand_moved time;

@@ -52,7 +52,8 @@ TEST(Options, ThatMakeNoSenseAreRefused) {
 }
 
 TEST(Urls, AreTakenApart) {
-    const auto url = core::parse_url("redis://al%69ce:p%40ss@[::1]:7000/3?key=%7Bname%7D&namespace=x");
+    const auto url =
+        core::parse_url("redis://al%69ce:p%40ss@[::1]:7000/3?key=%7Bname%7D&namespace=x");
     EXPECT_EQ(url.scheme, "redis");
     EXPECT_EQ(url.user, "alice");
     EXPECT_EQ(url.password, "p@ss");
@@ -70,12 +71,27 @@ TEST(Urls, KeepAPasswordTogetherThatHasAnAtSign) {
 }
 
 TEST(Urls, ThatMakeNoSenseAreRefusedWithoutTheirPassword) {
-    for (const std::string_view bad :
-         {"", "nothing", "gopher://x", "redis://h:0", "redis://h:65536", "redis://h:x", "redis://[::1",
-          "redis://h/one", "redis://h?nonsense=1", "redis://h?key", "redis://h?key=plain",
-          "redis://h?namespace=a{b", "redis://h/0?verify=perhaps", "redis+unix:", "redis://%zz",
-          "redis://:hunter2@h:bad", "rediss://:hunter2@h?hunter=2", "redis://h?password_file=/no/such",
-          "redis://h?password_env=NO_SUCH_VARIABLE", "redis://h?reply_timeout_ms=0", "memory:?a=b"}) {
+    for (const std::string_view bad : {"",
+                                       "nothing",
+                                       "gopher://x",
+                                       "redis://h:0",
+                                       "redis://h:65536",
+                                       "redis://h:x",
+                                       "redis://[::1",
+                                       "redis://h/one",
+                                       "redis://h?nonsense=1",
+                                       "redis://h?key",
+                                       "redis://h?key=plain",
+                                       "redis://h?namespace=a{b",
+                                       "redis://h/0?verify=perhaps",
+                                       "redis+unix:",
+                                       "redis://%zz",
+                                       "redis://:hunter2@h:bad",
+                                       "rediss://:hunter2@h?hunter=2",
+                                       "redis://h?password_file=/no/such",
+                                       "redis://h?password_env=NO_SUCH_VARIABLE",
+                                       "redis://h?reply_timeout_ms=0",
+                                       "memory:?a=b"}) {
         try {
             static_cast<void>(from_url(bad));
             ADD_FAILURE() << bad << " was accepted";
@@ -105,8 +121,8 @@ TEST(Keys, OfOneLockShareOneHashTag) {
 
 TEST(Keys, OfDifferentNamesAreDifferentAndLeadBack) {
     const redis::key_scheme scheme("pawl", "");
-    const std::vector<std::string> names{"a",  "a:f", "ab", "a}",  "a}:f", "{a}", "%7B",
-                                         "%7D", "{",   "}",  "}{", "a b", "ü",   "*"};
+    const std::vector<std::string> names{"a",   "a:f", "ab", "a}", "a}:f", "{a}", "%7B",
+                                         "%7D", "{",   "}",  "}{", "a b",  "ü",   "*"};
     std::set<std::string> seen;
     for (const auto& name : names) {
         const auto keys = scheme.of(name);
