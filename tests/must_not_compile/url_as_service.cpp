@@ -4,7 +4,8 @@
 
 pawl::blocking::client connect() {
 #ifdef MISUSE
-    return pawl::blocking::client("redis://127.0.0.1");  // a URL is no service: say from_url or redis::at
+    // A URL is no service: say from_url or redis::at.
+    return pawl::blocking::client("redis://127.0.0.1");
 #else
     return pawl::blocking::client(pawl::redis::at("redis://127.0.0.1"));
 #endif

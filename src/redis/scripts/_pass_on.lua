@@ -1,5 +1,5 @@
--- Gives the lock to the first waiter whose lease and connection are alive, or frees it. The waiter has a
--- short claim window: if it is frozen, the lock moves on when that ends.
+-- Gives the lock to the first waiter whose lease and connection are alive, or frees it. The waiter
+-- has a short claim window: if it is frozen, the lock moves on when that ends.
 local function pass_on(lock, fence, queue, waiters, floor, channel)
     local now = string.format("%.0f", now_ms())
     while true do
@@ -18,7 +18,8 @@ local function pass_on(lock, fence, queue, waiters, floor, channel)
             end
             local token = next_token(fence, floor)
             local client, owner = string.match(first, "^([^:]*):(.*)$")
-            if redis.call("PUBLISH", channel .. client, "grant " .. owner .. " " .. token .. " " .. now) > 0 then
+            local message = "grant " .. owner .. " " .. token .. " " .. now
+            if redis.call("PUBLISH", channel .. client, message) > 0 then
                 return
             end
         end

@@ -1,5 +1,5 @@
--- The counter one up. A counter that is new, or not above what this connection knows to be past, starts
--- again from the clock: 1/65536 s since 2024, so that it is above all that was ever issued.
+-- The counter one up. A counter that is new, or not above what this connection knows to be past,
+-- starts again from the clock: 1/65536 s since 2024, above all that was ever issued.
 local function next_token(fence, floor)
     local token = redis.call("INCR", fence)
     if token <= tonumber(floor) then

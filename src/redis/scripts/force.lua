@@ -1,4 +1,5 @@
--- force: takes the lock from whoever holds it, tells the victim, and passes the lock on with a higher token.
+-- force: takes the lock from whoever holds it, tells the victim, and passes the lock on with a
+-- higher token.
 -- KEYS lock fence queue waiters   ARGV floor channel_prefix   -> 1 | 0 nobody had it
 --@include _token.lua
 --@include _clock.lua

@@ -1,6 +1,8 @@
--- leave: undoes an acquire whose outcome is unknown, or a wait that was given up: out of the line, and the
--- lock passed on if it had been given.
--- KEYS lock fence queue waiters   ARGV floor channel_prefix waiter prefix   -> 1 it had been given | 0
+-- leave: undoes an acquire whose outcome is unknown, or a wait that was given up: out of the line,
+-- and the lock passed on if it had been given.
+-- KEYS lock fence queue waiters
+-- ARGV floor channel_prefix waiter prefix
+-- -> 1 it had been given | 0
 --@include _token.lua
 --@include _clock.lua
 --@include _pass_on.lua

@@ -1,5 +1,5 @@
--- look: a waiter's refresh. Finds a grant whose message was lost, hands on a lock that ended by itself, and
--- keeps the place in line.
+-- look: a waiter's refresh. Finds a grant whose message was lost, hands on a lock that ended by
+-- itself, and keeps the place in line.
 -- KEYS lock fence queue waiters
 -- ARGV floor channel_prefix waiter prefix window_ms lease_ms
 -- -> {1, token, since_ms, ms left} it is the caller's | {0, ms left, server ms, rank}

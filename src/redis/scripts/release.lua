@@ -1,5 +1,5 @@
--- release: gives the lock back: to the heir (a waiter of the caller's own process), to the first live
--- waiter, or to nobody. With `turn` = 1 other processes' waiters go before the heir.
+-- release: gives the lock back: to the heir (a waiter of the caller's own process), to the first
+-- live waiter, or to nobody. With `turn` = 1 other processes' waiters go before the heir.
 -- KEYS lock fence queue waiters
 -- ARGV value floor channel_prefix heir('' = none) heir_value heir_ttl_ms turn
 -- -> {1} released | {1, token} released to the heir | {0} gone | {2} somebody else's

@@ -1,4 +1,5 @@
-// Locks for coroutines, in memory: the library's compiled part of Asio and the headers' inline part agree.
+// Locks for coroutines, in memory: the library's compiled part of Asio and the headers' inline part
+// agree.
 #include <pawl/client.hpp>
 #include <pawl/memory.hpp>
 
