@@ -1,5 +1,5 @@
-// Preloaded into a real redis-server, so that its wall clock is what a test says: the first eight bytes of
-// the file named by PAWL_CLOCK_FILE, µs since 1970. Other clocks are the system's.
+// Preloaded into a real redis-server, so that its wall clock is what a test says: the first eight
+// bytes of the file named by PAWL_CLOCK_FILE, µs since 1970. Other clocks are the system's.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ __attribute__((constructor)) static void open_clock(void) {
     clock_us = page;
 }
 
-// Straight to the kernel: the C library's own function may not be found yet when this is called first.
+// Straight to the kernel: the C library's own function may not be found yet at the first call.
 int clock_gettime(clockid_t which, struct timespec* out) {
     if (clock_us && (which == CLOCK_REALTIME || which == CLOCK_REALTIME_COARSE)) {
         const int64_t now = *clock_us;
