@@ -17,9 +17,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_future.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <unistd.h>
 
+#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
@@ -43,6 +45,50 @@ inline pawl::claim ask(std::string name, pawl::duration ttl = 60s) {
 }
 
 inline pawl::time_point now() { return pawl::real_runtime().now(); }
+
+// What a coroutine came to. By value: the thread sanitizer cannot see how libstdc++ counts the
+// references to an exception that two threads share.
+template <class T>
+struct outcome {
+    std::optional<T> value;
+    std::optional<pawl::errc> reason;
+    boost::system::error_code code;
+    std::string sentence;
+
+    T get() && {
+        if (reason) throw pawl::error(*reason, sentence);
+        if (code) throw boost::system::system_error(code);
+        return std::move(*value);
+    }
+};
+
+template <class T>
+outcome<T> outcome_of(const std::exception_ptr& failed, T value) {
+    outcome<T> got;
+    try {
+        if (failed) std::rethrow_exception(failed);
+        got.value = std::move(value);
+    } catch (const pawl::error& e) {
+        got.reason = e.reason();
+        got.sentence = e.what();
+    } catch (const boost::system::system_error& e) {
+        got.code = e.code();
+    }
+    return got;
+}
+
+template <class T>
+std::future<outcome<T>> spawn(const asio::any_io_executor& on, asio::awaitable<T> what,
+                              asio::cancellation_slot slot = {}) {
+    auto promise = std::make_shared<std::promise<outcome<T>>>();
+    auto answer = promise->get_future();
+    asio::co_spawn(on, std::move(what),
+                   asio::bind_cancellation_slot(
+                       slot, [promise = std::move(promise)](std::exception_ptr failed, T value) {
+                           promise->set_value(outcome_of(failed, std::move(value)));
+                       }));
+    return answer;
+}
 
 // All members may be called from any thread; the destructor closes the backend.
 class client : private pawl::loss_listener {
@@ -69,15 +115,13 @@ public:
     public:
         pending(client& of, pawl::claim what, pawl::duration wait)
             : what_(std::make_shared<pawl::claim>(std::move(what))), strand_(of.strand_) {
-            answer_ = asio::co_spawn(
-                strand_,
-                run(*of.backend_, what_,
-                    wait == pawl::duration::max() ? pawl::time_point::max() : now() + wait),
-                asio::bind_cancellation_slot(stop_->slot(), asio::use_future));
+            const auto give_up_at =
+                wait == pawl::duration::max() ? pawl::time_point::max() : now() + wait;
+            answer_ = spawn(strand_, start(*of.backend_, what_, give_up_at), stop_->slot());
         }
         // Empty: somebody else's. Throws what the backend threw; operation_aborted when cancelled.
         std::optional<pawl::hold> get() {
-            auto given = answer_.get();
+            auto given = answer_.get().get();
             if (!given) return std::nullopt;
             return pawl::hold{*what_, *given};
         }
@@ -90,9 +134,10 @@ public:
         [[nodiscard]] const pawl::claim& what() const noexcept { return *what_; }
 
     private:
-        static asio::awaitable<std::optional<pawl::grant>> run(pawl::backend& at,
-                                                               std::shared_ptr<pawl::claim> what,
-                                                               pawl::time_point give_up_at) {
+        // Keeps the claim, as it has to outlive the call.
+        static asio::awaitable<std::optional<pawl::grant>> start(pawl::backend& at,
+                                                                 std::shared_ptr<pawl::claim> what,
+                                                                 pawl::time_point give_up_at) {
             co_return co_await at.acquire(*what, give_up_at);
         }
 
@@ -100,7 +145,7 @@ public:
         asio::any_io_executor strand_;
         std::shared_ptr<asio::cancellation_signal> stop_ =
             std::make_shared<asio::cancellation_signal>();
-        std::future<std::optional<pawl::grant>> answer_;
+        std::future<outcome<std::optional<pawl::grant>>> answer_;
     };
 
     pending start(pawl::claim what, pawl::duration wait = pawl::duration::max()) {
@@ -145,7 +190,11 @@ private:
     }
     template <class T>
     T wait(asio::awaitable<T> what) {
-        return asio::co_spawn(strand_, std::move(what), asio::use_future).get();
+        return spawn(strand_, std::move(what)).get().get();
+    }
+    // Those that give nothing throw nothing either.
+    void wait(asio::awaitable<void> what) {
+        asio::co_spawn(strand_, std::move(what), asio::use_future).get();
     }
 
     asio::io_context loop_{1};

@@ -1,4 +1,5 @@
 #include "backend_promises.hpp"
+#include "sqlite/place.hpp"
 #include "sqlite_world.hpp"
 
 #include <fcntl.h>
@@ -206,8 +207,7 @@ TEST(sqlite, nothing_is_inherited_by_a_child_that_execs) {
 }
 
 // Runs in the fork, on an event loop of its own; the exit status says which call behaved.
-int behaviour_in_a_fork(pawl::backend& inherited, const pawl::hold& lock,
-                        const pawl::service& where) {
+int behaviour_in_a_fork(pawl::backend& inherited, const pawl::hold& lock, const std::string& path) {
     asio::io_context loop;
     const auto get = [&loop](auto what) {
         auto answer = asio::co_spawn(loop, std::move(what), asio::use_future);
@@ -222,13 +222,7 @@ int behaviour_in_a_fork(pawl::backend& inherited, const pawl::hold& lock,
     asio::co_spawn(loop, inherited.renew(std::span(&line, 1)), asio::detached);
     loop.restart();
     loop.run();
-    const auto anew = failure_of([&] {
-        pawl::backend_context context;
-        context.strand = asio::make_strand(loop);
-        context.time = &pawl::real_runtime();
-        const auto own = where.open(std::move(context));
-        get(own->acquire(what, {}));
-    });
+    const auto anew = failure_of([&] { const pawl::sqlite::open_mark mark(path); });
     const auto unsupported = [](const std::optional<pawl::error>& failed) {
         return failed && failed->reason() == pawl::errc::unsupported;
     };
@@ -242,9 +236,9 @@ TEST(sqlite, a_fork_holds_nothing_and_touches_nothing) {
     const sqlite_world world;
     client one(world.service());
     const auto lock = one.take("it");
-    const auto where = world.service();
+    const auto path = world.path();
     const auto child = ::fork();
-    if (child == 0) ::_exit(behaviour_in_a_fork(one.raw(), lock, where));
+    if (child == 0) ::_exit(behaviour_in_a_fork(one.raw(), lock, path));
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status));
