@@ -51,6 +51,7 @@ std::optional<process> read_process(pid_t pid) {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
     std::vector<char*> result;
+    result.reserve(texts.size() + 1);
     for (const std::string& each : texts)
         result.push_back(const_cast<char*>(each.c_str()));
     result.push_back(nullptr);

@@ -123,6 +123,7 @@ std::vector<std::size_t> table::widths(std::size_t width) const {
 std::vector<std::string> table::lines(std::size_t width, bool coloured) const {
     const auto wide = widths(width);
     std::vector<cell> titles;
+    titles.reserve(columns_.size());
     for (const column& each : columns_)
         titles.push_back({each.title, colour::dim});
     std::vector<std::string> result;
