@@ -121,9 +121,11 @@ void write_chart(const std::string& path, const surroundings& where, const std::
     const int height = top + static_cast<int>(rows.size()) * row_height + 44;
     std::string about;
     for (const auto& [name, value] : where) {
-        if (name == "processor" || name == "cores" || name == "server" || name == "date") {
-            about += (about.empty() ? "" : " · ") + (name == "cores" ? value + " cores" : value);
-        }
+        if (name == "processor" || name == "server" || name == "date")
+            about += (about.empty() ? "" : " · ") + value;
+        if (name == "cores") about += " · " + value + " cores";
+        // A busy machine flatters nobody: say it.
+        if (name == "load before") about += ", load " + value + " before the run";
     }
     std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " +
                       std::to_string(width) + ' ' + std::to_string(height) +

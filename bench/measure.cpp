@@ -29,7 +29,10 @@ void progress(const std::string& line) { std::fprintf(stderr, "  %s\n", line.c_s
 std::string figure(double value) {
     char text[32];
     const double size = std::abs(value);
-    const int digits = size >= 100 || value == std::round(value) ? 0 : size >= 10 ? 1 : 2;
+    const int digits = size >= 100 || value == std::round(value) ? 0
+                       : size >= 10                              ? 1
+                       : size >= 0.1                             ? 2
+                                                                 : 4;
     std::snprintf(text, sizeof text, "%.*f", digits, value);
     return text;
 }
