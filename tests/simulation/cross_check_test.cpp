@@ -1,5 +1,5 @@
-// The native twins against the real Lua on a real server whose clock we move: every reply, every message and
-// every key after every operation.
+// The native twins against the real Lua on a real server whose clock we move: every reply, every
+// message and every key after every operation.
 #include "prng.hpp"
 #include "real_redis.hpp"
 #include "replies.hpp"
@@ -23,9 +23,7 @@ using words = std::vector<std::string>;
 constexpr int operations = 100'000;
 constexpr std::int64_t world_start_us = 1'900'000'000'000'000;
 
-std::string text(std::int64_t number) {
-    return std::to_string(number);
-}
+std::string text(std::int64_t number) { return std::to_string(number); }
 
 // What both sides are told to do: a script, or a plain command.
 struct operation {
@@ -37,7 +35,8 @@ struct operation {
 std::string describe(const operation& what) {
     std::string line = what.script;
     for (const auto& list : {what.keys, what.arguments})
-        for (const auto& word : list) line += " '" + word + "'";
+        for (const auto& word : list)
+            line += " '" + word + "'";
     return line;
 }
 
@@ -99,13 +98,16 @@ private:
         const auto there = now_there_(key(""));
         return there.empty() || chance_.chance(0.5) ? value() : there;
     }
-    std::string value() { return prefix_ + ";" + (chance_.chance(0.7) ? "0" : text(now_us_ / 1000)); }
+    std::string value() {
+        return prefix_ + ";" + (chance_.chance(0.7) ? "0" : text(now_us_ / 1000));
+    }
     std::string floor() {
         const auto dice = chance_.below(10);
         if (dice == 0) return "0";
         const auto start = (world_start_us / 1'000'000 - 1'704'067'200) * 65536;
         if (dice < 9) return text(start + chance_.between(0, 3));
-        return text((now_us_ / 1'000'000 - 1'704'067'200) * 65536 + chance_.between(-70'000, 70'000));
+        return text((now_us_ / 1'000'000 - 1'704'067'200) * 65536 +
+                    chance_.between(-70'000, 70'000));
     }
     std::string ttl() {
         static constexpr std::array<std::int64_t, 6> some{1, 7, 100, 1'000, 30'000, 400'000'000};
@@ -117,7 +119,8 @@ private:
 
     operation acquire() {
         const bool waits = chance_.chance(0.7);
-        return {"acquire", four_keys(),
+        return {"acquire",
+                four_keys(),
                 {value(), ttl(), chance_.chance(0.9) ? floor() : "", waits ? waiter() : "", prefix_,
                  window(), lease()}};
     }
@@ -130,8 +133,8 @@ private:
         const bool heir = chance_.chance(0.5);
         words arguments{mine, floor(), "ch:"};
         pick_client();
-        arguments.insert(arguments.end(), {heir ? waiter() : "", value(), ttl(),
-                                           chance_.chance(0.5) ? "1" : "0"});
+        arguments.insert(arguments.end(),
+                         {heir ? waiter() : "", value(), ttl(), chance_.chance(0.5) ? "1" : "0"});
         return {"release", four_keys(), std::move(arguments)};
     }
     operation renew() {
@@ -164,7 +167,8 @@ private:
     std::string lock_, client_, owner_, prefix_;
 };
 
-// What one side answers to: type, time left and content of a key, in the order of the server's script.
+// What one side answers to: type, time left and content of a key, in the order of the server's
+// script.
 constexpr const char* dump_script = R"lua(
 local all = {}
 for i, key in ipairs(KEYS) do
@@ -218,9 +222,9 @@ public:
         std::vector<redis::reply> rows;
         for (const auto& name : names) {
             const auto it = all.find(name);
-            rows.push_back(it == all.end() ? array_reply({string_reply("none"), integer_reply(-2),
-                                                          nil_reply()})
-                                           : row(name, it->second));
+            rows.push_back(it == all.end()
+                               ? array_reply({string_reply("none"), integer_reply(-2), nil_reply()})
+                               : row(name, it->second));
         }
         return array_reply(std::move(rows));
     }
@@ -249,7 +253,8 @@ private:
             }
             content = array_reply(std::move(items));
         }
-        return array_reply({string_reply(kind), integer_reply(keys_.pttl(name)), std::move(content)});
+        return array_reply(
+            {string_reply(kind), integer_reply(keys_.pttl(name)), std::move(content)});
     }
 
     redis::reply plain(const words& w) {
@@ -298,7 +303,8 @@ public:
         if (what.script.empty()) {
             commands_.queue(what.arguments);
         } else {
-            const auto it = std::ranges::find(redis::scripts::all, what.script, &redis::script::name);
+            const auto it =
+                std::ranges::find(redis::scripts::all, what.script, &redis::script::name);
             eval(std::string(it->sha1), what.keys, what.arguments);
         }
         eval(dump_sha_, every_key, {});
@@ -365,8 +371,10 @@ TEST(cross_check, twins_do_what_the_scripts_do) {
         twins.set_clock(now);
         real.set_clock(now);
         batch.clear();
-        for (auto count = chance.batch(); count > 0; --count) batch.push_back(chance.next(now));
-        for (const auto& one : batch) real.queue(one, every_key);
+        for (auto count = chance.batch(); count > 0; --count)
+            batch.push_back(chance.next(now));
+        for (const auto& one : batch)
+            real.queue(one, every_key);
         real.flush();
         for (const auto& one : batch) {
             SCOPED_TRACE(describe(one) + " at " + std::to_string(now) + ", operation " +

@@ -20,7 +20,8 @@ public:
     }
     // Both ends included.
     std::int64_t between(std::int64_t low, std::int64_t high) noexcept {
-        return low + static_cast<std::int64_t>(next() % (static_cast<std::uint64_t>(high - low) + 1));
+        return low +
+               static_cast<std::int64_t>(next() % (static_cast<std::uint64_t>(high - low) + 1));
     }
     std::size_t below(std::size_t end) noexcept { return next() % end; }
     bool chance(double probability) noexcept {

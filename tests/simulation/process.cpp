@@ -19,14 +19,16 @@ instant process::instant_of(time_point when) const noexcept {
     // Beyond a simulated century nothing is ever looked at; it keeps the arithmetic exact enough.
     if (wanted > 3e18) return instant(static_cast<instant::rep>(3e18));
     auto found = static_cast<instant::rep>(std::ceil(wanted / rate_));
-    while (std::floor(static_cast<double>(found) * rate_) < wanted) ++found;
+    while (std::floor(static_cast<double>(found) * rate_) < wanted)
+        ++found;
     return instant(found);
 }
 
 void process::resume() {
     paused_ = false;
     resumed_at_ = world_.now();
-    for (auto& waiting : backlog_) world_.post(*this, std::move(waiting));
+    for (auto& waiting : backlog_)
+        world_.post(*this, std::move(waiting));
     backlog_.clear();
 }
 

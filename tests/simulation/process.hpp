@@ -1,4 +1,5 @@
-// One simulated program: an executor whose work waits while the program is paused, and a clock of its own.
+// One simulated program: an executor whose work waits while the program is paused, and a clock of
+// its own.
 #pragma once
 
 #include "scheduler.hpp"
@@ -30,7 +31,8 @@ public:
     [[nodiscard]] executor get_executor() noexcept;
     void post(task what) { world_.post(*this, std::move(what)); }
 
-    // SIGSTOP and SIGCONT: work that becomes ready in between runs after the resumption, in its order.
+    // SIGSTOP and SIGCONT: work that becomes ready in between runs after the resumption, in its
+    // order.
     void pause() { paused_ = true; }
     void resume();
     [[nodiscard]] bool paused() const noexcept { return paused_; }
@@ -72,8 +74,6 @@ private:
     process* on_;
 };
 
-inline process::executor process::get_executor() noexcept {
-    return executor(*this);
-}
+inline process::executor process::get_executor() noexcept { return executor(*this); }
 
 }  // namespace pawl::simulation

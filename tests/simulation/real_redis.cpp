@@ -79,7 +79,8 @@ void real_redis::start() {
         const auto got = ::read(output[0], part, sizeof part);
         if (got <= 0) {
             ::close(output[0]);
-            throw std::runtime_error("redis-server did not start. Is it installed? It said:\n" + log);
+            throw std::runtime_error("redis-server did not start. Is it installed? It said:\n" +
+                                     log);
         }
         log.append(part, static_cast<std::size_t>(got));
     }
@@ -94,12 +95,11 @@ real_connection::real_connection(const std::string& socket_path) {
     socket_path.copy(where.sun_path, sizeof where.sun_path - 1);
     checked(::connect(socket_, reinterpret_cast<const sockaddr*>(&where), sizeof where), "connect");
     const timeval patience{10, 0};
-    checked(::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), "setsockopt");
+    checked(::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience),
+            "setsockopt");
 }
 
-real_connection::~real_connection() {
-    ::close(socket_);
-}
+real_connection::~real_connection() { ::close(socket_); }
 
 void real_connection::queue(std::span<const std::string> words) {
     out_ += '*' + std::to_string(words.size()) + "\r\n";
@@ -109,9 +109,9 @@ void real_connection::queue(std::span<const std::string> words) {
 
 void real_connection::flush() {
     for (std::size_t sent = 0; sent < out_.size();) {
-        const auto more =
-            checked(static_cast<int>(::send(socket_, out_.data() + sent, out_.size() - sent, MSG_NOSIGNAL)),
-                    "send");
+        const auto more = checked(
+            static_cast<int>(::send(socket_, out_.data() + sent, out_.size() - sent, MSG_NOSIGNAL)),
+            "send");
         sent += static_cast<std::size_t>(more);
     }
     out_.clear();
@@ -138,7 +138,8 @@ std::string_view real_connection::line() {
 }
 
 std::string_view real_connection::bytes(std::size_t count) {
-    while (in_.size() - read_ < count + 2) more();
+    while (in_.size() - read_ < count + 2)
+        more();
     const std::string_view found = std::string_view(in_).substr(read_, count);
     read_ += count + 2;
     return found;
@@ -149,23 +150,19 @@ redis::reply real_connection::read() {
     const char kind = head.at(0);
     const std::string rest(head.substr(1));
     switch (kind) {
-    case '+':
-        return string_reply(rest);
-    case '-':
-        return error_reply(rest);
-    case ':':
-        return integer_reply(std::stoll(rest));
+    case '+': return string_reply(rest);
+    case '-': return error_reply(rest);
+    case ':': return integer_reply(std::stoll(rest));
     case '$':
         if (rest == "-1") return nil_reply();
         return string_reply(std::string(bytes(std::stoul(rest))));
-    case '*':
-        break;
-    default:
-        throw std::runtime_error("unexpected reply " + rest);
+    case '*': break;
+    default: throw std::runtime_error("unexpected reply " + rest);
     }
     if (rest == "-1") return nil_reply();
     std::vector<redis::reply> items(std::stoul(rest));
-    for (auto& item : items) item = read();
+    for (auto& item : items)
+        item = read();
     return array_reply(std::move(items));
 }
 

@@ -34,8 +34,8 @@ private:
     pid_t server_ = -1;
 };
 
-// Pipelines: send any number of commands, then read as many replies. Throws std::runtime_error, also when
-// no answer comes for ten seconds.
+// Pipelines: send any number of commands, then read as many replies. Throws std::runtime_error,
+// also when no answer comes for ten seconds.
 class real_connection {
 public:
     explicit real_connection(const std::string& socket_path);

@@ -9,9 +9,7 @@
 
 namespace pawl::simulation {
 
-[[nodiscard]] inline redis::reply nil_reply() {
-    return {};
-}
+[[nodiscard]] inline redis::reply nil_reply() { return {}; }
 [[nodiscard]] inline redis::reply integer_reply(std::int64_t number) {
     return {.what = redis::reply::kind::integer, .number = number, .text = {}, .items = {}};
 }

@@ -12,9 +12,7 @@ scheduler::event scheduler::at(instant when, task what) {
     return key;
 }
 
-void scheduler::post(process& on, task what) {
-    ready_.emplace_back(&on, std::move(what));
-}
+void scheduler::post(process& on, task what) { ready_.emplace_back(&on, std::move(what)); }
 
 void scheduler::run_ready() {
     while (!ready_.empty()) {

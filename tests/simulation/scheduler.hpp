@@ -31,8 +31,8 @@ public:
     // Runs as soon as what is ready has run, at this same instant.
     void post(process& on, task what);
 
-    // Runs all that is ready, then moves time on to the next event and runs it and all that it made ready.
-    // False: nothing is left to happen.
+    // Runs all that is ready, then moves time on to the next event and runs it and all that it made
+    // ready. False: nothing is left to happen.
     bool step();
     void run_ready();
 

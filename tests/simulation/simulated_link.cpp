@@ -48,8 +48,8 @@ public:
           channel_(std::move(channel)),
           change_(*context.time, context.strand) {}
 
-    asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it, time_point give_up_at,
-                                bool tracked);
+    asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
+                                time_point give_up_at, bool tracked);
     asio::awaitable<void> close(time_point give_up_at);
     void forget_listener() noexcept { listener_ = nullptr; }
     [[nodiscard]] const redis::session& current() const noexcept { return session_; }
@@ -63,7 +63,8 @@ public:
 
 private:
     struct gate {
-        gate(runtime& time, const asio::any_io_executor& on) : opened(time, on), since(time.now()) {}
+        gate(runtime& time, const asio::any_io_executor& on)
+            : opened(time, on), since(time.now()) {}
         core::alarm opened;
         time_point since;
         bool refused = false;
@@ -112,8 +113,10 @@ void client_end::greeted(const reply& answer) {
     }
     ready_ = true;
     if (listener_ != nullptr) listener_->on_connected(session_);
-    for (auto* const waiting : gates_) waiting->opened.ring();
-    for (const auto& again : sent_) network_.send(wire_, again->command);
+    for (auto* const waiting : gates_)
+        waiting->opened.ring();
+    for (const auto& again : sent_)
+        network_.send(wire_, again->command);
     change_.ring();
 }
 
@@ -124,7 +127,8 @@ asio::awaitable<void> client_end::run(std::shared_ptr<client_end> self) {
         co_await change_.wait_until(context_.time->now() + reply_timeout_);
         if (ready_) {
             pause = 20ms;
-            while (!broken_ && !closing_) co_await change_.wait_until(time_point::max());
+            while (!broken_ && !closing_)
+                co_await change_.wait_until(time_point::max());
         }
         network_.close(wire_);
         went_down();
@@ -184,7 +188,8 @@ asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_
     const auto one = std::make_shared<request>(*context_.time, context_.strand);
     one->command.assign(words_of_it.begin(), words_of_it.end());
     if (bug_ == planted::leave_not_sent && one->command.size() > 1 &&
-        (one->command[1] == redis::scripts::leave.sha1 || one->command[1] == redis::scripts::leave.text))
+        (one->command[1] == redis::scripts::leave.sha1 ||
+         one->command[1] == redis::scripts::leave.text))
         co_return integer_reply(0);
     if (!ready_) co_await wait_ready(give_up_at);
     const auto answer_by = context_.time->now() + reply_timeout_;
@@ -268,9 +273,10 @@ private:
 redis::link_factory simulated_link_factory(simulated_network& network, process& home,
                                            const backend_context& context, duration reply_timeout,
                                            planted bug) {
-    return [&network, &home, context, reply_timeout, bug](link::listener& to, const std::string& channel) {
-        return std::make_unique<simulated_link>(std::make_shared<client_end>(
-            network, home, context, reply_timeout, bug, to, channel));
+    return [&network, &home, context, reply_timeout, bug](link::listener& to,
+                                                          const std::string& channel) {
+        return std::make_unique<simulated_link>(
+            std::make_shared<client_end>(network, home, context, reply_timeout, bug, to, channel));
     };
 }
 

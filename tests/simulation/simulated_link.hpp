@@ -1,4 +1,5 @@
-// A redis::link over the simulated network, with the same promises and the same faults as the real one.
+// A redis::link over the simulated network, with the same promises and the same faults as the real
+// one.
 #pragma once
 
 #include "simulated_network.hpp"

@@ -10,7 +10,7 @@ struct simulated_network::wire {
     std::uint64_t id = 0;
     std::weak_ptr<endpoint> who;
     process* home = nullptr;
-    int run = 0;         // of the server that it leads to
+    int run = 0;  // of the server that it leads to
     bool broken = false;
     bool zombies = false;  // what was sent before the break is still carried out
     instant zombie_delay{};
@@ -24,11 +24,13 @@ simulated_network::simulated_network(scheduler& world, prng chance, network_faul
     : world_(world),
       chance_(chance),
       faults_(faults),
-      redis_([this](auto to, words what) { pushed_.emplace_back(to, std::move(what)); }, faults.bug) {}
+      redis_([this](auto to, words what) { pushed_.emplace_back(to, std::move(what)); },
+             faults.bug) {}
 
 std::int64_t simulated_network::wall_us() const noexcept {
     constexpr std::int64_t start = 1'900'000'000'000'000;
-    return start + std::chrono::duration_cast<std::chrono::microseconds>(world_.now()).count() + jumped_us_;
+    return start + std::chrono::duration_cast<std::chrono::microseconds>(world_.now()).count() +
+           jumped_us_;
 }
 
 simulated_redis& simulated_network::server() {
@@ -37,8 +39,9 @@ simulated_redis& simulated_network::server() {
 }
 
 instant simulated_network::latency() {
-    const auto most = chance_.chance(faults_.slow) ? std::max(faults_.slow_for, faults_.latency_high)
-                                                   : faults_.latency_high;
+    const auto most = chance_.chance(faults_.slow)
+                          ? std::max(faults_.slow_for, faults_.latency_high)
+                          : faults_.latency_high;
     return instant(chance_.between(faults_.latency_low.count(), most.count()));
 }
 
@@ -89,7 +92,8 @@ void simulated_network::arrive(const wire_ptr& on, words command, bool delayed) 
     pump();
 }
 
-// One command at a time, each of some 20 µs or more: also what keeps tokens seeded by the clock apart.
+// One command at a time, each of some 20 µs or more: also what keeps tokens seeded by the clock
+// apart.
 void simulated_network::pump() {
     if (pumping_ || frozen_ || queue_.empty()) return;
     pumping_ = true;
@@ -121,9 +125,12 @@ void simulated_network::carry_out(const job& what) {
     if (chance_.chance(faults_.break_on_reply)) {
         break_off(what.on, true);
     } else {
-        answer(what.on, [on = what.on, reply = std::move(reply)]() mutable {
-            if (const auto who = on->who.lock()) who->on_reply(on->id, std::move(reply));
-        }, false);
+        answer(
+            what.on,
+            [on = what.on, reply = std::move(reply)]() mutable {
+                if (const auto who = on->who.lock()) who->on_reply(on->id, std::move(reply));
+            },
+            false);
     }
     if (faults_.reply_before_own_push) send_pushes(true);
 }
@@ -131,15 +138,19 @@ void simulated_network::carry_out(const job& what) {
 void simulated_network::deliver_push(simulated_redis::connection to, words what) {
     const auto on = find(to);
     if (!on) return;
-    answer(on, [on, what = std::move(what)]() mutable {
-        if (const auto who = on->who.lock()) who->on_push(on->id, std::move(what));
-    }, true);
+    answer(
+        on,
+        [on, what = std::move(what)]() mutable {
+            if (const auto who = on->who.lock()) who->on_push(on->id, std::move(what));
+        },
+        true);
 }
 
 void simulated_network::disturb(const std::function<void(simulated_redis&)>& what) {
     pushed_.clear();
     what(server());
-    for (auto& [to, words_of_it] : std::exchange(pushed_, {})) deliver_push(to, std::move(words_of_it));
+    for (auto& [to, words_of_it] : std::exchange(pushed_, {}))
+        deliver_push(to, std::move(words_of_it));
     plan_expiry();
 }
 
@@ -205,8 +216,10 @@ void simulated_network::reconnect(process& who) {
     const auto all = wires_;
     for (const auto& [id, on] : all) {
         if (on->home != &who) continue;
-        for (auto& one : std::exchange(on->held_up, {})) send(id, std::move(one));
-        for (auto& one : std::exchange(on->held_down, {})) answer(on, std::move(one), false);
+        for (auto& one : std::exchange(on->held_up, {}))
+            send(id, std::move(one));
+        for (auto& one : std::exchange(on->held_down, {}))
+            answer(on, std::move(one), false);
     }
 }
 
@@ -244,8 +257,10 @@ void simulated_network::come_up(store::keys with) {
 void simulated_network::plan_expiry() {
     const auto next_ms = redis_.next_cached_expiry();
     if (next_ms < 0 || frozen_ || !up_) return;
-    const auto when = world_.now() + std::max<instant>(0ns, std::chrono::microseconds(next_ms * 1000 - wall_us())) +
-                      instant(chance_.between(1'000'000, 100'000'000));
+    const auto when =
+        world_.now() +
+        std::max<instant>(0ns, std::chrono::microseconds(next_ms * 1000 - wall_us())) +
+        instant(chance_.between(1'000'000, 100'000'000));
     if (expiry_planned_ <= when) return;
     expiry_planned_ = when;
     world_.at(when, [this] {

@@ -75,7 +75,8 @@ public:
     // No more troubles of its own.
     void calm();
 
-    // An operator's or an eviction's work at the server, with its clock set; who cached something is told.
+    // An operator's or an eviction's work at the server, with its clock set; who cached something
+    // is told.
     void disturb(const std::function<void(simulated_redis&)>& what);
     // To look at it.
     simulated_redis& server();

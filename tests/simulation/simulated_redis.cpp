@@ -67,12 +67,13 @@ redis::reply simulated_redis::dispatch(connection from, const words& command) {
     }
     if (verb == "SET" && command.size() == 6 && command[3] == "NX" && command[4] == "PX")
         return keys_.set(command[1], command[2], std::stoll(command[5]), true) ? string_reply("OK")
-                                                                             : nil_reply();
+                                                                               : nil_reply();
     if (verb == "DEL") return integer_reply(keys_.del(command.at(1)) ? 1 : 0);
     if (verb == "CLIENT" && command.at(1) == "CACHING") {
         if (!tracking_.contains(from))
-            return error_reply("ERR CLIENT CACHING can be called only when the client is in tracking "
-                               "mode with OPTIN or OPTOUT mode enabled");
+            return error_reply(
+                "ERR CLIENT CACHING can be called only when the client is in tracking "
+                "mode with OPTIN or OPTOUT mode enabled");
         caching_next_.insert(from);
         return string_reply("OK");
     }
@@ -81,14 +82,15 @@ redis::reply simulated_redis::dispatch(connection from, const words& command) {
 
 redis::reply simulated_redis::evaluate(const words& command, bool by_text) {
     const auto& all = redis::scripts::all;
-    const auto which = std::ranges::find(
-        all, command.at(1), by_text ? &redis::script::text : &redis::script::sha1);
+    const auto which = std::ranges::find(all, command.at(1),
+                                         by_text ? &redis::script::text : &redis::script::sha1);
     if (which == all.end() || (!by_text && !known_.contains(which->sha1)))
         return error_reply("NOSCRIPT No matching script. Please use EVAL.");
     known_.emplace(which->sha1);
     const auto keys = command.begin() + 3;
     const auto arguments = keys + std::stoll(command.at(2));
-    script_call call{keys_, publish_, words(keys, arguments), words(arguments, command.end()), bug_};
+    script_call call{keys_, publish_, words(keys, arguments), words(arguments, command.end()),
+                     bug_};
     return find_twin(which->name)(call);
 }
 
@@ -96,7 +98,8 @@ redis::reply simulated_redis::scan(const words& command) {
     const auto match = std::ranges::find(command, "MATCH");
     std::vector<redis::reply> found;
     for (const auto& [key, entry] : keys_.all()) {
-        if (match == command.end() || matches(*std::next(match), key)) found.push_back(string_reply(key));
+        if (match == command.end() || matches(*std::next(match), key))
+            found.push_back(string_reply(key));
     }
     return array_reply({string_reply("0"), array_reply(std::move(found))});
 }
@@ -110,7 +113,8 @@ std::int64_t simulated_redis::publish(std::string_view channel, std::string_view
 }
 
 void simulated_redis::remember_reads(connection from) {
-    for (const auto& key : keys_.journaled().read) cached_[key].insert(from);
+    for (const auto& key : keys_.journaled().read)
+        cached_[key].insert(from);
 }
 
 // Told once: who wants to know of the next change reads again. NOLOOP: not of one's own changes.
@@ -155,7 +159,8 @@ void simulated_redis::disconnect(connection gone) {
 void simulated_redis::flush_all() {
     keys_.clear();
     cached_.clear();
-    for (const auto to : tracking_) pushes_(to, {"invalidate", ""});
+    for (const auto to : tracking_)
+        pushes_(to, {"invalidate", ""});
 }
 
 void simulated_redis::evict(std::string_view key) {

@@ -1,5 +1,5 @@
-// What one Redis server does with commands: the twins of Pawl's scripts, a few plain commands, channels, and
-// client-side caching. Knows nothing of networks; see simulated_network.hpp.
+// What one Redis server does with commands: the twins of Pawl's scripts, a few plain commands,
+// channels, and client-side caching. Knows nothing of networks; see simulated_network.hpp.
 #pragma once
 
 #include "twins.hpp"

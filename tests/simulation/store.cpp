@@ -33,8 +33,8 @@ T* store::find_as(std::string_view key) {
 template <class T>
 T& store::make_as(std::string_view key) {
     if (auto* const there = find_as<T>(key)) return *there;
-    return keys_.emplace(std::string(key), entry{T{}, std::nullopt}).first->second.content
-        .template emplace<T>();
+    return keys_.emplace(std::string(key), entry{T{}, std::nullopt})
+        .first->second.content.template emplace<T>();
 }
 
 std::optional<std::string> store::get(std::string_view key) {

@@ -1,5 +1,5 @@
-// The keys of one simulated Redis, with the meaning that its commands give them: types, expiry by the
-// server's wall clock, errors by code. Only what Pawl's scripts use.
+// The keys of one simulated Redis, with the meaning that its commands give them: types, expiry by
+// the server's wall clock, errors by code. Only what Pawl's scripts use.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ public:
 
     std::optional<std::string> get(std::string_view key);
     // False with `only_new` where the key exists. px ≤ 0 is an error; none: no expiry.
-    bool set(std::string_view key, std::string_view value, std::optional<std::int64_t> px, bool only_new);
+    bool set(std::string_view key, std::string_view value, std::optional<std::int64_t> px,
+             bool only_new);
     bool del(std::string_view key);
     std::int64_t pttl(std::string_view key);
     bool pexpire(std::string_view key, std::int64_t ms);

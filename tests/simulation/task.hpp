@@ -12,7 +12,8 @@ public:
     task() noexcept = default;
     template <class F>
         requires(!std::same_as<std::remove_cvref_t<F>, task>)
-    task(F&& what) : what_(std::make_unique<holder<std::remove_cvref_t<F>>>(std::forward<F>(what))) {}
+    task(F&& what)
+        : what_(std::make_unique<holder<std::remove_cvref_t<F>>>(std::forward<F>(what))) {}
 
     explicit operator bool() const noexcept { return what_ != nullptr; }
     void operator()() { std::exchange(what_, nullptr)->call(); }

@@ -68,11 +68,10 @@ struct lock_keys {
     const std::string& waiters;
 };
 
-lock_keys keys_of(const script_call& s) {
-    return {s.key[0], s.key[1], s.key[2], s.key[3]};
-}
+lock_keys keys_of(const script_call& s) { return {s.key[0], s.key[1], s.key[2], s.key[3]}; }
 
-// Gives the lock to this waiter. False: it is dead or gone. Sets `full` where memory forbids any hand-off.
+// Gives the lock to this waiter. False: it is dead or gone. Sets `full` where memory forbids any
+// hand-off.
 bool give(script_call& s, const lock_keys& k, std::string_view first, std::string_view floor,
           std::string_view channel, bool& full) {
     const auto now = std::to_string(s.keys.now_ms());
@@ -225,7 +224,8 @@ reply renew(script_call& s) {
 }
 
 // ^(%x+);(%x+);
-std::optional<std::pair<std::string_view, std::string_view>> owner_and_client(std::string_view text) {
+std::optional<std::pair<std::string_view, std::string_view>> owner_and_client(
+    std::string_view text) {
     const auto hex = [&text]() -> std::string_view {
         const auto end = text.find_first_not_of("0123456789abcdefABCDEF");
         if (end == text.npos || text[end] != ';') return {};

@@ -1,5 +1,5 @@
-// Pawl's Redis scripts once more, in C++, over a simulated store: each does what its .lua file does, command
-// by command. cross_check_test.cpp holds the two together.
+// Pawl's Redis scripts once more, in C++, over a simulated store: each does what its .lua file
+// does, command by command. cross_check_test.cpp holds the two together.
 #pragma once
 
 #include "planted.hpp"

@@ -30,8 +30,8 @@ public:
     }
 
 private:
-    // The event belongs to the world, so it comes in time even while the program is paused; what it posts
-    // waits there.
+    // The event belongs to the world, so it comes in time even while the program is paused; what it
+    // posts waits there.
     void finish(boost::system::error_code how) {
         --home_.pending_;
         asio::post(on_, asio::append(std::exchange(done_, nullptr), how));
@@ -45,9 +45,9 @@ private:
 
 std::chrono::system_clock::time_point virtual_runtime::wall() const noexcept {
     // 2026-01-01 plus the program's own time.
-    return std::chrono::system_clock::time_point(std::chrono::duration_cast<
-        std::chrono::system_clock::duration>(std::chrono::seconds(1767225600) +
-                                             on_.now().time_since_epoch()));
+    return std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(
+            std::chrono::seconds(1767225600) + on_.now().time_since_epoch()));
 }
 
 std::unique_ptr<timer> virtual_runtime::make_timer(const asio::any_io_executor& on) {
@@ -55,7 +55,8 @@ std::unique_ptr<timer> virtual_runtime::make_timer(const asio::any_io_executor& 
 }
 
 void virtual_runtime::random(std::span<std::byte> fill) {
-    for (auto& one : fill) one = static_cast<std::byte>(chance_.next());
+    for (auto& one : fill)
+        one = static_cast<std::byte>(chance_.next());
 }
 
 }  // namespace pawl::simulation
