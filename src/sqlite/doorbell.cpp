@@ -46,7 +46,7 @@ int open_socket() noexcept {
 }  // namespace
 
 doorbell::doorbell(asio::any_io_executor on, runtime& time, std::function<void(ring)> heard)
-    : socket_(std::move(on)), heard_(std::move(heard)), network_(network_namespace()) {
+    : socket_(on), heard_(std::move(heard)), network_(network_namespace()) {
     const int made = open_socket();
     if (made < 0) return;
     const auto address = network_ + "/" + core::random_hex(time, 16);
