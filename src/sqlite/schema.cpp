@@ -47,9 +47,11 @@ PRAGMA user_version = 1;
 
 // True when the file has our tables; false when it has none at all.
 bool is_ours(database& on) {
+    // In this order: another process may make the tables between two of these questions.
+    const auto count = on.number("SELECT count(*) FROM sqlite_schema");
     const auto id = on.number("PRAGMA application_id");
+    if (id == 0 && count == 0) return false;
     const auto found = on.number("PRAGMA user_version");
-    if (id == 0 && found == 0 && on.number("SELECT count(*) FROM sqlite_schema") == 0) return false;
     if (id != ours)
         throw database_error(errc::bad_option,
                              on.path() +
