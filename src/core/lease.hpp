@@ -66,6 +66,7 @@ public:
         time_point renew_at{};
         time_point risk_at{};
         bool in_flight = false;
+        bool again = false;  // the renewal before had no answer
         bool kept = false;
         std::uint64_t number = 0;  // orders what is planned for the same moment
     } plan;

@@ -76,6 +76,7 @@ void lease_keeper::schedule(lease& one) {
     const auto ttl = one.what().claim.ttl;
     const auto begin = one.deadline() + drift(ttl) - ttl;
     const bool last = one.ended_by_max_hold();
+    one.plan.again = false;
     one.plan.renew_at = last ? time_point::max() : begin + ttl / 3;
     one.plan.risk_at = last ? time_point::max() : begin + ttl * 2 / 3;
     plan(one);
@@ -118,9 +119,11 @@ void lease_keeper::look(time_point now) {
     armed_ = time_point::min();  // nothing is planned anew before the loop has gone round
     while (!order_.empty()) {
         auto& one = **order_.begin();
-        // Leases that are nearly due go along: many locks then need few requests.
+        // Leases that are nearly due go along: many locks then need few requests. Not those that
+        // had no answer: a service that fails at once would be asked without a pause.
         const bool renewing = !one.plan.in_flight && one.plan.next == one.plan.renew_at;
-        if (one.plan.next > now + (renewing ? one.what().claim.ttl / 6 : duration{})) break;
+        const bool early = renewing && !one.plan.again;
+        if (one.plan.next > now + (early ? one.what().claim.ttl / 6 : duration{})) break;
         const auto held = one.shared_from_this();
         if (now >= notice_at(one)) {
             lose(held, one.ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired);
@@ -176,6 +179,7 @@ void lease_keeper::settle(const std::shared_ptr<lease>& one, const renewal& answ
     case renewal::outcome::unknown: {
         const auto pause =
             std::max<duration>(one->what().claim.ttl / 20, std::chrono::milliseconds(5));
+        one->plan.again = true;
         one->plan.renew_at = time_.now() + pause;
         plan(*one);
         break;

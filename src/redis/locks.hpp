@@ -41,6 +41,12 @@ public:
 private:
     class visit;
     class busy;
+    // Whom a release names to go next. A copy: the waiter may leave while the release is under way.
+    struct heir {
+        std::string owner, member, prefix;  // empty: nobody
+        duration ttl{};
+        std::int64_t since = 0;
+    };
 
     runtime& time() const noexcept { return *context_.time; }
     time_point now() const noexcept { return context_.time->now(); }
@@ -62,11 +68,11 @@ private:
     boost::asio::awaitable<void> leave(keys where, std::string member, std::string prefix,
                                        duration ttl, std::uint64_t generation);
     boost::asio::awaitable<void> release_later(keys where, std::string proof, duration ttl);
+    [[nodiscard]] heir heir_of(const std::string& name) const;
     boost::asio::awaitable<reply> send_release(const keys& where, const std::string& proof,
-                                               const waiter* heir, std::int64_t heir_since,
-                                               bool turn, time_point give_up_at);
-    void inherit(const std::string& name, const std::string& owner, const reply& answer,
-                 time_point asked, std::int64_t since);
+                                               const heir& to, bool turn, time_point give_up_at);
+    void inherit(const std::string& name, const keys& where, const heir& to, const reply& answer,
+                 time_point asked);
     boost::asio::awaitable<std::string> info(std::string_view section);
 
     void on_message(std::string_view channel, std::string_view payload) override;

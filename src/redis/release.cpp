@@ -72,17 +72,14 @@ asio::awaitable<void> locks::renew(std::span<renewal> batch) {
 }
 
 asio::awaitable<reply> locks::send_release(const keys& where, const std::string& proof,
-                                           const waiter* heir, std::int64_t heir_since, bool turn,
-                                           time_point give_up_at) {
-    if (!link_->connected()) co_await connect(give_up_at);
+                                           const heir& to, bool turn, time_point give_up_at) {
     const auto lowest = floor();
-    const auto member = heir != nullptr ? heir->member : std::string();
-    const auto value = heir != nullptr ? value_of(heir->prefix, heir_since) : std::string();
-    const auto ttl = heir != nullptr ? milliseconds(heir->ttl) : std::string();
+    const auto value = to.member.empty() ? std::string() : value_of(to.prefix, to.since);
+    const auto ttl = to.member.empty() ? std::string() : milliseconds(to.ttl);
     const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue,
                                                 where.waiters};
-    const std::array<std::string_view, 7> arguments{proof, lowest, scheme_.channel_prefix(), member,
-                                                    value, ttl,    turn ? "1" : "0"};
+    const std::array<std::string_view, 7> arguments{
+        proof, lowest, scheme_.channel_prefix(), to.member, value, ttl, turn ? "1" : "0"};
     auto answer = co_await scripts_.run(scripts::release, names, arguments, give_up_at);
     co_return answer;
 }
@@ -90,21 +87,19 @@ asio::awaitable<reply> locks::send_release(const keys& where, const std::string&
 asio::awaitable<release_result> locks::release(const hold& what) {
     const busy here(*this);
     const auto where = scheme_.of(what.claim.name);
-    // A waiter of this process inherits at once; after some turns the others come first.
-    const auto* heir = waiters_.first_for(what.claim.name);
-    const auto heir_owner = heir != nullptr ? heir->owner : std::string();
-    const auto passed = passes_.find(what.claim.name);
-    const bool turn = passed != passes_.end() && passed->second >= local_passes;
-    const auto since = wall_ms();
-    const auto asked = now();
     const auto give_up_at =
-        std::clamp(what.grant.deadline, asked + 50ms, asked + where_.reply_timeout);
+        std::clamp(what.grant.deadline, now() + 50ms, now() + where_.reply_timeout);
     auto result = release_result::unknown;
     try {
-        const auto answer =
-            co_await send_release(where, what.grant.proof, heir, since, turn, give_up_at);
+        // The heir is chosen when there is nothing left to wait for: it may leave at any time.
+        if (!link_->connected()) co_await connect(give_up_at);
+        const auto to = heir_of(what.claim.name);
+        const auto passed = passes_.find(what.claim.name);
+        const bool turn = passed != passes_.end() && passed->second >= local_passes;
+        const auto asked = now();
+        const auto answer = co_await send_release(where, what.grant.proof, to, turn, give_up_at);
         result = found(answer);
-        inherit(what.claim.name, heir_owner, answer, asked, since);
+        inherit(what.claim.name, where, to, answer, asked);
     } catch (const connection_lost&) {
     } catch (const error&) {}
     if (result == release_result::unknown && !closing_)
@@ -113,34 +108,49 @@ asio::awaitable<release_result> locks::release(const hold& what) {
     co_return result;
 }
 
-// The heir, if it still waits. One that has left meanwhile has its leaving on the way behind this.
-void locks::inherit(const std::string& name, const std::string& owner, const reply& answer,
-                    time_point asked, std::int64_t since) {
+// A waiter of this process inherits at once; after some turns the others come first.
+locks::heir locks::heir_of(const std::string& name) const {
+    const auto* first = waiters_.first_for(name);
+    if (first == nullptr) return {};
+    return {first->owner, first->member, first->prefix, first->ttl, wall_ms()};
+}
+
+void locks::inherit(const std::string& name, const keys& where, const heir& to, const reply& answer,
+                    time_point asked) {
     if (answer.items.size() < 2) {
         passes_.erase(name);
         return;
     }
     ++passes_[name];
-    auto* heir = waiters_.by_owner(owner);
-    if (heir == nullptr || heir->given) return;
+    auto* next = waiters_.by_owner(to.owner);
+    if (next == nullptr) {
+        // Its leaving may have come before the gift, where the script had to be sent twice.
+        asio::co_spawn(context_.strand,
+                       leave(where, to.member, to.prefix, to.ttl, link_->current().generation),
+                       asio::detached);
+        return;
+    }
+    if (next->given) return;
     std::uint64_t token = 0;
     const auto& text = answer.items[1].text;
     std::from_chars(text.data(), text.data() + text.size(), token);
     grant given;
-    given.deadline = asked + heir->ttl - drift(heir->ttl);
+    given.deadline = asked + next->ttl - drift(next->ttl);
     given.token = fencing_token(token);
-    given.proof = value_of(heir->prefix, since);
-    heir->given = std::move(given);
-    heir->woken.ring();
+    given.proof = value_of(next->prefix, to.since);
+    next->given = std::move(given);
+    next->woken.ring();
 }
 
 asio::awaitable<void> locks::release_later(keys where, std::string proof, duration ttl) {
     const busy here(*this);
     const auto until = now() + ttl;
+    const heir nobody;
     while (now() < until && !closing_) {
         co_await pause(50ms, 200ms);
         try {
-            const auto answer = co_await send_release(where, proof, nullptr, 0, false, until);
+            if (!link_->connected()) co_await connect(until);
+            const auto answer = co_await send_release(where, proof, nobody, false, until);
             if (found(answer) != release_result::unknown || !worth_retrying(answer.text)) co_return;
         } catch (const connection_lost&) {
         } catch (const error&) {}

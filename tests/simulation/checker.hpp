@@ -1,0 +1,124 @@
+// What must be true in every world (docs/testing.md, "The simulation"). It sees what users hold and
+// every command that the server carries out, and knows which troubles excuse what.
+#pragma once
+
+#include "plan.hpp"
+#include "trace.hpp"
+
+#include <pawl/held_lock.hpp>
+#include <redis/keys.hpp>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pawl::simulation {
+
+class checker final : public simulated_network::witness {
+public:
+    checker(scheduler& world, simulated_network& network, const plan& what, trace& log);
+
+    void add_name(const std::string& name, const redis::keys& where);
+
+    // What a user knew when it asked.
+    struct question {
+        instant invoked{};
+        std::uint64_t newest = 0;  // token that anybody had been given by then
+        duration ttl{};
+    };
+    [[nodiscard]] question asked(const std::string& name, duration ttl) const;
+
+    // The handle must stay where it is until `gone`.
+    using tenure_id = std::uint64_t;
+    tenure_id granted(process& by, const std::string& name, const held_lock& handle,
+                      const question& asked);
+    // The user gives it up; from here on it does not believe.
+    void gone(tenure_id which);
+    void released(const std::string& name, std::uint64_t token, bool surely, instant called,
+                  release_result found);
+    // The user writes to the resource that the lock guards.
+    void wrote(tenure_id which);
+    // The user saw that it lost the lock.
+    void noticed_loss(tenure_id which);
+    void died(process& who);
+    [[nodiscard]] bool excused(tenure_id which) const;
+
+    // Locks may have been taken from their holders: of this name, or of all.
+    void disturbed(const std::string* name);
+    // And may have been given back to them: the server came up with what was true a while ago.
+    void set_back();
+    void executed(process& by, const words& command, const redis::reply& answer) override;
+
+    // At the end, when nobody wants anything any more: no lock of the living, then no waiter.
+    void expect_no_locks();
+    void expect_no_waiters();
+
+    void fail(const std::string& rule, const std::string& what);
+    [[nodiscard]] const std::string& violation() const noexcept { return violation_; }
+    [[nodiscard]] std::uint64_t grants() const noexcept { return grants_; }
+
+private:
+    struct tenure {
+        process* by = nullptr;
+        std::string name;
+        const held_lock* handle = nullptr;
+        std::uint64_t token = 0;
+        duration ttl{};
+        instant excused_until{-1};
+    };
+    struct book {
+        redis::keys where;
+        std::string value;                            // of the lock, when last looked at
+        std::map<std::string, std::uint64_t> tokens;  // of every value there was
+        std::map<std::string, std::uint64_t> renumbered;
+        std::set<std::uint64_t> returned;  // tokens, to users
+        std::uint64_t newest = 0;
+        std::uint64_t written = 0;  // the resource's highest
+        instant disturbed{-1};
+        instant set_back{-1};
+        instant forced{-1};
+        std::map<std::string, std::int64_t> leases;  // of waiters, ms
+        std::set<std::string> left;
+    };
+    struct call;  // of a script, as the server carried it out
+
+    [[nodiscard]] bool believes(const tenure& one) const;
+    [[nodiscard]] bool is_excused(const tenure& one) const;
+    [[nodiscard]] bool awake(const process& who, instant for_the_last) const;
+    [[nodiscard]] std::string value_now(const book& at);
+    [[nodiscard]] bool server_has(const book& at, std::uint64_t token);
+    [[nodiscard]] instant server_end(const book& at);
+    [[nodiscard]] std::uint64_t counter_now(const book& at);
+    [[nodiscard]] process* client_of(const std::string& value) const;
+    [[nodiscard]] static std::string member_of(const std::string& value);
+    [[nodiscard]] std::string shown(const tenure& one) const;
+
+    void check_tokens(const tenure& one, book& at, const question& asked);
+    void check_alone(const tenure& one);
+    void watch(tenure_id which);
+    void check_deadline(tenure_id which, instant deadline);
+    void check_ours(const tenure& one, const std::string& when);
+    void look_at(book& at, const call& what);
+    void changed(book& at, const call& what, const std::string& now);
+    void passed_on(book& at, const call& what, const std::string& now);
+    void expect_delivery(book& at, const std::string& value);
+    void expect_told(const book& of, std::uint64_t token);
+    void check_rules(book& at, const call& what);
+    void check_nobody_forgotten(book& at, const call& what);
+
+    scheduler& world_;
+    simulated_network& network_;
+    const plan& plan_;
+    trace& log_;
+    std::map<std::string, book> books_;
+    std::map<std::string, book*, std::less<>> by_key_;
+    std::map<tenure_id, tenure> tenures_;
+    std::map<std::string, process*, std::less<>> clients_;
+    std::set<const process*> dead_;
+    tenure_id made_ = 0;
+    std::uint64_t grants_ = 0;
+    std::string violation_;
+};
+
+}  // namespace pawl::simulation

@@ -1,0 +1,131 @@
+#include "plan.hpp"
+
+#include <algorithm>
+#include <array>
+
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+constexpr std::array<std::string_view, trouble_kinds> names{
+    "cut off",        "break all", "freeze",         "restart", "restart old",
+    "restart empty",  "flush",     "forget scripts", "evict",   "clock forward",
+    "clock backward", "pause",     "crash",          "force",   "foreign"};
+
+instant between(prng& chance, instant low, instant high) {
+    return instant(chance.between(low.count(), high.count()));
+}
+
+// Over several orders of size: short and long alike are likely.
+instant spread(prng& chance, instant low, instant high) {
+    auto value = low;
+    while (value < high && chance.chance(0.6))
+        value *= 2;
+    return std::min(between(chance, low, value * 2), high);
+}
+
+void plan_network(plan& made, prng& chance) {
+    auto& net = made.net;
+    net.latency_low = between(chance, 20us, 100us);
+    net.latency_high = net.latency_low + spread(chance, 50us, 2ms);
+    net.reply_before_own_push = chance.chance(0.5);
+    net.pushes_overtake = chance.chance(0.5);
+    if (made.calm_network) return;
+    if (chance.chance(0.4)) {
+        net.slow = chance.chance(0.5) ? 0.01 : 0.1;
+        net.slow_for = spread(chance, 5ms, 2s);
+    }
+    if (chance.chance(0.3)) net.break_on_request = 0.02;
+    if (chance.chance(0.3)) net.break_on_reply = 0.02;
+    if (chance.chance(0.4)) net.unnoticed = 0.5;
+    if (chance.chance(0.5)) {
+        net.zombie = 0.5;
+        net.zombie_for = spread(chance, 1ms, 4s);
+    }
+}
+
+bool harms_network(trouble what) {
+    return what <= trouble::forget_scripts || what == trouble::clock_forward ||
+           what == trouble::clock_backward || what == trouble::evict;
+}
+
+bool loses_counters(trouble what) {
+    return what == trouble::restart_old || what == trouble::restart_empty ||
+           what == trouble::flush || what == trouble::evict;
+}
+
+instant length_of(trouble what, prng& chance) {
+    switch (what) {
+    case trouble::clock_forward:
+    case trouble::clock_backward: return spread(chance, 5ms, 20s);
+    case trouble::restart_old: return spread(chance, 10ms, 3s);
+    default: return spread(chance, 5ms, 6s);
+    }
+}
+
+void plan_troubles(plan& made, prng& chance) {
+    std::array<bool, trouble_kinds> on{};
+    const auto likely = std::array{0.1, 0.3, 0.6}[chance.below(3)];
+    for (std::size_t kind = 0; kind < trouble_kinds; ++kind) {
+        const auto what = static_cast<trouble>(kind);
+        on[kind] = chance.chance(likely) && !(made.calm_network && harms_network(what));
+    }
+    on[static_cast<std::size_t>(trouble::foreign)] &= made.shared_key;
+    for (std::size_t kind = 0; kind < trouble_kinds; ++kind) {
+        if (!on[kind]) continue;
+        const auto what = static_cast<trouble>(kind);
+        for (auto times = chance.between(1, 3); times > 0; --times) {
+            disturbance one{between(chance, 10ms, made.horizon), what, length_of(what, chance),
+                            chance.below(1000)};
+            made.troubles.push_back(one);
+        }
+    }
+    std::ranges::stable_sort(made.troubles, {}, &disturbance::at);
+    const auto any = [&](auto test) {
+        return std::ranges::any_of(made.troubles, test, &disturbance::what);
+    };
+    made.tokens_may_go_back =
+        any([](trouble t) { return t == trouble::clock_backward; }) && any(loses_counters);
+}
+
+void plan_users(plan& made, prng& chance) {
+    auto& users = made.users;
+    const auto maybe = [&](double most) { return chance.chance(0.5) ? most : 0.0; };
+    users.tries = maybe(0.4);
+    users.limited = maybe(0.5);
+    users.cancels = maybe(0.3);
+    users.drops = maybe(0.4);
+    users.clings = maybe(0.15);
+    users.max_hold = maybe(0.2);
+    users.unfenced = chance.chance(0.1) ? 0.3 : 0.0;
+    users.idle_most = spread(chance, 1ms, 300ms);
+    users.hold_most = spread(chance, 1ms, 500ms);
+    users.ttl_least = spread(chance, 50ms, 1s);
+    users.ttl_most = users.ttl_least + spread(chance, 50ms, 5s);
+}
+
+}  // namespace
+
+std::string_view to_string(trouble what) noexcept { return names[static_cast<std::size_t>(what)]; }
+
+plan make_plan(std::uint64_t seed, planted bug) {
+    prng chance(seed ^ 0x5EED0F91A0000000u);
+    plan made;
+    made.seed = seed;
+    made.programs = static_cast<std::size_t>(chance.between(1, 4));
+    made.users_each = static_cast<std::size_t>(chance.between(1, 3));
+    made.names = chance.chance(0.7) ? 1 : 2;
+    made.horizon = between(chance, 1s, 6s);
+    made.reply_timeout = std::array<duration, 3>{300ms, 1s, 5s}[chance.below(3)];
+    made.shared_key = chance.chance(0.25);
+    made.clocks_differ = chance.chance(0.5) ? 0.004 : 0.0;
+    made.calm_network = chance.chance(0.3);
+    plan_network(made, chance);
+    made.net.bug = bug;
+    plan_troubles(made, chance);
+    plan_users(made, chance);
+    return made;
+}
+
+}  // namespace pawl::simulation

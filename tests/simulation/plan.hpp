@@ -1,0 +1,78 @@
+// What happens in the world of one seed: who lives there, and which troubles come when. Each seed
+// switches on a random few of them ("swarm testing", Groce et al., ISSTA 2012): a world in which
+// everything goes wrong at once hides more than it shows.
+#pragma once
+
+#include "simulated_network.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::simulation {
+
+enum class trouble : std::uint8_t {
+    cut_off,         // a program's messages wait, as TCP's do
+    break_all,       // its connections break
+    freeze,          // the server stands still
+    restart,         // and comes back with its data,
+    restart_old,     // with those of a while ago,
+    restart_empty,   // or with none
+    flush,           // FLUSHALL
+    forget_scripts,  // SCRIPT FLUSH
+    evict,           // one of a lock's keys is gone
+    clock_forward,   // the server's clock is set
+    clock_backward,
+    pause,   // SIGSTOP of a program, and SIGCONT
+    crash,   // SIGKILL
+    force,   // an operator releases by force
+    foreign  // another library takes the lock, and frees it
+};
+inline constexpr std::size_t trouble_kinds = 15;
+[[nodiscard]] std::string_view to_string(trouble what) noexcept;
+
+struct disturbance {
+    instant at{};
+    trouble what{};
+    instant lasts{};
+    std::size_t which = 0;  // program, key or name: the world takes it modulo their number
+};
+
+// What a program's users do, as chances and ranges.
+struct habits {
+    double tries = 0.2;     // asks once
+    double limited = 0.3;   // waits for a while only
+    double cancels = 0.1;   // gives up at a random moment
+    double drops = 0.2;     // lets the handle go instead of releasing
+    double clings = 0.1;    // holds on until it is lost, or for very long
+    double max_hold = 0.1;  // limits the total hold
+    double unfenced = 0.0;  // asks for no token
+    instant idle_most{};    // between two locks
+    instant hold_most{};
+    duration ttl_least{}, ttl_most{};
+};
+
+struct plan {
+    std::uint64_t seed = 0;
+    network_faults net;
+    std::vector<disturbance> troubles;
+    habits users;
+    std::size_t programs = 1;
+    std::size_t users_each = 1;
+    std::size_t names = 1;
+    instant horizon{};
+    duration reply_timeout{};
+    bool shared_key = false;   // on the wire with other libraries
+    double clocks_differ = 0;  // how much faster or slower a program's clock may be
+
+    // Nothing happens to messages or the server: whoever is alive is served at once.
+    bool calm_network = false;
+    // A clock was set back and the counter may be lost: tokens may then go back
+    // (docs/guarantees.md).
+    bool tokens_may_go_back = false;
+};
+
+[[nodiscard]] plan make_plan(std::uint64_t seed, planted bug);
+
+}  // namespace pawl::simulation

@@ -1,0 +1,99 @@
+#include "planted_backend.hpp"
+
+#include "simulated_link.hpp"
+
+#include <pawl/backend.hpp>
+
+#include <utility>
+
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+namespace {
+
+class planted_backend final : public backend {
+public:
+    planted_backend(std::unique_ptr<backend> right, runtime& time, planted bug)
+        : right_(std::move(right)), time_(time), bug_(bug) {}
+
+    asio::awaitable<std::optional<grant>> acquire(const claim& what,
+                                                  time_point give_up_at) override {
+        auto given = co_await right_->acquire(what, give_up_at);
+        if (!given) co_return given;
+        const auto whole = time_.now() + what.ttl - drift(what.ttl);
+        if (bug_ == planted::deadline_from_reply && !given->confirm) given->deadline = whole;
+        if (bug_ == planted::claim_window_taken_for_ttl && std::exchange(given->confirm, false))
+            given->deadline = whole;
+        if (bug_ == planted::token_from_before)
+            given->token = fencing_token(given->token.value() - 1);
+        co_return given;
+    }
+
+    asio::awaitable<void> renew(std::span<renewal> batch) override {
+        if (bug_ == planted::renewals_not_sent) co_return;
+        co_await right_->renew(batch);
+        for (auto& one : batch) {
+            const bool wrong =
+                (bug_ == planted::renewal_deadline_from_reply &&
+                 one.result == renewal::outcome::extended) ||
+                (bug_ == planted::silence_taken_for_extended &&
+                 one.result == renewal::outcome::unknown) ||
+                (bug_ == planted::refusal_ignored && one.result == renewal::outcome::refused);
+            if (!wrong) continue;
+            one.result = renewal::outcome::extended;
+            one.deadline = time_.now() + one.ttl - drift(one.ttl);
+        }
+    }
+
+    asio::awaitable<release_result> release(const hold& what) override {
+        if (bug_ == planted::release_not_sent) co_return release_result::released;
+        const auto found = co_await right_->release(what);
+        co_return found;
+    }
+
+    asio::awaitable<lock_info> inspect(std::string_view name) override {
+        return right_->inspect(name);
+    }
+    asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
+        return right_->list(prefix);
+    }
+    asio::awaitable<bool> force_release(std::string_view name) override {
+        return right_->force_release(name);
+    }
+    asio::awaitable<examination> examine() override { return right_->examine(); }
+    asio::awaitable<void> close() override { return right_->close(); }
+    promises promised() const noexcept override { return right_->promised(); }
+
+private:
+    std::unique_ptr<backend> right_;
+    runtime& time_;
+    planted bug_;
+};
+
+class definition final : public service::definition {
+public:
+    definition(simulated_network& network, process& home, redis::options where, planted bug)
+        : network_(network), home_(home), where_(std::move(where)), bug_(bug) {}
+
+    std::unique_ptr<backend> open(backend_context context) const override {
+        auto connect = simulated_link_factory(network_, home_, context, where_.reply_timeout, bug_);
+        auto right = redis::make_backend(where_, context, connect);
+        return std::make_unique<planted_backend>(std::move(right), *context.time, bug_);
+    }
+    std::string describe() const override { return "simulated"; }
+
+private:
+    simulated_network& network_;
+    process& home_;
+    const redis::options where_;
+    const planted bug_;
+};
+
+}  // namespace
+
+service simulated_service(simulated_network& network, process& home, const redis::options& where,
+                          planted bug) {
+    return service(std::make_shared<definition>(network, home, where, bug));
+}
+
+}  // namespace pawl::simulation

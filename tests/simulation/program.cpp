@@ -1,0 +1,103 @@
+#include "program.hpp"
+
+#include "planted_backend.hpp"
+#include "user.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+
+#include <algorithm>
+
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+namespace {
+
+client_options identity_of(const std::string& label, runtime& time) {
+    client_options made;
+    made.command = label;
+    made.pid = 1;
+    made.time = &time;
+    return made;
+}
+
+time_point some_start(prng& chance) {
+    return time_point(duration(chance.between(0, 1'000'000'000'000)));
+}
+
+double some_rate(prng& chance, double most) {
+    return 1 + most * static_cast<double>(chance.between(-1000, 1000)) / 1000;
+}
+
+}  // namespace
+
+program::program(const surroundings& around, std::string label, prng chance)
+    : around_(around),
+      label_(std::move(label)),
+      chance_(chance),
+      process_(around.world, some_start(chance_), some_rate(chance_, around.what.clocks_differ)),
+      time_(process_, chance_.fork()) {
+    client_.emplace(process_.get_executor(),
+                    simulated_service(around.network, process_, around.where, around.what.net.bug),
+                    identity_of(label_, time_));
+}
+
+program::~program() = default;
+
+void program::start(std::size_t users) {
+    for (std::size_t i = 0; i < users; ++i) {
+        const auto name = label_ + static_cast<char>('a' + static_cast<char>(i));
+        users_.push_back(std::make_unique<user>(*this, name, chance_.fork()));
+        users_.back()->start();
+    }
+}
+
+void program::pause() {
+    around_.log.say(label_ + " stopped");
+    process_.pause();
+}
+
+void program::resume() {
+    if (!alive_ || !process_.paused()) return;
+    around_.log.say(label_ + " goes on");
+    process_.resume();
+}
+
+void program::crash() {
+    around_.log.say(label_ + " killed");
+    alive_ = false;
+    process_.pause();
+    around_.network.ban(process_);
+    around_.judge.died(process_);
+    for (const auto& one : users_)
+        one->die();
+}
+
+void program::finish() {
+    for (const auto& one : users_)
+        one->finish();
+}
+
+bool program::finished() const {
+    return std::ranges::all_of(users_, [](const auto& one) { return one->finished(); });
+}
+
+void program::force_release(const std::string& name) {
+    auto done = [this](const boost::system::error_code& ec, bool found) {
+        around_.log.say(label_ + " forced: " + (ec ? ec.message() : found ? "yes" : "nobody"));
+    };
+    process_.post([this, name, done] {
+        if (client_)
+            client_->async_force_release(name, asio::bind_executor(process_.get_executor(), done));
+    });
+}
+
+void program::end() {
+    process_.resume();
+    process_.post([this] {
+        for (const auto& one : users_)
+            one->die();
+        client_.reset();
+    });
+}
+
+}  // namespace pawl::simulation

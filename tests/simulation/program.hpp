@@ -1,0 +1,66 @@
+// A simulated program: one Pawl client, and users who lock with it.
+#pragma once
+
+#include "checker.hpp"
+#include "virtual_runtime.hpp"
+
+#include <pawl/client.hpp>
+#include <pawl/redis.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pawl::simulation {
+
+class user;
+
+// What all programs of a world share.
+struct surroundings {
+    scheduler& world;
+    simulated_network& network;
+    checker& judge;
+    trace& log;
+    const plan& what;
+    const redis::options& where;
+    const std::vector<std::string>& names;
+};
+
+class program {
+public:
+    program(const surroundings& around, std::string label, prng chance);
+    ~program();
+
+    void start(std::size_t users);
+    void pause();
+    void resume();
+    // SIGKILL. Its memory stays until `end`, where nobody sees it.
+    void crash();
+    // No new locks; those that are held are given back.
+    void finish();
+    [[nodiscard]] bool finished() const;
+    void force_release(const std::string& name);
+    // The client goes; a dead program's, too, so that nothing stays in memory.
+    void end();
+    [[nodiscard]] std::size_t timers() const noexcept { return time_.pending(); }
+
+    [[nodiscard]] bool alive() const noexcept { return alive_; }
+    [[nodiscard]] process& home() noexcept { return process_; }
+    [[nodiscard]] virtual_runtime& time() noexcept { return time_; }
+    [[nodiscard]] client& locks() noexcept { return *client_; }
+    [[nodiscard]] const surroundings& around() const noexcept { return around_; }
+    [[nodiscard]] const std::string& label() const noexcept { return label_; }
+
+private:
+    const surroundings around_;
+    const std::string label_;
+    prng chance_;
+    process process_;
+    virtual_runtime time_;
+    std::optional<client> client_;
+    std::vector<std::unique_ptr<user>> users_;
+    bool alive_ = true;
+};
+
+}  // namespace pawl::simulation

@@ -1,0 +1,303 @@
+#include "world.hpp"
+
+#include <algorithm>
+#include <array>
+
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+redis::options options_of(const plan& what) {
+    redis::options made;
+    made.reply_timeout = what.reply_timeout;
+    if (what.shared_key) made.key = "{name}";
+    return made;
+}
+
+std::vector<std::string> names_of(const plan& what) {
+    std::vector<std::string> made{"gate"};
+    if (what.names > 1) made.emplace_back("door");
+    return made;
+}
+
+class world {
+public:
+    world(std::uint64_t seed, planted bug, const trace::reader& shown)
+        : plan_(make_plan(seed, bug)),
+          log_(time_, shown),
+          chance_(seed),
+          network_(time_, chance_.fork(), plan_.net),
+          where_(options_of(plan_)),
+          names_(names_of(plan_)),
+          judge_(time_, network_, plan_, log_) {
+        const redis::key_scheme scheme(where_.name_space, where_.key);
+        for (const auto& name : names_)
+            judge_.add_name(name, scheme.of(name));
+        network_.set_witness(&judge_);
+    }
+
+    outcome run();
+
+private:
+    void populate();
+    void add_program();
+    void live();
+    void heal();
+    void wind_up();
+    void probe();
+    void unwind();
+    void advance(instant until);
+    template <class Done>
+    bool advance_until(Done done, instant limit);
+    [[nodiscard]] bool broken() const { return !judge_.violation().empty(); }
+
+    void disturb(const disturbance& one);
+    void disturb_server(const disturbance& one);
+    void disturb_program(const disturbance& one);
+    void restart(const disturbance& one);
+    void come_up();
+    void evict(const disturbance& one);
+    void intrude(const disturbance& one);
+    program& some_program(const disturbance& one) {
+        return *programs_[one.which % programs_.size()];
+    }
+    redis::keys keys_of(const disturbance& one) const {
+        return redis::key_scheme(where_.name_space, where_.key)
+            .of(names_[one.which % names_.size()]);
+    }
+    // What waits for the server's clock waits longer by what it was set back.
+    [[nodiscard]] instant set_back() const;
+
+    const plan plan_;
+    scheduler time_;
+    trace log_;
+    prng chance_;
+    simulated_network network_;
+    const redis::options where_;
+    const std::vector<std::string> names_;
+    checker judge_;
+    std::vector<std::unique_ptr<program>> programs_;
+    store::keys backup_, comes_up_with_;
+    std::size_t probed_ = 0;
+    bool ending_ = false;
+};
+
+void world::add_program() {
+    const surroundings around{time_, network_, judge_, log_, plan_, where_, names_};
+    const auto label = "P" + std::to_string(programs_.size() + 1);
+    programs_.push_back(std::make_unique<program>(around, label, chance_.fork()));
+}
+
+void world::populate() {
+    for (std::size_t i = 0; i < plan_.programs; ++i) {
+        add_program();
+        programs_.back()->start(plan_.users_each);
+    }
+    for (const auto& one : plan_.troubles)
+        time_.at(one.at, [this, &one] {
+            if (!ending_ && time_.now() <= plan_.horizon) disturb(one);
+        });
+}
+
+void world::advance(instant until) {
+    time_.at(until, [] {});
+    time_.run_ready();
+    while (!broken() && time_.next() <= until && time_.step()) {}
+}
+
+template <class Done>
+bool world::advance_until(Done done, instant limit) {
+    time_.run_ready();
+    while (!broken() && !done() && time_.next() <= limit && time_.step()) {}
+    return done();
+}
+
+void world::disturb(const disturbance& one) {
+    log_.say("TROUBLE " + std::string(to_string(one.what)));
+    switch (one.what) {
+    case trouble::cut_off:
+    case trouble::break_all:
+    case trouble::pause:
+    case trouble::crash:
+    case trouble::force: return disturb_program(one);
+    default: return disturb_server(one);
+    }
+}
+
+void world::disturb_program(const disturbance& one) {
+    auto& who = some_program(one);
+    if (!who.alive()) return;
+    switch (one.what) {
+    case trouble::cut_off:
+        network_.cut_off(who.home());
+        time_.after(one.lasts, [this, &who] { network_.reconnect(who.home()); });
+        return;
+    case trouble::break_all: return network_.break_all(who.home());
+    case trouble::pause:
+        who.pause();
+        time_.after(one.lasts, [&who] { who.resume(); });
+        return;
+    case trouble::crash:
+        who.crash();
+        if (one.which % 3 == 0) return;
+        add_program();
+        programs_.back()->start(plan_.users_each);
+        return;
+    default: return who.force_release(names_[one.which / 7 % names_.size()]);
+    }
+}
+
+void world::disturb_server(const disturbance& one) {
+    if (!network_.up()) return;
+    switch (one.what) {
+    case trouble::freeze:
+        network_.freeze();
+        time_.after(one.lasts, [this] { network_.thaw(); });
+        return;
+    case trouble::flush:
+        judge_.disturbed(nullptr);
+        return network_.disturb([](simulated_redis& server) { server.flush_all(); });
+    case trouble::forget_scripts:
+        return network_.disturb([](simulated_redis& server) { server.forget_scripts(); });
+    case trouble::evict: return evict(one);
+    case trouble::clock_forward:
+        judge_.disturbed(nullptr);
+        return network_.jump_clock(one.lasts / 1us);
+    case trouble::clock_backward: return network_.jump_clock(-(one.lasts / 1us));
+    case trouble::foreign: return intrude(one);
+    default: return restart(one);
+    }
+}
+
+void world::restart(const disturbance& one) {
+    if (!network_.up()) return;
+    if (one.what == trouble::restart_old) backup_ = network_.server().data().copy();
+    const auto age = one.what == trouble::restart_old ? one.lasts : instant{};
+    // The crash comes later, so that the data are of a while ago.
+    time_.after(age, [this, one] {
+        if (!network_.up()) return;
+        network_.go_down();
+        comes_up_with_ = one.what == trouble::restart       ? network_.server().data().copy()
+                         : one.what == trouble::restart_old ? backup_
+                                                            : store::keys{};
+        if (one.what == trouble::restart_old) judge_.set_back();
+        if (one.what == trouble::restart_empty) judge_.disturbed(nullptr);
+        time_.after(std::min<instant>(one.lasts, 2s), [this] { come_up(); });
+    });
+}
+
+void world::come_up() {
+    if (!network_.up()) network_.come_up(comes_up_with_);
+}
+
+void world::evict(const disturbance& one) {
+    const auto where = keys_of(one);
+    const auto& name = names_[one.which % names_.size()];
+    const std::array keys{where.lock, where.fence, where.queue, where.waiters};
+    const auto& key = keys[one.which / 5 % keys.size()];
+    if (key == where.lock) judge_.disturbed(&name);
+    network_.disturb([&](simulated_redis& server) { server.evict(key); });
+}
+
+// SET NX PX, and later its release, as the plain libraries do both.
+void world::intrude(const disturbance& one) {
+    const auto key = keys_of(one).lock;
+    const auto value = "foreign-" + std::to_string(one.at.count());
+    const auto ttl = std::max<std::int64_t>(one.lasts / 1ms, 1);
+    network_.disturb([&](simulated_redis& server) { server.data().set(key, value, ttl, true); });
+    time_.after(one.lasts / 2, [this, key, value] {
+        if (network_.server().data().get(key) == value)
+            network_.disturb([&](simulated_redis& server) { server.evict(key); });
+    });
+}
+
+instant world::set_back() const {
+    instant all{};
+    for (const auto& one : plan_.troubles)
+        if (one.what == trouble::clock_backward) all += one.lasts;
+    return all;
+}
+
+void world::live() { advance(plan_.horizon); }
+
+// Every trouble is over; who waits is served, in time.
+void world::heal() {
+    log_.say("all is well again");
+    network_.calm();
+    network_.thaw();
+    come_up();
+    for (const auto& one : programs_) {
+        if (!one->alive()) continue;
+        network_.reconnect(one->home());
+        one->resume();
+        one->finish();
+    }
+    const auto users = static_cast<int>(programs_.size() * plan_.users_each);
+    const auto limit = time_.now() + 20s + 2 * instant(plan_.reply_timeout) + set_back() +
+                       2 * instant(plan_.users.ttl_most) + users * 4s;
+    const bool done = advance_until(
+        [this] {
+            return std::ranges::all_of(programs_, [](const auto& one) { return one->finished(); });
+        },
+        limit);
+    if (!done && !broken()) judge_.fail("I6", "somebody waits for ever");
+}
+
+// Nobody wants anything: then there must be nothing.
+void world::wind_up() {
+    advance(time_.now() + 4s + 2 * instant(plan_.reply_timeout));
+    if (broken()) return;
+    judge_.expect_no_locks();
+    probe();
+    advance(time_.now() + 8s + 2 * instant(plan_.reply_timeout) + set_back());
+    if (!broken()) judge_.expect_no_waiters();
+}
+
+// What the dead held is free after its ttl.
+void world::probe() {
+    add_program();
+    auto& last = *programs_.back();
+    for (const auto& name : names_) {
+        auto done = [this](const boost::system::error_code& ec, const held_lock& lock) {
+            if (!ec && lock) ++probed_;
+        };
+        last.locks().async_acquire(name, {}, done);
+    }
+    const auto limit = time_.now() + instant(plan_.users.ttl_most) + 2s + set_back();
+    const bool all = advance_until([&] { return probed_ == names_.size(); }, limit);
+    if (!all && !broken()) judge_.fail("I6", "a lock of the dead stays locked beyond its ttl");
+}
+
+// Every client goes, the dead ones' too; then nothing may be left to happen.
+void world::unwind() {
+    ending_ = true;
+    network_.set_witness(nullptr);
+    for (const auto& one : programs_)
+        one->end();
+    time_.run_ready();
+    // The counter, which a client may have cached, lives for a day.
+    const auto limit = time_.now() + 48h;
+    while (time_.next() <= limit && time_.step()) {}
+    if (!time_.idle()) judge_.fail("I7", "something goes on after the end of every client");
+    for (const auto& one : programs_)
+        if (one->timers() != 0) judge_.fail("I7", one->label() + " left a timer behind");
+}
+
+outcome world::run() {
+    populate();
+    live();
+    if (!broken()) heal();
+    if (!broken()) wind_up();
+    unwind();
+    return {plan_.seed,    judge_.violation(), log_.hash(), log_.events(),
+            time_.steps(), judge_.grants(),    time_.now()};
+}
+
+}  // namespace
+
+outcome run_world(std::uint64_t seed, planted bug, const trace::reader& shown) {
+    return world(seed, bug, shown).run();
+}
+
+}  // namespace pawl::simulation
