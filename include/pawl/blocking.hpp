@@ -82,6 +82,9 @@ public:
     // Connects, looks, and says what this deployment is worth.
     [[nodiscard]] examination examine();
 
+    // What this client has done so far. Asks nobody and does not wait.
+    [[nodiscard]] pawl::statistics statistics() const noexcept;
+
 private:
     std::shared_ptr<loop> loop_;
 };

@@ -85,6 +85,9 @@ public:
     // Error codes alone cannot carry it. Thread-safe.
     [[nodiscard]] std::string last_failure() const;
 
+    // What this client has done so far. Asks nobody and does not wait. Thread-safe.
+    [[nodiscard]] pawl::statistics statistics() const noexcept;
+
 private:
     using engine_ptr = std::shared_ptr<core::engine>;
 

@@ -165,7 +165,10 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply li
         if (!here.given && !arm) co_await here.woken.wait_until(std::min(look_at, give_up_at));
         if (here.given) {
             auto given = co_await claim_given(mine);
-            if (given) co_return given;
+            if (given) {
+                ++context_.count->hand_offs;
+                co_return given;
+            }
         }
         if (now() >= give_up_at) co_return std::nullopt;
         line = co_await look(mine, rank == 0, give_up_at);

@@ -61,13 +61,14 @@ asio::awaitable<std::optional<grant>> desk::acquire(const claim& what, time_poin
     if (co_await cancelled()) throw boost::system::system_error(asio::error::operation_aborted);
     const bool wait = give_up_at > context_.time->now();
     auto found = co_await run([&what, wait](store& file) { return file.attempt(what, wait); });
-    if (found.what == standing::kind::waiting)
-        found = co_await wait_for_grant(what, give_up_at, std::move(found));
+    const bool waited = found.what == standing::kind::waiting;
+    if (waited) found = co_await wait_for_grant(what, give_up_at, std::move(found));
     if (co_await cancelled()) {
         if (found.what == standing::kind::granted) co_await leave(what, false);
         throw boost::system::system_error(asio::error::operation_aborted);
     }
     if (found.what != standing::kind::granted) co_return std::nullopt;
+    if (waited) ++context_.count->hand_offs;
     // The lease and we read the same clock, so this is exact.
     const auto margin = drift(found.confirm ? std::min(what.ttl, claim_window) : what.ttl);
     co_return grant{
@@ -169,6 +170,7 @@ asio::awaitable<void> desk::close() {
 
 // On the worker's thread.
 void desk::heard(const ring& news) {
+    ++context_.count->pushes;
     std::optional<standing> ours;
     try {
         ours = file_->granted(news.name, news.owner);
