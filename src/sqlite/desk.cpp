@@ -58,12 +58,14 @@ desk::~desk() {
 
 asio::awaitable<std::optional<grant>> desk::acquire(const claim& what, time_point give_up_at) {
     const busy here(*this);
-    if (co_await cancelled()) throw boost::system::system_error(asio::error::operation_aborted);
+    const bool too_late = co_await cancelled();
+    if (too_late) throw boost::system::system_error(asio::error::operation_aborted);
     const bool wait = give_up_at > context_.time->now();
     auto found = co_await run([&what, wait](store& file) { return file.attempt(what, wait); });
     const bool waited = found.what == standing::kind::waiting;
     if (waited) found = co_await wait_for_grant(what, give_up_at, std::move(found));
-    if (co_await cancelled()) {
+    const bool given_up = co_await cancelled();
+    if (given_up) {
         if (found.what == standing::kind::granted) co_await leave(what, false);
         throw boost::system::system_error(asio::error::operation_aborted);
     }
@@ -162,7 +164,9 @@ asio::awaitable<void> desk::close() {
     const auto self = shared_from_this();
     if (forked()) co_return;
     const auto give_up_at = context_.time->now() + context_.drain;
-    while (busy_ > 0 && co_await idle_.wait_until(give_up_at)) {}
+    bool in_time = true;
+    while (busy_ > 0 && in_time)
+        in_time = co_await idle_.wait_until(give_up_at);
     if (busy_ > 0) file_->hurry();
     co_await run([](store& file) { return file.close(), true; });
     thread_.stop();
