@@ -123,4 +123,12 @@ bool holds(const std::string& journal) {
     return !open.empty();
 }
 
+int late_ones(const std::string& journal) {
+    std::ifstream file(journal);
+    int count = 0;
+    for (std::string line; std::getline(file, line);)
+        count += line.starts_with("late ") ? 1 : 0;
+    return count;
+}
+
 }  // namespace storm

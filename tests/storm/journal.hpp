@@ -53,5 +53,7 @@ struct testimony {
 
 // Whether the process with this journal has a lock that it has not begun to give back.
 [[nodiscard]] bool holds(const std::string& journal);
+// How often it found its lock lost.
+[[nodiscard]] int late_ones(const std::string& journal);
 
 }  // namespace storm

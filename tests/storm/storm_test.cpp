@@ -113,7 +113,11 @@ private:
             expect_to_move_on(victim, "one was stopped and another one killed");
         }
         pause(0ms, 1200ms);
+        const std::string journal = journal_of(crowd_[victim].name);
+        const int before = storm::late_ones(journal);
         crowd_[victim].process.proceed();
+        EXPECT_TRUE(support::eventually([&] { return storm::late_ones(journal) > before; }))
+            << "a holder woke up and did not see that it had lost";
     }
 
     // For less than the ttl: whoever it is may find that it still holds the lock.
@@ -203,7 +207,6 @@ void weather::judge() const {
     const auto holds = told.history.holds.size(), writes = told.history.writes.size();
     EXPECT_GT(holds, 50U);
     EXPECT_GT(writes, holds / 2);
-    EXPECT_GE(told.late, overslept_) << "a holder woke up and did not see that it had lost";
     std::cout << holds << " holds, " << writes << " writes, " << kills_ << " killed, " << overslept_
               << " holders overslept, " << naps_ << " naps, " << told.late << " late, "
               << told.refused << " writes refused, longest gap " << gap / 1ms << " ms\n";
