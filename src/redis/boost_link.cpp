@@ -57,7 +57,10 @@ public:
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
                                 bool tracked);
     asio::awaitable<void> close(time_point give_up_at);
-    void forget_listener() noexcept { listener_ = nullptr; }
+    // After `close` it is forgotten already, and this may be another thread than the strand's.
+    void forget_listener() noexcept {
+        if (!closing_) listener_ = nullptr;
+    }
 
     [[nodiscard]] const session& current() const noexcept { return session_; }
     [[nodiscard]] bool connected() const noexcept { return ready_; }
@@ -390,6 +393,7 @@ asio::awaitable<void> wire::close(time_point give_up_at) {
     while (ready_ && !pending_.empty() && time().now() < give_up_at)
         co_await tick.wait_until(time().now() + 1ms);
     closing_ = true;
+    listener_ = nullptr;
     reconnect_.ring();
     sweep_.ring();
     if (connection_) connection_->cancel();
