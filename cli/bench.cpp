@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <iomanip>
 #include <iostream>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -23,6 +25,8 @@ using namespace std::chrono_literals;
 struct latencies {
     std::vector<duration> all;
     duration taken{};
+    std::uint64_t requests = 0;
+    std::uint64_t passes = 0;  // of the lock, for which these requests were made
 
     [[nodiscard]] duration quantile(double share) const {
         if (all.empty()) return {};
@@ -30,6 +34,9 @@ struct latencies {
     }
     [[nodiscard]] double per_second() const {
         return static_cast<double>(all.size()) / std::chrono::duration<double>(taken).count();
+    }
+    [[nodiscard]] double requests_each() const {
+        return passes == 0 ? 0 : static_cast<double>(requests) / static_cast<double>(passes);
     }
 };
 
@@ -70,6 +77,7 @@ latencies uncontended(const service& where, const bench_options& options) {
 
     latencies found;
     progress bar("alone    ");
+    const auto before = locks.statistics();
     const auto began = boot_clock::now();
     auto now = began;
     while (now < began + options.lasting) {
@@ -81,6 +89,9 @@ latencies uncontended(const service& where, const bench_options& options) {
         now = after;
     }
     found.taken = now - began;
+    const auto after = locks.statistics();
+    found.requests = after.requests - before.requests;
+    found.passes = after.grants - before.grants;
     return found;
 }
 
@@ -97,6 +108,8 @@ public:
         }
         if (failure_) std::rethrow_exception(failure_);
         found_.taken = boot_clock::now() - began_;
+        found_.requests = requests_;
+        found_.passes = passes_;
         return std::move(found_);
     }
 
@@ -111,6 +124,9 @@ private:
 
     void take_turns() {
         blocking::client locks(where_, client_options{.command = "pawl bench"});
+        // Those that only the measurement needs do not count.
+        static_cast<void>(locks.inspect(options_.name));
+        auto own = locks.statistics().requests;
         while (!over_) {
             auto lock = locks.acquire(options_.name, asked);
             const auto now = boot_clock::now();
@@ -118,15 +134,19 @@ private:
             if (released_at_ != time_point{}) found_.all.push_back(now - released_at_);
             bar_.at(now - began_, options_.lasting);
             if (now >= began_ + options_.lasting) over_ = true;
-            const bool waited_for = !over_ && somebody_waits(locks);
+            const bool waited_for = !over_ && somebody_waits(locks, own);
             released_at_ = waited_for ? boot_clock::now() : time_point{};
             lock.release();
         }
+        const auto done = locks.statistics();
+        requests_ += done.requests - own;
+        passes_ += done.hand_offs;
     }
 
-    bool somebody_waits(blocking::client& locks) {
+    bool somebody_waits(blocking::client& locks, std::uint64_t& own) {
         const auto until = boot_clock::now() + 2s;
         while (!over_ && boot_clock::now() < until) {
+            ++own;
             if (locks.inspect(options_.name).waiters > 0) return true;
         }
         return false;
@@ -137,6 +157,8 @@ private:
     time_point began_;
     progress bar_{"hand-off "};
     std::atomic<bool> over_{false};
+    std::atomic<std::uint64_t> requests_{0};
+    std::atomic<std::uint64_t> passes_{0};
     time_point released_at_{};
     latencies found_;
     std::exception_ptr failure_;
@@ -148,7 +170,14 @@ void write(json& to, const latencies& what) {
     to.key("per_second").number(what.per_second(), 1);
     to.key("p50_us").number(microseconds(what.quantile(0.5)), 2);
     to.key("p99_us").number(microseconds(what.quantile(0.99)), 2);
+    to.key("requests").number(what.requests_each(), 2);
     to.end_object();
+}
+
+std::string to_fixed(double value) {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(2) << value;
+    return text.str();
 }
 
 std::vector<cell> row(const std::string& title, const latencies& what, bool rate) {
@@ -156,6 +185,7 @@ std::vector<cell> row(const std::string& title, const latencies& what, bool rate
         {title},
         {measured(what.quantile(0.5)), colour::bold},
         {measured(what.quantile(0.99))},
+        {to_fixed(what.requests_each())},
         {rate ? std::to_string(static_cast<std::int64_t>(what.per_second())) : "", colour::bold},
         {std::to_string(what.all.size()), colour::dim}};
 }
@@ -186,6 +216,7 @@ int bench(const bench_options& options) {
     table results({{"", left, true},
                    {"P50", right},
                    {"P99", right},
+                   {"REQUESTS", right},
                    {"PER SECOND", right},
                    {"COUNT", right}});
     results.add(row("acquire + release, nobody else", alone, true));

@@ -128,3 +128,47 @@ def lambdas(code):
                     body[at] = body[at] if body[at] == "\n" else " "
         inner.append((opened, closed))
         yield _line(code, opened), "".join(body)
+
+
+_CONDITION = re.compile(r"\b(?:if|while|for|switch)\b\s*(?:constexpr\b\s*)?\(")
+_OPENERS, _CLOSERS = "([{", ")]}"
+
+
+def _reach(code, at, step):
+    """The offset before which the expression at `at` ends, going forward or (step -1) backward."""
+    inward, outward = (_OPENERS, _CLOSERS) if step > 0 else (_CLOSERS, _OPENERS)
+    depth = 0
+    while 0 <= at < len(code):
+        char = code[at]
+        # Backward, a brace is the end of a block before this statement.
+        if depth == 0 and (char in ";," or char in outward or (step < 0 and char == "}")):
+            break
+        depth += (char in inward) - (char in outward)
+        at += step
+    return at
+
+
+def _behind_parenthesis(code, at):
+    """The offset behind the `)` for the `(` that is just before `at`."""
+    depth = 1
+    while at < len(code) and depth > 0:
+        depth += (code[at] == "(") - (code[at] == ")")
+        at += 1
+    return at
+
+
+def conditions(code):
+    """(offset, text) of what is in the parentheses of if, while, for and switch."""
+    for match in _CONDITION.finditer(code):
+        yield match.start(), code[match.end():_behind_parenthesis(code, match.end())]
+
+
+def conditional_expressions(code):
+    """(offset, text) of every c ? a : b."""
+    for at, char in enumerate(code):
+        if char == "?":
+            first = _reach(code, at - 1, -1) + 1
+            # Not what the value is assigned to, or returned by.
+            head = re.match(r".*(?<![=!<>])=(?!=)|\s*co_return\b", code[first:at], re.S)
+            first += head.end() if head else 0
+            yield at, code[first:_reach(code, at + 1, 1)]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cpp import blank_out, functions, lambdas
+from cpp import blank_out, conditional_expressions, conditions, functions, lambdas
 
 COLUMNS = 100
 FILE_LINES, FUNCTION_LINES = 500, 70
@@ -146,6 +146,11 @@ def check_coroutines(path, code, report):
     for match in STRUCTURED_AWAIT.finditer(code):
         report.error(path, line_of(code, match.start()),
                      "structured binding of a co_await; name the result first")
+    for kind, found in (("a condition", conditions), ("?:", conditional_expressions)):
+        for offset, text in found(code):
+            if re.search(r"\bco_await\b", text):
+                report.error(path, line_of(code, offset),
+                             f"co_await inside {kind}; name the result first")
     for first, body in lambdas(code):
         if re.search(r"\bco_(?:await|return|yield)\b", body):
             report.error(path, first, "a lambda that is a coroutine; name a function")

@@ -115,6 +115,22 @@ class Rules(unittest.TestCase):
                  "void f() {\n    spawn([&]() -> awaitable<void> { co_await g(); });\n}\n")
         self.none("src/core/a.cpp", "task f() {\n    co_await g([] { return 1; });\n}\n")
 
+    def test_awaiting_in_conditions(self):
+        for line in ("if (co_await g()) h();", "while (a > 0 && co_await g(b(1))) {}",
+                     "for (; co_await g();) {}", "switch (co_await g()) {}",
+                     "if constexpr (a)\n        if (b(c)\n            && co_await g()) h();"):
+            self.one("co_await inside a condition", "src/core/a.cpp",
+                     "task f() {\n    " + line + "\n}\n")
+        for line in ("auto a = b ? co_await g() : c;", "co_return b ? c : co_await g();",
+                     "h((co_await g()) ? 1 : 2);", "a[co_await g() ? 1 : 2] = {3};"):
+            self.one("co_await inside ?:", "src/core/a.cpp", "task f() {\n    " + line + "\n}\n")
+        for line in ("if (a) co_await g();", "co_await g(a ? b : c);",
+                     "co_return co_await g({a ? 1 : 2});",
+                     "const auto a = co_await g();\n    if (a) { co_await g(); } h(a ? 1 : 2);",
+                     "if (a) { co_await g(); }\n    b = a ? 1 : 2;", "h(co_await g(), a ? 1 : 2);",
+                     "// if (co_await g())", "for (auto& a : b) co_await g(a);"):
+            self.none("src/core/a.cpp", "task f() {\n    " + line + "\n}\n")
+
     def test_doors(self):
         self.one("ask the runtime",
                  "src/redis/a.cpp", "auto t = std::chrono::steady_clock::now();\n")

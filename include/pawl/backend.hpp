@@ -11,7 +11,9 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -84,6 +86,24 @@ struct identity {
     std::string command;
 };
 
+// Only grows. From any thread, and cheap.
+class counter {
+public:
+    void operator++() noexcept { value_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t value() const noexcept {
+        return value_.load(std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<std::uint64_t> value_ = 0;
+};
+
+// Behind `statistics`. The backend counts what only it sees; the core counts the rest.
+struct counters {
+    counter requests, pushes, connections, hand_offs;
+    counter grants, renewals, losses;
+};
+
 struct backend_context {
     boost::asio::any_io_executor strand;
     runtime* time = nullptr;
@@ -93,6 +113,8 @@ struct backend_context {
     duration drain = std::chrono::seconds(2);
     // For one line at a time about what a person may want to know; may be empty. Never a password.
     std::function<void(std::string_view)> log;
+    // Never null.
+    std::shared_ptr<counters> count = std::make_shared<counters>();
 };
 
 class backend {

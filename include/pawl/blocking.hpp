@@ -58,7 +58,7 @@ private:
 
 // Thread-safe. One connection for any number of threads. A waiting caller drives the event loop
 // itself; a thread of Pawl's does when nobody waits. Handles may outlive it only as empty or lost
-// ones.
+// ones; no call may be under way when it is destroyed.
 class client {
 public:
     explicit client(service where, client_options options = {});
@@ -69,8 +69,9 @@ public:
     // Asks once; an empty handle: it is somebody else's. Throws pawl::error.
     held_lock try_acquire(std::string_view name, try_options options = {});
 
-    // Waits up to `options.wait`, then throws errc::timed_out; errc::cancelled when `cancel` is
-    // stopped.
+    // Waits up to `options.wait`, then throws errc::timed_out. Throws errc::cancelled, never Asio's
+    // `operation_aborted`, when `cancel` is stopped; neither a lock nor a place in the queue stays
+    // behind.
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
 
@@ -81,6 +82,9 @@ public:
     bool force_release(std::string_view name);
     // Connects, looks, and says what this deployment is worth.
     [[nodiscard]] examination examine();
+
+    // What this client has done so far. Asks nobody and does not wait.
+    [[nodiscard]] pawl::statistics statistics() const noexcept;
 
 private:
     std::shared_ptr<loop> loop_;

@@ -19,9 +19,10 @@ class engine;
 }
 
 // Makes a strand of its own on the given executor: any member may be called from any thread.
-// Connects at the first use. The destructor lets releases that are under way finish, for
-// `client_options::drain`, if the executor still runs; outstanding acquires complete with
-// errc::cancelled.
+// Connects at the first use. Cancellation (any type, any operation) completes it with
+// `boost::asio::error::operation_aborted`: the caller gave up. The destructor completes what is
+// outstanding with errc::cancelled: the client is closed. It lets releases that are under way
+// finish, for `client_options::drain`, if the executor still runs.
 class client {
 public:
     using lock_handler =
@@ -34,9 +35,8 @@ public:
     client& operator=(client&&) noexcept = delete;
     ~client();
 
-    // void(error_code, held_lock). Waits up to `options.wait`, then errc::timed_out. Cancellation
-    // (any type) completes with `operation_aborted`, and neither a lock nor a place in the queue
-    // stays behind.
+    // void(error_code, held_lock). Waits up to `options.wait`, then errc::timed_out. Whether it is
+    // cancelled or the client is closed, neither a lock nor a place in the queue stays behind.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
@@ -84,6 +84,9 @@ public:
     // The sentence behind the newest failure of this client: what the service said, and what to do.
     // Error codes alone cannot carry it. Thread-safe.
     [[nodiscard]] std::string last_failure() const;
+
+    // What this client has done so far. Asks nobody and does not wait. Thread-safe.
+    [[nodiscard]] pawl::statistics statistics() const noexcept;
 
 private:
     using engine_ptr = std::shared_ptr<core::engine>;

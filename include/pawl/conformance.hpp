@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -63,8 +64,13 @@ public:
     virtual void broke(const promise& which, std::string_view how) = 0;
 };
 
-// Runs all that apply, one after the other. True: every one was kept.
+// Runs all that apply, one after the other: `begins`, then `kept` or `broke`, for each. Whatever a
+// promise or the fixture throws, the next one is run. True: every one was kept.
 bool run_all(fixture& of, reporter& to);
+
+// The same, a line each, with the name before it is run; at the end how many were kept, and the
+// names of the broken ones. The exit status for main: 0, or 1 where one was broken.
+int run_and_print(fixture& of, std::ostream& to);
 
 using opener = std::function<service(std::string_view url)>;
 

@@ -9,7 +9,7 @@ namespace pawl {
 
 enum class errc {
     timed_out = 1,  // not ours within the given time
-    cancelled,      // the caller gave up; nothing of ours stays behind
+    cancelled,      // the caller gave up, or the client was closed; nothing of ours stays behind
     lost,           // the lock ended before the caller gave it back
     unreachable,    // no service there, or it stopped answering
     refused,  // the service answered, and will not serve us: password, permission, read-only …

@@ -84,6 +84,17 @@ struct lock_info {
     std::uint64_t waiters = 0;
 };
 
+// What one client has done since it was made; every number only grows.
+struct statistics {
+    std::uint64_t requests = 0;     // sent to the service, repeated ones too; not greetings
+    std::uint64_t pushes = 0;       // what the service told without being asked
+    std::uint64_t connections = 0;  // made and greeted; 0 for a service without any
+    std::uint64_t grants = 0;       // locks that the client was given
+    std::uint64_t hand_offs = 0;    // of these, given to it while it stood in line
+    std::uint64_t renewals = 0;     // of the requests, those that renewed; each up to 256 locks
+    std::uint64_t losses = 0;       // locks that ended before they were given back
+};
+
 // One finding of `examine`, and of `pawl doctor`.
 struct finding {
     enum class grade : std::uint8_t { good, note, warning, bad };

@@ -55,6 +55,18 @@ void a_client_that_ends_frees_its_locks(fixture& of) {
             "`two` is held");
 }
 
+// The drain time is for what is under way, and there is nothing.
+void an_idle_client_ends_at_once(fixture& of) {
+    const world here = of.fresh();
+    const time_point began = boot_clock::now();
+    { const blocking::client never_used(here.where, {.drain = 60s}); }
+    {
+        blocking::client used(here.where, {.drain = 60s});
+        (void)used.acquire("it", {.ttl = long_ttl}).release();
+    }
+    require(boot_clock::now() - began < soon, "a client with nothing to do took its drain time");
+}
+
 void a_handle_outlives_its_client_as_a_lost_one(fixture& of) {
     const world here = of.fresh();
     blocking::client other(here.where);
@@ -121,6 +133,7 @@ constexpr promise list[] = {
     {"assigning_over_a_handle_frees_it", everybody, assigning_over_a_handle_frees_it},
     {"moving_a_handle_keeps_it", everybody, moving_a_handle_keeps_it},
     {"a_client_that_ends_frees_its_locks", everybody, a_client_that_ends_frees_its_locks},
+    {"an_idle_client_ends_at_once", everybody, an_idle_client_ends_at_once},
     {"a_handle_outlives_its_client_as_a_lost_one", everybody,
      a_handle_outlives_its_client_as_a_lost_one},
     {"a_waiting_caller_does_not_stop_the_others", everybody,

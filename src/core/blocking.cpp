@@ -194,4 +194,6 @@ examination client::examine() {
     return ask<examination>(loop_, [](engine& to) { return to.examine(); });
 }
 
+statistics client::statistics() const noexcept { return loop_->engine->statistics(); }
+
 }  // namespace pawl::blocking

@@ -97,6 +97,8 @@ client::~client() {
 
 std::string client::last_failure() const { return engine_->last_failure(); }
 
+statistics client::statistics() const noexcept { return engine_->statistics(); }
+
 asio::any_io_executor client::executor_of(const engine& home) noexcept { return home.outside(); }
 
 void client::start_acquire(engine_ptr home, std::string name, lock_options options, bool once,

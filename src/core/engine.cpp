@@ -53,9 +53,10 @@ engine::ptr engine::make(const asio::any_io_executor& on, const service& where,
     if (one->options_.pid != 0) context.who.pid = one->options_.pid;
     context.drain = one->options_.drain;
     context.log = one->options_.log;
+    one->count_ = context.count;
     one->backend_ = where.open(std::move(context));
     one->keeper_ = std::make_unique<lease_keeper>(
-        one->time(), one->strand_, *one->backend_,
+        one->time(), one->strand_, *one->backend_, one->count_->renewals,
         [self = one.get()](const std::shared_ptr<lease>& lost) { self->tell_loss(lost); });
     return one;
 }
@@ -86,6 +87,7 @@ asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_o
     hold got{what, std::move(*given)};
     auto one = std::make_shared<lease>(shared_from_this(), time(), std::move(got), time().now(),
                                        options.max_hold);
+    ++count_->grants;
     keeper_->keep(one);
     if (!keeping_) {
         keeping_ = true;
@@ -188,6 +190,7 @@ void engine::wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler do
 void engine::lost(std::string_view owner, loss_reason why) { keeper_->push_loss(owner, why); }
 
 void engine::tell_loss(const std::shared_ptr<lease>& one) {
+    ++count_->losses;
     for (auto& wait : std::exchange(one->loss_waiters, {}))
         hand_over(outside_, std::move(wait.done), boost::system::error_code{}, one->why());
     const auto why = one->why();
@@ -269,6 +272,16 @@ boost::system::error_code engine::failed(const std::exception_ptr& why) noexcept
 std::string engine::last_failure() const {
     const std::lock_guard lock(failure_mutex_);
     return last_failure_;
+}
+
+statistics engine::statistics() const noexcept {
+    return {.requests = count_->requests.value(),
+            .pushes = count_->pushes.value(),
+            .connections = count_->connections.value(),
+            .grants = count_->grants.value(),
+            .hand_offs = count_->hand_offs.value(),
+            .renewals = count_->renewals.value(),
+            .losses = count_->losses.value()};
 }
 
 }  // namespace pawl::core

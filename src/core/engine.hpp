@@ -75,6 +75,7 @@ public:
     // Remembers the sentence and returns the code.
     boost::system::error_code failed(const std::exception_ptr& why) noexcept;
     [[nodiscard]] std::string last_failure() const;
+    [[nodiscard]] pawl::statistics statistics() const noexcept;
 
 private:
     engine(const boost::asio::any_io_executor& on, client_options options, bool serial);
@@ -87,6 +88,7 @@ private:
     boost::asio::awaitable<void> close_down(std::function<void()> closed);
 
     client_options options_;
+    std::shared_ptr<counters> count_;
     boost::asio::any_io_executor outside_;
     boost::asio::any_io_executor strand_;
     std::unique_ptr<backend> backend_;

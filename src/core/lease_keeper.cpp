@@ -23,10 +23,11 @@ time_point notice_at(const lease& one) {
 }  // namespace
 
 lease_keeper::lease_keeper(runtime& time, asio::any_io_executor strand, backend& service,
-                           loss_hook on_loss)
+                           counter& renewals, loss_hook on_loss)
     : time_(time),
       strand_(std::move(strand)),
       service_(service),
+      renewals_(renewals),
       on_loss_(std::move(on_loss)),
       alarm_(time, strand_) {}
 
@@ -160,6 +161,7 @@ asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> ba
         lines[i].ttl = left < ttl ? std::min(ttl, left + drift(ttl)) : ttl;
     }
     co_await service_.renew(lines);
+    ++renewals_;
     for (std::size_t i = 0; i < batch.size(); ++i)
         settle(batch[i], lines[i]);
 }

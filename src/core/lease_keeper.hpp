@@ -21,7 +21,7 @@ public:
 
     // `on_loss` is called once for every lease that is lost while kept.
     lease_keeper(runtime& time, boost::asio::any_io_executor strand, backend& service,
-                 loss_hook on_loss);
+                 counter& renewals, loss_hook on_loss);
 
     void keep(const std::shared_ptr<lease>& one);
     // True when it was kept, that is, not lost or dropped before.
@@ -53,6 +53,7 @@ private:
     runtime& time_;
     boost::asio::any_io_executor strand_;
     backend& service_;
+    counter& renewals_;
     loss_hook on_loss_;
     alarm alarm_;
     time_point armed_ = time_point::max();

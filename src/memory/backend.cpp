@@ -38,7 +38,8 @@ public:
     memory_backend(std::shared_ptr<world> where, backend_context context)
         : where_(std::move(where)),
           me_(std::make_shared<session>(session{std::move(context.strand), context.time,
-                                                context.listener, std::move(context.who)})) {}
+                                                context.listener, std::move(context.who),
+                                                std::move(context.count)})) {}
 
     asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                   time_point give_up_at) override {
@@ -46,6 +47,7 @@ public:
         // The frame may be destroyed after this backend, with the event loop.
         const auto where = where_;
         const auto me = me_;
+        ++me->count->requests;
         if (auto at_once = where->take(what, me); at_once || give_up_at <= me->time->now())
             co_return at_once;
         place mine(*where, what, me);
@@ -53,32 +55,42 @@ public:
         while (!next.given && me->time->now() < give_up_at) {
             co_await (*mine)->alarm.wait_until(std::min(give_up_at, next.look_at));
             next = where->look(*mine);
+            ++(next.given ? me->count->pushes : me->count->requests);
         }
-        if (next.given) mine.keep();
+        if (next.given) {
+            mine.keep();
+            ++me->count->hand_offs;
+        }
         co_return next.given;
     }
 
     asio::awaitable<void> renew(std::span<renewal> batch) override {
-        if (!forked()) where_->renew(batch, now());
-        co_return;
+        if (forked()) co_return;
+        ++me_->count->requests;
+        where_->renew(batch, now());
     }
 
     asio::awaitable<release_result> release(const hold& what) override {
-        co_return forked() ? release_result::unknown : where_->release(what.claim, now());
+        if (forked()) co_return release_result::unknown;
+        ++me_->count->requests;
+        co_return where_->release(what.claim, now());
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
         refuse_fork();
+        ++me_->count->requests;
         co_return where_->inspect(name, now());
     }
 
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
         refuse_fork();
+        ++me_->count->requests;
         co_return where_->list(prefix, now());
     }
 
     asio::awaitable<bool> force_release(std::string_view name) override {
         refuse_fork();
+        ++me_->count->requests;
         co_return where_->force_release(name, now());
     }
 

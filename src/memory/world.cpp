@@ -107,8 +107,10 @@ bool world::force_release(std::string_view name, time_point now) {
         const auto& victim = *at->second.held;
         if (const auto told = victim.by.lock()) {
             asio::post(told->strand, [weak = victim.by, owner = victim.owner] {
-                if (const auto alive = weak.lock())
+                if (const auto alive = weak.lock()) {
+                    ++alive->count->pushes;
                     alive->listener->lost(owner, loss_reason::forced);
+                }
             });
         }
         pass_on(at->second, now);

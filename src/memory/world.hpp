@@ -21,6 +21,7 @@ struct session {
     runtime* time = nullptr;
     loss_listener* listener = nullptr;
     identity who;
+    std::shared_ptr<counters> count;  // a request for each step that another service would be asked
 };
 
 // Thread-safe: one mutex, never held while anything waits.

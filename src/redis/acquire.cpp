@@ -115,7 +115,7 @@ asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
     const bool waits = give_up_at != time_point::min();
     if (waits) mine.list();
     auto& here = mine.here;
-    const auto until = waits ? give_up_at : soon();
+    const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
     if (!link_->connected()) co_await connect(until);
     mine.about_to_send();
     here.asked = now();
@@ -165,7 +165,10 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply li
         if (!here.given && !arm) co_await here.woken.wait_until(std::min(look_at, give_up_at));
         if (here.given) {
             auto given = co_await claim_given(mine);
-            if (given) co_return given;
+            if (given) {
+                ++context_.count->hand_offs;
+                co_return given;
+            }
         }
         if (now() >= give_up_at) co_return std::nullopt;
         line = co_await look(mine, rank == 0, give_up_at);
@@ -200,8 +203,8 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
             // Whoever shares the key with us frees it without a word to our waiters: the server
             // tells us.
             const bool tracked = scheme_.shared_with_others() && first_in_line;
-            auto answer =
-                co_await scripts_.run(scripts::look, names, arguments, give_up_at, tracked);
+            const auto until = std::max(give_up_at, asked + least_silence);
+            auto answer = co_await scripts_.run(scripts::look, names, arguments, until, tracked);
             if (answer.what != reply::kind::error && is_line(answer)) {
                 here.asked = asked;
                 co_return answer;

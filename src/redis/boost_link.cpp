@@ -57,7 +57,10 @@ public:
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
                                 bool tracked);
     asio::awaitable<void> close(time_point give_up_at);
-    void forget_listener() noexcept { listener_ = nullptr; }
+    // After `close` it is forgotten already, and this may be another thread than the strand's.
+    void forget_listener() noexcept {
+        if (!closing_) listener_ = nullptr;
+    }
 
     [[nodiscard]] const session& current() const noexcept { return session_; }
     [[nodiscard]] bool connected() const noexcept { return ready_; }
@@ -207,6 +210,7 @@ asio::awaitable<void> wire::greet(std::shared_ptr<wire> self, std::shared_ptr<co
         ready_ = true;
         refusal_ = nullptr;
         last_trouble_.clear();
+        ++context_.count->connections;
         log("connected");
         asio::co_spawn(context_.strand, receive(self, on), asio::detached);
         greeted_.ring();
@@ -298,6 +302,7 @@ asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_
     } else if (sweep_parked_) {
         sweep_.ring();
     }
+    ++context_.count->requests;
     co_await one->sent(*connection_);
     if (!one->failure.empty()) throw connection_lost(about_ + ": " + one->failure);
     co_return std::move(one->builder.replies().back());
@@ -371,8 +376,10 @@ void wire::on_push(const bredis::resp3::flat_tree& nodes) {
                 words.push_back(nodes[end].value);
         }
         if (words.size() == 3 && words[0] == "message") {
+            ++context_.count->pushes;
             if (listener_ != nullptr) listener_->on_message(words[1], words[2]);
         } else if (!words.empty() && words[0] == "invalidate") {
+            ++context_.count->pushes;
             // The null that FLUSHALL sends means every key.
             for (std::size_t i = 1; i < words.size() && listener_ != nullptr; ++i)
                 listener_->on_invalidate(words[i]);
@@ -386,6 +393,7 @@ asio::awaitable<void> wire::close(time_point give_up_at) {
     while (ready_ && !pending_.empty() && time().now() < give_up_at)
         co_await tick.wait_until(time().now() + 1ms);
     closing_ = true;
+    listener_ = nullptr;
     reconnect_.ring();
     sweep_.ring();
     if (connection_) connection_->cancel();

@@ -18,6 +18,9 @@ namespace pawl::redis {
 inline constexpr duration look_at_least = std::chrono::milliseconds(1000);
 inline constexpr duration look_at_most = std::chrono::milliseconds(1400);
 inline constexpr std::int64_t waiter_lease_ms = 3600;
+// A wait that ends during a question still gets the answer: only a longer silence says something
+// about the server.
+inline constexpr duration least_silence = std::chrono::milliseconds(300);
 // How long a waiter that was given the lock has to claim it.
 inline constexpr duration claim_window = std::chrono::milliseconds(1200);
 // How often in a row a lock may stay within one process while others wait.

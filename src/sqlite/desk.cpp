@@ -58,16 +58,19 @@ desk::~desk() {
 
 asio::awaitable<std::optional<grant>> desk::acquire(const claim& what, time_point give_up_at) {
     const busy here(*this);
-    if (co_await cancelled()) throw boost::system::system_error(asio::error::operation_aborted);
+    const bool too_late = co_await cancelled();
+    if (too_late) throw boost::system::system_error(asio::error::operation_aborted);
     const bool wait = give_up_at > context_.time->now();
     auto found = co_await run([&what, wait](store& file) { return file.attempt(what, wait); });
-    if (found.what == standing::kind::waiting)
-        found = co_await wait_for_grant(what, give_up_at, std::move(found));
-    if (co_await cancelled()) {
+    const bool waited = found.what == standing::kind::waiting;
+    if (waited) found = co_await wait_for_grant(what, give_up_at, std::move(found));
+    const bool given_up = co_await cancelled();
+    if (given_up) {
         if (found.what == standing::kind::granted) co_await leave(what, false);
         throw boost::system::system_error(asio::error::operation_aborted);
     }
     if (found.what != standing::kind::granted) co_return std::nullopt;
+    if (waited) ++context_.count->hand_offs;
     // The lease and we read the same clock, so this is exact.
     const auto margin = drift(found.confirm ? std::min(what.ttl, claim_window) : what.ttl);
     co_return grant{
@@ -161,7 +164,9 @@ asio::awaitable<void> desk::close() {
     const auto self = shared_from_this();
     if (forked()) co_return;
     const auto give_up_at = context_.time->now() + context_.drain;
-    while (busy_ > 0 && co_await idle_.wait_until(give_up_at)) {}
+    bool in_time = true;
+    while (busy_ > 0 && in_time)
+        in_time = co_await idle_.wait_until(give_up_at);
     if (busy_ > 0) file_->hurry();
     co_await run([](store& file) { return file.close(), true; });
     thread_.stop();
@@ -169,6 +174,7 @@ asio::awaitable<void> desk::close() {
 
 // On the worker's thread.
 void desk::heard(const ring& news) {
+    ++context_.count->pushes;
     std::optional<standing> ours;
     try {
         ours = file_->granted(news.name, news.owner);

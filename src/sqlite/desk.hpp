@@ -29,6 +29,7 @@ public:
     template <class Job>
     auto run(Job job) -> boost::asio::awaitable<std::invoke_result_t<Job&, store&>> {
         const busy here(*this);
+        ++context_.count->requests;
         auto work = [file = file_.get(), job = std::move(job)]() mutable { return job(*file); };
         co_return co_await thread_.run(std::move(work));
     }

@@ -77,6 +77,19 @@ TEST_F(Silence, AShortOneCostsNothing) {
     EXPECT_TRUE(clean());
 }
 
+// Time out, and the answer is on its way: the lock was not free in time, and the server is there.
+TEST_F(Silence, AWaitThatEndsDuringAQuestionIsNoSilence) {
+    client locks = proxied(), holder = direct();
+    (void)locks.inspect("it");
+    auto lock = holder.acquire("it", {.ttl = long_ttl});
+    proxy.delay(0ms, 120ms);
+    for (int i = 0; i < 5; ++i) {
+        const auto why = failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 1ms}); });
+        ASSERT_TRUE(why.has_value());
+        EXPECT_EQ(why->reason, errc::timed_out) << why->sentence;
+    }
+}
+
 // CLIENT PAUSE: the server takes requests and answers them late. Within the lease: nothing happens.
 TEST_F(Silence, AShortClientPauseCostsNothing) {
     client locks = proxied();

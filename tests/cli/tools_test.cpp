@@ -149,11 +149,13 @@ TEST(Tools, BenchMeasures) {
         ASSERT_EQ(found.code, 0) << found.err;
         for (const char* part : {"uncontended", "hand_off"}) {
             const std::string it = "it['" + std::string(part) + "']";
-            EXPECT_EQ(from_json(found.out, it + "['count'] > 0 and 0 < " + it +
-                                               "['p50_us'] <= " + it + "['p99_us']"),
-                      "True")
+            EXPECT_EQ(
+                from_json(found.out, it + "['count'] > 0 and " + it + "['requests'] >= 2 and 0 < " +
+                                         it + "['p50_us'] <= " + it + "['p99_us']"),
+                "True")
                 << found.out;
         }
+        EXPECT_EQ(from_json(found.out, "it['uncontended']['requests']"), "2.0");
         EXPECT_NE(here.run({"bench", "--for", "100ms"}).out.find("hand-off"), std::string::npos);
         EXPECT_EQ(here.run({"ls"}).out, "") << "nothing stays behind";
     }

@@ -136,6 +136,29 @@ TEST_P(Async, CancellationLeavesNothing) {
     }
 }
 
+// By the caller: Asio's own code, so that `cancel_after` and `||` understand it.
+TEST_P(Async, ACallersCancellationIsOperationAborted) {
+    auto holder = make_client(), locks = make_client();
+    auto lock = holder.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
+    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                            asio::cancellation_type::total}) {
+        asio::cancellation_signal signal;
+        std::promise<error_code> told;
+        asio::post(loop, [&] {
+            locks.async_acquire(
+                "it", {.ttl = 60s, .wait = 60s},
+                asio::bind_cancellation_slot(
+                    signal.slot(), [&](error_code ec, pawl::held_lock) { told.set_value(ec); }));
+        });
+        EXPECT_TRUE(support::eventually(
+            [&] { return holder.async_inspect("it", asio::use_future).get().waiters == 1; }));
+        asio::post(loop, [&, type] { signal.emit(type); });
+        EXPECT_EQ(told.get_future().get(), asio::error::operation_aborted);
+        EXPECT_TRUE(support::eventually(
+            [&] { return holder.async_inspect("it", asio::use_future).get().waiters == 0; }));
+    }
+}
+
 TEST_P(Async, WaitLostTellsOfALossAndOfARelease) {
     auto locks = make_client(), operators = make_client();
     auto lock = locks.async_acquire("it", {.ttl = 3s}, asio::use_future).get();
@@ -182,6 +205,38 @@ TEST_P(Async, AFailureHasASentence) {
     auto answer = locks.async_acquire("a\nb", {.ttl = 60s}, asio::as_tuple(asio::use_future)).get();
     EXPECT_EQ(std::error_code(std::get<0>(answer)), pawl::errc::bad_name);
     EXPECT_FALSE(locks.last_failure().empty());
+}
+
+// Not only acquires: a server that does not answer keeps every operation outstanding.
+TEST(AsyncOperations, TellACallersCancellationFromTheClientsEnd) {
+    support::redis_server server;
+    asio::io_context loop;
+    std::vector<error_code> by_caller, by_end;
+    asio::cancellation_signal signal;
+    {
+        pawl::client locks(loop.get_executor(), pawl::redis::at(server.url()));
+        server.freeze();
+        const auto note = [&](std::vector<error_code>& where) {
+            return [&where](error_code ec, auto&&...) { where.push_back(ec); };
+        };
+        locks.async_inspect("it", asio::bind_cancellation_slot(signal.slot(), note(by_caller)));
+        while (loop.poll() > 0) {}
+        signal.emit(asio::cancellation_type::terminal);
+        while (by_caller.empty())
+            loop.run_one();
+        locks.async_inspect("it", note(by_end));
+        locks.async_list("", note(by_end));
+        locks.async_force_release("it", note(by_end));
+        locks.async_examine(note(by_end));
+        locks.async_try_acquire("it", pawl::try_options{.ttl = 60s}, note(by_end));
+        while (loop.poll() > 0) {}
+    }
+    while (by_end.size() < 5)
+        loop.run_one();
+    server.thaw();
+    loop.run();
+    EXPECT_EQ(by_caller, std::vector<error_code>{asio::error::operation_aborted});
+    EXPECT_EQ(by_end, std::vector<error_code>(5, make_error_code(pawl::errc::cancelled)));
 }
 
 // The server lives as long as the service that speaks of it.

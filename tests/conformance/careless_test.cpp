@@ -1,118 +1,222 @@
-// The suite itself is tried on a backend that gives everything to everybody: it must be caught.
+// The suite itself is tried on backends with one fault each: that one must be caught, and nothing
+// else be accused. And what it tells of a run is right.
+#include "faulty_backend.hpp"
+
 #include <pawl/backend.hpp>
 #include <pawl/conformance.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace {
 
+using pawl::conformance::all_promises;
 using pawl::conformance::promise;
+using pawl::conformance::world;
+using tested::fault;
 
-class careless_backend : public pawl::backend {
-public:
-    explicit careless_backend(pawl::backend_context context) : context_(std::move(context)) {}
+constexpr pawl::promises promised{.survives_restart = false,
+                                  .loss_is_pushed = true,
+                                  .across_processes = false,
+                                  .across_hosts = false};
 
-    boost::asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& what,
-                                                               pawl::time_point) override {
-        pawl::grant given;
-        given.deadline = context_.time->now() + what.ttl - pawl::drift(what.ttl);
-        given.token = pawl::fencing_token(7);
-        given.proof = "anything";
-        co_return given;
-    }
-    boost::asio::awaitable<void> renew(std::span<pawl::renewal> batch) override {
-        for (auto& each : batch) {
-            each.result = pawl::renewal::outcome::extended;
-            each.deadline = context_.time->now() + each.ttl - pawl::drift(each.ttl);
-        }
-        co_return;
-    }
-    boost::asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
-        co_return pawl::release_result::released;
-    }
-    boost::asio::awaitable<pawl::lock_info> inspect(std::string_view name) override {
-        pawl::lock_info nothing;
-        nothing.name = name;
-        co_return nothing;
-    }
-    boost::asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view) override {
-        co_return std::vector<pawl::lock_info>();
-    }
-    boost::asio::awaitable<bool> force_release(std::string_view) override { co_return true; }
-    boost::asio::awaitable<pawl::examination> examine() override { co_return pawl::examination(); }
-    boost::asio::awaitable<void> close() override { co_return; }
-    pawl::promises promised() const noexcept override { return {.across_processes = false}; }
-
-private:
-    pawl::backend_context context_;
-};
-
-class careless_service : public pawl::service::definition {
-public:
-    std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
-        return std::make_unique<careless_backend>(std::move(context));
-    }
-    std::string describe() const override { return "careless"; }
-};
+const promise& named(std::string_view name) {
+    const auto all = all_promises();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const promise& it) { return it.name == name; });
+    if (found == all.end()) throw std::logic_error("no promise " + std::string(name));
+    return *found;
+}
 
 class careless_fixture : public pawl::conformance::fixture {
 public:
-    pawl::conformance::world fresh() override {
-        return {.where = pawl::service(std::make_shared<careless_service>()),
-                .url = {},
-                .restart = {},
-                .keep = {}};
-    }
-    const pawl::promises& promised() const override { return promised_; }
+    explicit careless_fixture(fault which) : which_(which) {}
+    world fresh() override { return tested::faulty_world(which_); }
+    const pawl::promises& promised() const override { return ::promised; }
 
 private:
-    pawl::promises promised_{.across_processes = false};
+    fault which_;
 };
 
-// Those that cannot wait for what a careless backend never does.
-constexpr std::string_view judged[] = {
-    "threads_never_overlap",
-    "clients_never_overlap",
-    "held_is_busy_for_everybody_else",
-    "nobody_releases_anothers_lock",
-    "try_asks_once",
-    "wait_of_zero_asks_once",
-    "bounded_wait_ends_after_its_time",
-    "a_lease_is_renewed_while_held",
-    "force_release_of_a_free_lock_says_so",
-    "tokens_grow_over_releases",
-    "tokens_grow_over_expiry_and_force",
-    "odd_names_do_not_collide",
-    "inspect_tells_the_truth",
-    "list_shows_what_is_held",
-    "examine_says_what_it_is_worth",
-    "a_mutex_is_lockable",
-    "std_lock_backs_off",
-    "a_timed_mutex_waits_for_its_time",
+struct trial {
+    std::string title;
+    fault planted;
+    std::vector<std::string_view> must_break;
+    std::string_view must_be_kept;
+};
+void PrintTo(const trial& one, std::ostream* out) { *out << one.title; }
+
+class Careless : public testing::TestWithParam<trial> {};
+
+TEST_P(Careless, IsCaughtAndOnlyThere) {
+    careless_fixture careless(GetParam().planted);
+    for (const std::string_view each : GetParam().must_break)
+        EXPECT_THROW(named(each).run(careless), std::exception) << each;
+    EXPECT_NO_THROW(named(GetParam().must_be_kept).run(careless)) << GetParam().must_be_kept;
+}
+
+const trial trials[] = {
+    {"GivesItToEverybody",
+     fault::gives_it_to_everybody,
+     {"threads_never_overlap", "clients_never_overlap", "held_is_busy_for_everybody_else",
+      "nobody_releases_anothers_lock", "try_asks_once", "wait_of_zero_asks_once",
+      "std_lock_backs_off", "a_timed_mutex_waits_for_its_time", "a_mutex_is_lockable",
+      "inspect_tells_the_truth"},
+     "tokens_grow_over_releases"},
+    {"KeepsItAfterARelease",
+     fault::keeps_it_after_a_release,
+     {"held_is_busy_for_everybody_else", "inspect_tells_the_truth", "list_shows_what_is_held"},
+     "another_name_is_another_lock"},
+    {"TokensGoBack",
+     fault::tokens_go_back,
+     {"tokens_grow_over_releases", "tokens_grow_over_expiry_and_force",
+      "a_hold_without_a_token_changes_no_order"},
+     "held_is_busy_for_everybody_else"},
+    {"NoTokens",
+     fault::no_tokens,
+     {"tokens_grow_over_releases", "tokens_grow_over_hand_offs",
+      "one_client_passes_later_tokens_among_its_threads"},
+     "release_says_the_same_twice"},
+    {"RenewsOnlyInWords",
+     fault::renews_only_in_words,
+     {"a_lease_is_renewed_while_held"},
+     "safe_until_is_within_the_ttl"},
+    {"CountsFromTooLate",
+     fault::counts_from_too_late,
+     {"safe_until_is_within_the_ttl"},
+     "release_says_the_same_twice"},
+    {"TellsNoVictim",
+     fault::tells_no_victim,
+     {"forced_release_is_pushed_to_the_victim"},
+     "tokens_grow_over_expiry_and_force"},
+    {"ForcesWhatNobodyHas",
+     fault::forces_what_nobody_has,
+     {"force_release_of_a_free_lock_says_so"},
+     "forced_release_passes_the_lock_on"},
+    {"WaitsTooLittle",
+     fault::waits_too_little,
+     {"bounded_wait_ends_after_its_time", "threads_never_overlap"},
+     "try_asks_once"},
+    {"ForgetsNoWaiter",
+     fault::forgets_no_waiter,
+     {"bounded_wait_ends_after_its_time"},
+     "held_is_busy_for_everybody_else"},
+    {"ShortensNames",
+     fault::shortens_names,
+     {"odd_names_do_not_collide"},
+     "inspect_changes_nothing"},
+    {"ListsEverything",
+     fault::lists_everything,
+     {"list_shows_what_is_held", "list_takes_the_prefix_literally"},
+     "inspect_tells_the_truth"},
+    {"NamesTheWrongHolder",
+     fault::names_the_wrong_holder,
+     {"inspect_tells_the_truth"},
+     "try_asks_once"},
+    {"ExaminesNothing",
+     fault::examines_nothing,
+     {"examine_says_what_it_is_worth"},
+     "inspect_tells_the_truth"},
+    {"BreaksDown", fault::breaks_down, {"inspect_tells_the_truth"}, "release_says_the_same_twice"},
 };
 
-TEST(Careless, IsCaughtByEveryPromiseThatItBreaks) {
-    careless_fixture careless;
-    for (const promise& each : pawl::conformance::all_promises()) {
-        if (std::find(std::begin(judged), std::end(judged), each.name) == std::end(judged))
-            continue;
-        EXPECT_THROW(each.run(careless), pawl::conformance::broken) << each.name;
+INSTANTIATE_TEST_SUITE_P(Backend, Careless, testing::ValuesIn(trials),
+                         [](const auto& each) { return each.param.title; });
+
+class diary : public pawl::conformance::reporter {
+public:
+    void begins(const promise& which) override {
+        now = which.name;
+        lines.push_back("begins " + now);
     }
+    void kept(const promise& which) override { lines.push_back("kept " + std::string(which.name)); }
+    void broke(const promise& which, std::string_view how) override {
+        lines.push_back("broke " + std::string(which.name) + ": " + std::string(how));
+    }
+
+    std::string now;
+    std::vector<std::string> lines;
+};
+
+// Sound for one promise, careless for another; throws what is no exception for a third, and has no
+// world for all the others, so that the run is short.
+class picky_fixture : public pawl::conformance::fixture {
+public:
+    explicit picky_fixture(std::function<std::string()> now) : now_(std::move(now)) {}
+    world fresh() override {
+        const std::string name = now_();
+        if (name == "another_name_is_another_lock") return tested::faulty_world(fault::none);
+        if (name == "examine_says_what_it_is_worth")
+            return tested::faulty_world(fault::examines_nothing);
+        if (name == "try_asks_once") throw 42;
+        throw std::runtime_error("no world");
+    }
+    const pawl::promises& promised() const override { return ::promised; }
+
+private:
+    std::function<std::string()> now_;
+};
+
+std::string outcome_of(std::string_view name) {
+    if (name == "another_name_is_another_lock") return "";
+    if (name == "examine_says_what_it_is_worth") return "the guarantee row names no backend";
+    if (name == "try_asks_once") return "threw something that is no std::exception";
+    return "no world";
 }
 
-TEST(Careless, EveryJudgedPromiseExists) {
-    const auto all = pawl::conformance::all_promises();
-    for (const std::string_view name : judged)
-        EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const promise& it) {
-            return it.name == name;
-        })) << name;
-}
-
-TEST(Careless, PromisesHaveNamesOfTheirOwn) {
+std::vector<std::string_view> asked() {
     std::vector<std::string_view> names;
-    for (const promise& each : pawl::conformance::all_promises()) {
+    for (const promise& each : all_promises())
+        if (each.asked_of(promised)) names.push_back(each.name);
+    return names;
+}
+
+TEST(RunAll, TellsOfEachPromiseInItsTurn) {
+    diary seen;
+    picky_fixture picky([&] { return seen.now; });
+    EXPECT_FALSE(pawl::conformance::run_all(picky, seen));
+    std::vector<std::string> wanted;
+    for (const std::string_view each : asked()) {
+        const std::string name(each), how = outcome_of(each);
+        wanted.push_back("begins " + name);
+        wanted.push_back(how.empty() ? "kept " + name : "broke " + name + ": " + how);
+    }
+    EXPECT_EQ(seen.lines, wanted);
+    EXPECT_LT(asked().size(), all_promises().size()) << "some are about processes";
+}
+
+TEST(RunAll, PrintsProgressCountsAndTheNamesOfTheBroken) {
+    std::ostringstream out;
+    // The name is there before the promise is run.
+    picky_fixture picky([&] {
+        const std::string text = out.str();
+        const auto line = text.substr(text.rfind('\n') + 1);
+        return line.substr(0, line.find(' '));
+    });
+    EXPECT_EQ(pawl::conformance::run_and_print(picky, out), 1);
+    std::string wanted, names;
+    for (const std::string_view each : asked()) {
+        const std::string how = outcome_of(each);
+        wanted += std::string(each) + " … " + (how.empty() ? "kept\n" : "BROKEN: " + how + "\n");
+        if (!how.empty()) names += (names.empty() ? ": " : ", ") + std::string(each);
+    }
+    wanted += "1 kept, " + std::to_string(asked().size() - 1) + " broken" + names + "\n";
+    EXPECT_EQ(out.str(), wanted);
+}
+
+TEST(RunAll, ASoundBackendKeepsThemAll) {
+    careless_fixture sound(fault::none);
+    std::ostringstream out;
+    EXPECT_EQ(pawl::conformance::run_and_print(sound, out), 0);
+    EXPECT_TRUE(out.str().ends_with("\n" + std::to_string(asked().size()) + " kept, 0 broken\n"))
+        << out.str();
+}
+
+TEST(RunAll, PromisesHaveNamesOfTheirOwn) {
+    std::vector<std::string_view> names;
+    for (const promise& each : all_promises()) {
         names.push_back(each.name);
         EXPECT_TRUE(each.asked_of != nullptr && each.run != nullptr) << each.name;
     }

@@ -4,6 +4,7 @@
 #include <pawl/conformance.hpp>
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct backend {
     std::string name;
     std::shared_ptr<pawl::conformance::fixture> fixture;
 };
+
+inline void PrintTo(const backend& one, std::ostream* out) { *out << one.name; }
 
 [[nodiscard]] std::vector<backend> all_backends();
 

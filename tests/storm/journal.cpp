@@ -3,33 +3,36 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
 
 #include <fcntl.h>
-#include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace storm {
 
 namespace {
 
-int open_to_append(const std::string& path) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+// A sparse file: room for hours, and no more disk than is used.
+constexpr std::size_t room = std::size_t{1} << 24;
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+int open_file(const std::string& path, int how) {
+    const int file = ::open(path.c_str(), how | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) throw std::runtime_error("cannot write " + path);
     return file;
 }
 
-void write_whole(int file, const std::string& text) {
-    if (::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        throw std::runtime_error("cannot write to a journal: disk full?");
-}
+std::string resource_in(const std::string& folder) { return folder + "/resource"; }
 
 // "got KEY TOKEN INVOKED RETURNED DEADLINE", then "at KEY WHEN DEADLINE" as long as the lock was
-// believed to be held. What a holder believed after its last line, before it was killed, nobody
-// knows.
-void read_journal(const std::filesystem::path& path, support::history& into) {
+// believed to be held, "refused KEY" for a write that came too late, "leave KEY" before the
+// release, "late KEY" if it was found lost. What a holder believed after its last line, before it
+// was killed, nobody knows.
+void read_journal(const std::filesystem::path& path, testimony& into) {
     std::map<std::string, support::hold_record> open;
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
@@ -41,44 +44,91 @@ void read_journal(const std::filesystem::path& path, support::history& into) {
             words >> it.token >> it.invoked >> it.returned >> it.deadline;
             it.ended = it.returned;
             it.who = path.stem().string() + "/" + key;
-        } else {
+        } else if (verb == "at") {
             words >> it.ended >> it.deadline;
         }
+        into.late += verb == "late" ? 1 : 0;
+        into.refused += verb == "refused" ? 1 : 0;
     }
     for (auto& [key, record] : open)
-        into.holds.push_back(record);
+        into.history.holds.push_back(record);
 }
 
 }  // namespace
 
-journal::journal(const std::string& path) : file_(open_to_append(path)) {}
+journal::journal(const std::string& path) : file_(open_file(path, O_WRONLY | O_APPEND)) {}
 
 journal::~journal() { ::close(file_); }
 
-void journal::write(const std::string& line) const { write_whole(file_, line + "\n"); }
-
-resource::resource(const std::string& path) : file_(open_to_append(path)) {}
-
-resource::~resource() { ::close(file_); }
-
-resource::alone::alone(int on) : file(on) {
-    while (::flock(file, LOCK_EX) != 0) {}
+void journal::write(const std::string& line) const {
+    const std::string text = line + "\n";
+    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        throw std::runtime_error("cannot write to a journal: disk full?");
 }
 
-resource::alone::~alone() { ::flock(file, LOCK_UN); }
-
-void resource::append(std::uint64_t token, support::instant now) const {
-    write_whole(file_, std::to_string(token) + " " + std::to_string(now) + "\n");
+resource::resource(const std::string& folder) {
+    const int file = open_file(resource_in(folder), O_RDWR);
+    void* shared = MAP_FAILED;
+    if (::ftruncate(file, room * sizeof(cell)) == 0)
+        shared = ::mmap(nullptr, room * sizeof(cell), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    ::close(file);
+    if (shared == MAP_FAILED) throw std::runtime_error("cannot share the resource");
+    cells_ = static_cast<cell*>(shared);
 }
 
-support::history read_history(const std::string& folder) {
-    support::history result;
+resource::~resource() { ::munmap(cells_, room * sizeof(cell)); }
+
+// The first cell says where to look for the end; who was stopped may set it back, which costs time
+// only.
+bool resource::take(std::uint64_t token) const {
+    std::size_t end = std::max<std::size_t>(cells_[0], 1);
+    for (std::uint64_t before = 0; end < room; ++end) {
+        std::uint64_t there = 0;
+        before = end > 1 ? cells_[end - 1].load() : 0;
+        if (before > token && cells_[end].load() == 0) return false;
+        if (before <= token && cells_[end].compare_exchange_strong(there, token)) {
+            cells_[0] = end + 1;
+            return true;
+        }
+    }
+    throw std::runtime_error("the storm is too long for its resource");
+}
+
+testimony read_testimony(const std::string& folder) {
+    testimony result;
     for (const auto& each : std::filesystem::directory_iterator(folder))
         if (each.path().extension() == ".journal") read_journal(each.path(), result);
-    std::ifstream file(std::filesystem::path(folder) / "resource");
-    for (support::write_record each; file >> each.token >> each.when;)
-        result.writes.push_back(each);
+    std::ifstream file(resource_in(folder), std::ios::binary);
+    std::uint64_t token = 0;
+    const auto next = [&] {
+        return static_cast<bool>(file.read(reinterpret_cast<char*>(&token), sizeof token));
+    };
+    for (next(); next() && token != 0;)
+        result.history.writes.push_back({token, 0});
     return result;
+}
+
+bool holds(const std::string& journal) {
+    constexpr std::streamoff enough = 4096;  // some twenty holds
+    std::ifstream file(journal, std::ios::ate);
+    file.seekg(std::max<std::streamoff>(file.tellg() - enough, 0));
+    std::set<std::string> open;
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line);
+        std::string verb, key;
+        words >> verb >> key;
+        if (verb == "got") open.insert(key);
+        if (verb == "leave") open.erase(key);
+    }
+    return !open.empty();
+}
+
+int late_ones(const std::string& journal) {
+    std::ifstream file(journal);
+    int count = 0;
+    for (std::string line; std::getline(file, line);)
+        count += line.starts_with("late ") ? 1 : 0;
+    return count;
 }
 
 }  // namespace storm

@@ -4,6 +4,8 @@
 
 #include <support/history.hpp>
 
+#include <atomic>
+#include <cstddef>
 #include <string>
 
 namespace storm {
@@ -22,35 +24,36 @@ private:
     int file_;
 };
 
-// The resource that the lock guards: it records every token that is shown to it, in its own order.
+// The fenced resource that the lock guards, in memory that all processes share: the tokens that it
+// took, in its own order. Comparing and taking is one step, and nobody who is killed or stopped
+// anywhere can keep others from it.
 class resource {
 public:
-    explicit resource(const std::string& path);
+    explicit resource(const std::string& folder);
     resource(const resource&) = delete;
     resource& operator=(const resource&) = delete;
     ~resource();
 
-    // Runs `still_mine` alone; if it says yes, records the token at the time it gives.
-    template <class StillMine>
-    void show(std::uint64_t token, StillMine still_mine) const {
-        const alone here(file_);
-        if (const support::instant now = still_mine(); now != 0) append(token, now);
-    }
+    // False: somebody with a larger token has been here.
+    bool take(std::uint64_t token) const;
 
 private:
-    struct alone {
-        explicit alone(int on);
-        ~alone();
-        alone(const alone&) = delete;
-        alone& operator=(const alone&) = delete;
-        int file;
-    };
-    void append(std::uint64_t token, support::instant now) const;
-
-    int file_;
+    using cell = std::atomic<std::uint64_t>;
+    cell* cells_;
 };
 
-// Everything that the journals and the resource in a folder say.
-[[nodiscard]] support::history read_history(const std::string& folder);
+// What the storm's processes wrote about themselves.
+struct testimony {
+    support::history history;
+    int late = 0;     // holders that found their lock lost
+    int refused = 0;  // writes that the resource refused
+};
+
+[[nodiscard]] testimony read_testimony(const std::string& folder);
+
+// Whether the process with this journal has a lock that it has not begun to give back.
+[[nodiscard]] bool holds(const std::string& journal);
+// How often it found its lock lost.
+[[nodiscard]] int late_ones(const std::string& journal);
 
 }  // namespace storm

@@ -27,14 +27,23 @@ struct desk {
 };
 
 // Notes that the lock was believed to be ours, if it was; and when.
-support::instant believe(const pawl::blocking::held_lock& lock, const desk& here,
-                         const std::string& key) {
+bool believe(const pawl::blocking::held_lock& lock, const desk& here, const std::string& key) {
     const auto at = boot_clock::now();
     const auto until = lock.safe_until();
-    if (lock.state() == lock_state::lost || at >= until) return 0;
+    if (lock.state() == lock_state::lost || at >= until) return false;
     here.book.write("at " + key + " " + std::to_string(to_instant(at)) + " " +
                     std::to_string(to_instant(until)));
-    return to_instant(at);
+    return true;
+}
+
+// Looks, works, writes. However long it took from the look to the write, the resource may refuse
+// only who has lost the lock: a belief after a refusal is one that overlaps with another's.
+bool work(const pawl::blocking::held_lock& lock, const desk& here, const std::string& key) {
+    if (!believe(lock, here, key)) return false;
+    std::this_thread::sleep_for(1ms);  // work
+    if (here.guarded.take(lock.token().value())) return true;
+    here.book.write("refused " + key);
+    return believe(lock, here, key);
 }
 
 void hold_once(pawl::blocking::client& locks, const desk& here, const std::string& key, int steps) {
@@ -44,12 +53,13 @@ void hold_once(pawl::blocking::client& locks, const desk& here, const std::strin
     here.book.write("got " + key + " " + to_string(lock.token()) + " " + std::to_string(invoked) +
                     " " + std::to_string(to_instant(boot_clock::now())) + " " +
                     std::to_string(deadline));
-    for (int i = 0; i < steps; ++i) {
-        here.guarded.show(lock.token().value(), [&] { return believe(lock, here, key); });
-        std::this_thread::sleep_for(1ms);  // work
-    }
-    (void)believe(lock, here, key);
-    (void)lock.release();
+    bool mine = true;
+    for (int i = 0; i < steps && mine; ++i)
+        mine = work(lock, here, key);
+    mine = mine && believe(lock, here, key);
+    here.book.write("leave " + key);
+    const auto found = lock.release();
+    if (!mine || found != pawl::release_result::released) here.book.write("late " + key);
 }
 
 void want_it_for_ever(pawl::blocking::client& locks, const desk& here,
@@ -69,7 +79,7 @@ void want_it_for_ever(pawl::blocking::client& locks, const desk& here,
 
 int run_process(const orders& what) {
     const journal book(what.folder + "/" + what.name + ".journal");
-    const resource guarded(what.folder + "/resource");
+    const resource guarded(what.folder);
     pawl::blocking::client locks(pawl::from_url(what.url));
     std::vector<std::jthread> crowd;
     for (int i = 0; i < what.threads; ++i)

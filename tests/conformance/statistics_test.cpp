@@ -1,0 +1,153 @@
+// What a client counts is exactly what it did, on every backend.
+#include "fixtures.hpp"
+
+#include <support/eventually.hpp>
+
+#include <pawl/backend.hpp>
+#include <pawl/client.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <future>
+
+namespace {
+
+using namespace std::chrono_literals;
+using pawl::statistics;
+using pawl::blocking::client;
+using support::eventually;
+
+class Statistics : public testing::TestWithParam<tested::backend> {
+protected:
+    pawl::conformance::world where = GetParam().fixture->fresh();
+};
+
+// The connection is there, and the server knows the scripts.
+void warm_up(client& locks) {
+    auto lock = locks.acquire("warm", {.ttl = 300ms});
+    (void)eventually([&] { return locks.statistics().renewals > 0; });
+    (void)lock.release();
+    (void)locks.inspect("warm");
+}
+
+TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
+    client locks(where.where);
+    EXPECT_EQ(locks.statistics().requests, 0U) << "making a client asks nobody";
+    warm_up(locks);
+    const statistics before = locks.statistics();
+    for (int i = 0; i < 10; ++i)
+        EXPECT_EQ(locks.acquire("it", {.ttl = 60s}).release(), pawl::release_result::released);
+    const statistics after = locks.statistics();
+    EXPECT_EQ(after.requests - before.requests, 20U);
+    EXPECT_EQ(after.grants - before.grants, 10U);
+    EXPECT_EQ(after.pushes, before.pushes);
+    EXPECT_EQ(after.hand_offs, before.hand_offs);
+    EXPECT_EQ(after.renewals, before.renewals);
+    EXPECT_EQ(after.losses, before.losses);
+    EXPECT_EQ(after.connections, GetParam().name == "Redis" ? 1U : 0U);
+}
+
+TEST_P(Statistics, ATryThatFindsItHeldIsOneRequestAndNoGrant) {
+    client holder(where.where), locks(where.where);
+    warm_up(locks);
+    auto lock = holder.acquire("it", {.ttl = 60s});
+    const statistics before = locks.statistics();
+    EXPECT_FALSE(locks.try_acquire("it"));
+    EXPECT_EQ(locks.statistics().requests - before.requests, 1U);
+    EXPECT_EQ(locks.statistics().grants, before.grants);
+}
+
+// The waiter stands in line, is told, and confirms: it asks for the lock only once. Where it had to
+// wait for a second it has also refreshed its place; such a round says nothing.
+TEST_P(Statistics, AHandOffNeedsNoSecondAttempt) {
+    client holder(where.where), waits(where.where);
+    warm_up(waits);
+    for (int round = 0; round < 20; ++round) {
+        auto lock = holder.acquire("it", {.ttl = 60s});
+        const statistics before = waits.statistics();
+        const auto began = pawl::boot_clock::now();
+        auto next = std::async(std::launch::async,
+                               [&] { return waits.acquire("it", {.ttl = 60s, .wait = 30s}); });
+        ASSERT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
+        (void)lock.release();
+        auto mine = next.get();
+        const auto took = pawl::boot_clock::now() - began;
+        const bool confirms = GetParam().name != "Memory";
+        ASSERT_TRUE(
+            eventually([&] { return !confirms || waits.statistics().renewals > before.renewals; }));
+        const statistics after = waits.statistics();
+        (void)mine.release();
+        if (took >= 1s) continue;
+        EXPECT_EQ(after.requests - before.requests, confirms ? 2U : 1U);
+        EXPECT_EQ(after.pushes - before.pushes, 1U);
+        EXPECT_EQ(after.grants - before.grants, 1U);
+        EXPECT_EQ(after.hand_offs - before.hand_offs, 1U);
+        return;
+    }
+    FAIL() << "no round was over within a second";
+}
+
+// Those that are due at nearly the same time go together.
+TEST_P(Statistics, ManyRenewalsAreOneRequest) {
+    client locks(where.where);
+    warm_up(locks);
+    std::vector<pawl::blocking::held_lock> held;
+    for (int i = 0; i < 50; ++i)
+        held.push_back(locks.acquire("it/" + std::to_string(i), {.ttl = 6s}));
+    const statistics before = locks.statistics();
+    std::vector<pawl::time_point> ends;
+    for (const auto& each : held)
+        ends.push_back(each.safe_until());
+    ASSERT_TRUE(eventually([&] {
+        return std::equal(held.begin(), held.end(), ends.begin(),
+                          [](const auto& one, auto end) { return one.safe_until() > end; });
+    }));
+    const statistics after = locks.statistics();
+    EXPECT_EQ(after.renewals - before.renewals, 1U);
+    EXPECT_EQ(after.requests - before.requests, 1U);
+    EXPECT_EQ(after.losses, before.losses);
+}
+
+TEST_P(Statistics, ALossIsCountedOnce) {
+    client locks(where.where), operators(where.where);
+    auto lock = locks.acquire("it", {.ttl = 60s});
+    EXPECT_TRUE(operators.force_release("it"));
+    ASSERT_TRUE(eventually([&] { return lock.lost().stop_requested(); }));
+    EXPECT_EQ(lock.release(), pawl::release_result::taken_over);
+    EXPECT_EQ(locks.statistics().losses, 1U);
+    EXPECT_EQ(locks.statistics().pushes, 1U);
+    EXPECT_EQ(operators.statistics().losses, 0U);
+}
+
+TEST_P(Statistics, ANewConnectionIsCounted) {
+    if (!where.restart) {
+        EXPECT_EQ(client(where.where).statistics().connections, 0U);
+        return;
+    }
+    client locks(where.where);
+    warm_up(locks);
+    EXPECT_EQ(locks.statistics().connections, 1U);
+    where.restart();
+    (void)locks.acquire("it", {.ttl = 60s, .wait = 30s}).release();
+    EXPECT_EQ(locks.statistics().connections, 2U);
+}
+
+TEST_P(Statistics, BothFacesCountAlike) {
+    boost::asio::io_context loop;
+    pawl::client locks(loop.get_executor(), where.where);
+    auto answer = locks.async_acquire("it", {.ttl = 60s}, boost::asio::use_future);
+    while (answer.wait_for(0s) != std::future_status::ready)
+        loop.run_one();
+    const auto lock = answer.get();
+    EXPECT_EQ(locks.statistics().grants, 1U);
+    EXPECT_GE(locks.statistics().requests, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Statistics, testing::ValuesIn(tested::all_backends()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
