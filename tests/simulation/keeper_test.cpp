@@ -1,0 +1,68 @@
+// A service that cannot be asked: how often is it asked?
+#include "virtual_runtime.hpp"
+
+#include <core/lease_keeper.hpp>
+#include <pawl/options.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <gtest/gtest.h>
+
+namespace pawl::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+class silent_backend final : public backend {
+public:
+    asio::awaitable<std::optional<grant>> acquire(const claim&, time_point) override {
+        co_return std::nullopt;
+    }
+    // Fails at once, as where the network is unreachable or a disk is full.
+    asio::awaitable<void> renew(std::span<renewal>) override {
+        ++asked;
+        co_return;
+    }
+    asio::awaitable<release_result> release(const hold&) override {
+        co_return release_result::unknown;
+    }
+    asio::awaitable<lock_info> inspect(std::string_view) override { co_return lock_info{}; }
+    asio::awaitable<std::vector<lock_info>> list(std::string_view) override {
+        co_return std::vector<lock_info>{};
+    }
+    asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
+    asio::awaitable<examination> examine() override { co_return examination{}; }
+    asio::awaitable<void> close() override { co_return; }
+    promises promised() const noexcept override { return {}; }
+
+    int asked = 0;
+};
+
+// From a third of the ttl on, every twentieth of it, until it is lost: not in a loop without end.
+TEST(Keeper, PausesAfterARenewalThatFailedAtOnce) {
+    scheduler world;
+    process home(world, time_point(1h), 1.0);
+    virtual_runtime time(home, prng(1));
+    silent_backend service;
+    int losses = 0;
+    counter renewals;
+    core::lease_keeper keeper(time, home.get_executor(), service, renewals,
+                              [&](const std::shared_ptr<core::lease>&) { ++losses; });
+    hold what;
+    what.claim = {"it", "owner", 1s, lock_mode::exclusive, true};
+    what.grant.deadline = time.now() + 1s - drift(1s);
+    const auto one = std::make_shared<core::lease>(nullptr, time, what, time.now(), forever);
+    keeper.keep(one);
+    asio::co_spawn(home.get_executor(), keeper.run(nullptr), asio::detached);
+    while (losses == 0 && world.step()) {}
+    EXPECT_EQ(one->state(), lock_state::lost);
+    EXPECT_GE(service.asked, 10);
+    EXPECT_LE(service.asked, 20);
+    keeper.stop();
+    world.run_ready();
+}
+
+}  // namespace
+}  // namespace pawl::simulation
