@@ -1,72 +1,90 @@
 #include "pending.hpp"
 
-#include <boost/asio/append.hpp>
+#include "connection.hpp"
+
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <charconv>
 
 namespace asio = boost::asio;
-namespace bredis = boost::redis;
 
 namespace pawl::redis {
+namespace {
 
-bredis::any_adapter adapt(reply_builder& into) {
-    return bredis::any_adapter([&into](bredis::any_adapter::parse_event event,
-                                       const bredis::resp3::node_view& node,
-                                       boost::system::error_code&) {
-        if (event == bredis::any_adapter::parse_event::node) into.add(node);
-    });
+void append_number(std::string& to, char mark, std::size_t number) {
+    char text[24];
+    text[0] = mark;
+    auto* end = std::to_chars(text + 1, text + sizeof text - 2, number).ptr;
+    *end++ = '\r';
+    *end++ = '\n';
+    to.append(text, end);
 }
 
-struct pending::start {
-    pending* one;
-    bredis::connection* on;
+}  // namespace
 
-    template <class Handler>
-    void operator()(Handler&& done) const {
-        // Erased first: making the erased handler takes the slot for itself.
-        one->done_ = std::forward<Handler>(done);
-        auto slot = asio::get_associated_cancellation_slot(one->done_);
-        if (slot.is_connected())
-            slot.assign([self = one->shared_from_this()](asio::cancellation_type) {
-                self->complete(asio::error::operation_aborted, false);
-            });
-        one->strand_ = on->get_executor();
-        // Boost.Redis writes into this object until it is done, whatever became of the caller.
-        on->async_exec(one->request, adapt(one->builder),
-                       [self = one->shared_from_this()](boost::system::error_code ec, std::size_t) {
-                           if (ec && self->failure.empty()) self->failure = "the connection broke";
-                           self->complete({}, true);
-                       });
+void append_command(std::string& to, std::span<const std::string_view> words) {
+    auto size = to.size() + 16;
+    for (const auto& word : words)
+        size += word.size() + 16;
+    to.reserve(size);
+    append_number(to, '*', words.size());
+    for (const auto& word : words) {
+        append_number(to, '$', word.size());
+        to += word;
+        to += "\r\n";
     }
-};
-
-void pending::join(list& all) {
-    all_ = &all;
-    here_ = all.insert(all.end(), shared_from_this());
 }
 
-asio::awaitable<void> pending::sent(bredis::connection& on) {
-    const start begin{this, &on};
-    co_await asio::async_initiate<const asio::use_awaitable_t<>, void(boost::system::error_code)>(
-        begin, asio::use_awaitable);
+void pending::wait(handler done) {
+    // It was erased first: making the erased handler takes the slot for itself.
+    done_ = std::move(done);
+    auto slot = asio::get_associated_cancellation_slot(done_);
+    if (slot.is_connected()) {
+        slot.assign([this](asio::cancellation_type) {
+            cancelled_ = true;
+            complete_soon();
+        });
+    }
+}
+
+void pending::take(reply message, bool last) {
+    if (!last) {
+        earlier.push_back(std::move(message));
+        return;
+    }
+    on_ = nullptr;
+    answer = std::move(message);
+    auto done = std::move(done_);
+    std::move(done)();  // the frame that this lives in may be gone afterwards
 }
 
 void pending::fail(const std::string& why) {
-    if (failure.empty()) failure = why;
-    complete({}, false);
+    failure_ = why;
+    complete_soon();
 }
 
-void pending::complete(boost::system::error_code ec, bool inside) {
-    const auto self = shared_from_this();
-    if (auto* all = std::exchange(all_, nullptr)) all->erase(here_);
-    if (!done_) return;
-    auto done = std::move(done_);
-    done_ = nullptr;
-    if (inside)
-        std::move(done)(ec);
-    else
-        asio::post(strand_, asio::append(std::move(done), ec));
+// Never inside the caller's cancellation, nor in a walk through those who wait.
+void pending::complete_soon() {
+    if (on_ == nullptr) return;
+    auto on = on_->strand_;
+    leave();
+    asio::post(on, std::move(done_));
+}
+
+void pending::throw_failure(const std::string& about) const {
+    if (cancelled_) throw boost::system::system_error(asio::error::operation_aborted);
+    if (!failure_.empty()) throw connection_lost(about + ": " + failure_);
+}
+
+void pending::leave() noexcept {
+    if (auto* on = std::exchange(on_, nullptr)) on->forget(number_);
+}
+
+void pending::drop() noexcept {
+    on_ = nullptr;
+    const auto done = std::move(done_);
 }
 
 }  // namespace pawl::redis
