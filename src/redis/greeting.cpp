@@ -50,7 +50,7 @@ std::pair<commands, commands> greeting(const options& where, const std::string& 
     if (where.password.empty()) {
         add(first, {"HELLO", "3", "SETNAME", "pawl"});
     } else {
-        const std::string_view user = where.user.empty() ? "default" : where.user;
+        const std::string_view user = where.user.empty() ? std::string_view("default") : where.user;
         add(first, {"HELLO", "3", "AUTH", user, where.password, "SETNAME", "pawl"});
     }
     add(first, {"SELECT", std::to_string(where.database)});
