@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace asio = boost::asio;
@@ -13,28 +14,32 @@ namespace asio = boost::asio;
 namespace pawl::redis {
 namespace {
 
-void append_number(std::string& to, char mark, std::size_t number) {
-    char text[24];
-    text[0] = mark;
-    auto* end = std::to_chars(text + 1, text + sizeof text - 2, number).ptr;
-    *end++ = '\r';
-    *end++ = '\n';
-    to.append(text, end);
+constexpr std::size_t number_size = 24;  // a mark, 20 digits, the end of the line
+
+char* put_line(char* at, char mark, std::size_t number) {
+    *at++ = mark;
+    at = std::to_chars(at, at + 20, number).ptr;
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
 }
 
 }  // namespace
 
 void append_command(std::string& to, std::span<const std::string_view> words) {
-    auto size = to.size() + 16;
+    const auto begin = to.size();
+    auto most = begin + number_size;
     for (const auto& word : words)
-        size += word.size() + 16;
-    to.reserve(size);
-    append_number(to, '*', words.size());
+        most += number_size + word.size() + 2;
+    to.resize(most);
+    auto* at = put_line(to.data() + begin, '*', words.size());
     for (const auto& word : words) {
-        append_number(to, '$', word.size());
-        to += word;
-        to += "\r\n";
+        at = put_line(at, '$', word.size());
+        at = std::copy(word.begin(), word.end(), at);
+        *at++ = '\r';
+        *at++ = '\n';
     }
+    to.resize(static_cast<std::size_t>(at - to.data()));
 }
 
 void pending::wait(handler done) {
