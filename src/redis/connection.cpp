@@ -234,6 +234,12 @@ void connection::drop_all() noexcept {
     }
 }
 
+void connection::cancel(std::uint64_t number) {
+    if (number < first_) return;
+    auto* one = asked_[static_cast<std::size_t>(number - first_)].by;
+    if (one != nullptr) one->cancel();
+}
+
 void connection::forget(std::uint64_t number) noexcept {
     asked_[static_cast<std::size_t>(number - first_)].by = nullptr;
 }

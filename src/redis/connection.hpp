@@ -72,6 +72,7 @@ private:
     void make_room();
     boost::system::error_code parse(const std::function<void(const reply&)>& pushed);
     void deliver(reply message);
+    void cancel(std::uint64_t number);
     void forget(std::uint64_t number) noexcept;
 
     const options& where_;

@@ -47,9 +47,9 @@ void pending::wait(handler done) {
     done_ = std::move(done);
     auto slot = asio::get_associated_cancellation_slot(done_);
     if (slot.is_connected()) {
-        slot.assign([this](asio::cancellation_type) {
-            cancelled_ = true;
-            complete_soon();
+        // It may be called when this is gone: the connection knows.
+        slot.assign([on = on_->weak_from_this(), number = number_](asio::cancellation_type) {
+            if (const auto alive = on.lock()) alive->cancel(number);
         });
     }
 }
@@ -63,6 +63,11 @@ void pending::take(reply message, bool last) {
     answer = std::move(message);
     auto done = std::move(done_);
     std::move(done)();  // the frame that this lives in may be gone afterwards
+}
+
+void pending::cancel() {
+    cancelled_ = true;
+    complete_soon();
 }
 
 void pending::fail(const std::string& why) {

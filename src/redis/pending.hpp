@@ -52,6 +52,7 @@ private:
 
     void wait(handler done);
     void take(reply message, bool last);
+    void cancel();
     void leave() noexcept;
     void complete_soon();
     void drop() noexcept;
