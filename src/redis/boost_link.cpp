@@ -42,7 +42,10 @@ public:
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
                                 bool tracked);
     asio::awaitable<void> close(time_point give_up_at);
-    void forget_listener() noexcept { listener_ = nullptr; }
+    // After `close` there is nothing to forget, whatever thread the link ends on.
+    void forget_listener() noexcept {
+        if (listener_ != nullptr) listener_ = nullptr;
+    }
 
     [[nodiscard]] const session& current() const noexcept { return session_; }
     [[nodiscard]] bool connected() const noexcept { return ready_; }
@@ -315,6 +318,7 @@ asio::awaitable<void> wire::close(time_point give_up_at) {
     while (ready_ && !nobody_waits() && time().now() < give_up_at)
         co_await tick.wait_until(time().now() + 1ms);
     closing_ = true;
+    listener_ = nullptr;
     reconnect_.ring();
     sweep_.ring();
     if (connection_) connection_->close();
