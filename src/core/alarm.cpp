@@ -31,9 +31,10 @@ struct start_wait {
 asio::awaitable<bool> alarm::wait_until(time_point when) {
     if (!rung_) {
         waiting_ = true;
+        if (!timer_) timer_ = time_.make_timer(on_);
         boost::system::error_code ended;
         const start_wait start{timer_.get(), when};
-        auto token = asio::redirect_error(asio::use_awaitable, ended);
+        auto token = asio::redirect_error(asio::deferred, ended);
         co_await asio::async_initiate<decltype(token), void(boost::system::error_code)>(start,
                                                                                         token);
         waiting_ = false;

@@ -14,7 +14,7 @@ namespace pawl::core {
 // One waiter at a time; used on one strand.
 class alarm {
 public:
-    alarm(runtime& time, const boost::asio::any_io_executor& on) : timer_(time.make_timer(on)) {}
+    alarm(runtime& time, boost::asio::any_io_executor on) : time_(time), on_(std::move(on)) {}
 
     // True when it was rung, also when that was before the call; false at `when`. Throws on
     // cancellation.
@@ -24,7 +24,9 @@ public:
     void ring();
 
 private:
-    std::unique_ptr<timer> timer_;
+    runtime& time_;
+    const boost::asio::any_io_executor on_;
+    std::unique_ptr<timer> timer_;  // made for the first wait: most alarms never ring
     bool waiting_ = false;
     bool rung_ = false;
 };

@@ -21,12 +21,6 @@ time_point plus(time_point when, duration more) {
     return more >= time_point::max() - when ? time_point::max() : when + more;
 }
 
-// The caller's code runs on the caller's executor, never inside our strand.
-template <class Handler, class... Answers>
-void hand_over(const asio::any_io_executor& outside, Handler done, Answers... answers) {
-    asio::post(outside, asio::append(std::move(done), std::move(answers)...));
-}
-
 release_result found_when_lost(loss_reason why) {
     return why == loss_reason::taken_over || why == loss_reason::forced ? release_result::taken_over
                                                                         : release_result::expired;
@@ -34,8 +28,18 @@ release_result found_when_lost(loss_reason why) {
 
 }  // namespace
 
+// The caller's code runs on the caller's executor, never inside our strand.
+template <class Handler, class... Answers>
+void engine::hand_over(Handler done, Answers... answers) const {
+    if (serial_)
+        std::move(done)(answers...);
+    else
+        asio::post(outside_, asio::append(std::move(done), std::move(answers)...));
+}
+
 engine::engine(const asio::any_io_executor& on, client_options options, bool serial)
     : options_(std::move(options)),
+      serial_(serial),
       outside_(on),
       strand_(serial ? on : asio::any_io_executor(asio::make_strand(on))),
       room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
@@ -77,7 +81,8 @@ asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_o
         if (!given) co_return nullptr;
     } else {
         waiting_room::place mine(room_, name);
-        const bool first = co_await mine.until_first(give_up_at);
+        bool first = mine.is_first();
+        if (!first) first = co_await mine.until_first(give_up_at);
         if (first) given = co_await backend_->acquire(what, give_up_at);
     }
     if (!given)
@@ -114,7 +119,7 @@ asio::awaitable<examination> engine::examine() { co_return co_await backend_->ex
 
 void engine::release(const std::shared_ptr<lease>& one, lease::release_handler done) {
     if (one->found) {
-        if (done) hand_over(outside_, std::move(done), *one->found);
+        if (done) hand_over(std::move(done), *one->found);
         return;
     }
     if (done) one->release_waiters.push_back(std::move(done));
@@ -122,7 +127,7 @@ void engine::release(const std::shared_ptr<lease>& one, lease::release_handler d
     const bool kept = keeper_->drop(one);
     if (one->give_back()) {
         for (auto& wait : std::exchange(one->loss_waiters, {}))
-            hand_over(outside_, std::move(wait.done),
+            hand_over(std::move(wait.done),
                       boost::system::error_code(asio::error::operation_aborted), loss_reason::none);
         asio::co_spawn(strand_, give_back(one, release_result::unknown), asio::detached);
     } else {
@@ -145,7 +150,7 @@ asio::awaitable<void> engine::give_back(std::shared_ptr<lease> one, release_resu
 void engine::finish_release(const std::shared_ptr<lease>& one, release_result found) {
     one->found = found;
     for (auto& done : std::exchange(one->release_waiters, {}))
-        hand_over(outside_, std::move(done), found);
+        hand_over(std::move(done), found);
 }
 
 // A lost lease may still stand in the service's books: take it out, for those who wait.
@@ -159,12 +164,12 @@ asio::awaitable<void> engine::clear_up(std::shared_ptr<lease> one) {
 
 void engine::wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler done) {
     if (one->state() == lock_state::lost) {
-        hand_over(outside_, std::move(done), boost::system::error_code{}, one->why());
+        hand_over(std::move(done), boost::system::error_code{}, one->why());
         return;
     }
     if (one->releasing) {
-        hand_over(outside_, std::move(done),
-                  boost::system::error_code(asio::error::operation_aborted), loss_reason::none);
+        hand_over(std::move(done), boost::system::error_code(asio::error::operation_aborted),
+                  loss_reason::none);
         return;
     }
     const auto id = ++next_wait_;
@@ -176,9 +181,9 @@ void engine::wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler do
                     if (at->id != id) continue;
                     auto handler = std::move(at->done);
                     one->loss_waiters.erase(at);
-                    hand_over(self->outside_, std::move(handler),
-                              boost::system::error_code(asio::error::operation_aborted),
-                              loss_reason::none);
+                    self->hand_over(std::move(handler),
+                                    boost::system::error_code(asio::error::operation_aborted),
+                                    loss_reason::none);
                     return;
                 }
             });
@@ -192,7 +197,7 @@ void engine::lost(std::string_view owner, loss_reason why) { keeper_->push_loss(
 void engine::tell_loss(const std::shared_ptr<lease>& one) {
     ++count_->losses;
     for (auto& wait : std::exchange(one->loss_waiters, {}))
-        hand_over(outside_, std::move(wait.done), boost::system::error_code{}, one->why());
+        hand_over(std::move(wait.done), boost::system::error_code{}, one->why());
     const auto why = one->why();
     if (options_.log)
         options_.log("lost '" + one->what().claim.name + "': " + std::string(to_string(why)));

@@ -25,7 +25,8 @@ class engine : public std::enable_shared_from_this<engine>, private loss_listene
 public:
     using ptr = std::shared_ptr<engine>;
 
-    // `serial` says that `on` runs one handler at a time, and so needs no strand around it.
+    // `serial` says that `on` runs one handler at a time, and so needs no strand around it, and
+    // that all that completes there is Pawl's own.
     static ptr make(const boost::asio::any_io_executor& on, const service& where,
                     client_options options, bool serial = false);
 
@@ -80,6 +81,8 @@ public:
 private:
     engine(const boost::asio::any_io_executor& on, client_options options, bool serial);
 
+    template <class Handler, class... Answers>
+    void hand_over(Handler done, Answers... answers) const;
     void lost(std::string_view owner, loss_reason why) override;
     void tell_loss(const std::shared_ptr<lease>& one);
     void finish_release(const std::shared_ptr<lease>& one, release_result found);
@@ -89,6 +92,7 @@ private:
 
     client_options options_;
     std::shared_ptr<counters> count_;
+    const bool serial_;
     boost::asio::any_io_executor outside_;
     boost::asio::any_io_executor strand_;
     std::unique_ptr<backend> backend_;

@@ -5,11 +5,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <limits>
 #include <system_error>
@@ -41,9 +39,7 @@ guard& guard::instance() {
 
 guard::guard() : planned_(never) {
     timer_ = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (timer_ < 0 || wake_ < 0)
-        throw std::system_error(errno, std::system_category(), "watching leases");
+    if (timer_ < 0) throw std::system_error(errno, std::system_category(), "watching leases");
     // The program's signals are for the program's threads.
     sigset_t all{};
     sigset_t before{};
@@ -61,10 +57,7 @@ void guard::watch(lease& one) {
     one.guard_previous_ = nullptr;
     if (first_ != nullptr) first_->guard_previous_ = &one;
     first_ = &one;
-    if (deadline < planned_) {
-        planned_ = deadline;
-        wake();
-    }
+    if (deadline < planned_) plan(deadline);
 }
 
 void guard::forget(lease& one) noexcept {
@@ -75,9 +68,16 @@ void guard::forget(lease& one) noexcept {
     if (one.guard_next_ != nullptr) one.guard_next_->guard_previous_ = one.guard_previous_;
 }
 
-void guard::wake() const noexcept {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(wake_, &one, sizeof one);
+// Under the mutex. The thread sleeps on: whoever waits for a lock to run should not have to share
+// the processor with it.
+void guard::plan(long long when) noexcept {
+    planned_ = when;
+    itimerspec at{};
+    if (when != never) {
+        at.it_value.tv_sec = when / 1'000'000'000;
+        at.it_value.tv_nsec = when % 1'000'000'000;
+    }
+    ::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
 }
 
 void guard::run() {
@@ -86,32 +86,26 @@ void guard::run() {
         {
             const std::lock_guard lock(mutex_);
             const auto now = boot_clock::now().time_since_epoch().count();
-            planned_ = never;
+            auto earliest = never;
             for (auto* one = first_; one != nullptr; one = one->guard_next_) {
                 const auto deadline = one->deadline_.load();
                 const auto state = one->state_.load();
                 if (state != lock_state::held && state != lock_state::at_risk) continue;
                 if (deadline > now) {
-                    planned_ = std::min<long long>(planned_, deadline);
+                    earliest = std::min<long long>(earliest, deadline);
                 } else if (auto alive = one->weak_from_this().lock()) {
                     late.push_back(std::move(alive));
                 }
             }
-            itimerspec when{};
-            if (planned_ != never) {
-                when.it_value.tv_sec = planned_ / 1'000'000'000;
-                when.it_value.tv_nsec = planned_ % 1'000'000'000;
-            }
-            ::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr);
+            plan(earliest);
         }
         for (const auto& one : late)
             one->lose(one->ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired);
         late.clear();
-        std::array<pollfd, 2> wait{{{timer_, POLLIN, 0}, {wake_, POLLIN, 0}}};
-        ::poll(wait.data(), wait.size(), -1);
+        pollfd wait{timer_, POLLIN, 0};
+        ::poll(&wait, 1, -1);
         std::uint64_t ticks = 0;
-        [[maybe_unused]] const auto first = ::read(timer_, &ticks, sizeof ticks);
-        [[maybe_unused]] const auto second = ::read(wake_, &ticks, sizeof ticks);
+        [[maybe_unused]] const auto read = ::read(timer_, &ticks, sizeof ticks);
     }
 }
 

@@ -19,13 +19,12 @@ public:
 private:
     guard();
     void run();
-    void wake() const noexcept;
+    void plan(long long when) noexcept;
 
     std::mutex mutex_;
     lease* first_ = nullptr;
     long long planned_ = 0;  // ns of the boot clock; when the thread looks next
     int timer_ = -1;
-    int wake_ = -1;
 };
 
 }  // namespace pawl::core

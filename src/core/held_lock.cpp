@@ -18,7 +18,7 @@ held_lock& held_lock::operator=(held_lock&& other) noexcept {
 }
 
 held_lock::~held_lock() {
-    if (!lease_ || lease_->forked()) return;
+    if (!lease_ || lease_->forked() || lease_->given_back()) return;
     try {
         asio::post(lease_->home()->strand(),
                    [lease = lease_] { lease->home()->release(lease, {}); });

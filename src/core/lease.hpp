@@ -33,6 +33,8 @@ public:
     [[nodiscard]] time_point safe_until() const noexcept;
     [[nodiscard]] std::stop_token lost() const noexcept;
     [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }
+    // A release of it has begun.
+    [[nodiscard]] bool given_back() const noexcept { return state_ == lock_state::released; }
     [[nodiscard]] const std::shared_ptr<engine>& home() const noexcept { return home_; }
     // All but `grant.deadline` never changes.
     [[nodiscard]] const hold& what() const noexcept { return what_; }

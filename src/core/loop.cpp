@@ -1,7 +1,5 @@
 #include "loop.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include <pthread.h>
 #include <signal.h>
 
@@ -46,15 +44,17 @@ bool loop::stopped() {
 void loop::call::answered() {
     const std::lock_guard lock(home_.mutex_);
     done_ = true;
-    quick_done_.store(true, std::memory_order_relaxed);
-    woken_.notify_one();
+    if (drives_)
+        home_.context_.stop();
+    else
+        woken_.notify_one();
 }
 
 void loop::call::wait() {
     std::unique_lock lock(home_.mutex_);
     ++home_.callers_;
     ++home_.calls_;
-    if (home_.by_thread_) boost::asio::post(home_.context_, [] {});  // makes the thread step aside
+    if (home_.by_thread_) home_.context_.stop();  // makes the thread step aside
     while (!done_) {
         if (home_.driven_) {
             home_.waiting_.push_back(this);
@@ -63,12 +63,12 @@ void loop::call::wait() {
             if (here != home_.waiting_.end()) home_.waiting_.erase(here);
             continue;
         }
-        home_.driven_ = true;
+        home_.driven_ = drives_ = true;
         lock.unlock();
-        while (!quick_done_.load(std::memory_order_relaxed))
-            home_.context_.run_one();
+        home_.context_.run();
         lock.lock();
-        home_.driven_ = false;
+        home_.context_.restart();
+        home_.driven_ = drives_ = false;
     }
     --home_.callers_;
     home_.hand_on();
@@ -115,9 +115,9 @@ void loop::background() {
         }
         driven_ = by_thread_ = true;
         lock.unlock();
-        while (callers_ == 0 && !context_.stopped())
-            context_.run_one();
+        context_.run();
         lock.lock();
+        context_.restart();
         driven_ = by_thread_ = false;
         hand_on();
     }

@@ -7,7 +7,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -37,8 +36,9 @@ public:
     private:
         friend class loop;
         loop& home_;
-        bool done_ = false;  // under the loop's mutex
-        std::atomic<bool> quick_done_ = false;
+        // Under the loop's mutex.
+        bool done_ = false;
+        bool drives_ = false;
         std::condition_variable woken_;
     };
 
@@ -64,7 +64,7 @@ private:
     bool by_thread_ = false;  // driven by the thread of its own
     bool parked_ = false;     // that thread waits to be told that the callers are gone
     bool stopped_ = false;
-    std::atomic<std::size_t> callers_ = 0;
+    std::size_t callers_ = 0;
     std::uint64_t calls_ = 0;
     std::deque<call*> waiting_;
     std::condition_variable thread_woken_;

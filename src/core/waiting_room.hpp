@@ -28,12 +28,11 @@ public:
         place(const place&) = delete;
         place& operator=(const place&) = delete;
 
+        [[nodiscard]] bool is_first() const noexcept;
         // True when this is the first in line; false at `give_up_at`.
         boost::asio::awaitable<bool> until_first(time_point give_up_at);
 
     private:
-        [[nodiscard]] bool is_first() const noexcept;
-
         waiting_room& room_;
         std::pair<const std::string, line>& line_;  // map nodes stay where they are
         std::unique_ptr<alarm> alarm_;

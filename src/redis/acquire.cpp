@@ -52,8 +52,13 @@ public:
         here.owner[here.owner.size() - 2] = digits[attempt / 16 % 16];
         here.owner[here.owner.size() - 1] = digits[attempt % 16];
         here.name = what.name;
-        here.member = home.client_ + ":" + here.owner;
-        here.prefix = value_prefix(here.owner, home.client_, home.context_.who);
+        here.member.reserve(home.client_.size() + 1 + here.owner.size());
+        here.member += home.client_;
+        here.member += ':';
+        here.member += here.owner;
+        here.prefix.reserve(here.owner.size() + home.value_end_.size());
+        here.prefix += here.owner;
+        here.prefix += home.value_end_;
         here.where = home.scheme_.of(what.name);
         here.ttl = what.ttl;
         here.window = std::min<duration>(claim_window, what.ttl);

@@ -1,10 +1,9 @@
 #include "boost_link.hpp"
 
+#include "connection.hpp"
 #include "greeting.hpp"
 #include "options.hpp"
-#include "pending.hpp"
 #include "server_errors.hpp"
-#include "tls.hpp"
 
 #include "../core/alarm.hpp"
 #include "../core/chance.hpp"
@@ -13,29 +12,15 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/redis/connection.hpp>
-#include <boost/redis/response.hpp>
-#include <boost/system/system_error.hpp>
 
-#include <fcntl.h>
-
-#include <deque>
+#include <array>
 #include <list>
 
 namespace asio = boost::asio;
-namespace bredis = boost::redis;
 using namespace std::chrono_literals;
 
 namespace pawl::redis {
 namespace {
-
-// Boost.Redis deprecates the way to the socket but has no other for what is set here.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-auto& stream_of(bredis::connection& one) { return one.next_layer(); }
-#pragma GCC diagnostic pop
 
 // How often unanswered requests are looked through.
 constexpr auto sweep_every = 100ms;
@@ -66,12 +51,6 @@ public:
     [[nodiscard]] bool connected() const noexcept { return ready_; }
 
 private:
-    // One attempt at a connection, with where its pushes arrive.
-    struct connection : bredis::connection {
-        using bredis::connection::connection;
-        bredis::generic_flat_response pushes;
-    };
-
     runtime& time() const noexcept { return *context_.time; }
     void log(const std::string& line) const {
         if (context_.log) context_.log(about_ + ": " + line);
@@ -80,17 +59,23 @@ private:
     void start();
     asio::awaitable<void> run(std::shared_ptr<wire> self);
     asio::awaitable<void> greet(std::shared_ptr<wire> self, std::shared_ptr<connection> on);
-    asio::awaitable<void> receive(std::shared_ptr<wire> self, std::shared_ptr<connection> on);
     asio::awaitable<void> limit_greeting(std::shared_ptr<wire> self,
                                          std::shared_ptr<connection> on);
     asio::awaitable<void> sweep(std::shared_ptr<wire> self);
     asio::awaitable<void> wait_ready(time_point give_up_at);
+    [[nodiscard]] bool nobody_waits() const {
+        return !connection_ || connection_->waiting().empty();
+    }
     void went_down(const boost::system::error_code& why);
-    void on_push(const bredis::resp3::flat_tree& nodes);
-    std::shared_ptr<connection> make_connection();
-    bredis::config make_config() const;
-    void tune(connection& on) const;
+    void on_push(const reply& message);
 
+    // When the event loop is destroyed, it destroys `run`, and that those who wait for a reply.
+    struct dropping {
+        std::shared_ptr<wire> home;
+        ~dropping() {
+            if (home->connection_) home->connection_->drop_all();
+        }
+    };
     struct gate {
         explicit gate(const backend_context& c) : opened(*c.time, c.strand), since(c.time->now()) {}
         core::alarm opened;
@@ -113,7 +98,6 @@ private:
     std::exception_ptr refusal_;  // why the newest attempt failed, when another will not help
     std::string last_trouble_;
     std::list<gate*> gates_;
-    std::list<std::shared_ptr<pending>> pending_;
     core::alarm reconnect_;
     core::alarm sweep_;
     core::alarm greeted_;
@@ -126,56 +110,24 @@ void wire::start() {
     asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
 }
 
-std::shared_ptr<wire::connection> wire::make_connection() {
-    bredis::logger quiet(bredis::logger::level::disabled, [](auto, auto) {});
-    auto made =
-        std::make_shared<connection>(context_.strand, make_tls_context(where_), std::move(quiet));
-    if (where_.tls.on) prepare_tls(stream_of(*made).native_handle(), where_);
-    made->set_receive_response(made->pushes);
-    return made;
-}
-
-bredis::config wire::make_config() const {
-    bredis::config made;
-    made.use_ssl = where_.tls.on;
-    made.addr = {where_.host, std::to_string(where_.port)};
-    made.unix_socket = where_.unix_socket;
-    // The greeting is ours: its errors are worth reading.
-    made.use_setup = true;
-    made.setup.clear();
-    made.health_check_interval = 0s;
-    made.reconnect_wait_interval = 0s;
-    const auto timeout =
-        std::chrono::duration_cast<std::chrono::steady_clock::duration>(where_.connect_timeout);
-    made.resolve_timeout = made.connect_timeout = made.ssl_handshake_timeout = timeout;
-    made.max_read_size = 64 << 20;
-    return made;
-}
-
-// Small requests must not wait for one another's acknowledgement, nor sockets go to other programs.
-void wire::tune(connection& on) const {
-    auto& socket = stream_of(on).next_layer();
-    boost::system::error_code ignored;
-    if (!socket.is_open()) return;
-    socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-}
-
 asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
+    const dropping at_end{self};
     auto pause = duration(20ms);
     while (!closing_) {
         boost::system::error_code ended;
         try {
-            connection_ = make_connection();
-            const auto made = connection_;
-            const auto setup = make_config();
+            const auto made = std::make_shared<connection>(where_, context_.strand);
+            connection_ = made;
             const auto before = session_.generation;
             hung_ = false;
-            asio::co_spawn(context_.strand, greet(self, made), asio::detached);
             asio::co_spawn(context_.strand, limit_greeting(self, made), asio::detached);
-            auto token = asio::redirect_error(asio::use_awaitable, ended);
-            co_await made->async_run(setup, token);
-            made->cancel();
+            ended = co_await made->open();
+            if (!ended) {
+                asio::co_spawn(context_.strand, greet(self, made), asio::detached);
+                std::function<void(const reply&)> pushed = [this](const reply& m) { on_push(m); };
+                ended = co_await made->read(std::move(pushed));
+            }
+            made->close();
             if (session_.generation != before) pause = 20ms;
         } catch (const error&) {
             refusal_ = std::current_exception();
@@ -189,22 +141,24 @@ asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
     connection_.reset();
 }
 
-asio::awaitable<void> wire::greet(std::shared_ptr<wire> self, std::shared_ptr<connection> on) {
+asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
+                                  std::shared_ptr<connection> on) {
     std::string trouble;
     try {
         const auto hello = greeting(where_, channel_);
-        reply_builder answers;
-        auto adapter = adapt(answers);
-        co_await on->async_exec(hello.first, std::move(adapter), asio::use_awaitable);
-        tune(*on);
-        auto met = read_greeting(about_, answers.replies());
+        pending first;
+        on->send(first, hello.first.text, hello.first.replies);
+        co_await first.async_answer();
+        first.throw_failure(about_);
+        first.earlier.push_back(std::move(first.answer));
+        auto met = read_greeting(about_, first.earlier);
         met.generation = session_.generation + 1;
         // A subscription has no reply, but its refusal has: it comes in place of the PING's.
-        reply_builder subscribed;
-        auto second = adapt(subscribed);
-        co_await on->async_exec(hello.second, std::move(second), asio::use_awaitable);
-        for (const auto& answer : subscribed.replies())
-            refuse_errors(answer, about_);
+        pending second;
+        on->send(second, hello.second.text, hello.second.replies);
+        co_await second.async_answer();
+        second.throw_failure(about_);
+        refuse_errors(second.answer, about_);
         if (connection_ != on) co_return;
         session_ = std::move(met);
         ready_ = true;
@@ -212,7 +166,6 @@ asio::awaitable<void> wire::greet(std::shared_ptr<wire> self, std::shared_ptr<co
         last_trouble_.clear();
         ++context_.count->connections;
         log("connected");
-        asio::co_spawn(context_.strand, receive(self, on), asio::detached);
         greeted_.ring();
         if (listener_ != nullptr) listener_->on_connected(session_);
         for (auto* waiting : gates_)
@@ -221,11 +174,11 @@ asio::awaitable<void> wire::greet(std::shared_ptr<wire> self, std::shared_ptr<co
     } catch (const error& e) {
         refusal_ = std::current_exception();
         trouble = e.what();
-    } catch (const boost::system::system_error&) {
+    } catch (const connection_lost&) {
         co_return;  // `run` knows why
     }
     log(trouble);
-    on->cancel();
+    on->close();
 }
 
 void wire::went_down(const boost::system::error_code& why) {
@@ -241,10 +194,7 @@ void wire::went_down(const boost::system::error_code& why) {
                   : describe_connect_error(why);
         if (!closing_) log(last_trouble_);
     }
-    while (!pending_.empty()) {
-        const auto one = pending_.front();
-        one->fail(last_trouble_);
-    }
+    if (connection_) connection_->fail_all(last_trouble_);
     greeted_.ring();
     if (was_ready && listener_ != nullptr) listener_->on_disconnected();
     const auto now = time().now();
@@ -286,26 +236,23 @@ asio::awaitable<void> wire::wait_ready(time_point give_up_at) {
 
 asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_point give_up_at,
                                   bool tracked) {
-    auto one = std::make_shared<pending>();
-    if (tracked) one->request.push("CLIENT", "CACHING", "YES");
-    if (words.size() == 1)
-        one->request.push(words.front());
-    else
-        one->request.push_range(words.front(), words.begin() + 1, words.end());
+    std::string text;
+    if (tracked) append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
+    append_command(text, words);
     if (!ready_) co_await wait_ready(give_up_at);
-    const auto now = time().now();
-    one->answer_by = now + where_.reply_timeout;
-    one->give_up_at = give_up_at;
-    one->join(pending_);
+    pending one;
+    one.answer_by = time().now() + where_.reply_timeout;
+    one.give_up_at = give_up_at;
     if (!std::exchange(sweeping_, true)) {
         asio::co_spawn(context_.strand, sweep(shared_from_this()), asio::detached);
     } else if (sweep_parked_) {
         sweep_.ring();
     }
     ++context_.count->requests;
-    co_await one->sent(*connection_);
-    if (!one->failure.empty()) throw connection_lost(about_ + ": " + one->failure);
-    co_return std::move(one->builder.replies().back());
+    connection_->send(one, std::move(text), tracked ? 2 : 1);
+    co_await one.async_answer();
+    one.throw_failure(about_);
+    co_return std::move(one.answer);
 }
 
 // Looks for requests that have no answer in time. It rests when there are none, so that an idle
@@ -313,7 +260,7 @@ asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_
 asio::awaitable<void> wire::sweep(std::shared_ptr<wire> self) {
     auto idle = 0;
     while (!closing_) {
-        if (pending_.empty() && ++idle > 10) {
+        if (nobody_waits() && ++idle > 10) {
             sweep_parked_ = true;
             co_await sweep_.wait_until(time_point::max());
             sweep_parked_ = false;
@@ -322,11 +269,11 @@ asio::awaitable<void> wire::sweep(std::shared_ptr<wire> self) {
         }
         co_await sweep_.wait_until(time().now() + sweep_every);
         const auto now = time().now();
-        for (auto at = pending_.begin(); at != pending_.end();) {
-            const auto one = *at++;
-            if (one->answer_by <= now && connection_ && !hung_) {
+        if (!connection_) continue;
+        for (auto* one : connection_->waiting()) {
+            if (one->answer_by <= now && !hung_) {
                 hung_ = true;
-                connection_->cancel();
+                connection_->close();
             } else if (one->give_up_at <= now) {
                 one->fail("no answer in time");
             }
@@ -336,67 +283,49 @@ asio::awaitable<void> wire::sweep(std::shared_ptr<wire> self) {
     self.reset();
 }
 
-// Ends when `run` cancels the connection.
-asio::awaitable<void> wire::receive(std::shared_ptr<wire> self, std::shared_ptr<connection> on) {
-    for (;;) {
-        boost::system::error_code ended;
-        auto token = asio::redirect_error(asio::use_awaitable, ended);
-        co_await on->async_receive2(token);
-        if (ended) break;
-        if (connection_ == on) {
-            if (on->pushes.has_value())
-                on_push(on->pushes.value());
-            else
-                log("the server refuses to push: " + on->pushes.error().diagnostic);
-        }
-        on->pushes = {};
-    }
-    self.reset();
-}
-
-// A server that takes the connection and says nothing, or something else than Redis says, is no
-// server.
+// A server that cannot be reached, takes the connection and says nothing, or says something else
+// than Redis does, is no server.
 asio::awaitable<void> wire::limit_greeting(std::shared_ptr<wire> self,
                                            std::shared_ptr<connection> on) {
-    const bool greeted = co_await greeted_.wait_until(time().now() + where_.reply_timeout);
-    if (!greeted && connection_ == on && !ready_) {
-        hung_ = true;
-        on->cancel();
+    const auto began = time().now();
+    auto until = began + std::min(where_.connect_timeout, where_.reply_timeout);
+    while (!ready_ && !on->closed()) {
+        if (time().now() < until) {
+            co_await greeted_.wait_until(until);
+        } else if (on->opened() && until < began + where_.reply_timeout) {
+            until = began + where_.reply_timeout;
+        } else {
+            hung_ = true;
+            on->close();
+        }
     }
     self.reset();
 }
 
-void wire::on_push(const bredis::resp3::flat_tree& nodes) {
-    for (std::size_t at = 0; at < nodes.size(); ++at) {
-        if (nodes[at].depth != 0 || nodes[at].data_type != bredis::resp3::type::push) continue;
-        std::vector<std::string_view> words;
-        auto end = at + 1;
-        for (; end < nodes.size() && nodes[end].depth > 0; ++end) {
-            if (!bredis::resp3::is_aggregate(nodes[end].data_type))
-                words.push_back(nodes[end].value);
-        }
-        if (words.size() == 3 && words[0] == "message") {
-            ++context_.count->pushes;
-            if (listener_ != nullptr) listener_->on_message(words[1], words[2]);
-        } else if (!words.empty() && words[0] == "invalidate") {
-            ++context_.count->pushes;
-            // The null that FLUSHALL sends means every key.
-            for (std::size_t i = 1; i < words.size() && listener_ != nullptr; ++i)
-                listener_->on_invalidate(words[i]);
-        }
-        at = end - 1;
+void wire::on_push(const reply& message) {
+    if (listener_ == nullptr || message.items.size() < 2) return;
+    const auto& words = message.items;
+    if (words[0].text == "message" && words.size() == 3) {
+        ++context_.count->pushes;
+        listener_->on_message(words[1].text, words[2].text);
+    } else if (words[0].text == "invalidate") {
+        ++context_.count->pushes;
+        // The null that FLUSHALL sends means every key.
+        if (words[1].what == reply::kind::nil) listener_->on_invalidate("");
+        for (std::size_t i = 0; i < words[1].items.size() && listener_ != nullptr; ++i)
+            listener_->on_invalidate(words[1].items[i].text);
     }
 }
 
 asio::awaitable<void> wire::close(time_point give_up_at) {
     core::alarm tick(time(), context_.strand);
-    while (ready_ && !pending_.empty() && time().now() < give_up_at)
+    while (ready_ && !nobody_waits() && time().now() < give_up_at)
         co_await tick.wait_until(time().now() + 1ms);
     closing_ = true;
     listener_ = nullptr;
     reconnect_.ring();
     sweep_.ring();
-    if (connection_) connection_->cancel();
+    if (connection_) connection_->close();
 }
 
 class boost_link final : public link {

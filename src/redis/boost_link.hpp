@@ -1,5 +1,5 @@
-// The real connection: Boost.Redis, one attempt at a time, so that nothing is ever sent twice and
-// every connection is greeted before it is used.
+// The link over the network: one connection after the other, so that nothing is ever sent twice and
+// each is greeted before it is used.
 #pragma once
 
 #include "link.hpp"

@@ -1,5 +1,6 @@
 #include "greeting.hpp"
 
+#include "pending.hpp"
 #include "server_errors.hpp"
 
 #include <boost/redis/error.hpp>
@@ -39,22 +40,26 @@ bool too_old(const std::string& version) {
 
 }  // namespace
 
-std::pair<bredis::request, bredis::request> greeting(const options& where,
-                                                     const std::string& channel) {
-    std::pair<bredis::request, bredis::request> both;
+std::pair<commands, commands> greeting(const options& where, const std::string& channel) {
+    const auto add = [](commands& to, std::initializer_list<std::string_view> words) {
+        append_command(to.text, {words.begin(), words.size()});
+        ++to.replies;
+    };
+    std::pair<commands, commands> both;
     auto& first = both.first;
     if (where.password.empty()) {
-        first.push("HELLO", "3", "SETNAME", "pawl");
+        add(first, {"HELLO", "3", "SETNAME", "pawl"});
     } else {
-        first.push("HELLO", "3", "AUTH", where.user.empty() ? "default" : where.user,
-                   where.password, "SETNAME", "pawl");
+        const std::string_view user = where.user.empty() ? std::string_view("default") : where.user;
+        add(first, {"HELLO", "3", "AUTH", user, where.password, "SETNAME", "pawl"});
     }
-    first.push("SELECT", where.database);
-    first.push("INFO", "server");
-    first.push("TIME");
-    first.push("CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
-    both.second.push("SUBSCRIBE", channel);
-    both.second.push("PING");
+    add(first, {"SELECT", std::to_string(where.database)});
+    add(first, {"INFO", "server"});
+    add(first, {"TIME"});
+    add(first, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
+    add(both.second, {"SUBSCRIBE", channel});
+    add(both.second, {"PING"});
+    both.second.replies = 1;  // a subscription is told by a push
     return both;
 }
 

@@ -5,7 +5,6 @@
 
 #include <pawl/redis.hpp>
 
-#include <boost/redis/request.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <string>
@@ -15,8 +14,12 @@
 namespace pawl::redis {
 
 // The questions, and the subscription that follows when they are answered well.
-[[nodiscard]] std::pair<boost::redis::request, boost::redis::request> greeting(
-    const options& where, const std::string& channel);
+struct commands {
+    std::string text;
+    unsigned replies = 0;
+};
+[[nodiscard]] std::pair<commands, commands> greeting(const options& where,
+                                                     const std::string& channel);
 
 // Throws pawl::error when the server refuses, with one sentence. `about` names the server.
 [[nodiscard]] session read_greeting(const std::string& about, const std::vector<reply>& answers);

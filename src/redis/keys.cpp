@@ -6,17 +6,15 @@ namespace pawl::redis {
 namespace {
 
 // Braces in a name would change the hash tag.
-std::string escape(std::string_view name) {
-    std::string text;
+void append_escaped(std::string& to, std::string_view name) {
     for (const char c : name) {
         switch (c) {
-        case '{': text += "%7B"; break;
-        case '}': text += "%7D"; break;
-        case '%': text += "%25"; break;
-        default: text += c;
+        case '{': to += "%7B"; break;
+        case '}': to += "%7D"; break;
+        case '%': to += "%25"; break;
+        default: to += c;
         }
     }
-    return text;
 }
 
 std::optional<std::string> unescape(std::string_view text) {
@@ -50,6 +48,14 @@ std::string glob_escape(std::string_view text) {
     return escaped;
 }
 
+std::string joined(std::string_view base, std::string_view end) {
+    std::string key;
+    key.reserve(base.size() + end.size());
+    key += base;
+    key += end;
+    return key;
+}
+
 // As the server finds it: what stands in the first braces, if anything does.
 bool has_hash_tag(std::string_view key) {
     const auto open = key.find('{');
@@ -81,11 +87,23 @@ key_scheme::key_scheme(std::string name_space, std::string pattern)
 }
 
 keys key_scheme::of(std::string_view name) const {
-    auto lock = before_ + (plain_ ? std::string(name) : escape(name)) + after_;
-    if (!plain_) return {lock, lock + ":f", lock + ":q", lock + ":w"};
+    keys all;
+    auto& lock = all.lock;
+    lock.reserve(before_.size() + name.size() + after_.size());
+    lock += before_;
+    if (plain_)
+        lock += name;
+    else
+        append_escaped(lock, name);
+    lock += after_;
     // Ours stand beside a foreign key: the same slot, and never a name that a lock could have.
-    const auto base = space_ + ":x:" + (has_hash_tag(lock) ? lock : "{" + lock + "}");
-    return {lock, base + ":f", base + ":q", base + ":w"};
+    std::string beside;
+    if (plain_) beside = space_ + ":x:" + (has_hash_tag(lock) ? lock : "{" + lock + "}");
+    const auto& base = plain_ ? beside : lock;
+    all.fence = joined(base, ":f");
+    all.queue = joined(base, ":q");
+    all.waiters = joined(base, ":w");
+    return all;
 }
 
 std::optional<std::string> key_scheme::name_of(std::string_view key) const {
@@ -98,8 +116,12 @@ std::optional<std::string> key_scheme::name_of(std::string_view key) const {
 }
 
 std::string key_scheme::glob(std::string_view prefix) const {
-    return glob_escape(before_) + glob_escape(plain_ ? std::string(prefix) : escape(prefix)) + "*" +
-           glob_escape(after_);
+    std::string begin;
+    if (plain_)
+        begin = prefix;
+    else
+        append_escaped(begin, prefix);
+    return glob_escape(before_) + glob_escape(begin) + "*" + glob_escape(after_);
 }
 
 }  // namespace pawl::redis

@@ -2,6 +2,7 @@
 
 #include "options.hpp"
 #include "redis_scripts.hpp"
+#include "values.hpp"
 
 #include "../core/chance.hpp"
 
@@ -33,6 +34,7 @@ locks::locks(const options& where, backend_context context, const link_factory& 
       scheme_(where.name_space, where.key),
       client_(core::random_hex(*context_.time, 8)),
       channel_(scheme_.channel_prefix() + client_),
+      value_end_(value_prefix("", client_, context_.who)),
       link_(connect(*this, channel_)),
       scripts_(*link_) {}
 

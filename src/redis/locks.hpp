@@ -86,8 +86,9 @@ private:
     const options where_;
     const backend_context context_;
     const key_scheme scheme_;
-    const std::string client_;   // 16 hex digits
-    const std::string channel_;  // where this client is told
+    const std::string client_;     // 16 hex digits
+    const std::string channel_;    // where this client is told
+    const std::string value_end_;  // what follows the owner in a value's prefix
     std::unique_ptr<link> link_;
     script_runner scripts_;
     waiter_table waiters_;

@@ -1,72 +1,100 @@
 #include "pending.hpp"
 
-#include <boost/asio/append.hpp>
+#include "connection.hpp"
+
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <charconv>
 
 namespace asio = boost::asio;
-namespace bredis = boost::redis;
 
 namespace pawl::redis {
+namespace {
 
-bredis::any_adapter adapt(reply_builder& into) {
-    return bredis::any_adapter([&into](bredis::any_adapter::parse_event event,
-                                       const bredis::resp3::node_view& node,
-                                       boost::system::error_code&) {
-        if (event == bredis::any_adapter::parse_event::node) into.add(node);
-    });
+constexpr std::size_t number_size = 24;  // a mark, 20 digits, the end of the line
+
+char* put_line(char* at, char mark, std::size_t number) {
+    *at++ = mark;
+    at = std::to_chars(at, at + 20, number).ptr;
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
 }
 
-struct pending::start {
-    pending* one;
-    bredis::connection* on;
+}  // namespace
 
-    template <class Handler>
-    void operator()(Handler&& done) const {
-        // Erased first: making the erased handler takes the slot for itself.
-        one->done_ = std::forward<Handler>(done);
-        auto slot = asio::get_associated_cancellation_slot(one->done_);
-        if (slot.is_connected())
-            slot.assign([self = one->shared_from_this()](asio::cancellation_type) {
-                self->complete(asio::error::operation_aborted, false);
-            });
-        one->strand_ = on->get_executor();
-        // Boost.Redis writes into this object until it is done, whatever became of the caller.
-        on->async_exec(one->request, adapt(one->builder),
-                       [self = one->shared_from_this()](boost::system::error_code ec, std::size_t) {
-                           if (ec && self->failure.empty()) self->failure = "the connection broke";
-                           self->complete({}, true);
-                       });
+void append_command(std::string& to, std::span<const std::string_view> words) {
+    const auto begin = to.size();
+    auto most = begin + number_size;
+    for (const auto& word : words)
+        most += number_size + word.size() + 2;
+    to.resize(most);
+    auto* at = put_line(to.data() + begin, '*', words.size());
+    for (const auto& word : words) {
+        at = put_line(at, '$', word.size());
+        at = std::copy(word.begin(), word.end(), at);
+        *at++ = '\r';
+        *at++ = '\n';
     }
-};
-
-void pending::join(list& all) {
-    all_ = &all;
-    here_ = all.insert(all.end(), shared_from_this());
+    to.resize(static_cast<std::size_t>(at - to.data()));
 }
 
-asio::awaitable<void> pending::sent(bredis::connection& on) {
-    const start begin{this, &on};
-    co_await asio::async_initiate<const asio::use_awaitable_t<>, void(boost::system::error_code)>(
-        begin, asio::use_awaitable);
+void pending::wait(handler done) {
+    // It was erased first: making the erased handler takes the slot for itself.
+    done_ = std::move(done);
+    auto slot = asio::get_associated_cancellation_slot(done_);
+    if (slot.is_connected()) {
+        // It may be called when this is gone: the connection knows.
+        slot.assign([on = on_->weak_from_this(), number = number_](asio::cancellation_type) {
+            if (const auto alive = on.lock()) alive->cancel(number);
+        });
+    }
+}
+
+void pending::take(reply message, bool last) {
+    if (!last) {
+        earlier.push_back(std::move(message));
+        return;
+    }
+    on_ = nullptr;
+    answer = std::move(message);
+    auto done = std::move(done_);
+    std::move(done)();  // the frame that this lives in may be gone afterwards
+}
+
+void pending::cancel() {
+    cancelled_ = true;
+    complete_soon();
 }
 
 void pending::fail(const std::string& why) {
-    if (failure.empty()) failure = why;
-    complete({}, false);
+    failure_ = why;
+    complete_soon();
 }
 
-void pending::complete(boost::system::error_code ec, bool inside) {
-    const auto self = shared_from_this();
-    if (auto* all = std::exchange(all_, nullptr)) all->erase(here_);
-    if (!done_) return;
-    auto done = std::move(done_);
-    done_ = nullptr;
-    if (inside)
-        std::move(done)(ec);
-    else
-        asio::post(strand_, asio::append(std::move(done), ec));
+// Never inside the caller's cancellation, nor in a walk through those who wait.
+void pending::complete_soon() {
+    if (on_ == nullptr) return;
+    auto on = on_->strand_;
+    leave();
+    asio::post(on, std::move(done_));
+}
+
+void pending::throw_failure(const std::string& about) const {
+    if (cancelled_) throw boost::system::system_error(asio::error::operation_aborted);
+    if (!failure_.empty()) throw connection_lost(about + ": " + failure_);
+}
+
+void pending::leave() noexcept {
+    if (auto* on = std::exchange(on_, nullptr)) on->forget(number_);
+}
+
+void pending::drop() noexcept {
+    on_ = nullptr;
+    const auto done = std::move(done_);
 }
 
 }  // namespace pawl::redis

@@ -1,16 +1,29 @@
 #include "reply_builder.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace pawl::redis {
 
 namespace resp3 = boost::redis::resp3;
 
+namespace {
+
+// What an array says of its size is believed so far only.
+constexpr std::size_t reserved_at_most = 64;
+
+reply& place_for(const resp3::node_view& node, reply& root) {
+    if (node.depth == 0) return root;
+    auto* parent = &root;
+    for (std::size_t depth = 1; depth < node.depth && !parent->items.empty(); ++depth)
+        parent = &parent->items.back();
+    return parent->items.emplace_back();
+}
+
+}  // namespace
+
 void reply_builder::add(const resp3::node_view& node) {
-    auto* level = &replies_;
-    for (std::size_t depth = 0; depth < node.depth && !level->empty(); ++depth)
-        level = &level->back().items;
-    auto& here = level->emplace_back();
+    auto& here = place_for(node, root_);
     switch (node.data_type) {
     case resp3::type::number:
         here.what = reply::kind::integer;
@@ -27,8 +40,13 @@ void reply_builder::add(const resp3::node_view& node) {
         here.text = node.value;
         break;
     default:
-        here.what = resp3::is_aggregate(node.data_type) ? reply::kind::array : reply::kind::string;
-        here.text = node.value;
+        if (resp3::is_aggregate(node.data_type)) {
+            here.what = reply::kind::array;
+            here.items.reserve(std::min(node.aggregate_size, reserved_at_most));
+        } else {
+            here.what = reply::kind::string;
+            here.text = node.value;
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// Puts the replies of one request together from Boost.Redis's nodes.
+// Puts one reply together from Boost.Redis's nodes.
 #pragma once
 
 #include "link.hpp"
@@ -11,10 +11,11 @@ class reply_builder {
 public:
     // In pre-order, as they arrive.
     void add(const boost::redis::resp3::node_view& node);
-    [[nodiscard]] std::vector<reply>& replies() noexcept { return replies_; }
+    // The whole reply; the next node begins another.
+    [[nodiscard]] reply take() { return std::exchange(root_, reply{}); }
 
 private:
-    std::vector<reply> replies_;
+    reply root_;
 };
 
 }  // namespace pawl::redis

@@ -7,8 +7,9 @@ boost::asio::awaitable<reply> script_runner::run(const script& what,
                                                  std::span<const std::string_view> arguments,
                                                  time_point give_up_at, bool tracked) const {
     const auto count = std::to_string(keys.size());
-    std::vector<std::string_view> words{"EVALSHA", what.sha1, count};
-    words.reserve(words.size() + keys.size() + arguments.size());
+    std::vector<std::string_view> words;
+    words.reserve(3 + keys.size() + arguments.size());
+    words.assign({"EVALSHA", what.sha1, count});
     words.insert(words.end(), keys.begin(), keys.end());
     words.insert(words.end(), arguments.begin(), arguments.end());
     // Not one conditional expression: GCC 12 destroys what is awaited in one twice.

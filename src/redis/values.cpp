@@ -37,7 +37,9 @@ std::string value_prefix(std::string_view owner, std::string_view client, const 
 }
 
 std::string value_of(std::string_view prefix, std::int64_t since_ms) {
-    std::string value(prefix);
+    std::string value;
+    value.reserve(prefix.size() + 21);
+    value += prefix;
     value += ';';
     value += std::to_string(since_ms);
     return value;

@@ -42,8 +42,9 @@ public:
     void ring_key(std::string_view lock_key);
 
 private:
-    std::map<std::string, waiter*, std::less<>> by_owner_;
-    std::multimap<std::string, waiter*, std::less<>> by_name_;
+    // The keys are the waiters' own.
+    std::map<std::string_view, waiter*> by_owner_;
+    std::multimap<std::string_view, waiter*> by_name_;
 };
 
 // A grant that was pushed: ours from an instant between two bounds, for the claim window.

@@ -91,7 +91,8 @@ private:
         owner_ = "abc"[chance_.below(3)] + std::string(client_);
         // What people's commands and host names may contain must not matter.
         static constexpr std::array commands{"run %d+ (.*)", "a b;c", "", "line\nbreak", "ä\xff"};
-        prefix_ = owner_ + ";" + client_ + ";host;1;" + commands[owner_.front() - 'a'];
+        prefix_ = owner_ + ";" + client_ + ";host;1;" +
+                  commands[static_cast<std::size_t>(owner_.front() - 'a')];
     }
     std::string waiter() { return client_ + ":" + owner_; }
     std::string present_or_new_value() {

@@ -1,0 +1,247 @@
+#include "connection.hpp"
+
+#include "tls.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/redis/error.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace asio = boost::asio;
+namespace bredis = boost::redis;
+using boost::system::error_code;
+
+namespace pawl::redis {
+namespace {
+
+constexpr std::size_t read_at_least = 4096;
+constexpr std::size_t read_at_most = 64 << 20;
+
+}  // namespace
+
+connection::connection(const options& where, asio::any_io_executor strand)
+    : where_(where),
+      strand_(std::move(strand)),
+      resolver_(strand_),
+      socket_(strand_),
+      read_(read_at_least * 4) {
+    if (where_.tls.on) tls_ = std::make_unique<secured>(where_, socket_);
+}
+
+connection::secured::secured(const options& where, socket& over)
+    : context(make_tls_context(where)), stream(over, context) {
+    prepare_tls(stream.native_handle(), where);
+}
+
+asio::awaitable<error_code> connection::reach() {
+    error_code ec;
+    if (!where_.unix_socket.empty()) {
+        try {
+            const asio::local::stream_protocol::endpoint path(where_.unix_socket);
+            ec = co_await connect(path);
+        } catch (const boost::system::system_error& e) {
+            ec = e.code();  // a path that is too long
+        }
+        co_return ec;
+    }
+    const auto port = std::to_string(where_.port);
+    auto token = asio::redirect_error(asio::deferred, ec);
+    const auto found = co_await resolver_.async_resolve(where_.host, port, token);
+    if (ec) co_return ec;
+    for (const auto& one : found) {
+        ec = co_await connect(one.endpoint());
+        if (!ec) break;
+    }
+    co_return ec;
+}
+
+asio::awaitable<error_code> connection::connect(asio::generic::stream_protocol::endpoint to) {
+    if (closed_) co_return asio::error::operation_aborted;
+    error_code ec;
+    socket_.close(ec);
+    auto token = asio::redirect_error(asio::deferred, ec);
+    co_await socket_.async_connect(to, token);
+    co_return ec;
+}
+
+asio::awaitable<error_code> connection::open() {
+    auto ec = co_await reach();
+    if (!ec && closed_) ec = asio::error::operation_aborted;
+    if (ec) co_return ec;
+    // Small requests must not wait for one another's acknowledgement, nor sockets go to other
+    // programs.
+    error_code ignored;
+    socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+    ::fcntl(socket_.native_handle(), F_SETFD, FD_CLOEXEC);
+    socket_.non_blocking(true, ignored);
+    if (tls_) {
+        auto token = asio::redirect_error(asio::deferred, ec);
+        co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, token);
+    }
+    opened_ = !ec;
+    co_return ec;
+}
+
+void connection::close() noexcept {
+    closed_ = true;
+    error_code ignored;
+    resolver_.cancel();
+    socket_.close(ignored);
+}
+
+void connection::send(pending& one, std::string text, unsigned replies) {
+    one.on_ = this;
+    one.number_ = first_ + asked_.size();
+    const bool idle = asked_.empty();
+    asked_.push_back({&one, replies});
+    if (to_send_.empty())
+        to_send_ = std::move(text);
+    else
+        to_send_ += text;
+    if (flushing_) return;
+    if (idle) {
+        flush();
+    } else {
+        flushing_ = true;
+        asio::post(strand_, [self = shared_from_this()] {
+            self->flushing_ = false;
+            self->flush();
+        });
+    }
+}
+
+void connection::flush() {
+    if (to_send_.empty() || closed_) return;
+    sending_.swap(to_send_);
+    std::size_t sent = 0;
+    error_code ignored;  // what it was, the write below finds again
+    if (!tls_) sent = socket_.write_some(asio::buffer(sending_), ignored);
+    if (sent == sending_.size()) {
+        sending_.clear();
+        return;
+    }
+    flushing_ = true;
+    const auto rest = asio::buffer(sending_) + sent;
+    auto done = asio::bind_executor(
+        strand_, [self = shared_from_this()](error_code ec, std::size_t) { self->wrote(ec); });
+    if (tls_)
+        asio::async_write(tls_->stream, rest, std::move(done));
+    else
+        asio::async_write(socket_, rest, std::move(done));
+}
+
+void connection::wrote(error_code ec) {
+    flushing_ = false;
+    sending_.clear();
+    if (ec) {
+        write_failed_ = ec;
+        close();
+    }
+    flush();
+}
+
+asio::awaitable<error_code> connection::read(std::function<void(const reply&)> pushed) {
+    error_code ec;
+    auto token = asio::redirect_error(asio::deferred, ec);
+    for (;;) {
+        make_room();
+        if (end_ == read_.size()) co_return bredis::error::exceeds_maximum_read_buffer_size;
+        const auto free = asio::buffer(read_.data() + end_, read_.size() - end_);
+        std::size_t got = 0;
+        if (tls_)
+            got = co_await tls_->stream.async_read_some(free, token);
+        else
+            got = co_await socket_.async_read_some(free, token);
+        if (ec) co_return write_failed_ ? write_failed_ : ec;
+        end_ += got;
+        ec = parse(pushed);
+        if (!ec && closed_) ec = asio::error::operation_aborted;
+        if (ec) co_return ec;
+    }
+}
+
+void connection::make_room() {
+    if (read_.size() - end_ >= read_at_least) return;
+    std::memmove(read_.data(), read_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    if (read_.size() - end_ < read_at_least) read_.resize(std::min(read_.size() * 2, read_at_most));
+}
+
+error_code connection::parse(const std::function<void(const reply&)>& pushed) {
+    while (begin_ < end_) {
+        const std::string_view message(read_.data() + begin_, end_ - begin_);
+        while (!parser_.done()) {
+            error_code ec;
+            const auto node = parser_.consume(message, ec);
+            if (ec) return ec;
+            if (!node) return {};
+            builder_.add(*node);
+        }
+        begin_ += parser_.get_consumed();
+        parser_.reset();
+        auto whole = builder_.take();
+        if (message.front() == '>')
+            pushed(whole);
+        else
+            deliver(std::move(whole));
+        if (closed_) return {};
+    }
+    begin_ = end_ = 0;
+    return {};
+}
+
+void connection::deliver(reply message) {
+    if (asked_.empty()) return;  // what nobody asked for: the connection is about to end
+    auto& front = asked_.front();
+    auto* by = front.by;
+    const bool last = --front.replies == 0;
+    if (last) {
+        asked_.pop_front();
+        ++first_;
+    }
+    if (by != nullptr) by->take(std::move(message), last);
+}
+
+std::vector<pending*> connection::waiting() const {
+    std::vector<pending*> all;
+    for (const auto& one : asked_) {
+        if (one.by != nullptr) all.push_back(one.by);
+    }
+    return all;
+}
+
+void connection::fail_all(const std::string& why) {
+    for (auto* one : waiting())
+        one->fail(why);
+}
+
+void connection::drop_all() noexcept {
+    while (!asked_.empty()) {
+        auto* one = asked_.front().by;
+        asked_.pop_front();
+        ++first_;
+        if (one != nullptr) one->drop();
+    }
+}
+
+void connection::cancel(std::uint64_t number) {
+    if (number < first_) return;
+    auto* one = asked_[static_cast<std::size_t>(number - first_)].by;
+    if (one != nullptr) one->cancel();
+}
+
+void connection::forget(std::uint64_t number) noexcept {
+    asked_[static_cast<std::size_t>(number - first_)].by = nullptr;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,101 @@
+// One attempt at a connection: commands out, replies and pushes in. It never connects again, and
+// never sends anything twice. decisions/015 says why it is not Boost.Redis'.
+#pragma once
+
+#include "pending.hpp"
+#include "reply_builder.hpp"
+
+#include <pawl/redis.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/redis/resp3/parser.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pawl::redis {
+
+// Used on one strand. At its end nobody may wait any more: see `fail_all` and `drop_all`.
+class connection : public std::enable_shared_from_this<connection> {
+public:
+    // Throws errc::bad_option when TLS is not possible as asked for.
+    connection(const options& where, boost::asio::any_io_executor strand);
+    ~connection() { drop_all(); }
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+
+    // Resolves the host, connects, and shakes hands where there is TLS.
+    boost::asio::awaitable<boost::system::error_code> open();
+    [[nodiscard]] bool opened() const noexcept { return opened_; }
+    // Completes who waits, in order, and gives pushes to `pushed`; says why it ended.
+    boost::asio::awaitable<boost::system::error_code> read(
+        std::function<void(const reply&)> pushed);
+    // Ends both of the above.
+    void close() noexcept;
+    [[nodiscard]] bool closed() const noexcept { return closed_; }
+
+    // `text` is commands that are answered by `replies` replies. An idle connection sends at once;
+    // a busy one gathers what is asked for in one turn of the loop.
+    void send(pending& one, std::string text, unsigned replies = 1);
+
+    // Who waits for an answer: null where the caller has gone.
+    [[nodiscard]] std::vector<pending*> waiting() const;
+    void fail_all(const std::string& why);
+    // Destroys those who wait, when the event loop is no more.
+    void drop_all() noexcept;
+
+private:
+    friend class pending;
+    using socket = boost::asio::generic::stream_protocol::socket;
+    struct secured {
+        secured(const options& where, socket& over);
+        boost::asio::ssl::context context;
+        boost::asio::ssl::stream<socket&> stream;
+    };
+    struct asked {
+        pending* by;
+        unsigned replies;
+    };
+
+    boost::asio::awaitable<boost::system::error_code> reach();
+    boost::asio::awaitable<boost::system::error_code> connect(
+        boost::asio::generic::stream_protocol::endpoint to);
+    void flush();
+    void wrote(boost::system::error_code ec);
+    void make_room();
+    boost::system::error_code parse(const std::function<void(const reply&)>& pushed);
+    void deliver(reply message);
+    void cancel(std::uint64_t number);
+    void forget(std::uint64_t number) noexcept;
+
+    const options& where_;
+    const boost::asio::any_io_executor strand_;
+    boost::asio::ip::tcp::resolver resolver_;
+    socket socket_;
+    std::unique_ptr<secured> tls_;
+    bool opened_ = false;
+    bool closed_ = false;
+
+    std::deque<asked> asked_;  // in the order of their replies
+    std::uint64_t first_ = 0;  // the number of the front one
+
+    std::string to_send_;
+    std::string sending_;
+    bool flushing_ = false;  // a write is under way, or will be at the end of this turn
+    boost::system::error_code write_failed_;
+
+    std::vector<char> read_;
+    std::size_t begin_ = 0;  // of what was read and not yet understood
+    std::size_t end_ = 0;
+    boost::redis::resp3::parser parser_;
+    reply_builder builder_;
+};
+
+}  // namespace pawl::redis
