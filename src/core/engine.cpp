@@ -222,12 +222,13 @@ void engine::operation::cancel() {
 
 void engine::close(std::function<void()> closed) {
     asio::dispatch(strand_, [self = shared_from_this(), closed = std::move(closed)]() mutable {
-        asio::co_spawn(self->strand_, self->close_down(std::move(closed)), asio::detached);
+        asio::co_spawn(self->strand_, self->close_down(self, std::move(closed)), asio::detached);
     });
 }
 
-asio::awaitable<void> engine::close_down(std::function<void()> closed) {
-    const auto self = shared_from_this();
+// `self` is a parameter: a coroutine begins later than it is made, and this may be the last that
+// knows the engine.
+asio::awaitable<void> engine::close_down([[maybe_unused]] ptr self, std::function<void()> closed) {
     closed_ = true;
     const auto outstanding = operations_;
     for (auto* one : outstanding) {

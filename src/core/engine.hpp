@@ -88,7 +88,7 @@ private:
     void finish_release(const std::shared_ptr<lease>& one, release_result found);
     boost::asio::awaitable<void> give_back(std::shared_ptr<lease> one, release_result already);
     boost::asio::awaitable<void> clear_up(std::shared_ptr<lease> one);
-    boost::asio::awaitable<void> close_down(std::function<void()> closed);
+    boost::asio::awaitable<void> close_down(ptr self, std::function<void()> closed);
 
     client_options options_;
     std::shared_ptr<counters> count_;

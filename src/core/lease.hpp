@@ -68,7 +68,8 @@ public:
         time_point renew_at{};
         time_point risk_at{};
         bool in_flight = false;
-        bool again = false;  // the renewal before had no answer
+        bool not_before =
+            false;  // `renew_at` is a pause, not a rhythm: others do not draw it along
         bool kept = false;
         std::uint64_t number = 0;  // orders what is planned for the same moment
     } plan;

@@ -35,12 +35,16 @@ void lease_keeper::keep(const std::shared_ptr<lease>& one) {
     by_owner_.emplace(one->what().claim.owner, one);
     one->plan.kept = true;
     one->plan.number = ++kept_;
-    schedule(*one);
-    if (one->what().grant.confirm) {
-        // The deadline is a claim window, not a lease: its thirds say nothing.
+    if (!one->what().grant.confirm) {
+        schedule(*one);
+    } else {
+        // The deadline is a claim window, not a lease: its thirds say nothing. The caller runs
+        // first, and one that gives the lock back at once saves the request.
         const auto now = time_.now();
-        one->plan.renew_at = now;
-        one->plan.risk_at = now + (one->deadline() - now) / 2;
+        const auto window = one->deadline() - now;
+        one->plan.renew_at = now + window / 8;
+        one->plan.risk_at = now + window / 2;
+        one->plan.not_before = true;
         plan(*one);
     }
     if (time_.passes_by_itself()) guard::instance().watch(*one);
@@ -77,7 +81,7 @@ void lease_keeper::schedule(lease& one) {
     const auto ttl = one.what().claim.ttl;
     const auto begin = one.deadline() + drift(ttl) - ttl;
     const bool last = one.ended_by_max_hold();
-    one.plan.again = false;
+    one.plan.not_before = false;
     one.plan.renew_at = last ? time_point::max() : begin + ttl / 3;
     one.plan.risk_at = last ? time_point::max() : begin + ttl * 2 / 3;
     plan(one);
@@ -120,10 +124,10 @@ void lease_keeper::look(time_point now) {
     armed_ = time_point::min();  // nothing is planned anew before the loop has gone round
     while (!order_.empty()) {
         auto& one = **order_.begin();
-        // Leases that are nearly due go along: many locks then need few requests. Not those that
-        // had no answer: a service that fails at once would be asked without a pause.
+        // Leases that are nearly due go along: many locks then need few requests. Not those
+        // whose moment was chosen: a service that fails at once would be asked without a pause.
         const bool renewing = !one.plan.in_flight && one.plan.next == one.plan.renew_at;
-        const bool early = renewing && !one.plan.again;
+        const bool early = renewing && !one.plan.not_before;
         if (one.plan.next > now + (early ? one.what().claim.ttl / 6 : duration{})) break;
         const auto held = one.shared_from_this();
         if (now >= notice_at(one)) {
@@ -181,7 +185,7 @@ void lease_keeper::settle(const std::shared_ptr<lease>& one, const renewal& answ
     case renewal::outcome::unknown: {
         const auto pause =
             std::max<duration>(one->what().claim.ttl / 20, std::chrono::milliseconds(5));
-        one->plan.again = true;
+        one->plan.not_before = true;
         one->plan.renew_at = time_.now() + pause;
         plan(*one);
         break;

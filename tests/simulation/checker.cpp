@@ -50,6 +50,8 @@ checker::tenure_id checker::granted(process& by, const std::string& name, const 
     one = {&by, name, &handle, handle.token().value(), asked.ttl, instant(-1)};
     // What the trouble took may have been given before it, and be believed for one lease.
     if (asked.invoked <= at.disturbed) one.excused_until = at.disturbed + asked.ttl * 102 / 100;
+    // A waiter bounds the instant of its grant by the server's clock, which was set meanwhile.
+    if (asked.invoked <= clock_set_) one.excused_until = world_.now() + asked.ttl * 102 / 100;
     if (asked.invoked <= at.set_back) one.excused_until = instant::max();
     if (one.token != 0) check_tokens(one, at, asked);
     if (!believes(one)) return id;
@@ -175,6 +177,11 @@ void checker::disturbed(const std::string* name) {
     for (auto& [id, one] : tenures_)
         if (name == nullptr || one.name == *name)
             one.excused_until = std::max(one.excused_until, world_.now() + one.ttl * 102 / 100);
+}
+
+void checker::clock_set() {
+    clock_set_ = world_.now();
+    disturbed(nullptr);
 }
 
 void checker::set_back() {

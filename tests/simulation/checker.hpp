@@ -46,7 +46,10 @@ public:
 
     // Locks may have been taken from their holders: of this name, or of all.
     void disturbed(const std::string* name);
-    // And may have been given back to them: the server came up with what was true a while ago.
+    // The server's clock was set forward: whatever has a ttl there ends early.
+    void clock_set();
+    // They may also have been given back to them: the server came up with what was true a while
+    // ago.
     void set_back();
     void executed(process& by, const words& command, const redis::reply& answer) override;
 
@@ -116,6 +119,7 @@ private:
     std::map<tenure_id, tenure> tenures_;
     std::map<std::string, process*, std::less<>> clients_;
     std::set<const process*> dead_;
+    instant clock_set_{-1};
     tenure_id made_ = 0;
     std::uint64_t grants_ = 0;
     std::string violation_;

@@ -161,9 +161,7 @@ void world::disturb_server(const disturbance& one) {
     case trouble::forget_scripts:
         return network_.disturb([](simulated_redis& server) { server.forget_scripts(); });
     case trouble::evict: return evict(one);
-    case trouble::clock_forward:
-        judge_.disturbed(nullptr);
-        return network_.jump_clock(one.lasts / 1us);
+    case trouble::clock_forward: judge_.clock_set(); return network_.jump_clock(one.lasts / 1us);
     case trouble::clock_backward: return network_.jump_clock(-(one.lasts / 1us));
     case trouble::foreign: return intrude(one);
     default: return restart(one);

@@ -112,7 +112,7 @@ TEST(PushedGrant, CountsFromTheEarliestInstantItCanHaveBeenMade) {
     EXPECT_TRUE(given.confirm);
 }
 
-// The server's clock was set forward by an hour meanwhile: the receipt bounds it.
+// The server's clock is a little faster than ours: the receipt bounds it.
 TEST(PushedGrant, IsNeverLaterThanItsReceipt) {
     boost::asio::io_context context;
     hand_moved time;
@@ -120,8 +120,21 @@ TEST(PushedGrant, IsNeverLaterThanItsReceipt) {
     one.window = 1200ms;
     one.asked = time_point(100s);
     one.asked_server_ms = 1000;
-    const auto given = redis::pushed_grant(one, "7", 3'601'000, time_point(101s));
+    const auto given = redis::pushed_grant(one, "7", 2006, time_point(101s));
     EXPECT_EQ(given.deadline, time_point(101s) + 1200ms - drift(1200ms));
+}
+
+// The server's clock was set forward by an hour, and the message took 300 ms: if the receipt were
+// taken for the grant, the lease would be believed for 300 ms too long.
+TEST(PushedGrant, TrustsNoClockThatWasSet) {
+    boost::asio::io_context context;
+    hand_moved time;
+    redis::waiter one(time, context.get_executor());
+    one.window = 1200ms;
+    one.asked = time_point(100s);
+    one.asked_server_ms = 1000;
+    const auto given = redis::pushed_grant(one, "7", 3'601'000, time_point(101s));
+    EXPECT_EQ(given.deadline, time_point(100s) + 1200ms - drift(1200ms));
 }
 
 }  // namespace
