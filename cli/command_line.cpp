@@ -60,7 +60,7 @@ void add_name(CLI::App& verb, parsed& into) {
 
 run_options to_run(const parsed& from) {
     run_options to{.on = from.on, .name = from.name, .command = from.command, .label = from.label};
-    to.ttl = duration_option("--ttl", from.ttl);
+    to.ttl = finite_option("--ttl", from.ttl);
     to.wait = duration_option("--wait", from.wait);
     to.max_hold = duration_option("--max-hold", from.max_hold);
     to.min_hold = duration_option("--min-hold", from.min_hold);
@@ -142,7 +142,7 @@ void add_watch(CLI::App& app, parsed& from, action& chosen) {
         chosen = [&] {
             return watch({.on = from.on,
                           .prefix = from.prefix,
-                          .interval = duration_option("--interval", from.interval),
+                          .interval = finite_option("--interval", from.interval),
                           .json = from.json});
         };
     });
@@ -184,7 +184,7 @@ void add_tools(CLI::App& app, parsed& from, action& chosen) {
             const std::string own = "pawl-bench/" + std::to_string(::getpid());
             return bench({.on = from.on,
                           .name = from.name.empty() ? own : from.name,
-                          .lasting = duration_option("--for", from.lasting),
+                          .lasting = finite_option("--for", from.lasting),
                           .json = from.json});
         };
     });
@@ -210,7 +210,8 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
             return "The command to run stands behind --, as in: pawl run NAME -- COMMAND.";
         }
         const std::string kind = option ? "option " : verbs.empty() ? "command " : "argument ";
-        return "There is no " + kind + in_quotes(rest.front()) + " here; see " + help + ".";
+        return "There is no " + kind + in_quotes(without_password(rest.front())) + " here; see " +
+               help + ".";
     }
     if (required) {
         if (verbs.empty()) {

@@ -43,6 +43,11 @@ std::optional<duration> take_part(std::string_view& text) {
     return *size * count;
 }
 
+[[noreturn]] void refuse(std::string_view option, std::string_view text, const char* examples) {
+    throw failure(exit_code::usage, "'" + std::string(text) + "' is no duration for " +
+                                        std::string(option) + "; write it like " + examples + ".");
+}
+
 }  // namespace
 
 std::optional<duration> parse_duration(std::string_view text) {
@@ -60,9 +65,13 @@ std::optional<duration> parse_duration(std::string_view text) {
 
 duration duration_option(std::string_view option, std::string_view text) {
     if (const auto parsed = parse_duration(text)) return *parsed;
-    throw failure(exit_code::usage, "'" + std::string(text) + "' is no duration for " +
-                                        std::string(option) +
-                                        "; write it like 500ms, 30s, 2min, 1h30m, 0 or forever.");
+    refuse(option, text, "500ms, 30s, 2min, 1h30m, 0 or forever");
+}
+
+duration finite_option(std::string_view option, std::string_view text) {
+    const auto parsed = parse_duration(text);
+    if (!parsed || *parsed == forever) refuse(option, text, "500ms, 30s, 2min or 1h30m");
+    return *parsed;
 }
 
 std::string readable(duration what) {

@@ -15,6 +15,9 @@ namespace pawl::cli {
 // The same for an option's value; throws a usage failure that names the option.
 [[nodiscard]] duration duration_option(std::string_view option, std::string_view text);
 
+// The same where a time without an end, or none at all, makes no sense.
+[[nodiscard]] duration finite_option(std::string_view option, std::string_view text);
+
 // Two units at the most, for people: "850 ms", "29 s", "3 min 5 s", "2 h".
 [[nodiscard]] std::string readable(duration what);
 

@@ -2,6 +2,8 @@
 
 #include "duration.hpp"
 
+#include <pawl/options.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -34,7 +36,12 @@ void write(json& to, const lock_info& what) {
         } else {
             to.text(utc(by.since));
         }
-        to.field("remaining_ms", std::int64_t{by.remaining / 1ms});
+        to.key("remaining_ms");
+        if (by.remaining == forever) {
+            to.null();
+        } else {
+            to.number(std::int64_t{by.remaining / 1ms});
+        }
         to.key("token");
         if (by.token) {
             to.text(to_string(by.token));

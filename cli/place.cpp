@@ -70,12 +70,18 @@ std::string sqlite_url(std::string_view path) {
 }
 
 std::string chosen_url(const place_options& options) {
-    if (!options.on.empty() && !options.url_file.empty()) {
+    if (options.on && options.url_file) {
         throw failure(exit_code::usage,
                       "--on and --url-file both name the service; leave one out.");
     }
-    if (!options.on.empty()) return options.on;
-    if (!options.url_file.empty()) return read_url(options.url_file, "--url-file");
+    // Most likely a variable of a script that is not set: not what meant "the default".
+    if ((options.on && options.on->empty()) || (options.url_file && options.url_file->empty())) {
+        throw failure(exit_code::usage, std::string(options.on ? "--on" : "--url-file") +
+                                            " is empty; say where the locks live, or leave it out "
+                                            "for a file of this user.");
+    }
+    if (options.on) return *options.on;
+    if (options.url_file) return read_url(*options.url_file, "--url-file");
     if (!options.variable.empty()) return options.variable;
     if (options.file_variable.empty()) return {};
     return read_url(options.file_variable, "PAWL_URL_FILE");

@@ -3,6 +3,7 @@
 
 #include <pawl/service.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,10 +11,10 @@
 namespace pawl::cli {
 
 struct place_options {
-    std::string on;             // --on
-    std::string url_file;       // --url-file
-    std::string variable;       // PAWL_URL
-    std::string file_variable;  // PAWL_URL_FILE
+    std::optional<std::string> on;        // --on
+    std::optional<std::string> url_file;  // --url-file
+    std::string variable;                 // PAWL_URL; empty: not set
+    std::string file_variable;            // PAWL_URL_FILE; empty: not set
 };
 
 struct place {

@@ -13,7 +13,19 @@ int run(const run_options& options) {
     if (options.min_hold > options.max_hold) {
         throw failure(exit_code::usage, "--min-hold is longer than --max-hold; make it shorter.");
     }
+    if (options.min_hold == forever) {
+        throw failure(exit_code::usage,
+                      "A --min-hold of forever would never give the lock back; make it shorter.");
+    }
+    if (options.max_hold <= duration::zero()) {
+        throw failure(exit_code::usage,
+                      "A --max-hold of 0 leaves no time to run; use 10ms or more, or forever.");
+    }
     const place where = find_place(options.on);
+    if (where.url.starts_with("memory:")) {
+        throw failure(exit_code::usage,
+                      "A lock in memory is seen by nobody else; name a server or a file.");
+    }
     return front(options, where).run();
 }
 

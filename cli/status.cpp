@@ -29,14 +29,18 @@ void show(const lock_info& what) {
     const holder& by = *what.held_by;
     std::printf("%s is %s\n", title.c_str(), paint("held", colour::yellow, coloured).c_str());
     if (by.host.empty()) {
-        line("owner", printable(by.owner) + "… (not Pawl, or from before the details were stored)");
+        line("owner", printable(by.owner) + "… (not Pawl)");
     } else {
         line("host", printable(by.host));
         line("pid", std::to_string(by.pid));
         line("command", printable(by.command));
         line("since", utc(by.since) + " (" + readable(ago(by.since)) + " ago)");
     }
-    line("remaining", readable(by.remaining) + " of the lease, if it is not renewed");
+    if (by.remaining == forever) {
+        line("remaining", "forever: whoever took it set no time to live");
+    } else {
+        line("remaining", readable(by.remaining) + " of the lease, if it is not renewed");
+    }
     line("token", token_text(by));
     line("waiters", waiters);
 }

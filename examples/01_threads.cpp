@@ -32,5 +32,9 @@ int main(int argc, char** argv) {
         std::cout << "report/nightly is being written by somebody else\n";
     }
     std::cout << "token " << mine.token() << ", given back: " << to_string(mine.release()) << '\n';
+
+    const pawl::statistics so_far = locks.statistics();
+    std::cout << so_far.grants << " locks with " << so_far.requests << " requests; "
+              << so_far.losses << " lost\n";  // each one is worth a look
     return visits == 100 ? 0 : 1;
 }

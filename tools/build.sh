@@ -25,6 +25,11 @@ build_preset() {
     ninja -C "$(build_folder "$preset")" -j "$(nproc)" "$@"
 }
 
+# Where the headers of Boost lie that the folder was configured with.
+boost_folder_of() {
+    sed -n 's/^PAWL_BOOST_INCLUDE_DIR:[^=]*=//p' "$1/CMakeCache.txt"
+}
+
 run_ctest() {
     local folder=$1
     shift

@@ -73,7 +73,7 @@ struct holder {
     std::int64_t pid = 0;
     std::string command;
     std::chrono::system_clock::time_point since{};
-    duration remaining{};  // of the lease, as the service sees it
+    duration remaining{};  // of the lease, as the service sees it; `forever` where it has no end
     fencing_token token;
     std::string owner;  // a short prefix: enough to compare, too little to release with
 };

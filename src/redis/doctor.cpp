@@ -52,7 +52,7 @@ finding replication(const std::string& info) {
             "check the token"};
 }
 
-guarantee_row guarantees(bool durable, bool always) {
+guarantee_row guarantees(bool durable, bool always, bool replicated) {
     guarantee_row row;
     row.backend = !durable ? "Redis, no persistence"
                   : always ? "Redis, AOF always"
@@ -62,7 +62,7 @@ guarantee_row guarantees(bool durable, bool always) {
     row.server_crash = !durable ? "can break: the lock is forgotten"
                        : always ? "holds"
                                 : "can break on power loss";
-    row.failover = "does not apply";
+    row.failover = replicated ? "can break: a replica may not know the lock" : "does not apply";
     row.partition = "holds for holders that stop when told";
     row.clock_jump = "can break";
     row.token = always ? "never goes back" : "never goes back while the server's clock is right";
@@ -109,9 +109,9 @@ asio::awaitable<examination> locks::examine() {
         all.push_back({grade::note, "persistence",
                        "append-only file, fsync " + (policy.empty() ? "unknown" : policy),
                        "a power loss may forget the last second; appendfsync always does not"});
-    report.guarantees = guarantees(aof, policy == "always");
-
     const auto replicas = co_await info("replication");
+    const bool replicated = number(field(replicas, "connected_slaves")) > 0;
+    report.guarantees = guarantees(aof, policy == "always", replicated);
     all.push_back(replication(replicas));
     if (field(replicas, "role").empty())
         all.back() = {grade::note, "replicas", "not readable", "allow the user INFO"};
@@ -141,7 +141,10 @@ asio::awaitable<examination> locks::examine() {
     const bool near = away < std::chrono::seconds(1);
     all.push_back(
         {near ? grade::good : grade::warning, "clock offset",
-         (offset < duration{} ? "-" : "+") + in_ms(away),
+         (away < std::chrono::microseconds(100) ? ""
+          : offset < duration{}                 ? "-"
+                                                : "+") +
+             in_ms(away),
          near ? "" : "one of the two clocks is wrong; leases do not mind, jumps and tokens do"});
     co_return report;
 }

@@ -55,6 +55,13 @@ duration milliseconds(const std::string& name, const std::string& text) {
     return std::chrono::milliseconds(value);
 }
 
+bool yes_or_no(const std::string& name, const std::string& value) {
+    if (value == "yes") return true;
+    if (value == "no") return false;
+    throw error(errc::bad_url,
+                "The URL's option " + name + "=" + value + " makes no sense; use yes or no.");
+}
+
 void apply(options& where, const std::string& name, const std::string& value) {
     if (name == "namespace")
         where.name_space = value;
@@ -74,15 +81,13 @@ void apply(options& where, const std::string& name, const std::string& value) {
         where.tls.cert_file = value;
     else if (name == "cert_key")
         where.tls.key_file = value;
-    else if (name == "verify" && (value == "yes" || value == "no"))
-        where.tls.verify = value == "yes";
+    else if (name == "verify")
+        where.tls.verify = yes_or_no(name, value);
     else
-        throw error(
-            errc::bad_url,
-            "The URL's option '" + name +
-                "' is unknown or has no such value; known are namespace, "
-                "key, password_file, password_env, connect_timeout_ms, reply_timeout_ms, ca, cert, "
-                "cert_key and verify=yes|no.");
+        throw error(errc::bad_url,
+                    "The URL's option '" + name +
+                        "' is unknown; known are namespace, key, password_file, password_env, "
+                        "connect_timeout_ms, reply_timeout_ms, ca, cert, cert_key and verify.");
 }
 
 std::uint32_t database(const std::string& path) {

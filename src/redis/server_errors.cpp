@@ -17,7 +17,11 @@ constexpr std::array rules{
          "it holds something else, perhaps a lock of Redisson or another program's data; choose "
          "another "
          "name, namespace or key template"},
-    rule{"NOAUTH", errc::refused, false, "give the password in the URL"},
+    rule{
+        "ERR value is not an integer", errc::wrong_type, false,
+        "the counter of its tokens, in its key that ends in :f, holds something else; delete that"},
+    rule{"NOAUTH", errc::refused, false,
+         "give the password: password_file or password_env in the URL, or the URL itself"},
     rule{"WRONGPASS", errc::refused, false, "check user and password"},
     rule{"NOPERM", errc::refused, false, "allow it in the user's ACL; docs/redis.md has the rule"},
     // What the server says of a command that a script may not run.

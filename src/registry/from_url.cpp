@@ -11,6 +11,7 @@
 #include <pawl/sqlite.hpp>
 #endif
 
+#include <algorithm>
 #include <array>
 
 namespace pawl {
@@ -58,19 +59,54 @@ constexpr std::array table {
         entry{"memory", memory_at},
 };
 
+bool is_number(std::string_view text) {
+    return text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// An '@' behind the host mostly means that a password before it ended too early, at its own '/' or
+// '?'. What other refusals would quote is then a part of the password.
+bool cuts_a_password(std::string_view rest, bool path_is_a_number) {
+    const auto authority = rest.substr(0, rest.find_first_of("/?"));
+    rest.remove_prefix(authority.size());
+    if (rest.find('@') == std::string_view::npos) return false;
+    const auto path = rest.substr(0, rest.find('?'));
+    if (path_is_a_number && path.find('@') != std::string_view::npos) return true;
+    const auto port = authority.substr(std::min(authority.rfind(':'), authority.size() - 1) + 1);
+    return authority.starts_with(':') ||
+           (authority.find_first_of("@[") == std::string_view::npos &&
+            authority.find(':') != std::string_view::npos && !is_number(port));
+}
+
+void refuse_stray_passwords(std::string_view text) {
+    const auto scheme = core::scheme_of(text);
+    if (scheme == "sqlite" || scheme == "memory") return;
+    if (text.find('@') == std::string_view::npos) return;
+    text.remove_prefix(scheme.size());
+    if (!text.starts_with("://"))
+        throw error(errc::bad_url,
+                    "The URL has an '@' but does not begin with a scheme and '://'; write it like "
+                    "redis://user:password@host.");
+    if (cuts_a_password(text.substr(3), scheme != "redis+unix"))
+        throw error(errc::bad_url,
+                    "The URL has an '@' behind its host; in a user or password write %2F for a "
+                    "slash, %3F for a question mark and %40 for an at sign.");
+}
+
 }  // namespace
 
 service from_url(std::string_view url) {
+    refuse_stray_passwords(url);
     const auto scheme = core::scheme_of(url);
     for (const auto& [known, open] : table) {
         if (known == scheme) return open(url);
     }
     std::string schemes;
     for (const auto& [known, open] : table)
-        schemes += (schemes.empty() ? "" : ", ") + std::string(known);
-    throw error(errc::bad_url, "'" + std::string(scheme.empty() ? redacted(url) : scheme) +
-                                   "' is no scheme that this build knows; use one of: " + schemes +
-                                   ".");
+        schemes += (schemes.empty() ? "" : ", ") + std::string(known) +
+                   (known.starts_with("redis") ? "://" : ":");
+    throw error(errc::bad_url,
+                "'" + std::string(scheme.empty() ? redacted(url) : scheme) +
+                    "' is no scheme that this build knows; begin with one of: " + schemes + ".");
 }
 
 }  // namespace pawl

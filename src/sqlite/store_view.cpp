@@ -44,7 +44,8 @@ std::vector<lock_info> store::list(const std::string& prefix) {
 facts store::examine() {
     facts found;
     const auto begun = transact(durability::full, [&](time_point now) {
-        database_->execute("UPDATE pawl SET last_token = last_token");
+        // One token goes unused: SQLite does not write what has not changed.
+        database_->execute("UPDATE pawl SET last_token = last_token + 1");
         return now;
     });
     found.commit = time_.now() - begun;

@@ -43,7 +43,11 @@ TEST(BadInput, OfTheCommandLine) {
         {"run", "--wait", "1.5s", "x", "--", "true"},
         {"run", "--max-hold", "0", "x", "--", "true"},
         {"run", "--max-hold", "1s", "--min-hold", "2s", "x", "--", "true"},
+        {"run", "--min-hold", "forever", "x", "--", "true"},
         {"run", "--on-loss", "cry", "x", "--", "true"},
+        {"run", "--on", "", "x", "--", "true"},
+        {"run", "--on", "memory:", "x", "--", "true"},
+        {"run", "--url-file", "", "x", "--", "true"},
         {"run", "", "--", "true"},
         {"run", std::string(513, 'n'), "--", "true"},
         {"run", "new\nline", "--", "true"},
@@ -52,6 +56,7 @@ TEST(BadInput, OfTheCommandLine) {
         {"status", ""},
         {"status", "a", "b"},
         {"status", "tab\t"},
+        {"status", "--on", "", "x"},
         {"ls", "--frob"},
         {"watch", "--interval", "0"},
         {"watch", "--interval", "often"},
@@ -71,6 +76,17 @@ TEST(BadInput, OfTheCommandLine) {
             what += " '" + word + "'";
         expect_sentence(here.run(row), 64, what);
     }
+}
+
+TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
+    const world here;
+    EXPECT_EQ(here.run({"run", "--ttl", "forever", "x", "--", "true"}).err.find("or forever"),
+              std::string::npos);
+    EXPECT_NE(here.run({"run", "--wait", "5", "x", "--", "true"}).err.find("or forever"),
+              std::string::npos);
+    EXPECT_EQ(here.run({"run", "--max-hold", "0", "x", "--", "true"}).err.find("pawl::"),
+              std::string::npos);
+    EXPECT_NE(here.run({"ls", "--on", "localhost:6379"}).err.find("redis://"), std::string::npos);
 }
 
 TEST(BadInput, OfTheUrl) {
@@ -113,6 +129,8 @@ TEST(BadInput, OfTheService) {
     for (const words& row : std::vector<words>{{"run", "hash", "--", "true"}, {"status", "hash"}}) {
         expect_sentence(here.run(row), 65, "a key of another type");
     }
+    server.ask({"SET", "pawl:{count}:f", "no number"});
+    expect_sentence(here.run({"run", "count", "--", "true"}), 65, "a counter that does not count");
     server.ask({"CONFIG", "SET", "requirepass", "pw"});
     expect_sentence(here.run({"run", "x", "--", "true"}), 77, "no password");
     server.kill9();

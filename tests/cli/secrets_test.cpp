@@ -88,11 +88,15 @@ TEST_F(Secrets, AreNotInTheErrorOfABadUrl) {
     for (const std::string& bad :
          {"redis://u:" + secret + "@127.0.0.1:99999", "redis://u:" + secret + "@127.0.0.1:1",
           "redis://u:" + secret + "@127.0.0.1/x", "foo://u:" + secret + "@h",
-          "redis://u:" + secret + "@127.0.0.1?bad=1"}) {
+          "redis://u:" + secret + "@127.0.0.1?bad=1", "redis:/:" + secret + "@127.0.0.1",
+          "redis://:" + secret + "/x@127.0.0.1", ":" + secret + "@127.0.0.1"}) {
         const auto found = here_.run({"status", "--on", bad, "x"});
         EXPECT_GE(found.code, 64) << bad;
         EXPECT_EQ((found.out + found.err).find(secret), std::string::npos) << found.err;
     }
+    const auto in_a_wrong_place = here_.run({url(secret), "x"});
+    EXPECT_EQ(in_a_wrong_place.code, 64);
+    EXPECT_EQ(in_a_wrong_place.err.find(secret), std::string::npos) << in_a_wrong_place.err;
 }
 
 }  // namespace

@@ -107,6 +107,17 @@ TEST(Tools, WatchOutlivesAnAbsentServer) {
         << watching->err();
 }
 
+TEST(Tools, AForeignLockWithoutAnEndIsShownAsSuch) {
+    support::redis_server server;
+    const world here(server.url());
+    server.ask({"SET", "pawl:{x}", "somebody"});
+    EXPECT_EQ(from_json(here.run({"status", "x", "--json"}).out, "it['holder']['remaining_ms']"),
+              "None");
+    const auto text = here.run({"status", "x"}).out;
+    EXPECT_NE(text.find("remaining  forever"), std::string::npos) << text;
+    EXPECT_EQ(text.find("renewed"), std::string::npos) << text;
+}
+
 TEST(Tools, ReleaseWantsForceAndAYes) {
     const world here;
     const auto one = holder(here, "x");
@@ -139,6 +150,18 @@ TEST(Tools, DoctorExaminesAndAdvises) {
     EXPECT_EQ(from_json(found.out, "it['service']"), sick.url() + "/0");
     EXPECT_NE(here.run({"doctor"}).out.find("What to change"), std::string::npos);
     EXPECT_EQ(world().run({"doctor"}).code, 0) << "the embedded default is sound";
+}
+
+TEST(Tools, DoctorSaysWhatAFailoverDoes) {
+    support::redis_server server;
+    support::redis_server replica(
+        {.config = {"replicaof 127.0.0.1 " + std::to_string(server.port())}});
+    const world here(server.url());
+    const auto failover = [&] {
+        return from_json(here.run({"doctor", "--json"}).out, "it['guarantees']['failover']");
+    };
+    ASSERT_TRUE(support::eventually([&] { return failover().starts_with("can break"); }));
+    EXPECT_EQ(here.run({"doctor", "--on", replica.url()}).code, 1) << "a replica is no place";
 }
 
 TEST(Tools, BenchMeasures) {

@@ -71,27 +71,17 @@ TEST(Urls, KeepAPasswordTogetherThatHasAnAtSign) {
 }
 
 TEST(Urls, ThatMakeNoSenseAreRefusedWithoutTheirPassword) {
-    for (const std::string_view bad : {"",
-                                       "nothing",
-                                       "gopher://x",
-                                       "redis://h:0",
-                                       "redis://h:65536",
-                                       "redis://h:x",
-                                       "redis://[::1",
-                                       "redis://h/one",
-                                       "redis://h?nonsense=1",
-                                       "redis://h?key",
-                                       "redis://h?key=plain",
-                                       "redis://h?namespace=a{b",
-                                       "redis://h/0?verify=perhaps",
-                                       "redis+unix:",
-                                       "redis://%zz",
-                                       "redis://:hunter2@h:bad",
-                                       "rediss://:hunter2@h?hunter=2",
-                                       "redis://h?password_file=/no/such",
-                                       "redis://h?password_env=NO_SUCH_VARIABLE",
-                                       "redis://h?reply_timeout_ms=0",
-                                       "memory:?a=b"}) {
+    for (const std::string_view bad :
+         {"", "nothing", "gopher://x", "redis://h:0", "redis://h:65536", "redis://h:x",
+          "redis://[::1", "redis://h/one", "redis://h?nonsense=1", "redis://h?key",
+          "redis://h?key=plain", "redis://h?namespace=a{b", "redis://h/0?verify=perhaps",
+          "redis+unix:", "redis://%zz", "redis://:hunter2@h:bad", "rediss://:hunter2@h?hunter=2",
+          // Passwords that their own marks, or a lost one, cut short.
+          "redis:/:hunter2@h", "redis:hunter2@h", "redis//:hunter2@h", ":hunter2@h:6379",
+          "hunter2@h", "redis://:hunter2/x@h", "redis://:1/hunter2@h", "redis://:1?hunter2@h",
+          "redis://u:hunter2?x@h", "rediss://u:hunter2/@h:1/0", "redis+unix://:hunter2/x@/sock",
+          "redis://h?password_file=/no/such", "redis://h?password_env=NO_SUCH_VARIABLE",
+          "redis://h?reply_timeout_ms=0", "memory:?a=b"}) {
         try {
             static_cast<void>(from_url(bad));
             ADD_FAILURE() << bad << " was accepted";
@@ -100,6 +90,14 @@ TEST(Urls, ThatMakeNoSenseAreRefusedWithoutTheirPassword) {
             EXPECT_EQ(std::string(e.what()).find("hunter2"), std::string::npos) << e.what();
         }
     }
+}
+
+TEST(Urls, MayHaveAnAtSignWhereItBelongs) {
+    for (const std::string_view good :
+         {"redis://h?namespace=a@b", "redis://h:1/0?namespace=a@b", "redis://u:p@h:1/0?key=@{name}",
+          "redis://u:p@h:1/0", "redis://:a@b@h", "redis://[::1]?key=@{name}",
+          "redis+unix:///run/a@b", "memory:a@b"})
+        EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
 }
 
 TEST(Urls, AreShownWithoutUserAndPassword) {
@@ -172,6 +170,8 @@ TEST(ServerErrors, AreClassified) {
     EXPECT_FALSE(redis::worth_retrying("WRONGTYPE Operation"));
     EXPECT_FALSE(redis::worth_retrying("ERR anything"));
     EXPECT_EQ(redis::explain("WRONGTYPE Operation", "k").reason(), errc::wrong_type);
+    EXPECT_EQ(redis::explain("ERR value is not an integer or out of range", "k").reason(),
+              errc::wrong_type);
     EXPECT_EQ(redis::explain("READONLY You can't", "k").reason(), errc::refused);
     EXPECT_EQ(redis::explain("NOPERM no", "k").reason(), errc::refused);
     EXPECT_EQ(redis::explain("MISCONF no", "k").reason(), errc::unavailable);

@@ -248,6 +248,17 @@ TEST(sqlite, a_fork_holds_nothing_and_touches_nothing) {
     EXPECT_EQ(one.release(lock), release_result::released);
 }
 
+TEST(sqlite, measures_a_write_that_reaches_the_disk) {
+    const sqlite_world world;
+    client one(world.service());
+    const auto before = one.take("a");
+    EXPECT_EQ(one.examine().guarantees.token, "never goes back");
+    const auto after = one.take("b");
+    EXPECT_GT(after.grant.token.value(), before.grant.token.value() + 1);
+    one.release(before);
+    one.release(after);
+}
+
 TEST(sqlite, says_what_it_promises) {
     const sqlite_world world;
     client one(world.service());
