@@ -68,8 +68,10 @@ void parse_host(std::string_view text, url& into) {
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), port);
     if (text.front() != ':' || parsed.ec != std::errc{} ||
         parsed.ptr != digits.data() + digits.size() || port == 0 || port > 65535)
+        // Not quoted: behind an unescaped '/' in a password this may be its beginning.
         throw error(errc::bad_url,
-                    "'" + std::string(digits) + "' is no port; use a number from 1 to 65535.");
+                    "The URL's port is no number from 1 to 65535; write host:port, and a '/', '?', "
+                    "'#' or '%' of a password as %2F, %3F, %23 or %25.");
     into.port = static_cast<std::uint16_t>(port);
 }
 
@@ -80,8 +82,9 @@ void parse_options(std::string_view text, url& into) {
         if (pair.empty()) continue;
         const auto equals = pair.find('=');
         if (equals == std::string_view::npos)
-            throw error(errc::bad_url, "The URL's option '" + std::string(pair) +
-                                           "' has no value; write name=value.");
+            throw error(errc::bad_url,
+                        "One of the URL's options has no value; write name=value, with '&' "
+                        "between two.");
         into.options.emplace_back(decode(pair.substr(0, equals), "options"),
                                   decode(pair.substr(equals + 1), "options"));
     }

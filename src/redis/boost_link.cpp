@@ -67,6 +67,7 @@ private:
         return !connection_ || connection_->waiting().empty();
     }
     void went_down(const boost::system::error_code& why);
+    std::string trouble_of(const boost::system::error_code& why) const;
     void on_push(const reply& message);
 
     // When the event loop is destroyed, it destroys `run`, and that those who wait for a reply.
@@ -189,9 +190,7 @@ void wire::went_down(const boost::system::error_code& why) {
                 error(errc::protocol,
                       about_ + " does not speak the protocol of Redis; check host and port, and "
                                "whether it needs TLS (rediss://)."));
-        last_trouble_ =
-            hung_ ? "no answer within " + std::to_string(where_.reply_timeout / 1ms) + " ms"
-                  : describe_connect_error(why);
+        last_trouble_ = trouble_of(why);
         if (!closing_) log(last_trouble_);
     }
     if (connection_) connection_->fail_all(last_trouble_);
@@ -208,6 +207,19 @@ void wire::went_down(const boost::system::error_code& why) {
                                        "; check that the server runs there and the URL is right."));
         if (waiting->refused) waiting->opened.ring();
     }
+}
+
+// For people: what the connection died of, and what that often means.
+std::string wire::trouble_of(const boost::system::error_code& why) const {
+    const bool reached = connection_ && connection_->opened();
+    const auto limit = std::to_string(where_.reply_timeout / 1ms) + " ms";
+    if (hung_ && where_.tls.on && !reached)
+        return "no TLS handshake within " + limit + " (a port without TLS wants redis://)";
+    if (hung_) return "no answer within " + limit;
+    if (why == asio::error::eof && session_.generation == 0 && reached)
+        return "it closed the connection without an answer (is it Redis? a TLS port wants "
+               "rediss://)";
+    return describe_connect_error(why);
 }
 
 asio::awaitable<void> wire::wait_ready(time_point give_up_at) {
@@ -227,9 +239,9 @@ asio::awaitable<void> wire::wait_ready(time_point give_up_at) {
         if (mine.refused) std::rethrow_exception(mine.refused);
         if (!rung && !ready_)
             throw error(errc::unreachable,
-                        about_ + " did not answer within " +
+                        about_ + " could not be reached within " +
                             std::to_string(std::max<duration>(until - mine.since, 0s) / 1ms) +
-                            " ms" + (last_trouble_.empty() ? "" : " (" + last_trouble_ + ")") +
+                            " ms" + (last_trouble_.empty() ? "" : ": " + last_trouble_) +
                             "; check that the server runs there and the URL is right.");
     }
 }
