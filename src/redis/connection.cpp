@@ -26,6 +26,12 @@ namespace {
 constexpr std::size_t read_at_least = 4096;
 constexpr std::size_t read_at_most = 64 << 20;
 
+// A string's head without a number, at which Boost.Redis' parser would end the program.
+bool lacks_length(std::string_view head) {
+    return head.size() > 1 && std::string_view("$=!").find(head[0]) != std::string_view::npos &&
+           head[1] == '\r';
+}
+
 }  // namespace
 
 connection::connection(const options& where, asio::any_io_executor strand)
@@ -182,8 +188,11 @@ error_code connection::parse(const std::function<void(const reply&)>& pushed) {
         const std::string_view message(read_.data() + begin_, end_ - begin_);
         while (!parser_.done()) {
             error_code ec;
+            const auto at = parser_.get_consumed();
+            if (!in_body_ && lacks_length(message.substr(at))) return bredis::error::not_a_number;
             const auto node = parser_.consume(message, ec);
             if (ec) return ec;
+            in_body_ = !node && (in_body_ || parser_.get_consumed() > at);
             if (!node) return {};
             builder_.add(*node);
         }

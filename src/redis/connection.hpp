@@ -95,6 +95,7 @@ private:
     std::size_t begin_ = 0;  // of what was read and not yet understood
     std::size_t end_ = 0;
     boost::redis::resp3::parser parser_;
+    bool in_body_ = false;  // of a string whose head was read
     reply_builder builder_;
 };
 

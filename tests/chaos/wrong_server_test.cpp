@@ -86,6 +86,9 @@ TEST_F(WrongServer, IsNoRedis) {
         std::string("\x00\xff\x15\x03\x01\x00\x02\x02\x50", 9),
         "*1000000000\r\n",
         "$99999999999999999999\r\n",
+        "$\r\n",
+        "=\r\n",
+        "*2\r\n+OK\r\n!\r\n",
         "+OK",
         "",
     };
