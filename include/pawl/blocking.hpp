@@ -7,10 +7,14 @@
 #include <pawl/service.hpp>
 #include <pawl/types.hpp>
 
+#include <concepts>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace pawl::core {
@@ -41,6 +45,10 @@ public:
     [[nodiscard]] fencing_token token() const noexcept;
     [[nodiscard]] lock_state state() const noexcept;
     [[nodiscard]] loss_reason why_lost() const noexcept;
+    // True until it is lost or given back: a local answer, as good as the clock.
+    [[nodiscard]] bool owns_lock() const noexcept {
+        return state() == lock_state::held || state() == lock_state::at_risk;
+    }
     // Nobody else can have it before then; moves on with every renewal. In the past once lost.
     [[nodiscard]] time_point safe_until() const noexcept;
     // Stops at `safe_until` at the latest, whatever the network, the service or other callbacks do.
@@ -56,6 +64,21 @@ private:
     std::shared_ptr<core::lease> lease_;
 };
 
+// Releases at the end of its scope, and waits for the service's answer, where the handle's
+// destructor would leave that to the background.
+class give_back {
+public:
+    explicit give_back(held_lock& lock) noexcept : lock_(lock) {}
+    ~give_back() {
+        if (lock_) lock_.release();
+    }
+    give_back(const give_back&) = delete;
+    give_back& operator=(const give_back&) = delete;
+
+private:
+    held_lock& lock_;
+};
+
 // Thread-safe. One connection for any number of threads. A waiting caller drives the event loop
 // itself; a thread of Pawl's does when nobody waits. Handles may outlive it only as empty or lost
 // ones; no call may be under way when it is destroyed.
@@ -66,8 +89,10 @@ public:
     client& operator=(client&&) noexcept = delete;
     ~client();
 
-    // Asks once; an empty handle: it is somebody else's. Throws pawl::error.
-    held_lock try_acquire(std::string_view name, try_options options = {});
+    // Asks once, or as often as `options.retry` says; an empty handle: it is somebody else's.
+    // Throws pawl::error; `cancel` as below.
+    held_lock try_acquire(std::string_view name, try_options options = {},
+                          std::stop_token cancel = {});
 
     // Waits up to `options.wait`, then throws errc::timed_out. Throws errc::cancelled, never Asio's
     // `operation_aborted`, when `cancel` is stopped; neither a lock nor a place in the queue stays
@@ -89,5 +114,41 @@ public:
 private:
     std::shared_ptr<loop> loop_;
 };
+
+template <class Locks>
+concept blocks = requires(Locks& locks, std::string_view name, lock_options options) {
+    { locks.acquire(name, options) } -> std::same_as<held_lock>;
+};
+
+// Calls `work` with the handle of the lock, and returns what it returns. The lock is given back,
+// and the service has been told, when this returns or throws. Who must not work without the lock
+// asks the handle: `lost`, or `token` for the resource. `locks` is a client.
+template <blocks Locks, class Work>
+    requires std::invocable<Work&, held_lock&>
+std::invoke_result_t<Work&, held_lock&> with_lock(Locks& locks, std::string_view name,
+                                                  lock_options options, Work work,
+                                                  std::stop_token cancel = {}) {
+    held_lock lock = locks.acquire(name, options, std::move(cancel));
+    const give_back at_the_end(lock);
+    return work(lock);
+}
+
+// The same without waiting. Empty, or false for work that returns nothing: it is somebody else's,
+// and `work` was not called.
+template <blocks Locks, class Work, class Result = std::invoke_result_t<Work&, held_lock&>>
+    requires std::invocable<Work&, held_lock&>
+std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>> try_with_lock(
+    Locks& locks, std::string_view name, try_options options, Work work,
+    std::stop_token cancel = {}) {
+    held_lock lock = locks.try_acquire(name, options, std::move(cancel));
+    if (!lock) return {};
+    const give_back at_the_end(lock);
+    if constexpr (std::is_void_v<Result>) {
+        work(lock);
+        return true;
+    } else {
+        return work(lock);
+    }
+}
 
 }  // namespace pawl::blocking

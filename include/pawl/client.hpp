@@ -9,6 +9,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,11 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            begin_acquire{engine_, false}, token, std::move(name), options);
+            begin_acquire{engine_, {}}, token, std::move(name), options);
     }
 
-    // Asks once. An empty handle and no error: it is somebody else's.
+    // Asks once, or as often as `options.retry` says. An empty handle and no error: it is somebody
+    // else's.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
         const lock_options once{.ttl = options.ttl,
@@ -52,7 +54,7 @@ public:
                                 .mode = options.mode,
                                 .fenced = options.fenced};
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            begin_acquire{engine_, true}, token, std::move(name), once);
+            begin_acquire{engine_, options.retry}, token, std::move(name), once);
     }
 
     // For people and tools; never to decide anything.
@@ -95,7 +97,7 @@ private:
     struct begin_acquire {
         using executor_type = boost::asio::any_io_executor;
         engine_ptr engine;
-        bool once;
+        std::optional<polling> once;
 
         executor_type get_executor() const noexcept { return executor_of(*engine); }
         void operator()(lock_handler done, std::string name, lock_options options) const {
@@ -115,8 +117,8 @@ private:
     };
 
     static boost::asio::any_io_executor executor_of(const core::engine& engine) noexcept;
-    static void start_acquire(engine_ptr engine, std::string name, lock_options options, bool once,
-                              lock_handler done);
+    static void start_acquire(engine_ptr engine, std::string name, lock_options options,
+                              std::optional<polling> once, lock_handler done);
     static void start_inspect(answer_handler<lock_info> done, engine_ptr engine, std::string name);
     static void start_list(answer_handler<std::vector<lock_info>> done, engine_ptr engine,
                            std::string prefix);

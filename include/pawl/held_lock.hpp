@@ -44,6 +44,10 @@ public:
     [[nodiscard]] fencing_token token() const noexcept;
     [[nodiscard]] lock_state state() const noexcept;
     [[nodiscard]] loss_reason why_lost() const noexcept;
+    // True until it is lost or given back: a local answer, as good as the clock.
+    [[nodiscard]] bool owns_lock() const noexcept {
+        return state() == lock_state::held || state() == lock_state::at_risk;
+    }
     // Nobody else can have it before then; moves on with every renewal. In the past once lost.
     [[nodiscard]] time_point safe_until() const noexcept;
     // Stops at `safe_until` at the latest, whatever the network, the service or this program's

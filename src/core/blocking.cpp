@@ -1,7 +1,7 @@
 #include <pawl/blocking.hpp>
 
-#include "engine.hpp"
 #include "loop.hpp"
+#include "ways.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -88,6 +88,14 @@ Answer ask(const std::shared_ptr<loop>& home, Begin begin) {
     return one.ask(begin(*home->engine));
 }
 
+held_lock take(const std::shared_ptr<loop>& home, std::string_view name, const core::request& how,
+               const std::stop_token& cancel) {
+    refuse_fork(*home);
+    question<std::shared_ptr<core::lease>> one(*home, home->engine);
+    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
+    return {one.ask(core::take(home->engine, std::string(name), how)), home};
+}
+
 }  // namespace
 
 held_lock::held_lock(std::shared_ptr<core::lease> lease, std::shared_ptr<loop> home) noexcept
@@ -159,22 +167,12 @@ client::~client() {
     loop_->stop();
 }
 
-held_lock client::try_acquire(std::string_view name, try_options options) {
-    const lock_options once{.ttl = options.ttl,
-                            .wait = {},
-                            .max_hold = options.max_hold,
-                            .mode = options.mode,
-                            .fenced = options.fenced};
-    auto lease = ask<std::shared_ptr<core::lease>>(
-        loop_, [&](engine& to) { return to.acquire(std::string(name), once, true); });
-    return {std::move(lease), loop_};
+held_lock client::try_acquire(std::string_view name, try_options options, std::stop_token cancel) {
+    return take(loop_, name, core::to_request(options), cancel);
 }
 
 held_lock client::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
-    refuse_fork(*loop_);
-    question<std::shared_ptr<core::lease>> one(*loop_, loop_->engine);
-    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    return {one.ask(loop_->engine->acquire(std::string(name), options, false)), loop_};
+    return take(loop_, name, {options, {}}, cancel);
 }
 
 lock_info client::inspect(std::string_view name) {

@@ -1,6 +1,6 @@
 #include <pawl/client.hpp>
 
-#include "engine.hpp"
+#include "ways.hpp"
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -40,14 +40,13 @@ void finish(const engine_ptr& home, Handler done, error_code ec, Answer answer) 
 }
 
 asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation> operation,
-                              std::string name, lock_options options, bool once,
-                              client::lock_handler done) {
+                              std::string name, core::request how, client::lock_handler done) {
     error_code ec;
     std::shared_ptr<core::lease> lease;
     try {
         operation->begin();
         operation.reset();
-        lease = co_await home->acquire(std::move(name), options, once);
+        lease = co_await core::take(home, std::move(name), how);
     } catch (...) {
         ec = home->failed(std::current_exception());
     }
@@ -101,12 +100,12 @@ statistics client::statistics() const noexcept { return engine_->statistics(); }
 
 asio::any_io_executor client::executor_of(const engine& home) noexcept { return home.outside(); }
 
-void client::start_acquire(engine_ptr home, std::string name, lock_options options, bool once,
-                           lock_handler done) {
+void client::start_acquire(engine_ptr home, std::string name, lock_options options,
+                           std::optional<polling> once, lock_handler done) {
     auto operation = connect(home, done);
     const auto slot = operation->slot();
     asio::co_spawn(home->strand(),
-                   acquire(home, operation, std::move(name), options, once, std::move(done)),
+                   acquire(home, operation, std::move(name), {options, once}, std::move(done)),
                    asio::bind_cancellation_slot(slot, end_operation{operation}));
 }
 
