@@ -8,6 +8,7 @@
 #include <pawl/types.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -19,7 +20,8 @@
 
 namespace pawl::core {
 class lease;
-}
+class owner;
+}  // namespace pawl::core
 
 namespace pawl::blocking {
 
@@ -32,7 +34,8 @@ class loop;
 class [[nodiscard]] held_lock {
 public:
     held_lock() noexcept = default;
-    held_lock(std::shared_ptr<core::lease> lease, std::shared_ptr<loop> home) noexcept;
+    held_lock(std::shared_ptr<core::lease> lease, std::uint32_t number,
+              std::shared_ptr<loop> home) noexcept;
     held_lock(held_lock&&) noexcept = default;
     held_lock& operator=(held_lock&& other) noexcept;
     ~held_lock();
@@ -40,7 +43,8 @@ public:
     // True for a handle of a lock that was granted, whatever became of it since: ask `state`.
     explicit operator bool() const noexcept { return lease_ != nullptr; }
 
-    // The rest must not be called on an empty handle.
+    // The rest must not be called on an empty handle. It speaks of the hold, which a lock_owner's
+    // handles share.
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] fencing_token token() const noexcept;
     [[nodiscard]] lock_state state() const noexcept;
@@ -62,6 +66,7 @@ public:
 private:
     std::shared_ptr<loop> home_;  // outlives the lease
     std::shared_ptr<core::lease> lease_;
+    std::uint32_t number_ = 0;  // among the handles of one lease
 };
 
 // Releases at the end of its scope, and waits for the service's answer, where the handle's
@@ -112,7 +117,28 @@ public:
     [[nodiscard]] pawl::statistics statistics() const noexcept;
 
 private:
+    friend class lock_owner;
     std::shared_ptr<loop> loop_;
+};
+
+// Somebody who may take a lock again that is theirs already: that costs no round trip and has the
+// same token, the first options count, and the lock is given back with the last handle. A loss
+// reaches all handles; until they are gone the owner gets errc::lost. Different owners keep each
+// other out. Copies are the same owner. Thread-safe; belongs to one client, which must outlive it.
+class lock_owner {
+public:
+    explicit lock_owner(client& locks);
+
+    // As those of the client. While the owner waits for a lock, another try of its own finds it
+    // busy, and another acquire waits for the first.
+    held_lock try_acquire(std::string_view name, try_options options = {},
+                          std::stop_token cancel = {});
+    held_lock acquire(std::string_view name, lock_options options = {},
+                      std::stop_token cancel = {});
+
+private:
+    std::shared_ptr<loop> loop_;
+    std::shared_ptr<core::owner> who_;
 };
 
 template <class Locks>
@@ -122,7 +148,7 @@ concept blocks = requires(Locks& locks, std::string_view name, lock_options opti
 
 // Calls `work` with the handle of the lock, and returns what it returns. The lock is given back,
 // and the service has been told, when this returns or throws. Who must not work without the lock
-// asks the handle: `lost`, or `token` for the resource. `locks` is a client.
+// asks the handle: `lost`, or `token` for the resource. `locks` is a client or a lock_owner.
 template <blocks Locks, class Work>
     requires std::invocable<Work&, held_lock&>
 std::invoke_result_t<Work&, held_lock&> with_lock(Locks& locks, std::string_view name,

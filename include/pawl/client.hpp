@@ -17,7 +17,8 @@ namespace pawl {
 
 namespace core {
 class engine;
-}
+class owner;
+}  // namespace core
 
 // Makes a strand of its own on the given executor: any member may be called from any thread.
 // Connects at the first use. Cancellation (any type, any operation) completes it with
@@ -41,7 +42,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            begin_acquire{engine_, {}}, token, std::move(name), options);
+            begin_acquire{engine_, {}, {}}, token, std::move(name), options);
     }
 
     // Asks once, or as often as `options.retry` says. An empty handle and no error: it is somebody
@@ -54,7 +55,7 @@ public:
                                 .mode = options.mode,
                                 .fenced = options.fenced};
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            begin_acquire{engine_, options.retry}, token, std::move(name), once);
+            begin_acquire{engine_, {}, options.retry}, token, std::move(name), once);
     }
 
     // For people and tools; never to decide anything.
@@ -91,17 +92,19 @@ public:
     [[nodiscard]] pawl::statistics statistics() const noexcept;
 
 private:
+    friend class lock_owner;
     using engine_ptr = std::shared_ptr<core::engine>;
 
     // What begins an operation; it names its executor for cancel_after and its like.
     struct begin_acquire {
         using executor_type = boost::asio::any_io_executor;
         engine_ptr engine;
+        std::shared_ptr<core::owner> who;
         std::optional<polling> once;
 
         executor_type get_executor() const noexcept { return executor_of(*engine); }
         void operator()(lock_handler done, std::string name, lock_options options) const {
-            start_acquire(engine, std::move(name), options, once, std::move(done));
+            start_acquire(engine, who, std::move(name), options, once, std::move(done));
         }
     };
     template <class Answer, class... Arguments>
@@ -117,8 +120,9 @@ private:
     };
 
     static boost::asio::any_io_executor executor_of(const core::engine& engine) noexcept;
-    static void start_acquire(engine_ptr engine, std::string name, lock_options options,
-                              std::optional<polling> once, lock_handler done);
+    static std::shared_ptr<core::owner> make_owner(const core::engine& engine);
+    static void start_acquire(engine_ptr engine, std::shared_ptr<core::owner> who, std::string name,
+                              lock_options options, std::optional<polling> once, lock_handler done);
     static void start_inspect(answer_handler<lock_info> done, engine_ptr engine, std::string name);
     static void start_list(answer_handler<std::vector<lock_info>> done, engine_ptr engine,
                            std::string prefix);

@@ -40,7 +40,8 @@ inline boost::asio::awaitable<void> give_back(held_lock& lock) {
 
 // Calls `work` with the handle of the lock, awaits what it returns, and gives back its result. The
 // lock is given back before; if the work throws or is cancelled, in the background. Who must not
-// work without the lock asks the handle: `lost`, or `token` for the resource. `locks` is a client.
+// work without the lock asks the handle: `lost`, or `token` for the resource. `locks` is a client
+// or a lock_owner.
 template <detail::asynchronous Locks, class Work>
     requires std::invocable<Work&, held_lock&>
 boost::asio::awaitable<detail::result_under<Work>> with_lock(Locks& locks, std::string name,

@@ -27,5 +27,6 @@ std::span<const promise> looking_promises() noexcept;
 std::span<const promise> mutex_promises() noexcept;
 std::span<const promise> crowd_promises() noexcept;
 std::span<const promise> work_promises() noexcept;
+std::span<const promise> owner_promises() noexcept;
 
 }  // namespace pawl::conformance

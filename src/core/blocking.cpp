@@ -89,23 +89,26 @@ Answer ask(const std::shared_ptr<loop>& home, Begin begin) {
 }
 
 held_lock take(const std::shared_ptr<loop>& home, std::string_view name, const core::request& how,
-               const std::stop_token& cancel) {
+               const std::stop_token& cancel, const std::shared_ptr<core::owner>& who = {}) {
     refuse_fork(*home);
-    question<std::shared_ptr<core::lease>> one(*home, home->engine);
+    question<core::taken> one(*home, home->engine);
     const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    return {one.ask(core::take(home->engine, std::string(name), how)), home};
+    auto mine = one.ask(core::take(home->engine, who, std::string(name), how));
+    return {std::move(mine.what), mine.handle, home};
 }
 
 }  // namespace
 
-held_lock::held_lock(std::shared_ptr<core::lease> lease, std::shared_ptr<loop> home) noexcept
-    : home_(std::move(home)), lease_(std::move(lease)) {}
+held_lock::held_lock(std::shared_ptr<core::lease> lease, std::uint32_t number,
+                     std::shared_ptr<loop> home) noexcept
+    : home_(std::move(home)), lease_(std::move(lease)), number_(number) {}
 
 held_lock& held_lock::operator=(held_lock&& other) noexcept {
     if (this != &other) {
         const held_lock old(std::move(*this));
         home_ = std::move(other.home_);
         lease_ = std::move(other.lease_);
+        number_ = other.number_;
     }
     return *this;
 }
@@ -114,7 +117,7 @@ held_lock::~held_lock() {
     if (!lease_ || lease_->forked() || lease_->given_back() || home_->stopped()) return;
     try {
         asio::post(lease_->home()->strand(),
-                   [lease = lease_] { lease->home()->release(lease, {}); });
+                   [mine = core::taken{lease_, number_}] { mine.what->home()->release(mine, {}); });
         home_->nudge();  // sends it now
     } catch (...) {
         // Without memory the ttl has to end it.
@@ -135,12 +138,13 @@ release_result held_lock::release() noexcept {
     try {
         auto found = release_result::unknown;
         loop::call call(*home_);
-        asio::dispatch(lease_->home()->strand(), [&found, &call, lease = lease_] {
-            lease->home()->release(lease, [&found, &call](release_result what) {
-                found = what;
-                call.answered();
-            });
-        });
+        asio::dispatch(lease_->home()->strand(),
+                       [&found, &call, mine = core::taken{lease_, number_}] {
+                           mine.what->home()->release(mine, [&found, &call](release_result what) {
+                               found = what;
+                               call.answered();
+                           });
+                       });
         call.wait();
         return found;
     } catch (...) {
@@ -193,5 +197,17 @@ examination client::examine() {
 }
 
 statistics client::statistics() const noexcept { return loop_->engine->statistics(); }
+
+lock_owner::lock_owner(client& locks)
+    : loop_(locks.loop_), who_(std::make_shared<core::owner>(*loop_->engine)) {}
+
+held_lock lock_owner::try_acquire(std::string_view name, try_options options,
+                                  std::stop_token cancel) {
+    return take(loop_, name, core::to_request(options), cancel, who_);
+}
+
+held_lock lock_owner::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
+    return take(loop_, name, {options, {}}, cancel, who_);
+}
 
 }  // namespace pawl::blocking

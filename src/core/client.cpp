@@ -40,17 +40,18 @@ void finish(const engine_ptr& home, Handler done, error_code ec, Answer answer) 
 }
 
 asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation> operation,
-                              std::string name, core::request how, client::lock_handler done) {
+                              std::shared_ptr<core::owner> who, std::string name, core::request how,
+                              client::lock_handler done) {
     error_code ec;
-    std::shared_ptr<core::lease> lease;
+    core::taken mine;
     try {
         operation->begin();
         operation.reset();
-        lease = co_await core::take(home, std::move(name), how);
+        mine = co_await core::take(home, std::move(who), std::move(name), how);
     } catch (...) {
         ec = home->failed(std::current_exception());
     }
-    finish(home, std::move(done), ec, held_lock(std::move(lease)));
+    finish(home, std::move(done), ec, held_lock(std::move(mine.what), mine.handle));
 }
 
 template <class Answer>
@@ -100,13 +101,18 @@ statistics client::statistics() const noexcept { return engine_->statistics(); }
 
 asio::any_io_executor client::executor_of(const engine& home) noexcept { return home.outside(); }
 
-void client::start_acquire(engine_ptr home, std::string name, lock_options options,
-                           std::optional<polling> once, lock_handler done) {
+std::shared_ptr<core::owner> client::make_owner(const core::engine& home) {
+    return std::make_shared<core::owner>(home);
+}
+
+void client::start_acquire(engine_ptr home, std::shared_ptr<core::owner> who, std::string name,
+                           lock_options options, std::optional<polling> once, lock_handler done) {
     auto operation = connect(home, done);
     const auto slot = operation->slot();
-    asio::co_spawn(home->strand(),
-                   acquire(home, operation, std::move(name), {options, once}, std::move(done)),
-                   asio::bind_cancellation_slot(slot, end_operation{operation}));
+    asio::co_spawn(
+        home->strand(),
+        acquire(home, operation, std::move(who), std::move(name), {options, once}, std::move(done)),
+        asio::bind_cancellation_slot(slot, end_operation{operation}));
 }
 
 void client::start_inspect(answer_handler<lock_info> done, engine_ptr home, std::string name) {

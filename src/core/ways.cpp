@@ -8,14 +8,14 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
-asio::awaitable<std::shared_ptr<lease>> poll(engine::ptr home, std::string name,
-                                             lock_options options, polling retry) {
+asio::awaitable<taken> poll(engine::ptr home, std::string name, lock_options options,
+                            polling retry) {
     check_polling(retry);
     alarm pause(home->time(), home->strand());
     duration longest = retry.interval;
     for (auto left = retry.tries;; --left) {
         auto one = co_await home->acquire(name, options, true);
-        if (one || left == 1) co_return one;
+        if (one.what || left == 1) co_return one;
         const auto chosen = random_between(home->time(), longest / 2, longest);
         co_await pause.wait_until(home->time().now() + chosen);
         const auto grown = static_cast<double>(longest.count()) * retry.growth;
@@ -23,6 +23,27 @@ asio::awaitable<std::shared_ptr<lease>> poll(engine::ptr home, std::string name,
                       ? duration(static_cast<duration::rep>(grown))
                       : retry.longest;
     }
+}
+
+// One of the owner asks at a time, so that the others find what it got.
+asio::awaitable<taken> take_as(engine::ptr home, std::shared_ptr<owner> who, std::string name,
+                               request how) {
+    check_name(name);
+    check_options(how.options);
+    const auto began = home->time().now();
+    waiting_room::place mine(who->room(), name);
+    if (!mine.is_first()) {
+        if (how.once) co_return taken{};
+        const bool first = co_await mine.until_first(plus(began, how.options.wait));
+        if (!first) throw timed_out(name);
+    }
+    auto again = who->enter_again(name);
+    if (again.what) co_return again;
+    if (how.options.wait != forever)
+        how.options.wait = std::max(duration{}, how.options.wait - (home->time().now() - began));
+    auto fresh = co_await take(home, nullptr, name, how);
+    if (fresh.what) who->remember(name, fresh.what);
+    co_return fresh;
 }
 
 }  // namespace
@@ -36,7 +57,27 @@ request to_request(const try_options& options) {
             .once = options.retry};
 }
 
-asio::awaitable<std::shared_ptr<lease>> take(engine::ptr home, std::string name, request how) {
+owner::owner(const engine& home) : room_(home.time(), home.strand()) {}
+
+taken owner::enter_again(const std::string& name) const {
+    const auto found = held_.find(name);
+    const auto one = found == held_.end() ? nullptr : found->second.lock();
+    if (!one || !one->has_handles()) return {};
+    if (one->state() == lock_state::lost)
+        throw error(errc::lost, "The lock '" + name +
+                                    "' was lost while this owner held it; let go of its handles "
+                                    "before it asks again.");
+    return {one, one->add_handle()};
+}
+
+void owner::remember(const std::string& name, const std::shared_ptr<lease>& one) {
+    std::erase_if(held_, [](const auto& each) { return each.second.expired(); });
+    held_[name] = one;
+}
+
+asio::awaitable<taken> take(engine::ptr home, std::shared_ptr<owner> who, std::string name,
+                            request how) {
+    if (who) return take_as(std::move(home), std::move(who), std::move(name), how);
     if (how.once && how.once->tries != 1)
         return poll(std::move(home), std::move(name), how.options, *how.once);
     return home->acquire(std::move(name), how.options, how.once.has_value());

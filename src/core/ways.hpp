@@ -3,7 +3,10 @@
 
 #include "engine.hpp"
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <unordered_map>
 
 namespace pawl::core {
 
@@ -15,8 +18,25 @@ struct request {
 
 [[nodiscard]] request to_request(const try_options& options);
 
-// On the engine's strand. Null: somebody else's, where `once`. Throws pawl::error.
-[[nodiscard]] boost::asio::awaitable<std::shared_ptr<lease>> take(engine::ptr home,
-                                                                  std::string name, request how);
+// Behind lock_owner: which holds are its own, and who of its own is asking. Used on the strand of
+// the engine that it was made for.
+class owner {
+public:
+    explicit owner(const engine& home);
+
+    // What it holds already, with one more handle; throws errc::lost when that hold is lost.
+    [[nodiscard]] taken enter_again(const std::string& name) const;
+    void remember(const std::string& name, const std::shared_ptr<lease>& one);
+    [[nodiscard]] waiting_room& room() noexcept { return room_; }
+
+private:
+    waiting_room room_;
+    std::unordered_map<std::string, std::weak_ptr<lease>> held_;
+};
+
+// On the engine's strand. Null: somebody else's, where `once`. Throws pawl::error. Without `who`
+// every call is an owner of its own.
+[[nodiscard]] boost::asio::awaitable<taken> take(engine::ptr home, std::shared_ptr<owner> who,
+                                                 std::string name, request how);
 
 }  // namespace pawl::core
