@@ -3,6 +3,7 @@
 
 #include <pawl/client_options.hpp>
 #include <pawl/error.hpp>
+#include <pawl/lock_set.hpp>
 #include <pawl/options.hpp>
 #include <pawl/service.hpp>
 #include <pawl/types.hpp>
@@ -84,6 +85,15 @@ private:
     held_lock& lock_;
 };
 
+// The handle of several locks.
+class [[nodiscard]] held_locks : public lock_set<held_lock> {
+public:
+    using lock_set::lock_set;
+
+    // Gives all back, the last one first, and says the worst of what that found.
+    release_result release() noexcept;
+};
+
 // Thread-safe. One connection for any number of threads. A waiting caller drives the event loop
 // itself; a thread of Pawl's does when nobody waits. Handles may outlive it only as empty or lost
 // ones; no call may be under way when it is destroyed.
@@ -104,6 +114,16 @@ public:
     // behind.
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
+
+    // All of 1 to 256 names or none, within one `options.wait`; each name counts once. They are
+    // taken one after the other, in the order of their bytes, so that two who name the same locks
+    // never wait for each other. errc::lost: one was lost before the last one came. Whatever fails
+    // or is cancelled leaves nothing behind.
+    held_locks acquire_all(std::vector<std::string> names, lock_options options = {},
+                           std::stop_token cancel = {});
+    // Empty: at least one is somebody else's.
+    held_locks try_acquire_all(std::vector<std::string> names, try_options options = {},
+                               std::stop_token cancel = {});
 
     // For people and tools; never to decide anything.
     [[nodiscard]] lock_info inspect(std::string_view name);

@@ -4,6 +4,7 @@
 #include <pawl/client_options.hpp>
 #include <pawl/error.hpp>
 #include <pawl/held_lock.hpp>
+#include <pawl/held_locks.hpp>
 #include <pawl/options.hpp>
 #include <pawl/service.hpp>
 
@@ -56,6 +57,27 @@ public:
                                 .fenced = options.fenced};
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
             begin_acquire{engine_, {}, options.retry}, token, std::move(name), once);
+    }
+
+    // void(error_code, held_locks). All of 1 to 256 names or none, within one `options.wait`; each
+    // name counts once. They are taken one after the other, in the order of their bytes, so that
+    // two who name the same locks never wait for each other. errc::lost: one was lost before the
+    // last one came. Whatever fails or is cancelled leaves nothing behind.
+    template <class Token = boost::asio::deferred_t>
+    auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
+                           Token&& token = {}) {
+        return begin_all(std::move(names), options, {}, token);
+    }
+    // An empty answer and no error: at least one is somebody else's.
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
+                               Token&& token = {}) {
+        const lock_options once{.ttl = options.ttl,
+                                .wait = {},
+                                .max_hold = options.max_hold,
+                                .mode = options.mode,
+                                .fenced = options.fenced};
+        return begin_all(std::move(names), once, options.retry, token);
     }
 
     // For people and tools; never to decide anything.
@@ -119,10 +141,22 @@ private:
         }
     };
 
+    template <class Token>
+    auto begin_all(std::vector<std::string> names, lock_options options,
+                   std::optional<polling> once, Token& token) {
+        using how =
+            begin<held_locks, std::vector<std::string>, lock_options, std::optional<polling>>;
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_locks)>(
+            how{engine_, &client::start_acquire_all}, token, std::move(names), options, once);
+    }
+
     static boost::asio::any_io_executor executor_of(const core::engine& engine) noexcept;
     static std::shared_ptr<core::owner> make_owner(const core::engine& engine);
     static void start_acquire(engine_ptr engine, std::shared_ptr<core::owner> who, std::string name,
                               lock_options options, std::optional<polling> once, lock_handler done);
+    static void start_acquire_all(answer_handler<held_locks> done, engine_ptr engine,
+                                  std::vector<std::string> names, lock_options options,
+                                  std::optional<polling> once);
     static void start_inspect(answer_handler<lock_info> done, engine_ptr engine, std::string name);
     static void start_list(answer_handler<std::vector<lock_info>> done, engine_ptr engine,
                            std::string prefix);

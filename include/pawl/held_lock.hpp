@@ -78,6 +78,8 @@ public:
     }
 
 private:
+    friend class held_locks;
+
     // What begins the wait; it names its executor for cancel_after and its like.
     struct begin_wait_lost {
         using executor_type = boost::asio::any_io_executor;

@@ -97,6 +97,18 @@ held_lock take(const std::shared_ptr<loop>& home, std::string_view name, const c
     return {std::move(mine.what), mine.handle, home};
 }
 
+held_locks take_all(const std::shared_ptr<loop>& home, std::vector<std::string> names,
+                    const core::request& how, const std::stop_token& cancel) {
+    refuse_fork(*home);
+    question<std::vector<core::taken>> one(*home, home->engine);
+    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
+    auto mine = one.ask(core::take_all(home->engine, std::move(names), how));
+    std::vector<held_lock> locks;
+    for (auto& each : mine)
+        locks.emplace_back(std::move(each.what), each.handle, home);
+    return locks.empty() ? held_locks() : held_locks(std::move(locks));
+}
+
 }  // namespace
 
 held_lock::held_lock(std::shared_ptr<core::lease> lease, std::uint32_t number,
@@ -152,6 +164,13 @@ release_result held_lock::release() noexcept {
     }
 }
 
+release_result held_locks::release() noexcept {
+    auto found = release_result::released;
+    for (auto each = locks_.rbegin(); each != locks_.rend(); ++each)
+        found = worse(found, each->release());
+    return found;
+}
+
 client::client(service where, client_options options) : loop_(std::make_shared<loop>()) {
     // One thread at a time drives the loop.
     loop_->engine = engine::make(loop_->context().get_executor(), where, std::move(options), true);
@@ -177,6 +196,16 @@ held_lock client::try_acquire(std::string_view name, try_options options, std::s
 
 held_lock client::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
     return take(loop_, name, {options, {}}, cancel);
+}
+
+held_locks client::acquire_all(std::vector<std::string> names, lock_options options,
+                               std::stop_token cancel) {
+    return take_all(loop_, std::move(names), {options, {}}, cancel);
+}
+
+held_locks client::try_acquire_all(std::vector<std::string> names, try_options options,
+                                   std::stop_token cancel) {
+    return take_all(loop_, std::move(names), core::to_request(options), cancel);
 }
 
 lock_info client::inspect(std::string_view name) {

@@ -70,6 +70,15 @@ asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation>
     finish(home, std::move(done), ec, std::move(found));
 }
 
+asio::awaitable<held_locks> all_of(engine_ptr home, std::vector<std::string> names,
+                                   core::request how) {
+    auto mine = co_await core::take_all(home, std::move(names), how);
+    std::vector<held_lock> locks;
+    for (auto& each : mine)
+        locks.emplace_back(std::move(each.what), each.handle);
+    co_return locks.empty() ? held_locks() : held_locks(std::move(locks));
+}
+
 // Asio touches the slot until this is called: the operation, which has the slot, must live until
 // then.
 struct end_operation {
@@ -113,6 +122,12 @@ void client::start_acquire(engine_ptr home, std::shared_ptr<core::owner> who, st
         home->strand(),
         acquire(home, operation, std::move(who), std::move(name), {options, once}, std::move(done)),
         asio::bind_cancellation_slot(slot, end_operation{operation}));
+}
+
+void client::start_acquire_all(answer_handler<held_locks> done, engine_ptr home,
+                               std::vector<std::string> names, lock_options options,
+                               std::optional<polling> once) {
+    ask(home, all_of(home, std::move(names), {options, once}), std::move(done));
 }
 
 void client::start_inspect(answer_handler<lock_info> done, engine_ptr home, std::string name) {

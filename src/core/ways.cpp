@@ -3,6 +3,8 @@
 #include "chance.hpp"
 #include "validate.hpp"
 
+#include <algorithm>
+
 namespace asio = boost::asio;
 
 namespace pawl::core {
@@ -46,6 +48,30 @@ asio::awaitable<taken> take_as(engine::ptr home, std::shared_ptr<owner> who, std
     co_return fresh;
 }
 
+void check_names(const std::vector<std::string>& names) {
+    if (names.empty())
+        throw error(errc::bad_option, "There are no locks to take; name at least one.");
+    if (names.size() > 256)
+        throw error(errc::bad_option, "These are " + std::to_string(names.size()) +
+                                          " locks at once; name at most 256.");
+    for (const auto& each : names)
+        check_name(each);
+}
+
+// The later ones may have kept us waiting for longer than the first one's luck.
+void check_unlost(const std::vector<taken>& mine) {
+    for (const auto& each : mine)
+        if (each.what->state() == lock_state::lost)
+            throw error(errc::lost, "The lock '" + each.what->what().claim.name +
+                                        "' was lost before the last of all was ours; try again.");
+}
+
+// In the background, and the last one first.
+void give_back(engine& home, const std::vector<taken>& mine) {
+    for (auto each = mine.rbegin(); each != mine.rend(); ++each)
+        home.release(*each, {});
+}
+
 }  // namespace
 
 request to_request(const try_options& options) {
@@ -81,6 +107,34 @@ asio::awaitable<taken> take(engine::ptr home, std::shared_ptr<owner> who, std::s
     if (how.once && how.once->tries != 1)
         return poll(std::move(home), std::move(name), how.options, *how.once);
     return home->acquire(std::move(name), how.options, how.once.has_value());
+}
+
+asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::vector<std::string> names,
+                                             request how) {
+    check_names(names);
+    check_options(how.options);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const auto give_up_at = plus(home->time().now(), how.options.wait);
+    std::vector<taken> mine;
+    mine.reserve(names.size());
+    try {
+        for (const auto& name : names) {
+            if (give_up_at != time_point::max())
+                how.options.wait = std::max(duration{}, give_up_at - home->time().now());
+            auto one = co_await take(home, nullptr, name, how);
+            if (!one.what) {
+                give_back(*home, mine);
+                co_return std::vector<taken>{};
+            }
+            mine.push_back(std::move(one));
+        }
+        check_unlost(mine);
+    } catch (...) {
+        give_back(*home, mine);
+        throw;
+    }
+    co_return mine;
 }
 
 }  // namespace pawl::core

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace pawl::core {
 
@@ -38,5 +39,10 @@ private:
 // every call is an owner of its own.
 [[nodiscard]] boost::asio::awaitable<taken> take(engine::ptr home, std::shared_ptr<owner> who,
                                                  std::string name, request how);
+
+// All or none, in one order; empty: one of them is somebody else's, where `once`.
+[[nodiscard]] boost::asio::awaitable<std::vector<taken>> take_all(engine::ptr home,
+                                                                  std::vector<std::string> names,
+                                                                  request how);
 
 }  // namespace pawl::core
