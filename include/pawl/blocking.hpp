@@ -6,6 +6,7 @@
 #include <pawl/lock_set.hpp>
 #include <pawl/options.hpp>
 #include <pawl/service.hpp>
+#include <pawl/striped.hpp>
 #include <pawl/types.hpp>
 
 #include <concepts>
@@ -194,6 +195,22 @@ std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>> try_with
         return true;
     } else {
         return work(lock);
+    }
+}
+
+// For goods in several places: calls `work(lock, index)` under the stripe of `key`, then under the
+// following ones, each once, until it returns something that is true; returns that, or the last
+// answer when every stripe was empty. `options.wait` counts for each.
+template <blocks Locks, class Work>
+    requires std::invocable<Work&, held_lock&, std::size_t>
+std::invoke_result_t<Work&, held_lock&, std::size_t> with_any_stripe(
+    Locks& locks, const striped& stripes, std::string_view key, lock_options options, Work work) {
+    const auto first = stripes.index_of(key);
+    for (std::size_t tried = 1;; ++tried) {
+        const auto index = (first + tried - 1) % stripes.size();
+        auto found = with_lock(locks, stripes.name_of(index), options,
+                               [&](held_lock& lock) { return work(lock, index); });
+        if (found || tried == stripes.size()) return found;
     }
 }
 

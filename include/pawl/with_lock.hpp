@@ -5,6 +5,7 @@
 #pragma once
 
 #include <pawl/client.hpp>
+#include <pawl/striped.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -74,6 +75,24 @@ boost::asio::awaitable<detail::result_of_try<detail::result_under<Work>>> try_wi
         std::optional<detail::result_under<Work>> result = co_await work(lock);
         co_await detail::give_back(lock);
         co_return result;
+    }
+}
+
+// For goods in several places: awaits `work(lock, index)` under the stripe of `key`, then under the
+// following ones, each once, until its answer is true; gives that, or the last answer when every
+// stripe was empty. `options.wait` counts for each.
+template <detail::asynchronous Locks, class Work>
+    requires std::invocable<Work&, held_lock&, std::size_t>
+std::invoke_result_t<Work&, held_lock&, std::size_t> with_any_stripe(Locks& locks, striped stripes,
+                                                                     std::string key,
+                                                                     lock_options options,
+                                                                     Work work) {
+    const auto first = stripes.index_of(key);
+    for (std::size_t tried = 1;; ++tried) {
+        const auto index = (first + tried - 1) % stripes.size();
+        const auto here = [&work, index](held_lock& lock) { return work(lock, index); };
+        auto found = co_await with_lock(locks, stripes.name_of(index), options, here);
+        if (found || tried == stripes.size()) co_return found;
     }
 }
 

@@ -113,6 +113,27 @@ void senseless_polling_is_refused(fixture& of) {
                       errc::bad_option, "polling that makes no sense");
 }
 
+// Two items on one of four stripes: two buyers who begin elsewhere find them, the third finds none.
+void an_empty_stripe_leads_to_the_next(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    const striped stripes("stock", 4);
+    std::vector<int> goods(4);
+    goods[(stripes.index_of("buyer") + 3) % 4] = 2;
+    int seen = 0;
+    const auto take = [&](held_lock& lock, std::size_t index) {
+        ++seen;
+        require(lock.name() == stripes.name_of(index), "the work has another stripe's lock");
+        return goods[index] > 0 && goods[index]-- > 0;
+    };
+    const lock_options options{.ttl = long_ttl, .wait = patience};
+    require(with_any_stripe(locks, stripes, "buyer", options, take), "the first buyer got nothing");
+    require(with_any_stripe(locks, stripes, "buyer", options, take), "the second got nothing");
+    require(!with_any_stripe(locks, stripes, "buyer", options, take), "the third got something");
+    require_equal(seen, 12, "stripes that were looked at");
+    require(locks.list().empty(), "a stripe is left locked");
+}
+
 constexpr promise list[] = {
     {"work_has_the_lock_while_it_runs", everybody, work_has_the_lock_while_it_runs},
     {"work_that_throws_gives_it_back", everybody, work_that_throws_gives_it_back},
@@ -122,6 +143,7 @@ constexpr promise list[] = {
      polling_gets_it_without_standing_in_line},
     {"polling_ends_after_its_tries", everybody, polling_ends_after_its_tries},
     {"cancelled_polling_ends_at_once", everybody, cancelled_polling_ends_at_once},
+    {"an_empty_stripe_leads_to_the_next", everybody, an_empty_stripe_leads_to_the_next},
     {"senseless_polling_is_refused", everybody, senseless_polling_is_refused},
 };
 

@@ -93,6 +93,26 @@ TEST_P(AsyncWork, PollingIsCancelledInItsPause) {
     EXPECT_EQ(ended.get_future().get(), asio::error::operation_aborted);
 }
 
+struct buyer {
+    std::vector<int>& goods;
+    asio::awaitable<bool> operator()(held_lock&, std::size_t index) {
+        if (goods[index] == 0) co_return false;
+        --goods[index];
+        co_return true;
+    }
+};
+
+TEST_P(AsyncWork, AnEmptyStripeLeadsToTheNext) {
+    auto locks = make_client();
+    const pawl::striped stripes("stock", 4);
+    std::vector<int> goods(4);
+    goods[(stripes.index_of("buyer") + 3) % 4] = 1;
+    const buyer one{goods};
+    EXPECT_TRUE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, one)));
+    EXPECT_FALSE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, one)));
+    EXPECT_TRUE(locks.async_list("", asio::use_future).get().empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(On, AsyncWork, testing::ValuesIn(tested::async_places()),
                          [](const auto& each) { return each.param.name; });
 
