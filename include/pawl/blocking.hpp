@@ -128,6 +128,10 @@ public:
 
     // For people and tools; never to decide anything.
     [[nodiscard]] lock_info inspect(std::string_view name);
+    // When the holder's token is another one than `seen`; no holder has none. Looks every
+    // `interval`.
+    [[nodiscard]] lock_info wait_change(std::string_view name, fencing_token seen,
+                                        duration interval, std::stop_token cancel = {});
     [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
     // Takes the lock from its holder and passes it on; the victim is told. False: nobody had it.
     bool force_release(std::string_view name);

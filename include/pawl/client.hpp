@@ -86,6 +86,15 @@ public:
         return boost::asio::async_initiate<Token, void(boost::system::error_code, lock_info)>(
             begin<lock_info, std::string>{engine_, &client::start_inspect}, token, std::move(name));
     }
+    // When the holder's token is another one than `seen`; no holder has none. Looks every
+    // `interval`.
+    template <class Token = boost::asio::deferred_t>
+    auto async_wait_change(std::string name, fencing_token seen, duration interval,
+                           Token&& token = {}) {
+        using how = begin<lock_info, std::string, fencing_token, duration>;
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, lock_info)>(
+            how{engine_, &client::start_wait_change}, token, std::move(name), seen, interval);
+    }
     template <class Token = boost::asio::deferred_t>
     auto async_list(std::string prefix, Token&& token = {}) {
         using answer = std::vector<lock_info>;
@@ -158,6 +167,8 @@ private:
                                   std::vector<std::string> names, lock_options options,
                                   std::optional<polling> once);
     static void start_inspect(answer_handler<lock_info> done, engine_ptr engine, std::string name);
+    static void start_wait_change(answer_handler<lock_info> done, engine_ptr engine,
+                                  std::string name, fencing_token seen, duration interval);
     static void start_list(answer_handler<std::vector<lock_info>> done, engine_ptr engine,
                            std::string prefix);
     static void start_force_release(answer_handler<bool> done, engine_ptr engine, std::string name);

@@ -212,6 +212,14 @@ lock_info client::inspect(std::string_view name) {
     return ask<lock_info>(loop_, [&](engine& to) { return to.inspect(std::string(name)); });
 }
 
+lock_info client::wait_change(std::string_view name, fencing_token seen, duration interval,
+                              std::stop_token cancel) {
+    refuse_fork(*loop_);
+    question<lock_info> one(*loop_, loop_->engine);
+    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
+    return one.ask(core::wait_change(loop_->engine, std::string(name), seen, interval));
+}
+
 std::vector<lock_info> client::list(std::string_view prefix) {
     return ask<std::vector<lock_info>>(loop_,
                                        [&](engine& to) { return to.list(std::string(prefix)); });

@@ -134,6 +134,11 @@ void client::start_inspect(answer_handler<lock_info> done, engine_ptr home, std:
     ask(home, home->inspect(std::move(name)), std::move(done));
 }
 
+void client::start_wait_change(answer_handler<lock_info> done, engine_ptr home, std::string name,
+                               fencing_token seen, duration interval) {
+    ask(home, core::wait_change(home, std::move(name), seen, interval), std::move(done));
+}
+
 void client::start_list(answer_handler<std::vector<lock_info>> done, engine_ptr home,
                         std::string prefix) {
     ask(home, home->list(std::move(prefix)), std::move(done));

@@ -137,4 +137,19 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::vector<std::
     co_return mine;
 }
 
+asio::awaitable<lock_info> wait_change(engine::ptr home, std::string name, fencing_token seen,
+                                       duration interval) {
+    if (interval < std::chrono::milliseconds(1))
+        throw error(errc::bad_option,
+                    "Looking that often makes no sense; use an interval of 1 ms "
+                    "or more.");
+    alarm pause(home->time(), home->strand());
+    for (;;) {
+        auto found = co_await home->inspect(name);
+        const auto now = found.held_by ? found.held_by->token : fencing_token{};
+        if (now != seen) co_return found;
+        co_await pause.wait_until(plus(home->time().now(), interval));
+    }
+}
+
 }  // namespace pawl::core

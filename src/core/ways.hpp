@@ -45,4 +45,8 @@ private:
                                                                   std::vector<std::string> names,
                                                                   request how);
 
+// Looks every `interval` until the holder's token is another one than `seen`; no holder has none.
+[[nodiscard]] boost::asio::awaitable<lock_info> wait_change(engine::ptr home, std::string name,
+                                                            fencing_token seen, duration interval);
+
 }  // namespace pawl::core
