@@ -7,11 +7,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdint>
 #include <iostream>
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <thread>
 
 namespace flash_sale {
@@ -19,15 +17,6 @@ namespace flash_sale {
 namespace {
 
 using namespace std::chrono_literals;
-
-// The same on every machine and in every run, unlike std::hash.
-std::uint32_t stable_hash(std::string_view text) {
-    std::uint32_t hash = 2166136261U;
-    for (const char c : text) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-    }
-    return hash;
-}
 
 struct visit {
     bool sold = false;
@@ -54,10 +43,11 @@ bool take_one(const shop_options& options, int number, int buyer, pawl::fencing_
 
 visit buy(const shop_options& options, pawl::blocking::client* locks, int buyer) {
     visit result;
-    const auto start = stable_hash("buyer " + std::to_string(buyer));
-    for (int i = 0; i < options.shelves && !result.sold; ++i) {
-        const int number = static_cast<int>((start + static_cast<std::uint32_t>(i)) %
-                                            static_cast<std::uint32_t>(options.shelves));
+    const pawl::striped stripes("stock", static_cast<std::size_t>(options.shelves));
+    const auto start = stripes.index_of("buyer " + std::to_string(buyer));
+    for (std::size_t i = 0; i < stripes.size() && !result.sold; ++i) {
+        const auto index = (start + i) % stripes.size();
+        const int number = static_cast<int>(index);
         if (locks == nullptr) {
             result.sold = take_one(options, number, buyer, {}, {});
             continue;
@@ -67,8 +57,7 @@ visit buy(const shop_options& options, pawl::blocking::client* locks, int buyer)
             continue;
         }
         const auto asked = pawl::boot_clock::now();
-        const auto lock =
-            locks->acquire("stock/" + std::to_string(number), {.ttl = 30s, .wait = 1min});
+        const auto lock = locks->acquire(stripes.name_of(index), {.ttl = 30s, .wait = 1min});
         result.waited += pawl::boot_clock::now() - asked;
         result.sold = take_one(options, number, buyer, lock.token(), lock.lost());
     }

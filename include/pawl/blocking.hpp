@@ -3,19 +3,27 @@
 
 #include <pawl/client_options.hpp>
 #include <pawl/error.hpp>
+#include <pawl/lock_set.hpp>
 #include <pawl/options.hpp>
 #include <pawl/service.hpp>
+#include <pawl/striped.hpp>
 #include <pawl/types.hpp>
 
+#include <concepts>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace pawl::core {
 class lease;
-}
+class owner;
+}  // namespace pawl::core
 
 namespace pawl::blocking {
 
@@ -28,7 +36,8 @@ class loop;
 class [[nodiscard]] held_lock {
 public:
     held_lock() noexcept = default;
-    held_lock(std::shared_ptr<core::lease> lease, std::shared_ptr<loop> home) noexcept;
+    held_lock(std::shared_ptr<core::lease> lease, std::uint32_t number,
+              std::shared_ptr<loop> home) noexcept;
     held_lock(held_lock&&) noexcept = default;
     held_lock& operator=(held_lock&& other) noexcept;
     ~held_lock();
@@ -36,11 +45,16 @@ public:
     // True for a handle of a lock that was granted, whatever became of it since: ask `state`.
     explicit operator bool() const noexcept { return lease_ != nullptr; }
 
-    // The rest must not be called on an empty handle.
+    // The rest must not be called on an empty handle. It speaks of the hold, which a lock_owner's
+    // handles share.
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] fencing_token token() const noexcept;
     [[nodiscard]] lock_state state() const noexcept;
     [[nodiscard]] loss_reason why_lost() const noexcept;
+    // True until it is lost or given back: a local answer, as good as the clock.
+    [[nodiscard]] bool owns_lock() const noexcept {
+        return state() == lock_state::held || state() == lock_state::at_risk;
+    }
     // Nobody else can have it before then; moves on with every renewal. In the past once lost.
     [[nodiscard]] time_point safe_until() const noexcept;
     // Stops at `safe_until` at the latest, whatever the network, the service or other callbacks do.
@@ -54,6 +68,31 @@ public:
 private:
     std::shared_ptr<loop> home_;  // outlives the lease
     std::shared_ptr<core::lease> lease_;
+    std::uint32_t number_ = 0;  // among the handles of one lease
+};
+
+// Releases at the end of its scope, and waits for the service's answer, where the handle's
+// destructor would leave that to the background.
+class give_back {
+public:
+    explicit give_back(held_lock& lock) noexcept : lock_(lock) {}
+    ~give_back() {
+        if (lock_) lock_.release();
+    }
+    give_back(const give_back&) = delete;
+    give_back& operator=(const give_back&) = delete;
+
+private:
+    held_lock& lock_;
+};
+
+// The handle of several locks.
+class [[nodiscard]] held_locks : public lock_set<held_lock> {
+public:
+    using lock_set::lock_set;
+
+    // Gives all back, the last one first, and says the worst of what that found.
+    release_result release() noexcept;
 };
 
 // Thread-safe. One connection for any number of threads. A waiting caller drives the event loop
@@ -66,8 +105,10 @@ public:
     client& operator=(client&&) noexcept = delete;
     ~client();
 
-    // Asks once; an empty handle: it is somebody else's. Throws pawl::error.
-    held_lock try_acquire(std::string_view name, try_options options = {});
+    // Asks once, or as often as `options.retry` says; an empty handle: it is somebody else's.
+    // Throws pawl::error; `cancel` as below.
+    held_lock try_acquire(std::string_view name, try_options options = {},
+                          std::stop_token cancel = {});
 
     // Waits up to `options.wait`, then throws errc::timed_out. Throws errc::cancelled, never Asio's
     // `operation_aborted`, when `cancel` is stopped; neither a lock nor a place in the queue stays
@@ -75,8 +116,22 @@ public:
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
 
+    // All of 1 to 256 names or none, within one `options.wait`; each name counts once. They are
+    // taken one after the other, in the order of their bytes, so that two who name the same locks
+    // never wait for each other. errc::lost: one was lost before the last one came. Whatever fails
+    // or is cancelled leaves nothing behind.
+    held_locks acquire_all(std::vector<std::string> names, lock_options options = {},
+                           std::stop_token cancel = {});
+    // Empty: at least one is somebody else's.
+    held_locks try_acquire_all(std::vector<std::string> names, try_options options = {},
+                               std::stop_token cancel = {});
+
     // For people and tools; never to decide anything.
     [[nodiscard]] lock_info inspect(std::string_view name);
+    // When the holder's token is another one than `seen`; no holder has none. Looks every
+    // `interval`.
+    [[nodiscard]] lock_info wait_change(std::string_view name, fencing_token seen,
+                                        duration interval, std::stop_token cancel = {});
     [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
     // Takes the lock from its holder and passes it on; the victim is told. False: nobody had it.
     bool force_release(std::string_view name);
@@ -87,7 +142,80 @@ public:
     [[nodiscard]] pawl::statistics statistics() const noexcept;
 
 private:
+    friend class lock_owner;
     std::shared_ptr<loop> loop_;
 };
+
+// Somebody who may take a lock again that is theirs already: that costs no round trip and has the
+// same token, the first options count, and the lock is given back with the last handle. A loss
+// reaches all handles; until they are gone the owner gets errc::lost. Different owners keep each
+// other out. Copies are the same owner. Thread-safe; belongs to one client, which must outlive it.
+class lock_owner {
+public:
+    explicit lock_owner(client& locks);
+
+    // As those of the client. While the owner waits for a lock, another try of its own finds it
+    // busy, and another acquire waits for the first.
+    held_lock try_acquire(std::string_view name, try_options options = {},
+                          std::stop_token cancel = {});
+    held_lock acquire(std::string_view name, lock_options options = {},
+                      std::stop_token cancel = {});
+
+private:
+    std::shared_ptr<loop> loop_;
+    std::shared_ptr<core::owner> who_;
+};
+
+template <class Locks>
+concept blocks = requires(Locks& locks, std::string_view name, lock_options options) {
+    { locks.acquire(name, options) } -> std::same_as<held_lock>;
+};
+
+// Calls `work` with the handle of the lock, and returns what it returns. The lock is given back,
+// and the service has been told, when this returns or throws. Who must not work without the lock
+// asks the handle: `lost`, or `token` for the resource. `locks` is a client or a lock_owner.
+template <blocks Locks, class Work>
+    requires std::invocable<Work&, held_lock&>
+std::invoke_result_t<Work&, held_lock&> with_lock(Locks& locks, std::string_view name,
+                                                  lock_options options, Work work,
+                                                  std::stop_token cancel = {}) {
+    held_lock lock = locks.acquire(name, options, std::move(cancel));
+    const give_back at_the_end(lock);
+    return work(lock);
+}
+
+// The same without waiting. Empty, or false for work that returns nothing: it is somebody else's,
+// and `work` was not called.
+template <blocks Locks, class Work, class Result = std::invoke_result_t<Work&, held_lock&>>
+    requires std::invocable<Work&, held_lock&>
+std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>> try_with_lock(
+    Locks& locks, std::string_view name, try_options options, Work work,
+    std::stop_token cancel = {}) {
+    held_lock lock = locks.try_acquire(name, options, std::move(cancel));
+    if (!lock) return {};
+    const give_back at_the_end(lock);
+    if constexpr (std::is_void_v<Result>) {
+        work(lock);
+        return true;
+    } else {
+        return work(lock);
+    }
+}
+
+// For goods in several places: calls `work(lock, index)` under the stripe of `key`, then under the
+// following ones, each once, until it returns something that is true; returns that, or the last
+// answer when every stripe was empty. `options.wait` counts for each.
+template <blocks Locks, class Work>
+    requires std::invocable<Work&, held_lock&, std::size_t>
+std::invoke_result_t<Work&, held_lock&, std::size_t> with_any_stripe(
+    Locks& locks, const striped& stripes, std::string_view key, lock_options options, Work work) {
+    const auto first = stripes.index_of(key);
+    for (std::size_t tried = 1;; ++tried) {
+        const auto index = (first + tried - 1) % stripes.size();
+        auto found = with_lock(locks, stripes.name_of(index), options,
+                               [&](held_lock& lock) { return work(lock, index); });
+        if (found || tried == stripes.size()) return found;
+    }
+}
 
 }  // namespace pawl::blocking

@@ -4,11 +4,13 @@
 #include <pawl/client_options.hpp>
 #include <pawl/error.hpp>
 #include <pawl/held_lock.hpp>
+#include <pawl/held_locks.hpp>
 #include <pawl/options.hpp>
 #include <pawl/service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,8 @@ namespace pawl {
 
 namespace core {
 class engine;
-}
+class owner;
+}  // namespace core
 
 // Makes a strand of its own on the given executor: any member may be called from any thread.
 // Connects at the first use. Cancellation (any type, any operation) completes it with
@@ -40,10 +43,11 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            begin_acquire{engine_, false}, token, std::move(name), options);
+            begin_acquire{engine_, {}, {}}, token, std::move(name), options);
     }
 
-    // Asks once. An empty handle and no error: it is somebody else's.
+    // Asks once, or as often as `options.retry` says. An empty handle and no error: it is somebody
+    // else's.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
         const lock_options once{.ttl = options.ttl,
@@ -52,7 +56,28 @@ public:
                                 .mode = options.mode,
                                 .fenced = options.fenced};
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            begin_acquire{engine_, true}, token, std::move(name), once);
+            begin_acquire{engine_, {}, options.retry}, token, std::move(name), once);
+    }
+
+    // void(error_code, held_locks). All of 1 to 256 names or none, within one `options.wait`; each
+    // name counts once. They are taken one after the other, in the order of their bytes, so that
+    // two who name the same locks never wait for each other. errc::lost: one was lost before the
+    // last one came. Whatever fails or is cancelled leaves nothing behind.
+    template <class Token = boost::asio::deferred_t>
+    auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
+                           Token&& token = {}) {
+        return begin_all(std::move(names), options, {}, token);
+    }
+    // An empty answer and no error: at least one is somebody else's.
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
+                               Token&& token = {}) {
+        const lock_options once{.ttl = options.ttl,
+                                .wait = {},
+                                .max_hold = options.max_hold,
+                                .mode = options.mode,
+                                .fenced = options.fenced};
+        return begin_all(std::move(names), once, options.retry, token);
     }
 
     // For people and tools; never to decide anything.
@@ -60,6 +85,15 @@ public:
     auto async_inspect(std::string name, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, lock_info)>(
             begin<lock_info, std::string>{engine_, &client::start_inspect}, token, std::move(name));
+    }
+    // When the holder's token is another one than `seen`; no holder has none. Looks every
+    // `interval`.
+    template <class Token = boost::asio::deferred_t>
+    auto async_wait_change(std::string name, fencing_token seen, duration interval,
+                           Token&& token = {}) {
+        using how = begin<lock_info, std::string, fencing_token, duration>;
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, lock_info)>(
+            how{engine_, &client::start_wait_change}, token, std::move(name), seen, interval);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_list(std::string prefix, Token&& token = {}) {
@@ -89,17 +123,19 @@ public:
     [[nodiscard]] pawl::statistics statistics() const noexcept;
 
 private:
+    friend class lock_owner;
     using engine_ptr = std::shared_ptr<core::engine>;
 
     // What begins an operation; it names its executor for cancel_after and its like.
     struct begin_acquire {
         using executor_type = boost::asio::any_io_executor;
         engine_ptr engine;
-        bool once;
+        std::shared_ptr<core::owner> who;
+        std::optional<polling> once;
 
         executor_type get_executor() const noexcept { return executor_of(*engine); }
         void operator()(lock_handler done, std::string name, lock_options options) const {
-            start_acquire(engine, std::move(name), options, once, std::move(done));
+            start_acquire(engine, who, std::move(name), options, once, std::move(done));
         }
     };
     template <class Answer, class... Arguments>
@@ -114,10 +150,25 @@ private:
         }
     };
 
+    template <class Token>
+    auto begin_all(std::vector<std::string> names, lock_options options,
+                   std::optional<polling> once, Token& token) {
+        using how =
+            begin<held_locks, std::vector<std::string>, lock_options, std::optional<polling>>;
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_locks)>(
+            how{engine_, &client::start_acquire_all}, token, std::move(names), options, once);
+    }
+
     static boost::asio::any_io_executor executor_of(const core::engine& engine) noexcept;
-    static void start_acquire(engine_ptr engine, std::string name, lock_options options, bool once,
-                              lock_handler done);
+    static std::shared_ptr<core::owner> make_owner(const core::engine& engine);
+    static void start_acquire(engine_ptr engine, std::shared_ptr<core::owner> who, std::string name,
+                              lock_options options, std::optional<polling> once, lock_handler done);
+    static void start_acquire_all(answer_handler<held_locks> done, engine_ptr engine,
+                                  std::vector<std::string> names, lock_options options,
+                                  std::optional<polling> once);
     static void start_inspect(answer_handler<lock_info> done, engine_ptr engine, std::string name);
+    static void start_wait_change(answer_handler<lock_info> done, engine_ptr engine,
+                                  std::string name, fencing_token seen, duration interval);
     static void start_list(answer_handler<std::vector<lock_info>> done, engine_ptr engine,
                            std::string prefix);
     static void start_force_release(answer_handler<bool> done, engine_ptr engine, std::string name);

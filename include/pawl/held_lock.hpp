@@ -9,6 +9,7 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string_view>
@@ -31,7 +32,8 @@ public:
         boost::asio::any_completion_handler<void(boost::system::error_code, loss_reason)>;
 
     held_lock() noexcept = default;
-    explicit held_lock(std::shared_ptr<core::lease> lease) noexcept : lease_(std::move(lease)) {}
+    explicit held_lock(std::shared_ptr<core::lease> lease, std::uint32_t number = 0) noexcept
+        : lease_(std::move(lease)), number_(number) {}
     held_lock(held_lock&&) noexcept = default;
     held_lock& operator=(held_lock&& other) noexcept;
     ~held_lock();
@@ -39,11 +41,16 @@ public:
     // True for a handle of a lock that was granted, whatever became of it since: ask `state`.
     explicit operator bool() const noexcept { return lease_ != nullptr; }
 
-    // The rest must not be called on an empty handle.
+    // The rest must not be called on an empty handle. It speaks of the hold, which a lock_owner's
+    // handles share.
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] fencing_token token() const noexcept;
     [[nodiscard]] lock_state state() const noexcept;
     [[nodiscard]] loss_reason why_lost() const noexcept;
+    // True until it is lost or given back: a local answer, as good as the clock.
+    [[nodiscard]] bool owns_lock() const noexcept {
+        return state() == lock_state::held || state() == lock_state::at_risk;
+    }
     // Nobody else can have it before then; moves on with every renewal. In the past once lost.
     [[nodiscard]] time_point safe_until() const noexcept;
     // Stops at `safe_until` at the latest, whatever the network, the service or this program's
@@ -56,10 +63,10 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(release_result)>(
-            [](release_handler done, std::shared_ptr<core::lease> lease) {
-                start_release(std::move(lease), std::move(done));
+            [](release_handler done, std::shared_ptr<core::lease> lease, std::uint32_t number) {
+                start_release(std::move(lease), number, std::move(done));
             },
-            token, lease_);
+            token, lease_, number_);
     }
 
     // Completes with the reason when the lock is lost; with `operation_aborted` when it is released
@@ -71,6 +78,8 @@ public:
     }
 
 private:
+    friend class held_locks;
+
     // What begins the wait; it names its executor for cancel_after and its like.
     struct begin_wait_lost {
         using executor_type = boost::asio::any_io_executor;
@@ -81,10 +90,12 @@ private:
     };
 
     static boost::asio::any_io_executor executor_of(const core::lease& lease) noexcept;
-    static void start_release(std::shared_ptr<core::lease> lease, release_handler done);
+    static void start_release(std::shared_ptr<core::lease> lease, std::uint32_t number,
+                              release_handler done);
     static void start_wait_lost(std::shared_ptr<core::lease> lease, loss_handler done);
 
     std::shared_ptr<core::lease> lease_;
+    std::uint32_t number_ = 0;  // among the handles of one lease
 };
 
 }  // namespace pawl

@@ -4,6 +4,7 @@
 
 #include <pawl/types.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace pawl {
@@ -22,11 +23,22 @@ struct lock_options {
     bool fenced = true;
 };
 
+// For who would rather ask again than stand in line: nobody wakes them, and nobody keeps their
+// turn. The pause before another try is `interval`, then `growth` times the one before, up to
+// `longest`, each shortened by chance to no less than half.
+struct polling {
+    std::uint32_t tries = 1;  // 1 asks once
+    duration interval = std::chrono::milliseconds(100);
+    double growth = 2;
+    duration longest = std::chrono::seconds(5);
+};
+
 struct try_options {
     duration ttl = std::chrono::seconds(30);
     duration max_hold = forever;
     lock_mode mode = lock_mode::exclusive;
     bool fenced = true;
+    polling retry{};
 };
 
 static_assert(std::is_trivially_copyable_v<lock_options> &&

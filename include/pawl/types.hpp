@@ -63,8 +63,9 @@ enum class loss_reason : std::uint8_t {
 };
 [[nodiscard]] const char* to_string(loss_reason reason) noexcept;
 
-// What a release found. Only `released` proves that the lock was ours until then.
-enum class release_result : std::uint8_t { released, expired, taken_over, unknown };
+// What a release found. Only `released` proves that the lock was ours until then. `still_held`:
+// other handles of the same lock_owner keep it.
+enum class release_result : std::uint8_t { released, expired, taken_over, unknown, still_held };
 [[nodiscard]] const char* to_string(release_result result) noexcept;
 
 // Who holds a lock, for people and tools; never to decide anything.

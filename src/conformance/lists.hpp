@@ -26,5 +26,9 @@ std::span<const promise> name_promises() noexcept;
 std::span<const promise> looking_promises() noexcept;
 std::span<const promise> mutex_promises() noexcept;
 std::span<const promise> crowd_promises() noexcept;
+std::span<const promise> work_promises() noexcept;
+std::span<const promise> owner_promises() noexcept;
+std::span<const promise> several_promises() noexcept;
+std::span<const promise> election_promises() noexcept;
 
 }  // namespace pawl::conformance

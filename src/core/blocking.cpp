@@ -1,7 +1,7 @@
 #include <pawl/blocking.hpp>
 
-#include "engine.hpp"
 #include "loop.hpp"
+#include "ways.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -88,16 +88,39 @@ Answer ask(const std::shared_ptr<loop>& home, Begin begin) {
     return one.ask(begin(*home->engine));
 }
 
+held_lock take(const std::shared_ptr<loop>& home, std::string_view name, const core::request& how,
+               const std::stop_token& cancel, const std::shared_ptr<core::owner>& who = {}) {
+    refuse_fork(*home);
+    question<core::taken> one(*home, home->engine);
+    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
+    auto mine = one.ask(core::take(home->engine, who, std::string(name), how));
+    return {std::move(mine.what), mine.handle, home};
+}
+
+held_locks take_all(const std::shared_ptr<loop>& home, std::vector<std::string> names,
+                    const core::request& how, const std::stop_token& cancel) {
+    refuse_fork(*home);
+    question<std::vector<core::taken>> one(*home, home->engine);
+    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
+    auto mine = one.ask(core::take_all(home->engine, std::move(names), how));
+    std::vector<held_lock> locks;
+    for (auto& each : mine)
+        locks.emplace_back(std::move(each.what), each.handle, home);
+    return locks.empty() ? held_locks() : held_locks(std::move(locks));
+}
+
 }  // namespace
 
-held_lock::held_lock(std::shared_ptr<core::lease> lease, std::shared_ptr<loop> home) noexcept
-    : home_(std::move(home)), lease_(std::move(lease)) {}
+held_lock::held_lock(std::shared_ptr<core::lease> lease, std::uint32_t number,
+                     std::shared_ptr<loop> home) noexcept
+    : home_(std::move(home)), lease_(std::move(lease)), number_(number) {}
 
 held_lock& held_lock::operator=(held_lock&& other) noexcept {
     if (this != &other) {
         const held_lock old(std::move(*this));
         home_ = std::move(other.home_);
         lease_ = std::move(other.lease_);
+        number_ = other.number_;
     }
     return *this;
 }
@@ -106,7 +129,7 @@ held_lock::~held_lock() {
     if (!lease_ || lease_->forked() || lease_->given_back() || home_->stopped()) return;
     try {
         asio::post(lease_->home()->strand(),
-                   [lease = lease_] { lease->home()->release(lease, {}); });
+                   [mine = core::taken{lease_, number_}] { mine.what->home()->release(mine, {}); });
         home_->nudge();  // sends it now
     } catch (...) {
         // Without memory the ttl has to end it.
@@ -127,17 +150,25 @@ release_result held_lock::release() noexcept {
     try {
         auto found = release_result::unknown;
         loop::call call(*home_);
-        asio::dispatch(lease_->home()->strand(), [&found, &call, lease = lease_] {
-            lease->home()->release(lease, [&found, &call](release_result what) {
-                found = what;
-                call.answered();
-            });
-        });
+        asio::dispatch(lease_->home()->strand(),
+                       [&found, &call, mine = core::taken{lease_, number_}] {
+                           mine.what->home()->release(mine, [&found, &call](release_result what) {
+                               found = what;
+                               call.answered();
+                           });
+                       });
         call.wait();
         return found;
     } catch (...) {
         return release_result::unknown;
     }
+}
+
+release_result held_locks::release() noexcept {
+    auto found = release_result::released;
+    for (auto each = locks_.rbegin(); each != locks_.rend(); ++each)
+        found = worse(found, each->release());
+    return found;
 }
 
 client::client(service where, client_options options) : loop_(std::make_shared<loop>()) {
@@ -159,26 +190,34 @@ client::~client() {
     loop_->stop();
 }
 
-held_lock client::try_acquire(std::string_view name, try_options options) {
-    const lock_options once{.ttl = options.ttl,
-                            .wait = {},
-                            .max_hold = options.max_hold,
-                            .mode = options.mode,
-                            .fenced = options.fenced};
-    auto lease = ask<std::shared_ptr<core::lease>>(
-        loop_, [&](engine& to) { return to.acquire(std::string(name), once, true); });
-    return {std::move(lease), loop_};
+held_lock client::try_acquire(std::string_view name, try_options options, std::stop_token cancel) {
+    return take(loop_, name, core::to_request(options), cancel);
 }
 
 held_lock client::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
-    refuse_fork(*loop_);
-    question<std::shared_ptr<core::lease>> one(*loop_, loop_->engine);
-    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    return {one.ask(loop_->engine->acquire(std::string(name), options, false)), loop_};
+    return take(loop_, name, {options, {}}, cancel);
+}
+
+held_locks client::acquire_all(std::vector<std::string> names, lock_options options,
+                               std::stop_token cancel) {
+    return take_all(loop_, std::move(names), {options, {}}, cancel);
+}
+
+held_locks client::try_acquire_all(std::vector<std::string> names, try_options options,
+                                   std::stop_token cancel) {
+    return take_all(loop_, std::move(names), core::to_request(options), cancel);
 }
 
 lock_info client::inspect(std::string_view name) {
     return ask<lock_info>(loop_, [&](engine& to) { return to.inspect(std::string(name)); });
+}
+
+lock_info client::wait_change(std::string_view name, fencing_token seen, duration interval,
+                              std::stop_token cancel) {
+    refuse_fork(*loop_);
+    question<lock_info> one(*loop_, loop_->engine);
+    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
+    return one.ask(core::wait_change(loop_->engine, std::string(name), seen, interval));
 }
 
 std::vector<lock_info> client::list(std::string_view prefix) {
@@ -195,5 +234,17 @@ examination client::examine() {
 }
 
 statistics client::statistics() const noexcept { return loop_->engine->statistics(); }
+
+lock_owner::lock_owner(client& locks)
+    : loop_(locks.loop_), who_(std::make_shared<core::owner>(*loop_->engine)) {}
+
+held_lock lock_owner::try_acquire(std::string_view name, try_options options,
+                                  std::stop_token cancel) {
+    return take(loop_, name, core::to_request(options), cancel, who_);
+}
+
+held_lock lock_owner::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
+    return take(loop_, name, {options, {}}, cancel, who_);
+}
 
 }  // namespace pawl::blocking

@@ -1,6 +1,6 @@
 #include <pawl/client.hpp>
 
-#include "engine.hpp"
+#include "ways.hpp"
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -40,18 +40,18 @@ void finish(const engine_ptr& home, Handler done, error_code ec, Answer answer) 
 }
 
 asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation> operation,
-                              std::string name, lock_options options, bool once,
+                              std::shared_ptr<core::owner> who, std::string name, core::request how,
                               client::lock_handler done) {
     error_code ec;
-    std::shared_ptr<core::lease> lease;
+    core::taken mine;
     try {
         operation->begin();
         operation.reset();
-        lease = co_await home->acquire(std::move(name), options, once);
+        mine = co_await core::take(home, std::move(who), std::move(name), how);
     } catch (...) {
         ec = home->failed(std::current_exception());
     }
-    finish(home, std::move(done), ec, held_lock(std::move(lease)));
+    finish(home, std::move(done), ec, held_lock(std::move(mine.what), mine.handle));
 }
 
 template <class Answer>
@@ -68,6 +68,15 @@ asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation>
         ec = home->failed(std::current_exception());
     }
     finish(home, std::move(done), ec, std::move(found));
+}
+
+asio::awaitable<held_locks> all_of(engine_ptr home, std::vector<std::string> names,
+                                   core::request how) {
+    auto mine = co_await core::take_all(home, std::move(names), how);
+    std::vector<held_lock> locks;
+    for (auto& each : mine)
+        locks.emplace_back(std::move(each.what), each.handle);
+    co_return locks.empty() ? held_locks() : held_locks(std::move(locks));
 }
 
 // Asio touches the slot until this is called: the operation, which has the slot, must live until
@@ -101,17 +110,33 @@ statistics client::statistics() const noexcept { return engine_->statistics(); }
 
 asio::any_io_executor client::executor_of(const engine& home) noexcept { return home.outside(); }
 
-void client::start_acquire(engine_ptr home, std::string name, lock_options options, bool once,
-                           lock_handler done) {
+std::shared_ptr<core::owner> client::make_owner(const core::engine& home) {
+    return std::make_shared<core::owner>(home);
+}
+
+void client::start_acquire(engine_ptr home, std::shared_ptr<core::owner> who, std::string name,
+                           lock_options options, std::optional<polling> once, lock_handler done) {
     auto operation = connect(home, done);
     const auto slot = operation->slot();
-    asio::co_spawn(home->strand(),
-                   acquire(home, operation, std::move(name), options, once, std::move(done)),
-                   asio::bind_cancellation_slot(slot, end_operation{operation}));
+    asio::co_spawn(
+        home->strand(),
+        acquire(home, operation, std::move(who), std::move(name), {options, once}, std::move(done)),
+        asio::bind_cancellation_slot(slot, end_operation{operation}));
+}
+
+void client::start_acquire_all(answer_handler<held_locks> done, engine_ptr home,
+                               std::vector<std::string> names, lock_options options,
+                               std::optional<polling> once) {
+    ask(home, all_of(home, std::move(names), {options, once}), std::move(done));
 }
 
 void client::start_inspect(answer_handler<lock_info> done, engine_ptr home, std::string name) {
     ask(home, home->inspect(std::move(name)), std::move(done));
+}
+
+void client::start_wait_change(answer_handler<lock_info> done, engine_ptr home, std::string name,
+                               fencing_token seen, duration interval) {
+    ask(home, core::wait_change(home, std::move(name), seen, interval), std::move(done));
 }
 
 void client::start_list(answer_handler<std::vector<lock_info>> done, engine_ptr home,

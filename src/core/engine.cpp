@@ -17,10 +17,6 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
-time_point plus(time_point when, duration more) {
-    return more >= time_point::max() - when ? time_point::max() : when + more;
-}
-
 release_result found_when_lost(loss_reason why) {
     return why == loss_reason::taken_over || why == loss_reason::forced ? release_result::taken_over
                                                                         : release_result::expired;
@@ -65,8 +61,13 @@ engine::ptr engine::make(const asio::any_io_executor& on, const service& where,
     return one;
 }
 
-asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_options options,
-                                                        bool once) {
+error timed_out(const std::string& name) {
+    return {errc::timed_out, "The lock '" + name +
+                                 "' was not free in time; wait longer, or see who has it with "
+                                 "`pawl status`."};
+}
+
+asio::awaitable<taken> engine::acquire(std::string name, lock_options options, bool once) {
     check_name(name);
     check_options(options);
     if (closed_) throw error(errc::cancelled, "The client is closed; make a new one.");
@@ -78,17 +79,14 @@ asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_o
     std::optional<grant> given;
     if (once) {
         given = co_await backend_->acquire(what, give_up_at);
-        if (!given) co_return nullptr;
+        if (!given) co_return taken{};
     } else {
         waiting_room::place mine(room_, name);
         bool first = mine.is_first();
         if (!first) first = co_await mine.until_first(give_up_at);
         if (first) given = co_await backend_->acquire(what, give_up_at);
     }
-    if (!given)
-        throw error(errc::timed_out, "The lock '" + name +
-                                         "' was not free in time; wait longer, or see "
-                                         "who has it with `pawl status`.");
+    if (!given) throw timed_out(name);
     hold got{what, std::move(*given)};
     auto one = std::make_shared<lease>(shared_from_this(), time(), std::move(got), time().now(),
                                        options.max_hold);
@@ -98,7 +96,7 @@ asio::awaitable<std::shared_ptr<lease>> engine::acquire(std::string name, lock_o
         keeping_ = true;
         asio::co_spawn(strand_, keeper_->run(shared_from_this()), asio::detached);
     }
-    co_return one;
+    co_return taken{std::move(one), 0};
 }
 
 asio::awaitable<lock_info> engine::inspect(std::string name) {
@@ -117,7 +115,14 @@ asio::awaitable<bool> engine::force_release(std::string name) {
 
 asio::awaitable<examination> engine::examine() { co_return co_await backend_->examine(); }
 
-void engine::release(const std::shared_ptr<lease>& one, lease::release_handler done) {
+void engine::release(const taken& mine, lease::release_handler done) {
+    const auto& one = mine.what;
+    if (!one->let_go(mine.handle)) {
+        const auto found = one->state() == lock_state::lost ? found_when_lost(one->why())
+                                                            : release_result::still_held;
+        if (done) hand_over(std::move(done), found);
+        return;
+    }
     if (one->found) {
         if (done) hand_over(std::move(done), *one->found);
         return;

@@ -20,6 +20,8 @@
 
 namespace pawl::core {
 
+[[nodiscard]] error timed_out(const std::string& name);
+
 // Members marked "strand" run on it; the others may be called from any thread.
 class engine : public std::enable_shared_from_this<engine>, private loss_listener {
 public:
@@ -36,8 +38,7 @@ public:
     [[nodiscard]] runtime& time() const noexcept { return *options_.time; }
 
     // Strand. An empty result: somebody else's, where `once`. Throws pawl::error.
-    boost::asio::awaitable<std::shared_ptr<lease>> acquire(std::string name, lock_options options,
-                                                           bool once);
+    boost::asio::awaitable<taken> acquire(std::string name, lock_options options, bool once);
 
     // Strand. For people and tools.
     boost::asio::awaitable<lock_info> inspect(std::string name);
@@ -45,8 +46,8 @@ public:
     boost::asio::awaitable<bool> force_release(std::string name);
     boost::asio::awaitable<examination> examine();
 
-    // Strand. The first call gives it back, later ones wait for what it found.
-    void release(const std::shared_ptr<lease>& one, lease::release_handler done);
+    // Strand. The first call for the last handle gives it back, later ones wait for what it found.
+    void release(const taken& mine, lease::release_handler done);
     void wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler done);
 
     // One outstanding operation that `close`, or its caller, may cancel.

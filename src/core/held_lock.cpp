@@ -13,6 +13,7 @@ held_lock& held_lock::operator=(held_lock&& other) noexcept {
     if (this != &other) {
         const held_lock old(std::move(*this));
         lease_ = std::move(other.lease_);
+        number_ = other.number_;
     }
     return *this;
 }
@@ -21,7 +22,7 @@ held_lock::~held_lock() {
     if (!lease_ || lease_->forked() || lease_->given_back()) return;
     try {
         asio::post(lease_->home()->strand(),
-                   [lease = lease_] { lease->home()->release(lease, {}); });
+                   [mine = core::taken{lease_, number_}] { mine.what->home()->release(mine, {}); });
     } catch (...) {
         // Without memory the ttl has to end it.
     }
@@ -38,10 +39,12 @@ asio::any_io_executor held_lock::executor_of(const core::lease& lease) noexcept 
     return lease.home()->outside();
 }
 
-void held_lock::start_release(std::shared_ptr<core::lease> lease, release_handler done) {
+void held_lock::start_release(std::shared_ptr<core::lease> lease, std::uint32_t number,
+                              release_handler done) {
     const auto home = lease->home();
-    asio::dispatch(home->strand(), [lease = std::move(lease), done = std::move(done)]() mutable {
-        lease->home()->release(lease, std::move(done));
+    asio::dispatch(home->strand(), [mine = core::taken{std::move(lease), number},
+                                    done = std::move(done)]() mutable {
+        mine.what->home()->release(mine, std::move(done));
     });
 }
 

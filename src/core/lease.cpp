@@ -12,10 +12,6 @@ const int watching_forks = [] {
                             [] { forks.fetch_add(1, std::memory_order_relaxed); });
 }();
 
-time_point plus(time_point when, duration more) {
-    return more >= time_point::max() - when ? time_point::max() : when + more;
-}
-
 }  // namespace
 
 std::uint32_t fork_generation() noexcept { return forks.load(std::memory_order_relaxed); }
@@ -80,6 +76,17 @@ bool lease::give_back() noexcept {
         if (state_.compare_exchange_weak(state, lock_state::released)) return true;
     }
     return false;
+}
+
+std::uint32_t lease::add_handle() {
+    handles_.push_back(++last_handle_);
+    return last_handle_;
+}
+
+bool lease::let_go(std::uint32_t handle) noexcept {
+    if (handle == 0) first_handle_ = false;
+    std::erase(handles_, handle);
+    return !has_handles();
 }
 
 bool lease::mark_at_risk() noexcept {

@@ -18,6 +18,19 @@ namespace pawl::core {
 class engine;
 class guard;
 
+class lease;
+
+// Without running over: `more` may be `forever`.
+[[nodiscard]] inline time_point plus(time_point when, duration more) noexcept {
+    return more >= time_point::max() - when ? time_point::max() : when + more;
+}
+
+// What a handle is made of.
+struct taken {
+    std::shared_ptr<lease> what;
+    std::uint32_t handle = 0;
+};
+
 class lease : public std::enable_shared_from_this<lease> {
 public:
     lease(std::shared_ptr<engine> home, runtime& time, hold what, time_point granted_at,
@@ -54,6 +67,12 @@ public:
     using loss_handler =
         boost::asio::any_completion_handler<void(boost::system::error_code, loss_reason)>;
 
+    // Its handles, on the strand: the first has the number 0, the others are of one owner that
+    // entered again. `let_go` says whether none is left.
+    std::uint32_t add_handle();
+    bool let_go(std::uint32_t handle) noexcept;
+    [[nodiscard]] bool has_handles() const noexcept { return first_handle_ || !handles_.empty(); }
+
     // The rest belongs to the engine and the keeper, on the strand.
     std::optional<release_result> found;  // by the release, once it is over
     bool releasing = false;
@@ -86,6 +105,9 @@ private:
     std::atomic<lock_state> state_ = lock_state::held;
     std::atomic<loss_reason> why_ = loss_reason::none;
     std::stop_source stop_;
+    bool first_handle_ = true;
+    std::uint32_t last_handle_ = 0;
+    std::vector<std::uint32_t> handles_;
 
     // The guard's list, under its mutex.
     lease* guard_next_ = nullptr;

@@ -43,6 +43,7 @@ const char* to_string(release_result result) noexcept {
     case release_result::expired: return "expired";
     case release_result::taken_over: return "taken over";
     case release_result::unknown: return "unknown";
+    case release_result::still_held: return "still held";
     }
     return "?";
 }

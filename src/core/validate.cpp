@@ -37,4 +37,17 @@ void check_options(const lock_options& options) {
                                           " makes no sense; use 10 ms or more, or pawl::forever.");
 }
 
+void check_polling(const polling& retry) {
+    using namespace std::chrono_literals;
+    if (retry.tries == 0)
+        throw error(errc::bad_option, "No tries at all make no sense; use 1 to ask once, or more.");
+    if (retry.interval < 1ms || retry.longest < retry.interval)
+        throw error(errc::bad_option,
+                    "These pauses between tries make no sense; use an interval of 1 ms or more, "
+                    "and a longest one that is not shorter.");
+    if (!(retry.growth >= 1 && retry.growth <= 1000))
+        throw error(errc::bad_option,
+                    "This growth of the pauses between tries makes no sense; use 1 to 1000.");
+}
+
 }  // namespace pawl::core

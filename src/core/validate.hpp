@@ -11,5 +11,6 @@ namespace pawl::core {
 void check_name(std::string_view name);
 // Throws errc::bad_option.
 void check_options(const lock_options& options);
+void check_polling(const polling& retry);
 
 }  // namespace pawl::core

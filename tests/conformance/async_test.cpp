@@ -1,10 +1,10 @@
 // The asynchronous face: the same locks with completion tokens, and cancellation through Asio's
 // slots.
+#include "async_world.hpp"
+
 #include <support/eventually.hpp>
 #include <support/redis_server.hpp>
 
-#include <pawl/client.hpp>
-#include <pawl/memory.hpp>
 #include <pawl/redis.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -28,26 +28,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using boost::system::error_code;
 
-struct place {
-    std::string name;
-    std::function<pawl::service()> make;
-};
-void PrintTo(const place& where, std::ostream* out) { *out << where.name; }
-
-// One event loop with a thread of its own, and a service.
-class Async : public testing::TestWithParam<place> {
-protected:
-    ~Async() override {
-        guard.reset();
-        thread.join();
-    }
-    pawl::client make_client() { return pawl::client(loop.get_executor(), where); }
-
-    asio::io_context loop;
-    asio::executor_work_guard<asio::io_context::executor_type> guard{loop.get_executor()};
-    std::jthread thread{[this] { loop.run(); }};
-    pawl::service where = GetParam().make();
-};
+class Async : public tested::async_world {};
 
 asio::awaitable<void> count_up(pawl::client& locks, int rounds, int& value, bool& shared) {
     const pawl::lock_options options{.ttl = 60s};
@@ -239,16 +220,7 @@ TEST(AsyncOperations, TellACallersCancellationFromTheClientsEnd) {
     EXPECT_EQ(by_end, std::vector<error_code>(5, make_error_code(pawl::errc::cancelled)));
 }
 
-// The server lives as long as the service that speaks of it.
-pawl::service redis_service() {
-    static const auto server = std::make_shared<support::redis_server>();
-    (void)server->ask({"FLUSHALL"});
-    return pawl::redis::at(server->url());
-}
-
-INSTANTIATE_TEST_SUITE_P(On, Async,
-                         testing::Values(place{"Memory", pawl::memory::make},
-                                         place{"Redis", redis_service}),
+INSTANTIATE_TEST_SUITE_P(On, Async, testing::ValuesIn(tested::async_places()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -1,0 +1,31 @@
+// A lock that its owner may take again, in any thread. Usage: 09_owner [URL]
+#include <pawl/blocking.hpp>
+
+#include <iostream>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+// Callers that have the ledger already pay nothing here; others wait for it.
+int add(pawl::blocking::lock_owner owner, int& ledger, int amount) {
+    const auto lock = owner.acquire("ledger", {.ttl = 10s, .wait = 1min});
+    return ledger += amount;
+}
+
+int main(int argc, char** argv) {
+    pawl::blocking::client locks(pawl::from_url(argc > 1 ? argv[1] : "memory:"));
+    pawl::blocking::lock_owner clerk(locks), auditor(locks);
+    int ledger = 0;
+    {
+        auto day = clerk.acquire("ledger", {.ttl = 10s, .wait = 1min});
+        add(clerk, ledger, 3);
+        std::jthread([&] { add(clerk, ledger, 4); }).join();  // another thread, the same owner
+        if (auditor.try_acquire("ledger")) {
+            return 1;  // another owner, even of the same client
+        }
+        std::cout << "balance " << ledger << " under token " << day.token() << '\n';
+    }
+    const auto audit = auditor.acquire("ledger", {.ttl = 10s, .wait = 1min});
+    std::cout << "audited under token " << audit.token() << '\n';
+    return ledger == 7 ? 0 : 1;
+}

@@ -1,0 +1,30 @@
+// Two accounts and the log, or nothing. Usage: 10_several [URL]
+#include <pawl/blocking.hpp>
+
+#include <iostream>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+int main(int argc, char** argv) {
+    pawl::blocking::client locks(pawl::from_url(argc > 1 ? argv[1] : "memory:"));
+    int savings = 100, current = 0;
+    {
+        const auto move_money = [&](int amount) {
+            // In any order: they are taken in one, so that two of these never block each other.
+            const auto both = locks.acquire_all(
+                {amount > 0 ? "current" : "savings", amount > 0 ? "savings" : "current", "log"},
+                {.ttl = 10s, .wait = 1min});
+            savings -= amount;
+            current += amount;
+            std::cout << amount << " moved under token " << both.token("log") << '\n';
+        };
+        const std::jthread there([&] { move_money(30); }), back([&] { move_money(-10); });
+    }
+    auto busy = locks.acquire("log", {.ttl = 10s});
+    if (locks.try_acquire_all({"current", "log", "savings"})) {
+        return 1;  // one of them is somebody else's, so we have none
+    }
+    std::cout << "savings " << savings << ", current " << current << '\n';
+    return savings == 80 && current == 20 ? 0 : 1;
+}

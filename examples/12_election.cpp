@@ -1,0 +1,36 @@
+// One leader at a time, terms that only grow, and somebody who watches. Usage: 12_election [URL]
+#include <pawl/blocking_election.hpp>
+
+#include <iostream>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+int main(int argc, char** argv) {
+    const auto where = pawl::from_url(argc > 1 ? argv[1] : "memory:");
+    pawl::fencing_token last;
+    bool forward = true;
+    const auto candidate = [&](const char* name) {
+        pawl::blocking::client locks(where, {.command = name});
+        pawl::blocking::election election(locks, "leader", {.ttl = 10s, .wait = 1min});
+        for (int i = 0; i < 3; ++i) {
+            auto term = election.campaign();
+            forward = forward && term.token() > last;  // only a leader is here
+            last = term.token();
+            std::cout << name << " leads in term " << term.token() << std::endl;
+            term.release();  // resigns; a term also ends when term.lost() fires
+        }
+    };
+    {
+        pawl::blocking::client locks(where, {.command = "carl"});
+        pawl::blocking::election election(locks, "leader", {.ttl = 10s});
+        auto term = election.campaign();
+        const std::jthread anna(candidate, "anna"), bert(candidate, "bert");
+        pawl::blocking::client eyes(where);
+        const auto seen = pawl::blocking::election(eyes, "leader").wait_change();
+        std::cout << "seen: " << seen.held_by->command << '\n';
+        last = term.token();
+        term.release();
+    }
+    return forward ? 0 : 1;
+}

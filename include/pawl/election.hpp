@@ -1,0 +1,45 @@
+// One leader among many, by a lock: for coroutines. blocking_election.hpp has the same for threads.
+#pragma once
+
+#include <pawl/client.hpp>
+
+#include <string>
+#include <utility>
+
+namespace pawl {
+
+// Candidates campaign under one name; who has its lock leads. The handle is the term: `token` is
+// its number, which only grows and which the resource should check; `lost` ends it; `async_release`
+// resigns. The client must outlive it.
+class election {
+public:
+    // `options.wait` bounds a campaign, `options.max_hold` a term.
+    election(client& locks, std::string name, lock_options options = {})
+        : locks_(&locks), name_(std::move(name)), options_(options) {}
+
+    // void(error_code, held_lock). As client::async_acquire: candidates lead in their order.
+    template <class Token = boost::asio::deferred_t>
+    auto async_campaign(Token&& token = {}) {
+        return locks_->async_acquire(name_, options_, std::forward<Token>(token));
+    }
+    // void(error_code, lock_info). Who leads, for people and tools.
+    template <class Token = boost::asio::deferred_t>
+    auto async_leader(Token&& token = {}) {
+        return locks_->async_inspect(name_, std::forward<Token>(token));
+    }
+    // void(error_code, lock_info). When another term than `seen` runs, or none although `seen` is
+    // one; the default waits for any leader. Looks every `interval` (1 ms or more), so it may miss
+    // a short term, never the newest.
+    template <class Token = boost::asio::deferred_t>
+    auto async_wait_change(fencing_token seen = {}, duration interval = std::chrono::seconds(1),
+                           Token&& token = {}) {
+        return locks_->async_wait_change(name_, seen, interval, std::forward<Token>(token));
+    }
+
+private:
+    client* locks_;
+    std::string name_;
+    lock_options options_;
+};
+
+}  // namespace pawl

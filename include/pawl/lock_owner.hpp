@@ -1,0 +1,49 @@
+// Re-entrant locks for programs with an event loop. blocking.hpp has the same for threads.
+#pragma once
+
+#include <pawl/client.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace pawl {
+
+// Somebody who may take a lock again that is theirs already: that costs no round trip and has the
+// same token, the first options count, and the lock is given back with the last handle. A loss
+// reaches all handles; until they are gone the owner gets errc::lost. Different owners keep each
+// other out. Copies are the same owner: hand one to each coroutine. Thread-safe; belongs to one
+// client, whose end is its end.
+class lock_owner {
+public:
+    explicit lock_owner(client& locks)
+        : engine_(locks.engine_), who_(client::make_owner(*locks.engine_)) {}
+
+    // As those of the client. While the owner waits for a lock, another try of its own finds it
+    // busy, and another acquire waits for the first.
+    template <class Token = boost::asio::deferred_t>
+    auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
+        return begin(std::move(name), options, {}, token);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
+        const lock_options once{.ttl = options.ttl,
+                                .wait = {},
+                                .max_hold = options.max_hold,
+                                .mode = options.mode,
+                                .fenced = options.fenced};
+        return begin(std::move(name), once, options.retry, token);
+    }
+
+private:
+    template <class Token>
+    auto begin(std::string name, lock_options options, std::optional<polling> once, Token& token) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
+            client::begin_acquire{engine_, who_, once}, token, std::move(name), options);
+    }
+
+    std::shared_ptr<core::engine> engine_;
+    std::shared_ptr<core::owner> who_;
+};
+
+}  // namespace pawl

@@ -1,0 +1,90 @@
+// Several locks as one. Standard headers only.
+#pragma once
+
+#include <pawl/types.hpp>
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pawl {
+
+// The worse of what two releases found: still held, unknown, expired, taken over.
+[[nodiscard]] release_result worse(release_result a, release_result b) noexcept;
+
+// What both faces' `held_locks` are: handles in the order of their names, each once. Move-only;
+// empty when default-made or moved from. Dropping it gives all back in the background.
+template <class Handle>
+class lock_set {
+public:
+    lock_set() noexcept = default;
+    explicit lock_set(std::vector<Handle> locks)
+        : locks_(std::move(locks)), loss_(std::make_unique<joint_loss>()) {
+        for (const Handle& each : locks_)
+            loss_->told.emplace_back(each.lost(), relay{loss_->all});
+    }
+
+    explicit operator bool() const noexcept { return !locks_.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept { return locks_.size(); }
+    [[nodiscard]] auto begin() const noexcept { return locks_.begin(); }
+    [[nodiscard]] auto end() const noexcept { return locks_.end(); }
+
+    // The token of one of them; none for a name that is not among them.
+    [[nodiscard]] fencing_token token(std::string_view name) const noexcept {
+        const auto found = std::find_if(begin(), end(),
+                                        [name](const Handle& each) { return each.name() == name; });
+        return found == end() ? fencing_token{} : found->token();
+    }
+
+    // The rest must not be called on an empty set. The loss of one is the loss of the whole; the
+    // others stay taken until they are given back, for work that has to come to its end.
+    [[nodiscard]] lock_state state() const noexcept {
+        auto worst = lock_state::held;
+        for (const Handle& each : locks_) {
+            const auto its = each.state();
+            if (its == lock_state::lost) return its;
+            worst = std::max(worst, its);
+        }
+        return worst;
+    }
+    [[nodiscard]] bool owns_lock() const noexcept {
+        return state() == lock_state::held || state() == lock_state::at_risk;
+    }
+    // Of the first one that is lost.
+    [[nodiscard]] loss_reason why_lost() const noexcept {
+        for (const Handle& each : locks_)
+            if (each.why_lost() != loss_reason::none) return each.why_lost();
+        return loss_reason::none;
+    }
+    // The earliest of all.
+    [[nodiscard]] time_point safe_until() const noexcept {
+        auto until = time_point::max();
+        for (const Handle& each : locks_)
+            until = std::min(until, each.safe_until());
+        return until;
+    }
+    [[nodiscard]] std::stop_token lost() const noexcept { return loss_->all.get_token(); }
+
+protected:
+    std::vector<Handle> locks_;
+
+private:
+    struct relay {
+        std::stop_source all;
+        void operator()() const noexcept {
+            auto mine = all;  // a callback may drop the set, and this with it
+            mine.request_stop();
+        }
+    };
+    struct joint_loss {
+        std::stop_source all;
+        std::list<std::stop_callback<relay>> told;
+    };
+    std::unique_ptr<joint_loss> loss_;
+};
+
+}  // namespace pawl

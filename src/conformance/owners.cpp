@@ -1,0 +1,151 @@
+#include "lists.hpp"
+
+namespace pawl::conformance {
+
+namespace {
+
+using blocking::held_lock;
+using blocking::lock_owner;
+
+constexpr lock_options options{.ttl = long_ttl, .wait = patience};
+constexpr try_options once{.ttl = long_ttl};
+
+void an_owner_enters_again_without_asking(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    lock_owner me(locks);
+    auto outer = me.acquire("it", options);
+    const auto before = locks.statistics().requests;
+    auto inner = me.acquire("it", options);
+    auto third = me.try_acquire("it", once);
+    require(inner.owns_lock() && third.owns_lock(), "an owner was not let in again");
+    require_equal(locks.statistics().requests, before, "the requests after entering again");
+    require_equal(inner.token(), outer.token(), "the token of the inner handle");
+    require_equal(third.token(), outer.token(), "the token of the third handle");
+}
+
+void the_last_handle_gives_it_back(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    lock_owner me(locks);
+    auto outer = me.acquire("it", options);
+    { const auto inner = me.acquire("it", options); }
+    auto second = me.acquire("it", options);
+    require_equal(outer.release(), release_result::still_held, "release of the first of two");
+    require_equal(outer.release(), release_result::still_held, "the same once more");
+    require(!other.try_acquire("it", once), "the lock was free while a handle was left");
+    require_equal(second.release(), release_result::released, "release of the last handle");
+    require(is_free(other, "it"), "the lock is not free after the last handle");
+    auto fresh = me.acquire("it", options);
+    require(!fresh.token() || fresh.token() > second.token(), "a new hold has no later token");
+}
+
+void owners_keep_each_other_out(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    lock_owner me(locks), you(locks);
+    auto mine = me.acquire("it", options);
+    require(!you.try_acquire("it", once), "two owners of one client held a lock");
+    require(!locks.try_acquire("it", once), "the client took its owner's lock");
+    held_lock yours;
+    aside waiting([&] { yours = you.acquire("it", options); });
+    require(has_waiters(locks, "it", 1), "the other owner does not wait");
+    require(me.try_acquire("it", once).owns_lock(), "an owner was kept out by who waits for it");
+    (void)mine.release();
+    waiting.get();
+    require(yours.owns_lock(), "the other owner did not get it");
+}
+
+// Copies in several threads are one owner: whoever comes while another of them is asking waits for
+// that one, and shares what it gets.
+void an_owner_may_be_many_threads(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    lock_owner me(locks);
+    auto busy = other.acquire("it", options);
+    std::vector<held_lock> handles(4);
+    std::vector<std::unique_ptr<aside>> crowd;
+    for (auto& each : handles)
+        crowd.push_back(std::make_unique<aside>(
+            [owner = me, &each]() mutable { each = owner.acquire("it", options); }));
+    require(has_waiters(other, "it", 1), "one of them at most is to wait at the service");
+    (void)busy.release();
+    for (auto& each : crowd)
+        each->get();
+    for (const auto& each : handles)
+        require_equal(each.token(), handles.front().token(), "the token of one of them");
+    require_equal(locks.statistics().grants, std::uint64_t{1}, "grants for one owner");
+    for (std::size_t i = 0; i < 3; ++i)
+        handles[i] = {};
+    require(!other.try_acquire("it", once), "the lock was free while a handle was left");
+    handles[3] = {};
+    require(eventually([&] { return is_free(other, "it"); }), "the last handle did not free it");
+}
+
+// 1. The owner holds it. 2. An operator takes it away. 3. The owner enters again, before or after
+// it has heard: it gets a handle that is lost as well, or errc::lost, and never a fresh hold beside
+// the lost one. 4. It lets go of all and asks anew: a later token.
+void entering_again_meets_the_loss(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), operators(here.where);
+    lock_owner me(locks);
+    for (int round = 0; round < 10; ++round) {
+        auto outer = me.acquire("it", {.ttl = 3s, .wait = patience});
+        const fencing_token first = outer.token();
+        aside taking([&] { (void)operators.force_release("it"); });
+        std::vector<held_lock> inner;
+        std::optional<errc> why;
+        while (!why && inner.size() < 100'000)
+            why = failure_of([&] { inner.push_back(me.acquire("it", options)); });
+        taking.get();
+        require_equal(why, errc::lost, "entering a lock again that is lost");
+        require(outer.lost().stop_requested(), "the outer handle was not told");
+        for (const auto& each : inner) {
+            require_equal(each.state(), lock_state::lost, "the state of an inner handle");
+            require_equal(each.token(), first, "the token of an inner handle");
+        }
+        require(outer.release() != release_result::released, "a lost lock was `released`");
+        inner.clear();
+        auto next = me.acquire("it", options);
+        require(!first || next.token() > first, "the hold after the loss has no later token");
+    }
+}
+
+// The first of the owner is cancelled in line: the second takes its place.
+void a_cancelled_twin_leaves_the_turn(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    lock_owner me(locks);
+    auto busy = other.acquire("it", options);
+    std::stop_source stop;
+    std::optional<errc> why;
+    held_lock mine;
+    aside first(
+        [&] { why = failure_of([&] { (void)me.acquire("it", options, stop.get_token()); }); });
+    require(has_waiters(other, "it", 1), "the first does not wait");
+    require(!me.try_acquire("it", once), "a try was let in although nobody of its owner holds it");
+    aside second([&] { mine = me.acquire("it", options); });
+    stop.request_stop();
+    first.get();
+    require_equal(why, errc::cancelled, "the first, cancelled");
+    (void)busy.release();
+    second.get();
+    require(mine.owns_lock(), "the second did not get it");
+    mine = {};
+    require(eventually([&] { return is_free(other, "it"); }), "something is left behind");
+}
+
+constexpr promise list[] = {
+    {"an_owner_enters_again_without_asking", everybody, an_owner_enters_again_without_asking},
+    {"the_last_handle_gives_it_back", everybody, the_last_handle_gives_it_back},
+    {"owners_keep_each_other_out", everybody, owners_keep_each_other_out},
+    {"an_owner_may_be_many_threads", everybody, an_owner_may_be_many_threads},
+    {"entering_again_meets_the_loss", everybody, entering_again_meets_the_loss},
+    {"a_cancelled_twin_leaves_the_turn", everybody, a_cancelled_twin_leaves_the_turn},
+};
+
+}  // namespace
+
+std::span<const promise> owner_promises() noexcept { return list; }
+
+}  // namespace pawl::conformance

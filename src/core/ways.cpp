@@ -1,0 +1,155 @@
+#include "ways.hpp"
+
+#include "chance.hpp"
+#include "validate.hpp"
+
+#include <algorithm>
+
+namespace asio = boost::asio;
+
+namespace pawl::core {
+namespace {
+
+asio::awaitable<taken> poll(engine::ptr home, std::string name, lock_options options,
+                            polling retry) {
+    check_polling(retry);
+    alarm pause(home->time(), home->strand());
+    duration longest = retry.interval;
+    for (auto left = retry.tries;; --left) {
+        auto one = co_await home->acquire(name, options, true);
+        if (one.what || left == 1) co_return one;
+        const auto chosen = random_between(home->time(), longest / 2, longest);
+        co_await pause.wait_until(home->time().now() + chosen);
+        const auto grown = static_cast<double>(longest.count()) * retry.growth;
+        longest = grown < static_cast<double>(retry.longest.count())
+                      ? duration(static_cast<duration::rep>(grown))
+                      : retry.longest;
+    }
+}
+
+// One of the owner asks at a time, so that the others find what it got.
+asio::awaitable<taken> take_as(engine::ptr home, std::shared_ptr<owner> who, std::string name,
+                               request how) {
+    check_name(name);
+    check_options(how.options);
+    const auto began = home->time().now();
+    waiting_room::place mine(who->room(), name);
+    if (!mine.is_first()) {
+        if (how.once) co_return taken{};
+        const bool first = co_await mine.until_first(plus(began, how.options.wait));
+        if (!first) throw timed_out(name);
+    }
+    auto again = who->enter_again(name);
+    if (again.what) co_return again;
+    if (how.options.wait != forever)
+        how.options.wait = std::max(duration{}, how.options.wait - (home->time().now() - began));
+    auto fresh = co_await take(home, nullptr, name, how);
+    if (fresh.what) who->remember(name, fresh.what);
+    co_return fresh;
+}
+
+void check_names(const std::vector<std::string>& names) {
+    if (names.empty())
+        throw error(errc::bad_option, "There are no locks to take; name at least one.");
+    if (names.size() > 256)
+        throw error(errc::bad_option, "These are " + std::to_string(names.size()) +
+                                          " locks at once; name at most 256.");
+    for (const auto& each : names)
+        check_name(each);
+}
+
+// The later ones may have kept us waiting for longer than the first one's luck.
+void check_unlost(const std::vector<taken>& mine) {
+    for (const auto& each : mine)
+        if (each.what->state() == lock_state::lost)
+            throw error(errc::lost, "The lock '" + each.what->what().claim.name +
+                                        "' was lost before the last of all was ours; try again.");
+}
+
+// In the background, and the last one first.
+void give_back(engine& home, const std::vector<taken>& mine) {
+    for (auto each = mine.rbegin(); each != mine.rend(); ++each)
+        home.release(*each, {});
+}
+
+}  // namespace
+
+request to_request(const try_options& options) {
+    return {.options = {.ttl = options.ttl,
+                        .wait = {},
+                        .max_hold = options.max_hold,
+                        .mode = options.mode,
+                        .fenced = options.fenced},
+            .once = options.retry};
+}
+
+owner::owner(const engine& home) : room_(home.time(), home.strand()) {}
+
+taken owner::enter_again(const std::string& name) const {
+    const auto found = held_.find(name);
+    const auto one = found == held_.end() ? nullptr : found->second.lock();
+    if (!one || !one->has_handles()) return {};
+    if (one->state() == lock_state::lost)
+        throw error(errc::lost, "The lock '" + name +
+                                    "' was lost while this owner held it; let go of its handles "
+                                    "before it asks again.");
+    return {one, one->add_handle()};
+}
+
+void owner::remember(const std::string& name, const std::shared_ptr<lease>& one) {
+    std::erase_if(held_, [](const auto& each) { return each.second.expired(); });
+    held_[name] = one;
+}
+
+asio::awaitable<taken> take(engine::ptr home, std::shared_ptr<owner> who, std::string name,
+                            request how) {
+    if (who) return take_as(std::move(home), std::move(who), std::move(name), how);
+    if (how.once && how.once->tries != 1)
+        return poll(std::move(home), std::move(name), how.options, *how.once);
+    return home->acquire(std::move(name), how.options, how.once.has_value());
+}
+
+asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::vector<std::string> names,
+                                             request how) {
+    check_names(names);
+    check_options(how.options);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const auto give_up_at = plus(home->time().now(), how.options.wait);
+    std::vector<taken> mine;
+    mine.reserve(names.size());
+    try {
+        for (const auto& name : names) {
+            if (give_up_at != time_point::max())
+                how.options.wait = std::max(duration{}, give_up_at - home->time().now());
+            auto one = co_await take(home, nullptr, name, how);
+            if (!one.what) {
+                give_back(*home, mine);
+                co_return std::vector<taken>{};
+            }
+            mine.push_back(std::move(one));
+        }
+        check_unlost(mine);
+    } catch (...) {
+        give_back(*home, mine);
+        throw;
+    }
+    co_return mine;
+}
+
+asio::awaitable<lock_info> wait_change(engine::ptr home, std::string name, fencing_token seen,
+                                       duration interval) {
+    if (interval < std::chrono::milliseconds(1))
+        throw error(errc::bad_option,
+                    "Looking that often makes no sense; use an interval of 1 ms "
+                    "or more.");
+    alarm pause(home->time(), home->strand());
+    for (;;) {
+        auto found = co_await home->inspect(name);
+        const auto now = found.held_by ? found.held_by->token : fencing_token{};
+        if (now != seen) co_return found;
+        co_await pause.wait_until(plus(home->time().now(), interval));
+    }
+}
+
+}  // namespace pawl::core

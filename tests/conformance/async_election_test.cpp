@@ -1,0 +1,33 @@
+// Elections in coroutines, callbacks and futures.
+#include "async_world.hpp"
+
+#include <pawl/election.hpp>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+class AsyncElection : public tested::async_world {};
+
+TEST_P(AsyncElection, OneLeadsAndObserversFollow) {
+    auto locks = make_client(), other = make_client(), eyes = make_client();
+    const pawl::lock_options options{.ttl = 60s, .wait = 20s};
+    pawl::election mine(locks, "it", options), yours(other, "it", options), seen(eyes, "it");
+    auto first = seen.async_wait_change({}, 5ms, asio::use_future);
+    auto term = mine.async_campaign(asio::use_future).get();
+    EXPECT_EQ(first.get().held_by->token, term.token());
+    EXPECT_EQ(seen.async_leader(asio::use_future).get().held_by->token, term.token());
+    auto next = yours.async_campaign(asio::use_future);
+    auto change = seen.async_wait_change(term.token(), 5ms, asio::use_future);
+    EXPECT_EQ(term.async_release(asio::use_future).get(), pawl::release_result::released);
+    const auto second = next.get();
+    const auto found = change.get();
+    EXPECT_GT(second.token(), term.token());
+    EXPECT_TRUE(!found.held_by || found.held_by->token == second.token());
+}
+
+INSTANTIATE_TEST_SUITE_P(On, AsyncElection, testing::ValuesIn(tested::async_places()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace

@@ -1,0 +1,80 @@
+// Several locks as one, for coroutines, callbacks and futures.
+#include "async_world.hpp"
+
+#include <support/eventually.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+class AsyncSeveral : public tested::async_world {
+protected:
+    bool becomes_free(pawl::client& eyes, const std::vector<std::string>& names) {
+        return support::eventually([&] {
+            return std::all_of(names.begin(), names.end(), [&](const std::string& each) {
+                const auto found = eyes.async_inspect(each, asio::use_future).get();
+                return !found.held_by && found.waiters == 0;
+            });
+        });
+    }
+};
+
+constexpr pawl::lock_options options{.ttl = 60s, .wait = 20s};
+constexpr pawl::try_options once{.ttl = 60s};
+const std::vector<std::string> names{"c", "a", "b"};
+
+TEST_P(AsyncSeveral, AreTakenAndGivenBackAsOne) {
+    auto locks = make_client(), other = make_client();
+    auto all = locks.async_acquire_all(names, options, asio::use_future).get();
+    EXPECT_EQ(all.size(), 3U);
+    EXPECT_FALSE(other.async_try_acquire_all({"b", "d"}, once, asio::use_future).get());
+    EXPECT_EQ(all.async_release(asio::use_future).get(), pawl::release_result::released);
+    EXPECT_EQ(all.async_release(asio::use_future).get(), pawl::release_result::released);
+    EXPECT_TRUE(other.async_try_acquire_all(names, once, asio::use_future).get());
+}
+
+// Two of three are ours, the third is somebody else's: there the cancellation comes.
+TEST_P(AsyncSeveral, CancelledBeforeTheLastLeavesNone) {
+    auto locks = make_client(), other = make_client();
+    auto busy = other.async_acquire("c", options, asio::use_future).get();
+    asio::cancellation_signal signal;
+    std::promise<boost::system::error_code> ended;
+    asio::post(loop, [&] {
+        locks.async_acquire_all(names, options,
+                                asio::bind_cancellation_slot(
+                                    signal.slot(), [&](boost::system::error_code ec,
+                                                       pawl::held_locks) { ended.set_value(ec); }));
+    });
+    EXPECT_TRUE(support::eventually(
+        [&] { return other.async_inspect("c", asio::use_future).get().waiters == 1; }));
+    EXPECT_FALSE(other.async_try_acquire("b", once, asio::use_future).get());
+    asio::post(loop, [&] { signal.emit(asio::cancellation_type::total); });
+    EXPECT_EQ(ended.get_future().get(), asio::error::operation_aborted);
+    busy = {};
+    EXPECT_TRUE(becomes_free(other, names));
+}
+
+TEST_P(AsyncSeveral, AreGivenBackWhenTheClientEnds) {
+    auto other = make_client();
+    auto busy = other.async_acquire("c", options, asio::use_future).get();
+    std::future<std::tuple<boost::system::error_code, pawl::held_locks>> answer;
+    {
+        auto locks = make_client();
+        answer = locks.async_acquire_all(names, options, asio::as_tuple(asio::use_future));
+        EXPECT_TRUE(support::eventually(
+            [&] { return other.async_inspect("c", asio::use_future).get().waiters == 1; }));
+    }
+    EXPECT_EQ(std::error_code(std::get<0>(answer.get())), pawl::errc::cancelled);
+    busy = {};
+    EXPECT_TRUE(becomes_free(other, names));
+}
+
+INSTANTIATE_TEST_SUITE_P(On, AsyncSeveral, testing::ValuesIn(tested::async_places()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace

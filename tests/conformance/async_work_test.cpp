@@ -1,0 +1,119 @@
+// Work under a lock in coroutines, and polling.
+#include "async_world.hpp"
+
+#include <support/eventually.hpp>
+
+#include <pawl/with_lock.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using pawl::held_lock;
+
+class AsyncWork : public tested::async_world {
+protected:
+    bool becomes_free(pawl::client& eyes) {
+        return support::eventually(
+            [&] { return !eyes.async_inspect("it", asio::use_future).get().held_by; });
+    }
+};
+
+asio::awaitable<pawl::fencing_token> token_of(held_lock& lock) { co_return lock.token(); }
+asio::awaitable<void> fail(held_lock&) {
+    throw std::runtime_error("by the work");
+    co_return;
+}
+asio::awaitable<void> nothing(held_lock&) { co_return; }
+asio::awaitable<void> forever(held_lock&) {
+    asio::steady_timer never(co_await asio::this_coro::executor, 1h);
+    co_await never.async_wait(asio::use_awaitable);
+}
+
+constexpr pawl::lock_options options{.ttl = 60s, .wait = 20s};
+constexpr pawl::try_options once{.ttl = 60s};
+
+TEST_P(AsyncWork, ReturnsWhatTheWorkReturnsAndTheLockIsFree) {
+    auto locks = make_client(), eyes = make_client();
+    const auto token = wait_for(pawl::with_lock(locks, "it", options, token_of));
+    EXPECT_TRUE(token);
+    EXPECT_FALSE(eyes.async_inspect("it", asio::use_future).get().held_by);
+    const auto next = wait_for(pawl::try_with_lock(locks, "it", once, token_of));
+    ASSERT_TRUE(next);
+    EXPECT_GT(*next, token);
+    EXPECT_TRUE(wait_for(pawl::try_with_lock(locks, "it", once, nothing)));
+}
+
+TEST_P(AsyncWork, IsSkippedWhenSomebodyElseHasIt) {
+    auto locks = make_client(), other = make_client();
+    auto lock = other.async_acquire("it", options, asio::use_future).get();
+    EXPECT_FALSE(wait_for(pawl::try_with_lock(locks, "it", once, token_of)));
+    EXPECT_FALSE(wait_for(pawl::try_with_lock(locks, "it", once, nothing)));
+    EXPECT_EQ(lock.async_release(asio::use_future).get(), pawl::release_result::released);
+}
+
+TEST_P(AsyncWork, ThatThrowsGivesItBack) {
+    auto locks = make_client(), eyes = make_client();
+    EXPECT_THROW(wait_for(pawl::with_lock(locks, "it", options, fail)), std::runtime_error);
+    EXPECT_TRUE(becomes_free(eyes));
+}
+
+// The work is cancelled while it has the lock: the frame goes, and with it the handle.
+TEST_P(AsyncWork, ThatIsCancelledGivesItBack) {
+    auto locks = make_client(), eyes = make_client();
+    asio::cancellation_signal signal;
+    std::promise<std::exception_ptr> ended;
+    asio::co_spawn(loop, pawl::with_lock(locks, "it", options, forever),
+                   asio::bind_cancellation_slot(
+                       signal.slot(), [&](std::exception_ptr why) { ended.set_value(why); }));
+    EXPECT_TRUE(support::eventually(
+        [&] { return eyes.async_inspect("it", asio::use_future).get().held_by.has_value(); }));
+    asio::post(loop, [&] { signal.emit(asio::cancellation_type::terminal); });
+    EXPECT_THROW(std::rethrow_exception(ended.get_future().get()), boost::system::system_error);
+    EXPECT_TRUE(becomes_free(eyes));
+}
+
+TEST_P(AsyncWork, PollingIsCancelledInItsPause) {
+    auto locks = make_client(), other = make_client();
+    auto lock = other.async_acquire("it", options, asio::use_future).get();
+    asio::cancellation_signal signal;
+    std::promise<boost::system::error_code> ended;
+    pawl::try_options hourly{.ttl = 60s};
+    hourly.retry = {.tries = 9, .interval = 1h, .longest = 1h};
+    locks.async_try_acquire(
+        "it", hourly,
+        asio::bind_cancellation_slot(
+            signal.slot(), [&](boost::system::error_code ec, held_lock) { ended.set_value(ec); }));
+    asio::post(loop, [&] { signal.emit(asio::cancellation_type::total); });
+    EXPECT_EQ(ended.get_future().get(), asio::error::operation_aborted);
+}
+
+struct buyer {
+    std::vector<int>& goods;
+    asio::awaitable<bool> operator()(held_lock&, std::size_t index) {
+        if (goods[index] == 0) co_return false;
+        --goods[index];
+        co_return true;
+    }
+};
+
+TEST_P(AsyncWork, AnEmptyStripeLeadsToTheNext) {
+    auto locks = make_client();
+    const pawl::striped stripes("stock", 4);
+    std::vector<int> goods(4);
+    goods[(stripes.index_of("buyer") + 3) % 4] = 1;
+    const buyer one{goods};
+    EXPECT_TRUE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, one)));
+    EXPECT_FALSE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, one)));
+    EXPECT_TRUE(locks.async_list("", asio::use_future).get().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(On, AsyncWork, testing::ValuesIn(tested::async_places()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
