@@ -1,0 +1,27 @@
+#include "libraries.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace plain {
+
+const std::vector<library>& libraries() {
+    static const std::vector<library> all{
+        {"redsync", "go", "redsync", "{name}"},
+        {"node_redlock", "js", "redlock", "{name}"},
+        {"redis_semaphore", "js", "redis-semaphore", "mutex:{name}"},
+        {"redis_py", "py", "redis-py", "{name}"},
+        {"pottery", "py", "pottery", "redlock:{name}"},
+        {"python_redis_lock", "py", "python-redis-lock", "lock:{name}", true},
+    };
+    return all;
+}
+
+std::vector<library> those_that_poll() {
+    std::vector<library> some;
+    std::ranges::copy_if(libraries(), std::back_inserter(some),
+                         [](const library& each) { return !each.waits_for_signals; });
+    return some;
+}
+
+}  // namespace plain
