@@ -18,7 +18,7 @@ class NodeRedlock {
 
   async wait(name, ttl, bound) {
     try {
-      this.held = await this.locks.acquire([name], ttl, {
+      this.held = await this.locks.acquire(name.split(','), ttl, {
         retryCount: Math.ceil(bound / RETRY_MS),
       });
       return true;

@@ -106,7 +106,9 @@ def answer(peer, verb, name="", ttl="0", *rest):
 
 def main(library, port):
     libraries = {"redis-py": RedisPy, "pottery": Pottery, "python-redis-lock": PythonRedisLock}
-    peer = libraries[library](redis.Redis(port=int(port)))
+    # Its default since 8.0, 5 s, would end the blocking pops of python-redis-lock.
+    server = redis.Redis(port=int(port), socket_timeout=None)
+    peer = libraries[library](server)
     print("ready", flush=True)
     for line in sys.stdin:
         print(answer(peer, *line.split()), flush=True)
