@@ -157,11 +157,13 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply li
     auto& here = mine.here;
     bool armed = false;
     for (;;) {
-        if (line.items.size() >= 4) here.asked_server_ms = number(line.items[2]);
+        // Not so where the look found the lock to be ours, and its message came first.
+        const bool in_line = line.items.size() >= 4 && line.items[0].number == 0;
+        if (in_line) here.asked_server_ms = number(line.items[2]);
         auto look_at = now() + core::random_between(time(), look_at_least, look_at_most);
         // Who is near the front is there when the present holder's lease ends, one after the other.
-        const auto left = number(line.items[1]);
-        const auto rank = line.items.size() >= 4 ? number(line.items[3]) : 0;
+        const auto left = in_line ? number(line.items[1]) : -1;
+        const auto rank = in_line ? number(line.items[3]) : 0;
         if (left >= 0 && rank < 3)
             look_at = std::min(look_at, now() + std::chrono::milliseconds(left + 2 + rank * 50));
         // Tracking is armed by a look: the first in line looks at once where others may free the

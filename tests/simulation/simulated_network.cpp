@@ -176,6 +176,8 @@ void simulated_network::answer(const wire_ptr& on, task deliver, bool is_push) {
 void simulated_network::break_off(const wire_ptr& on, bool tell) {
     if (on->broken) return;
     on->broken = true;
+    on->held_up.clear();
+    on->held_down.clear();  // they know the connection, which knows them
     on->zombies = chance_.chance(faults_.zombie);
     if (on->zombies) on->zombie_delay = instant(chance_.between(0, faults_.zombie_for.count()));
     // Until the server notices it goes on to count a subscriber there.
