@@ -106,6 +106,28 @@ void add_run(CLI::App& app, parsed& from, action& chosen) {
     verb->callback([&] { chosen = [&] { return run(to_run(from)); }; });
 }
 
+void add_elect(CLI::App& app, parsed& from, action& chosen) {
+    CLI::App* verb =
+        app.add_subcommand("elect", "Keep exactly one of many running: pawl elect NAME -- COMMAND");
+    add_name(*verb, from);
+    add_place(*verb, from);
+    verb->add_option("--ttl", from.ttl,
+                     "The lease: if this host dies, another takes over after it (30s)")
+        ->type_name("TIME");
+    verb->add_option("--wait", from.wait,
+                     "How long to stand for election: 10s, 0, forever (forever)")
+        ->type_name("TIME");
+    verb->add_option("--max-hold", from.max_hold, "The longest term (forever)")->type_name("TIME");
+    verb->add_option("--label", from.label, "What others see as the command (its name)")
+        ->type_name("TEXT");
+    verb->add_flag("-v,--verbose", from.verbose, "Tell of reconnects and retries");
+    verb->footer(
+        "After a loss the command is stopped and this one stands for election again.\n"
+        "The command's environment has PAWL_NAME, PAWL_TOKEN (the term) and PAWL_SAFE_UNTIL.\n"
+        "Exit: the command's own status; else as `pawl run`.");
+    verb->callback([&] { chosen = [&] { return elect(to_run(from)); }; });
+}
+
 void add_status(CLI::App& app, parsed& from, action& chosen) {
     CLI::App* verb = app.add_subcommand("status", "Show who holds a lock; exit 0 held, 1 free");
     add_name(*verb, from);
@@ -194,6 +216,8 @@ void add_tools(CLI::App& app, parsed& from, action& chosen) {
     verb->callback([&] { chosen = [&] { return completion(from.shell); }; });
 }
 
+bool runs_commands(std::string_view verb) { return verb == "run" || verb == "elect"; }
+
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // CLI11's words for programmers become a sentence for people.
@@ -206,8 +230,9 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
     const bool required = dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr;
     if (!rest.empty() && (!required || verbs.empty())) {
         const bool option = rest.front().starts_with('-');
-        if (!option && !verbs.empty() && verbs.front()->get_name() == "run") {
-            return "The command to run stands behind --, as in: pawl run NAME -- COMMAND.";
+        if (!option && !verbs.empty() && runs_commands(verbs.front()->get_name())) {
+            return "The command to run stands behind --, as in: pawl " + verbs.front()->get_name() +
+                   " NAME -- COMMAND.";
         }
         const std::string kind = option ? "option " : verbs.empty() ? "command " : "argument ";
         return "There is no " + kind + in_quotes(without_password(rest.front())) + " here; see " +
@@ -225,10 +250,11 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
     return what + "; see " + help + ".";
 }
 
-// COMMAND is nobody's to interpret: everything behind the first -- of `run` is set aside.
+// COMMAND is nobody's to interpret: everything behind the first -- of `run` and `elect` is set
+// aside.
 std::vector<std::string> split(int argc, char** argv, parsed& into) {
     std::vector<std::string> own(argv + 1, argv + argc);
-    if (own.empty() || own.front() != "run") return own;
+    if (own.empty() || !runs_commands(own.front())) return own;
     const auto mark = std::find(own.begin(), own.end(), "--");
     if (mark == own.end()) return own;
     into.has_command = true;
@@ -257,6 +283,7 @@ int parse_and_run(int argc, char** argv) {
     app.require_subcommand(1);
     app.get_formatter()->column_width(26);
     add_run(app, from, chosen);
+    add_elect(app, from, chosen);
     add_status(app, from, chosen);
     add_list(app, from, chosen);
     add_watch(app, from, chosen);

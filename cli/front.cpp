@@ -89,11 +89,19 @@ front::front(const run_options& options, const place& where)
 // The keeper sees the channel close and ends.
 front::~front() = default;
 
+// The lease is over, and what the keeper had to undo has had its time.
+void front::clear_away() {
+    ::kill(keeper_, SIGKILL);
+    ::waitpid(keeper_, nullptr, 0);
+    ::waitpid(leader_, nullptr, WNOHANG);
+}
+
 int front::run() {
     start_keeper();
     if (!wait_for_lock()) return status_;
     if (start_command()) {
         guard();
+        lost_at_work_ = lost_;
         if (terminal_.take_back(leader_) && killed_by_ != 0) terminal_.restore();
         shared_->group = 0;
         if (!lost_) keep_minimum();

@@ -23,6 +23,10 @@ public:
 
     // Returns the exit status.
     int run();
+    // Before another front in this process: nothing of this one is left among the children.
+    void clear_away();
+    // The command was stopped, or ran on, because of a loss and for no other reason.
+    [[nodiscard]] bool ended_by_loss() const noexcept { return lost_at_work_ && !told_to_end_; }
 
 private:
     // watching: it runs. told: SIGTERM was sent, SIGKILL follows at kill_at_. killing: SIGKILL was
@@ -71,6 +75,8 @@ private:
     int status_ = 0;       // what the command ended with, or why it never began
     int interrupted_ = 0;  // the signal that ended our own waiting
     bool lost_ = false;
+    bool lost_at_work_ = false;  // while the command ran
+    bool told_to_end_ = false;   // by a signal of ours while the command ran
 
     pid_t leader_ = 0;
     bool leader_ended_ = false;

@@ -91,9 +91,12 @@ void front::take_signal(int signal) {
     case SIGCONT: resume(); return;
     case SIGTERM:
     case SIGHUP:
+        told_to_end_ = true;
         signal_group(signal);
         signal_group(SIGCONT);
         return;
+    case SIGINT:
+    case SIGQUIT: told_to_end_ = true; [[fallthrough]];
     default: signal_group(signal); return;
     }
 }

@@ -26,6 +26,8 @@ struct run_options {
     bool verbose = false;
 };
 int run(const run_options& options);
+// Again and again, as long as it is only the lock that is lost.
+int elect(const run_options& options);
 
 struct status_options {
     place_options on;

@@ -14,13 +14,13 @@ _pawl_names() {
 _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='run status ls watch release doctor bench completion'
+    local verbs='run elect status ls watch release doctor bench completion'
     local place='--on --url-file' i
     COMPREPLY=()
 
     # Behind -- stands somebody else's command.
     for ((i = 1; i < COMP_CWORD; i++)); do
-        if [[ ${COMP_WORDS[i]} == -- && ${COMP_WORDS[1]} == run ]]; then
+        if [[ ${COMP_WORDS[i]} == -- && ${COMP_WORDS[1]} =~ ^(run|elect)$ ]]; then
             if declare -F _command_offset >/dev/null; then
                 _command_offset $((i + 1))
             else
@@ -64,6 +64,7 @@ _pawl() {
     local options="$place --help"
     case ${COMP_WORDS[1]} in
         run) options+=' --ttl --wait --max-hold --min-hold --on-loss --label --verbose --' ;;
+        elect) options+=' --ttl --wait --max-hold --label --verbose --' ;;
         status | doctor) options+=' --json' ;;
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
@@ -78,7 +79,7 @@ _pawl() {
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
     else
         case ${COMP_WORDS[1]} in
-            run | status | ls | watch | release)
+            run | elect | status | ls | watch | release)
                 local IFS=$'\n'
                 mapfile -t COMPREPLY < <(compgen -W "$(_pawl_names)" -- "$current")
                 ;;

@@ -15,13 +15,14 @@ function __pawl_behind_mark
     contains -- -- (commandline -opc)
 end
 
-set -l verbs run status ls watch release doctor bench completion
-set -l named run status ls watch release
+set -l verbs run elect status ls watch release doctor bench completion
+set -l named run elect status ls watch release
 
 complete -c pawl -f
 complete -c pawl -n __fish_use_subcommand -l help -d 'Show help'
 complete -c pawl -n __fish_use_subcommand -l version -d 'Show the version'
 complete -c pawl -n __fish_use_subcommand -a run -d 'Run a command while holding a lock'
+complete -c pawl -n __fish_use_subcommand -a elect -d 'Keep exactly one of many running'
 complete -c pawl -n __fish_use_subcommand -a status -d 'Show who holds a lock'
 complete -c pawl -n __fish_use_subcommand -a ls -d 'List the locks'
 complete -c pawl -n __fish_use_subcommand -a watch -d 'Show the locks live'
@@ -40,16 +41,17 @@ complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l url-file -r -F -d 'Read the URL from a file'
 complete -c pawl -n "__fish_seen_subcommand_from status ls watch release doctor bench" \
     -l json -d 'Print JSON'
-complete -c pawl -n "__fish_seen_subcommand_from run" -l ttl -x -a '10s 30s 1min' -d 'The lease'
-complete -c pawl -n "__fish_seen_subcommand_from run" \
+complete -c pawl -n "__fish_seen_subcommand_from run elect" \
+    -l ttl -x -a '10s 30s 1min' -d 'The lease'
+complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l wait -x -a '0 10s 1min forever' -d 'How long to wait'
-complete -c pawl -n "__fish_seen_subcommand_from run" \
+complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l max-hold -x -a '10min 1h' -d 'Stop the command after this long'
 complete -c pawl -n "__fish_seen_subcommand_from run" \
     -l min-hold -x -a '10s 1min' -d 'Keep the lock at least this long'
 complete -c pawl -n "__fish_seen_subcommand_from run" \
     -l on-loss -x -a 'kill term continue' -d 'When the lock is lost'
-complete -c pawl -n "__fish_seen_subcommand_from run" \
+complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l label -x -d 'What others see as the command'
 complete -c pawl -n "__fish_seen_subcommand_from run" -s v -l verbose -d 'Tell of reconnects'
 complete -c pawl -n "__fish_seen_subcommand_from ls" -l names -d 'Only the names'
