@@ -76,6 +76,7 @@ class Rules(unittest.TestCase):
     def test_ends_and_tabs(self):
         self.one("blanks at the end", "a.lua", "x \n")
         self.one("a tab", "a.lua", "\tx\n")
+        self.assertEqual(errors("a.go", "\tx\n"), [])
         self.one("no end of line", "a.lua", "x")
 
     def test_unfinished_and_banners(self):

@@ -42,9 +42,7 @@ testimony read(const std::string& journal) {
 
 class Crowd : public scene {
 protected:
-    Crowd() : journal(folder.file("journal")), stop(folder.file("stop")) {
-        std::ofstream{journal};
-    }
+    Crowd() : journal(folder.file("journal")), stop(folder.file("stop")) { std::ofstream{journal}; }
 
     void begin(peer who, const std::string& called) {
         who.tell("crowd it 30000 " + journal + " " + stop + " " + called);

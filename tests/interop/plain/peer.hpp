@@ -17,10 +17,10 @@
 namespace plain {
 
 struct library {
-    std::string name;      // of the test
-    std::string language;  // the folder of its program; empty for Pawl itself
-    std::string argument;  // what that program calls it
-    std::string key;       // Pawl's key template for it
+    std::string name;                // of the test
+    std::string language;            // the folder of its program; empty for Pawl itself
+    std::string argument;            // what that program calls it
+    std::string key;                 // Pawl's key template for it
     bool waits_for_signals = false;  // sleeps until its own kind signals, or its ttl is over
 };
 
