@@ -1,4 +1,4 @@
-#include "locks.hpp"
+#include "doctor.hpp"
 
 #include "options.hpp"
 
@@ -69,33 +69,36 @@ guarantee_row guarantees(bool durable, bool always, bool replicated) {
     return row;
 }
 
-}  // namespace
-
-asio::awaitable<std::string> locks::info(std::string_view section) {
+asio::awaitable<std::string> info(link& over, std::string_view section, time_point give_up_at) {
     const std::array<std::string_view, 2> words{"INFO", section};
-    const auto answer = co_await link_->exec(words, soon());
+    const auto answer = co_await over.exec(words, give_up_at);
     // Their first lines are headings; a field then always follows a line end.
     co_return answer.what == reply::kind::string ? "\n" + answer.text : std::string();
 }
 
-asio::awaitable<examination> locks::examine() {
+}  // namespace
+
+asio::awaitable<examination> examine_server(link& over, runtime& time, const options& where) {
     examination report;
     auto& all = report.findings;
-    co_await connect(soon());
-    const auto& met = link_->current();
+    const auto soon = [&] { return time.now() + where.reply_timeout; };
+    const std::array<std::string_view, 1> ping{"PING"};
+    while (!over.connected())
+        co_await over.exec(ping, soon());
+    const auto& met = over.current();
     all.push_back(
         {grade::good, "server",
-         met.server + " " + (met.version.empty() ? "?" : met.version) + " at " + describe(where_),
+         met.server + " " + (met.version.empty() ? "?" : met.version) + " at " + describe(where),
          ""});
-    const auto memory = co_await info("memory");
+    const auto memory = co_await info(over, "memory", soon());
     all.push_back(eviction(memory));
 
-    const auto saved = co_await info("persistence");
+    const auto saved = co_await info(over, "persistence", soon());
     const bool aof = field(saved, "aof_enabled") == "1";
     std::string policy;
     if (aof) {
         const std::array<std::string_view, 3> ask{"CONFIG", "GET", "appendfsync"};
-        const auto answer = co_await link_->exec(ask, soon());
+        const auto answer = co_await over.exec(ask, soon());
         if (answer.items.size() == 2) policy = answer.items[1].text;
     }
     if (!aof)
@@ -109,7 +112,7 @@ asio::awaitable<examination> locks::examine() {
         all.push_back({grade::note, "persistence",
                        "append-only file, fsync " + (policy.empty() ? "unknown" : policy),
                        "a power loss may forget the last second; appendfsync always does not"});
-    const auto replicas = co_await info("replication");
+    const auto replicas = co_await info(over, "replication", soon());
     const bool replicated = number(field(replicas, "connected_slaves")) > 0;
     report.guarantees = guarantees(aof, policy == "always", replicated);
     all.push_back(replication(replicas));
@@ -120,10 +123,10 @@ asio::awaitable<examination> locks::examine() {
     duration offset{};
     for (auto i = 0; i < 20; ++i) {
         const std::array<std::string_view, 1> ask{"TIME"};
-        const auto begin = now();
-        const auto wall = time().wall();
-        const auto answer = co_await link_->exec(ask, soon());
-        const auto trip = now() - begin;
+        const auto begin = time.now();
+        const auto wall = time.wall();
+        const auto answer = co_await over.exec(ask, soon());
+        const auto trip = time.now() - begin;
         if (answer.items.size() == 2 &&
             (trips.empty() || trip < *std::min_element(trips.begin(), trips.end()))) {
             const auto there = std::chrono::seconds(number(answer.items[0].text)) +
