@@ -101,7 +101,8 @@ void apply(options& where, const std::string& name, const std::string& value) {
         throw error(errc::bad_url,
                     "The URL's option '" + name +
                         "' is unknown; known are namespace, key, layout, password_file, "
-                        "password_env, connect_timeout_ms, reply_timeout_ms, ca, cert, cert_key and verify.");
+                        "password_env, connect_timeout_ms, reply_timeout_ms, ca, cert, cert_key "
+                        "and verify.");
 }
 
 std::uint32_t database(const std::string& path) {
