@@ -76,6 +76,23 @@ asio::awaitable<std::string> info(link& over, std::string_view section, time_poi
     co_return answer.what == reply::kind::string ? "\n" + answer.text : std::string();
 }
 
+void add_clock(std::vector<finding>& all, std::vector<duration> trips, duration offset) {
+    std::sort(trips.begin(), trips.end());
+    const auto median = trips[trips.size() / 2];
+    all.push_back({median < std::chrono::milliseconds(50) ? grade::good : grade::warning, "latency",
+                   in_ms(median) + " median, " + in_ms(trips.back()) + " worst of 20",
+                   median < std::chrono::milliseconds(50) ? "" : "use a ttl of many round trips"});
+    const auto away = offset < duration{} ? -offset : offset;
+    const bool near = away < std::chrono::seconds(1);
+    all.push_back(
+        {near ? grade::good : grade::warning, "clock offset",
+         (away < std::chrono::microseconds(100) ? ""
+          : offset < duration{}                 ? "-"
+                                                : "+") +
+             in_ms(away),
+         near ? "" : "one of the two clocks is wrong; leases do not mind, jumps and tokens do"});
+}
+
 }  // namespace
 
 asio::awaitable<examination> examine_server(link& over, runtime& time, const options& where) {
@@ -135,20 +152,7 @@ asio::awaitable<examination> examine_server(link& over, runtime& time, const opt
         }
         trips.push_back(trip);
     }
-    std::sort(trips.begin(), trips.end());
-    const auto median = trips[trips.size() / 2];
-    all.push_back({median < std::chrono::milliseconds(50) ? grade::good : grade::warning, "latency",
-                   in_ms(median) + " median, " + in_ms(trips.back()) + " worst of 20",
-                   median < std::chrono::milliseconds(50) ? "" : "use a ttl of many round trips"});
-    const auto away = offset < duration{} ? -offset : offset;
-    const bool near = away < std::chrono::seconds(1);
-    all.push_back(
-        {near ? grade::good : grade::warning, "clock offset",
-         (away < std::chrono::microseconds(100) ? ""
-          : offset < duration{}                 ? "-"
-                                                : "+") +
-             in_ms(away),
-         near ? "" : "one of the two clocks is wrong; leases do not mind, jumps and tokens do"});
+    add_clock(all, std::move(trips), offset);
     co_return report;
 }
 
