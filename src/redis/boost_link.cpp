@@ -285,7 +285,16 @@ void wire::watch(pending& one, time_point give_up_at) {
 }
 
 asio::awaitable<void> wire::subscribe(std::string channel, time_point give_up_at) {
-    subscriptions::listening mine(heard_, channel);
+    heard_.join(channel);
+    // Who is cancelled or fails here may be subscribed already, or soon.
+    struct joined {
+        wire& home;
+        const std::string& channel;
+        bool kept = false;
+        ~joined() {
+            if (!kept) home.unsubscribe(channel);
+        }
+    } mine{*this, channel};
     while (!heard_.heard(channel)) {
         if (!ready_) {
             // The greeting of the next connection subscribes to it.
@@ -303,7 +312,7 @@ asio::awaitable<void> wire::subscribe(std::string channel, time_point give_up_at
         refuse_errors(one.answer, about_);
         if (ready_ && connection_ == on) heard_.confirm(channel);
     }
-    mine.keep();
+    mine.kept = true;
 }
 
 void wire::unsubscribe(const std::string& channel) {

@@ -13,14 +13,7 @@ boost::asio::awaitable<void> link::subscribe(std::string, time_point) {
 
 void link::unsubscribe(const std::string&) noexcept {}
 
-subscriptions::listening::listening(subscriptions& to, std::string channel)
-    : to_(to), channel_(std::move(channel)) {
-    ++to_.channels_[channel_].listeners;
-}
-
-subscriptions::listening::~listening() {
-    if (!kept_) to_.leave(channel_);
-}
+void subscriptions::join(const std::string& channel) { ++channels_[channel].listeners; }
 
 bool subscriptions::leave(std::string_view channel) {
     const auto found = channels_.find(channel);

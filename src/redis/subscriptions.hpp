@@ -11,21 +11,7 @@ namespace pawl::redis {
 // Used on one strand.
 class subscriptions {
 public:
-    // Counts one who listens, from here to its end, or for good after `keep`.
-    class listening {
-    public:
-        listening(subscriptions& to, std::string channel);
-        ~listening();
-        listening(const listening&) = delete;
-        listening& operator=(const listening&) = delete;
-        void keep() noexcept { kept_ = true; }
-
-    private:
-        subscriptions& to_;
-        const std::string channel_;
-        bool kept_ = false;
-    };
-
+    void join(const std::string& channel);
     // True: nobody listens any more.
     bool leave(std::string_view channel);
 
