@@ -48,7 +48,9 @@ void write(json& to, const lock_info& what) {
         } else {
             to.null();
         }
-        to.field("owner", by.owner).end_object();
+        to.field("owner", by.owner)
+            .field("count", static_cast<std::int64_t>(by.count))
+            .end_object();
     } else {
         to.null();
     }
@@ -56,7 +58,7 @@ void write(json& to, const lock_info& what) {
 }
 
 std::string who(const holder& what) {
-    if (what.host.empty()) return "not Pawl (" + printable(what.owner) + "…)";
+    if (what.host.empty()) return "owner " + printable(what.owner) + "…";
     return printable(what.host) + "/" + std::to_string(what.pid);
 }
 

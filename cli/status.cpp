@@ -29,13 +29,14 @@ void show(const lock_info& what) {
     const holder& by = *what.held_by;
     std::printf("%s is %s\n", title.c_str(), paint("held", colour::yellow, coloured).c_str());
     if (by.host.empty()) {
-        line("owner", printable(by.owner) + "… (not Pawl)");
+        line("owner", printable(by.owner) + "… (its layout, or its library, says no more)");
     } else {
         line("host", printable(by.host));
         line("pid", std::to_string(by.pid));
         line("command", printable(by.command));
         line("since", utc(by.since) + " (" + readable(ago(by.since)) + " ago)");
     }
+    if (by.count > 1) line("entered", std::to_string(by.count) + " times");
     if (by.remaining == forever) {
         line("remaining", "forever: whoever took it set no time to live");
     } else {

@@ -1,15 +1,20 @@
-# Turns src/redis/scripts/*.lua into one C++ header. Two uses:
-#   include(embed_scripts) and pawl_embed_scripts(FOLDER HEADER) make the rule;
-#   cmake -D folder=… -D header=… -P embed_scripts.cmake carries it out.
+# Turns a folder's *.lua into one C++ header. Two uses:
+#   include(embed_scripts) and pawl_embed_scripts(FOLDER HEADER [NAMESPACE]) make the rule;
+#   cmake -D folder=… -D header=… [-D space=…] -P embed_scripts.cmake carries it out.
+# NAMESPACE is pawl::redis::scripts where none is given.
 # A line `--@include NAME.lua` is replaced by that file's text; files named `_*.lua` are such parts.
 
 cmake_policy(VERSION 3.25)
 
 function(pawl_embed_scripts folder header)
+    set(space ${ARGN})
+    if(NOT space)
+        set(space pawl::redis::scripts)
+    endif()
     file(GLOB inputs CONFIGURE_DEPENDS ${folder}/*.lua)
     add_custom_command(
         OUTPUT ${header}
-        COMMAND ${CMAKE_COMMAND} -D folder=${folder} -D header=${header}
+        COMMAND ${CMAKE_COMMAND} -D folder=${folder} -D header=${header} -D space=${space}
                 -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
         DEPENDS ${inputs} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
         COMMENT "Embedding the Redis scripts" VERBATIM)
@@ -55,22 +60,25 @@ function(write_header)
         string(APPEND names "    ${name},\n")
         math(EXPR count "${count} + 1")
     endforeach()
-    file(CONFIGURE OUTPUT "${header}" @ONLY CONTENT "// Made from src/redis/scripts by the build.
+    file(CONFIGURE OUTPUT "${header}" @ONLY CONTENT "// Made from Lua files by the build.
 #pragma once
 
 #include <redis/script.hpp>
 
 #include <array>
 
-namespace pawl::redis::scripts {
+namespace @space@ {
 
 @objects@inline constexpr std::array<script, @count@> all{
 @names@};
 
-}  // namespace pawl::redis::scripts
+}  // namespace @space@
 ")
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+    if(NOT space)
+        set(space pawl::redis::scripts)
+    endif()
     write_header()
 endif()

@@ -116,7 +116,7 @@ def included_folder(path, kind, target, root):
         return where.parts[1] if where.parts[0] == "src" and len(where.parts) > 2 else None
     if (root / "src" / target).is_file():
         return target.split("/")[0]
-    if target == "redis_scripts.hpp":
+    if target in ("redis_scripts.hpp", "redisson_scripts.hpp"):
         return "redis"
     return None
 

@@ -75,6 +75,9 @@ struct promises {
     bool fencing = true;           // every hold has a token that never goes back
     bool survives_restart = true;  // the token, over a crash of the service that loses its data
     bool loss_is_pushed = false;   // a forced release reaches the victim before its next renewal
+    bool names_holders = true;     // host, pid and command of a holder, and since when it holds
+    // A release gives the lock to who waits: no second attempt, and nobody comes in between.
+    bool hands_over = true;
     bool across_processes = true;
     bool across_hosts = true;
     fairness order = fairness::first_in_first_out;

@@ -19,6 +19,12 @@ struct tls_options {
     std::string key_file{};
 };
 
+// How a lock lies in the server.
+enum class key_layout : std::uint8_t {
+    native,   // Pawl's own; a lock's key is that of the plain SET NX PX libraries
+    redisson  // exactly that of Redisson's RLock and FencedLock: docs/redisson.md
+};
+
 struct options {
     std::string host = "127.0.0.1";
     std::uint16_t port = 6379;
@@ -33,6 +39,9 @@ struct options {
     // tag. Set it to `{name}` (or `redlock:{name}` …) to share locks with the plain SET NX PX
     // libraries.
     std::string key{};
+    // `redisson` shares locks with Java services. The key is then the plain name, or `key` as the
+    // Java side's NameMapper makes it; `name_space` has no meaning and must stay as it is.
+    key_layout layout = key_layout::native;
     duration connect_timeout = std::chrono::seconds(5);
     // A request that has no answer by then means that the connection is dead.
     duration reply_timeout = std::chrono::seconds(5);

@@ -77,6 +77,8 @@ struct holder {
     duration remaining{};  // of the lease, as the service sees it; `forever` where it has no end
     fencing_token token;
     std::string owner;  // a short prefix: enough to compare, too little to release with
+    // How often the holder has entered, where the service counts it: Redisson's hold count.
+    std::uint64_t count = 1;
 };
 
 struct lock_info {

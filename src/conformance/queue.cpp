@@ -13,6 +13,8 @@ bool with_queue_over_processes(const promises& promised) {
     return promised.across_processes && first_come_first_served(promised);
 }
 
+bool with_hand_over(const promises& promised) { return promised.hands_over; }
+
 // Each waiter is a client of its own, and lines up only when the one before stands in the queue.
 void the_queue_is_served_in_order(fixture& of) {
     const world here = of.fresh();
@@ -77,6 +79,26 @@ void a_stopped_waiter_is_passed_over(fixture& of) {
     require(token_in(first.answer()) > seconds || !seconds, "the late waiter's token is not later");
 }
 
+// Between the release and the waiter's turn nobody comes in, however quick he is.
+void a_release_gives_it_to_who_waits(fixture& of) {
+    const world here = of.fresh();
+    blocking::client mine(here.where), other(here.where);
+    for (int round = 0; round < 20; ++round) {
+        auto lock = mine.acquire("it", {.ttl = long_ttl, .wait = patience});
+        std::atomic<bool> tried = false;
+        aside waiting([&] {
+            auto turn = other.acquire("it", {.ttl = long_ttl, .wait = patience});
+            require(eventually([&] { return tried.load(); }), "the one who came in between hangs");
+        });
+        require(has_waiters(mine, "it", 1), "a waiter is not to be seen");
+        require_equal(lock.release(), release_result::released, "release");
+        const bool came_in = static_cast<bool>(mine.try_acquire("it", {.ttl = long_ttl}));
+        tried = true;
+        waiting.get();
+        require(!came_in, "the holder took back what it had released to a waiter");
+    }
+}
+
 // Nobody else waits: the lock must come free, and then be had.
 void a_lone_killed_waiter_blocks_nobody(fixture& of) {
     const world here = of.fresh();
@@ -125,6 +147,7 @@ constexpr promise list[] = {
     {"the_queue_is_served_in_order", first_come_first_served, the_queue_is_served_in_order},
     {"a_killed_waiter_is_passed_over", with_queue_over_processes, a_killed_waiter_is_passed_over},
     {"a_stopped_waiter_is_passed_over", with_queue_over_processes, a_stopped_waiter_is_passed_over},
+    {"a_release_gives_it_to_who_waits", with_hand_over, a_release_gives_it_to_who_waits},
     {"a_lone_killed_waiter_blocks_nobody", with_processes, a_lone_killed_waiter_blocks_nobody},
     {"the_count_of_waiters_returns_to_nothing", everybody, the_count_of_waiters_returns_to_nothing},
     {"killed_waiters_are_forgotten", with_processes, killed_waiters_are_forgotten},

@@ -4,6 +4,7 @@
 #include "greeting.hpp"
 #include "options.hpp"
 #include "server_errors.hpp"
+#include "subscriptions.hpp"
 
 #include "../core/alarm.hpp"
 #include "../core/chance.hpp"
@@ -41,6 +42,8 @@ public:
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
                                 bool tracked);
+    asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
+    void unsubscribe(const std::string& channel);
     asio::awaitable<void> close(time_point give_up_at);
     // After `close` it is forgotten already, and this may be another thread than the strand's.
     void forget_listener() noexcept {
@@ -66,9 +69,12 @@ private:
     [[nodiscard]] bool nobody_waits() const {
         return !connection_ || connection_->waiting().empty();
     }
+    void leave(const std::string& channel);
     void went_down(const boost::system::error_code& why);
     std::string trouble_of(const boost::system::error_code& why) const;
     void on_push(const reply& message);
+    // Of what is about to be sent: counted, and its silence noticed.
+    void watch(pending& one, time_point give_up_at);
 
     // When the event loop is destroyed, it destroys `run`, and that those who wait for a reply.
     struct dropping {
@@ -99,6 +105,7 @@ private:
     std::exception_ptr refusal_;  // why the newest attempt failed, when another will not help
     std::string last_trouble_;
     std::list<gate*> gates_;
+    subscriptions heard_;
     core::alarm reconnect_;
     core::alarm sweep_;
     core::alarm greeted_;
@@ -146,7 +153,10 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
                                   std::shared_ptr<connection> on) {
     std::string trouble;
     try {
-        const auto hello = greeting(where_, channel_);
+        const auto channels = heard_.all();
+        std::vector<std::string_view> names(channels.begin(), channels.end());
+        if (!channel_.empty()) names.emplace_back(channel_);
+        const auto hello = greeting(where_, names);
         pending first;
         on->send(first, hello.first.text, hello.first.replies);
         co_await first.async_answer();
@@ -166,6 +176,8 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
         refusal_ = nullptr;
         last_trouble_.clear();
         ++context_.count->connections;
+        for (const auto& unwanted : heard_.greeted(channels))
+            leave(unwanted);
         log("connected");
         greeted_.ring();
         if (listener_ != nullptr) listener_->on_connected(session_);
@@ -193,6 +205,7 @@ void wire::went_down(const boost::system::error_code& why) {
         last_trouble_ = trouble_of(why);
         if (!closing_) log(last_trouble_);
     }
+    heard_.forget_all();
     if (connection_) connection_->fail_all(last_trouble_);
     greeted_.ring();
     if (was_ready && listener_ != nullptr) listener_->on_disconnected();
@@ -253,6 +266,14 @@ asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_
     append_command(text, words);
     if (!ready_) co_await wait_ready(give_up_at);
     pending one;
+    watch(one, give_up_at);
+    connection_->send(one, std::move(text), tracked ? 2 : 1);
+    co_await one.async_answer();
+    one.throw_failure(about_);
+    co_return std::move(one.answer);
+}
+
+void wire::watch(pending& one, time_point give_up_at) {
     one.answer_by = time().now() + where_.reply_timeout;
     one.give_up_at = give_up_at;
     if (!std::exchange(sweeping_, true)) {
@@ -261,10 +282,49 @@ asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_
         sweep_.ring();
     }
     ++context_.count->requests;
-    connection_->send(one, std::move(text), tracked ? 2 : 1);
-    co_await one.async_answer();
-    one.throw_failure(about_);
-    co_return std::move(one.answer);
+}
+
+asio::awaitable<void> wire::subscribe(std::string channel, time_point give_up_at) {
+    heard_.join(channel);
+    // Who is cancelled or fails here may be subscribed already, or soon.
+    struct joined {
+        wire& home;
+        const std::string& channel;
+        bool kept = false;
+        ~joined() {
+            if (!kept) home.unsubscribe(channel);
+        }
+    } mine{*this, channel};
+    while (!heard_.heard(channel)) {
+        if (!ready_) {
+            // The greeting of the next connection subscribes to it.
+            co_await wait_ready(give_up_at);
+            continue;
+        }
+        std::string text;
+        append_command(text, std::array<std::string_view, 2>{"SUBSCRIBE", channel});
+        pending one;
+        watch(one, give_up_at);
+        const auto on = connection_;
+        on->send_subscription(one, std::move(text));
+        co_await one.async_answer();
+        one.throw_failure(about_);
+        refuse_errors(one.answer, about_);
+        if (ready_ && connection_ == on) heard_.confirm(channel);
+    }
+    mine.kept = true;
+}
+
+void wire::unsubscribe(const std::string& channel) {
+    if (heard_.leave(channel)) leave(channel);
+}
+
+void wire::leave(const std::string& channel) {
+    if (!ready_ || closing_) return;
+    ++context_.count->requests;
+    std::string text;
+    append_command(text, std::array<std::string_view, 2>{"UNSUBSCRIBE", channel});
+    connection_->tell_subscription(std::move(text));
 }
 
 // Looks for requests that have no answer in time. It rests when there are none, so that an idle
@@ -353,6 +413,10 @@ public:
                                         time_point give_up_at) override {
         return wire_->exec(words, give_up_at, true);
     }
+    asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override {
+        return wire_->subscribe(std::move(channel), give_up_at);
+    }
+    void unsubscribe(const std::string& channel) noexcept override { wire_->unsubscribe(channel); }
     const session& current() const noexcept override { return wire_->current(); }
     bool connected() const noexcept override { return wire_->connected(); }
     asio::awaitable<void> close(time_point give_up_at) override { return wire_->close(give_up_at); }

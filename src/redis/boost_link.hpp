@@ -12,7 +12,7 @@
 
 namespace pawl::redis {
 
-// `client` is the name of the channel that every connection subscribes to.
+// `channel` is what every connection subscribes to; empty: nothing of its own.
 using link_factory =
     std::function<std::unique_ptr<link>(link::listener& to, const std::string& channel)>;
 

@@ -107,8 +107,22 @@ void connection::close() noexcept {
 void connection::send(pending& one, std::string text, unsigned replies) {
     one.on_ = this;
     one.number_ = first_ + asked_.size();
+    put({&one, replies}, std::move(text));
+}
+
+void connection::send_subscription(pending& one, std::string text) {
+    one.on_ = this;
+    one.number_ = first_ + asked_.size();
+    put({&one, 1, true}, std::move(text));
+}
+
+void connection::tell_subscription(std::string text) {
+    if (!closed_) put({nullptr, 1, true}, std::move(text));
+}
+
+void connection::put(asked one, std::string text) {
     const bool idle = asked_.empty();
-    asked_.push_back({&one, replies});
+    asked_.push_back(one);
     if (to_send_.empty())
         to_send_ = std::move(text);
     else
@@ -199,7 +213,7 @@ error_code connection::parse(const std::function<void(const reply&)>& pushed) {
         begin_ += parser_.get_consumed();
         parser_.reset();
         auto whole = builder_.take();
-        if (message.front() == '>')
+        if (message.front() == '>' && !answers_front(whole))
             pushed(whole);
         else
             deliver(std::move(whole));
@@ -207,6 +221,13 @@ error_code connection::parse(const std::function<void(const reply&)>& pushed) {
     }
     begin_ = end_ = 0;
     return {};
+}
+
+// The server confirms subscriptions in the order in which it answers everything else.
+bool connection::answers_front(const reply& push) const {
+    if (asked_.empty() || !asked_.front().by_push || push.items.empty()) return false;
+    const auto& what = push.items.front().text;
+    return what == "subscribe" || what == "unsubscribe";
 }
 
 void connection::deliver(reply message) {
@@ -235,6 +256,7 @@ void connection::fail_all(const std::string& why) {
 }
 
 void connection::drop_all() noexcept {
+    closed_ = true;
     while (!asked_.empty()) {
         auto* one = asked_.front().by;
         asked_.pop_front();

@@ -44,6 +44,10 @@ public:
     // `text` is commands that are answered by `replies` replies. An idle connection sends at once;
     // a busy one gathers what is asked for in one turn of the loop.
     void send(pending& one, std::string text, unsigned replies = 1);
+    // (UN)SUBSCRIBE of one channel, whose answer is a push where the server does not refuse it.
+    void send_subscription(pending& one, std::string text);
+    // The same, where nobody waits for the answer.
+    void tell_subscription(std::string text);
 
     // Who waits for an answer: null where the caller has gone.
     [[nodiscard]] std::vector<pending*> waiting() const;
@@ -62,15 +66,18 @@ private:
     struct asked {
         pending* by;
         unsigned replies;
+        bool by_push = false;  // its answer is a push, in the same order
     };
 
     boost::asio::awaitable<boost::system::error_code> reach();
     boost::asio::awaitable<boost::system::error_code> connect(
         boost::asio::generic::stream_protocol::endpoint to);
+    void put(asked one, std::string text);
     void flush();
     void wrote(boost::system::error_code ec);
     void make_room();
     boost::system::error_code parse(const std::function<void(const reply&)>& pushed);
+    [[nodiscard]] bool answers_front(const reply& push) const;
     void deliver(reply message);
     void cancel(std::uint64_t number);
     void forget(std::uint64_t number) noexcept;

@@ -1,4 +1,4 @@
-#include "locks.hpp"
+#include "doctor.hpp"
 
 #include "options.hpp"
 
@@ -69,69 +69,14 @@ guarantee_row guarantees(bool durable, bool always, bool replicated) {
     return row;
 }
 
-}  // namespace
-
-asio::awaitable<std::string> locks::info(std::string_view section) {
+asio::awaitable<std::string> info(link& over, std::string_view section, time_point give_up_at) {
     const std::array<std::string_view, 2> words{"INFO", section};
-    const auto answer = co_await link_->exec(words, soon());
+    const auto answer = co_await over.exec(words, give_up_at);
     // Their first lines are headings; a field then always follows a line end.
     co_return answer.what == reply::kind::string ? "\n" + answer.text : std::string();
 }
 
-asio::awaitable<examination> locks::examine() {
-    examination report;
-    auto& all = report.findings;
-    co_await connect(soon());
-    const auto& met = link_->current();
-    all.push_back(
-        {grade::good, "server",
-         met.server + " " + (met.version.empty() ? "?" : met.version) + " at " + describe(where_),
-         ""});
-    const auto memory = co_await info("memory");
-    all.push_back(eviction(memory));
-
-    const auto saved = co_await info("persistence");
-    const bool aof = field(saved, "aof_enabled") == "1";
-    std::string policy;
-    if (aof) {
-        const std::array<std::string_view, 3> ask{"CONFIG", "GET", "appendfsync"};
-        const auto answer = co_await link_->exec(ask, soon());
-        if (answer.items.size() == 2) policy = answer.items[1].text;
-    }
-    if (!aof)
-        all.push_back(
-            {grade::warning, "persistence", "no append-only file",
-             "a crash of the server forgets who holds what; set appendonly yes, or let the "
-             "resource check the token"});
-    else if (policy == "always")
-        all.push_back({grade::good, "persistence", "append-only file, fsync always", ""});
-    else
-        all.push_back({grade::note, "persistence",
-                       "append-only file, fsync " + (policy.empty() ? "unknown" : policy),
-                       "a power loss may forget the last second; appendfsync always does not"});
-    const auto replicas = co_await info("replication");
-    const bool replicated = number(field(replicas, "connected_slaves")) > 0;
-    report.guarantees = guarantees(aof, policy == "always", replicated);
-    all.push_back(replication(replicas));
-    if (field(replicas, "role").empty())
-        all.back() = {grade::note, "replicas", "not readable", "allow the user INFO"};
-
-    std::vector<duration> trips;
-    duration offset{};
-    for (auto i = 0; i < 20; ++i) {
-        const std::array<std::string_view, 1> ask{"TIME"};
-        const auto begin = now();
-        const auto wall = time().wall();
-        const auto answer = co_await link_->exec(ask, soon());
-        const auto trip = now() - begin;
-        if (answer.items.size() == 2 &&
-            (trips.empty() || trip < *std::min_element(trips.begin(), trips.end()))) {
-            const auto there = std::chrono::seconds(number(answer.items[0].text)) +
-                               std::chrono::microseconds(number(answer.items[1].text));
-            offset = there - (wall.time_since_epoch() + trip / 2);
-        }
-        trips.push_back(trip);
-    }
+void add_clock(std::vector<finding>& all, std::vector<duration> trips, duration offset) {
     std::sort(trips.begin(), trips.end());
     const auto median = trips[trips.size() / 2];
     all.push_back({median < std::chrono::milliseconds(50) ? grade::good : grade::warning, "latency",
@@ -146,6 +91,68 @@ asio::awaitable<examination> locks::examine() {
                                                 : "+") +
              in_ms(away),
          near ? "" : "one of the two clocks is wrong; leases do not mind, jumps and tokens do"});
+}
+
+}  // namespace
+
+asio::awaitable<examination> examine_server(link& over, runtime& time, const options& where) {
+    examination report;
+    auto& all = report.findings;
+    const auto soon = [&] { return time.now() + where.reply_timeout; };
+    const std::array<std::string_view, 1> ping{"PING"};
+    while (!over.connected())
+        co_await over.exec(ping, soon());
+    const auto& met = over.current();
+    all.push_back(
+        {grade::good, "server",
+         met.server + " " + (met.version.empty() ? "?" : met.version) + " at " + describe(where),
+         ""});
+    const auto memory = co_await info(over, "memory", soon());
+    all.push_back(eviction(memory));
+
+    const auto saved = co_await info(over, "persistence", soon());
+    const bool aof = field(saved, "aof_enabled") == "1";
+    std::string policy;
+    if (aof) {
+        const std::array<std::string_view, 3> ask{"CONFIG", "GET", "appendfsync"};
+        const auto answer = co_await over.exec(ask, soon());
+        if (answer.items.size() == 2) policy = answer.items[1].text;
+    }
+    if (!aof)
+        all.push_back(
+            {grade::warning, "persistence", "no append-only file",
+             "a crash of the server forgets who holds what; set appendonly yes, or let the "
+             "resource check the token"});
+    else if (policy == "always")
+        all.push_back({grade::good, "persistence", "append-only file, fsync always", ""});
+    else
+        all.push_back({grade::note, "persistence",
+                       "append-only file, fsync " + (policy.empty() ? "unknown" : policy),
+                       "a power loss may forget the last second; appendfsync always does not"});
+    const auto replicas = co_await info(over, "replication", soon());
+    const bool replicated = number(field(replicas, "connected_slaves")) > 0;
+    report.guarantees = guarantees(aof, policy == "always", replicated);
+    all.push_back(replication(replicas));
+    if (field(replicas, "role").empty())
+        all.back() = {grade::note, "replicas", "not readable", "allow the user INFO"};
+
+    std::vector<duration> trips;
+    duration offset{};
+    for (auto i = 0; i < 20; ++i) {
+        const std::array<std::string_view, 1> ask{"TIME"};
+        const auto begin = time.now();
+        const auto wall = time.wall();
+        const auto answer = co_await over.exec(ask, soon());
+        const auto trip = time.now() - begin;
+        if (answer.items.size() == 2 &&
+            (trips.empty() || trip < *std::min_element(trips.begin(), trips.end()))) {
+            const auto there = std::chrono::seconds(number(answer.items[0].text)) +
+                               std::chrono::microseconds(number(answer.items[1].text));
+            offset = there - (wall.time_since_epoch() + trip / 2);
+        }
+        trips.push_back(trip);
+    }
+    add_clock(all, std::move(trips), offset);
     co_return report;
 }
 

@@ -40,7 +40,8 @@ bool too_old(const std::string& version) {
 
 }  // namespace
 
-std::pair<commands, commands> greeting(const options& where, const std::string& channel) {
+std::pair<commands, commands> greeting(const options& where,
+                                       std::span<const std::string_view> channels) {
     const auto add = [](commands& to, std::initializer_list<std::string_view> words) {
         append_command(to.text, {words.begin(), words.size()});
         ++to.replies;
@@ -57,9 +58,12 @@ std::pair<commands, commands> greeting(const options& where, const std::string& 
     add(first, {"INFO", "server"});
     add(first, {"TIME"});
     add(first, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
-    add(both.second, {"SUBSCRIBE", channel});
+    if (!channels.empty()) {
+        std::vector<std::string_view> words{"SUBSCRIBE"};
+        words.insert(words.end(), channels.begin(), channels.end());
+        append_command(both.second.text, words);  // confirmed by pushes, not by a reply
+    }
     add(both.second, {"PING"});
-    both.second.replies = 1;  // a subscription is told by a push
     return both;
 }
 

@@ -7,19 +7,21 @@
 
 #include <boost/system/error_code.hpp>
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace pawl::redis {
 
-// The questions, and the subscription that follows when they are answered well.
+// The questions, and the subscriptions that follow when they are answered well.
 struct commands {
     std::string text;
     unsigned replies = 0;
 };
 [[nodiscard]] std::pair<commands, commands> greeting(const options& where,
-                                                     const std::string& channel);
+                                                     std::span<const std::string_view> channels);
 
 // Throws pawl::error when the server refuses, with one sentence. `about` names the server.
 [[nodiscard]] session read_greeting(const std::string& about, const std::vector<reply>& answers);

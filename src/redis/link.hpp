@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,12 @@ public:
                                                        time_point give_up_at) {
         return exec(words, give_up_at);
     }
+
+    // From its answer on, messages of `channel` reach the listener; every later connection
+    // subscribes again before `on_connected`. Counted: `unsubscribe` as often as this answered.
+    // Throws as `exec` does, and what the server refuses; then there is nothing to unsubscribe.
+    virtual boost::asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
+    virtual void unsubscribe(const std::string& channel) noexcept;
 
     // Of the connection that is up, or was last.
     [[nodiscard]] virtual const session& current() const noexcept = 0;

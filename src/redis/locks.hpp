@@ -76,7 +76,6 @@ private:
                                                const heir& to, bool turn, time_point give_up_at);
     void inherit(const std::string& name, const keys& where, const heir& to, const reply& answer,
                  time_point asked);
-    boost::asio::awaitable<std::string> info(std::string_view section);
 
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view key) override;

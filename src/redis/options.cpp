@@ -3,6 +3,7 @@
 #include "backend.hpp"
 #include "boost_link.hpp"
 #include "keys.hpp"
+#include "redisson/backend.hpp"
 
 #include "../core/url.hpp"
 
@@ -20,7 +21,10 @@ public:
     explicit definition(options where) : where_(std::move(where)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        return make_backend(where_, context, boost_link_factory(where_, context));
+        const auto connect = boost_link_factory(where_, context);
+        if (where_.layout == key_layout::redisson)
+            return redisson::make_backend(where_, context, connect);
+        return make_backend(where_, context, connect);
     }
     std::string describe() const override { return redis::describe(where_); }
 
@@ -62,11 +66,21 @@ bool yes_or_no(const std::string& name, const std::string& value) {
                 "The URL's option " + name + "=" + value + " makes no sense; use yes or no.");
 }
 
+key_layout layout(const std::string& text) {
+    if (text == "native") return key_layout::native;
+    if (text == "redisson") return key_layout::redisson;
+    throw error(errc::bad_url, "The URL's option layout=" + text +
+                                   " is unknown; use layout=native, or layout=redisson for locks "
+                                   "that Java services take with Redisson.");
+}
+
 void apply(options& where, const std::string& name, const std::string& value) {
     if (name == "namespace")
         where.name_space = value;
     else if (name == "key")
         where.key = value;
+    else if (name == "layout")
+        where.layout = layout(value);
     else if (name == "password_file")
         where.password = first_line(value);
     else if (name == "password_env")
@@ -86,8 +100,9 @@ void apply(options& where, const std::string& name, const std::string& value) {
     else
         throw error(errc::bad_url,
                     "The URL's option '" + name +
-                        "' is unknown; known are namespace, key, password_file, password_env, "
-                        "connect_timeout_ms, reply_timeout_ms, ca, cert, cert_key and verify.");
+                        "' is unknown; known are namespace, key, layout, password_file, "
+                        "password_env, connect_timeout_ms, reply_timeout_ms, ca, cert, cert_key "
+                        "and verify.");
 }
 
 std::uint32_t database(const std::string& path) {
@@ -106,6 +121,10 @@ std::uint32_t database(const std::string& path) {
 
 void check(const options& where) {
     const key_scheme keys(where.name_space, where.key);
+    if (where.layout == key_layout::redisson && where.name_space != options{}.name_space)
+        throw error(errc::bad_option,
+                    "Redisson's layout has no namespace; leave it out, or set the key template "
+                    "(key=PREFIX:{name}) as the NameMapper of the Java side does.");
     if (where.unix_socket.empty() && where.host.empty())
         throw error(errc::bad_option, "The URL names no host; write redis://localhost.");
     if (where.unix_socket.size() > 107)

@@ -14,9 +14,8 @@ struct rule {
 
 constexpr std::array rules{
     rule{"WRONGTYPE", errc::wrong_type, false,
-         "it holds something else, perhaps a lock of Redisson or another program's data; choose "
-         "another "
-         "name, namespace or key template"},
+         "it holds something else: for a lock of Redisson set layout=redisson in the URL, for "
+         "another program's data choose another name, namespace or key template"},
     rule{
         "ERR value is not an integer", errc::wrong_type, false,
         "the counter of its tokens, in its key that ends in :f, holds something else; delete that"},

@@ -1,5 +1,6 @@
 #include "locks.hpp"
 
+#include "doctor.hpp"
 #include "options.hpp"
 #include "redis_scripts.hpp"
 #include "values.hpp"
@@ -24,6 +25,11 @@ std::uint64_t unsigned_number(const reply& from) {
 }
 
 }  // namespace
+
+asio::awaitable<examination> locks::examine() {
+    auto report = co_await examine_server(*link_, time(), where_);
+    co_return report;
+}
 
 asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     lock_info found;

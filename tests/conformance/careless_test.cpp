@@ -113,7 +113,7 @@ const trial trials[] = {
      "inspect_tells_the_truth"},
     {"NamesTheWrongHolder",
      fault::names_the_wrong_holder,
-     {"inspect_tells_the_truth"},
+     {"inspect_names_the_holder"},
      "try_asks_once"},
     {"ExaminesNothing",
      fault::examines_nothing,

@@ -48,10 +48,13 @@ private:
 // One server for each promise, over TCP.
 class redis_fixture : public pawl::conformance::fixture {
 public:
+    explicit redis_fixture(std::string options = {}, promises promised = {.loss_is_pushed = true})
+        : options_(std::move(options)), promised_(promised) {}
+
     world fresh() override {
         auto server = std::make_shared<support::redis_server>();
-        return {.where = pawl::redis::at(server->url()),
-                .url = server->url(),
+        return {.where = pawl::redis::at(server->url(options_)),
+                .url = server->url(options_),
                 .restart =
                     [server] {
                         server->kill9();
@@ -62,15 +65,23 @@ public:
     const promises& promised() const override { return promised_; }
 
 private:
-    promises promised_{.loss_is_pushed = true};
+    const std::string options_;
+    const promises promised_;
 };
+
+// What a Java service's lock cannot promise, Pawl's cannot either where they are the same lock.
+constexpr promises with_redisson{.survives_restart = false,
+                                 .names_holders = false,
+                                 .hands_over = false,
+                                 .order = pawl::fairness::none};
 
 }  // namespace
 
 std::vector<backend> all_backends() {
     return {{"Memory", std::make_shared<memory_fixture>()},
             {"Sqlite", std::make_shared<sqlite_fixture>()},
-            {"Redis", std::make_shared<redis_fixture>()}};
+            {"Redis", std::make_shared<redis_fixture>()},
+            {"Redisson", std::make_shared<redis_fixture>("?layout=redisson", with_redisson)}};
 }
 
 }  // namespace tested

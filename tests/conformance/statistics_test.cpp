@@ -24,6 +24,7 @@ using support::eventually;
 class Statistics : public testing::TestWithParam<tested::backend> {
 protected:
     pawl::conformance::world where = GetParam().fixture->fresh();
+    const pawl::promises promised = GetParam().fixture->promised();
 };
 
 // The connection is there, and the server knows the scripts.
@@ -42,13 +43,15 @@ TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
     for (int i = 0; i < 10; ++i)
         EXPECT_EQ(locks.acquire("it", {.ttl = 60s}).release(), pawl::release_result::released);
     const statistics after = locks.statistics();
-    EXPECT_EQ(after.requests - before.requests, 20U);
+    // A release of Redisson's layout leaves a latch, which is taken away afterwards.
+    const std::uint64_t most = GetParam().name == "Redisson" ? 30 : 20;
+    EXPECT_TRUE(eventually([&] { return locks.statistics().requests - before.requests == most; }));
     EXPECT_EQ(after.grants - before.grants, 10U);
     EXPECT_EQ(after.pushes, before.pushes);
     EXPECT_EQ(after.hand_offs, before.hand_offs);
     EXPECT_EQ(after.renewals, before.renewals);
     EXPECT_EQ(after.losses, before.losses);
-    EXPECT_EQ(after.connections, GetParam().name == "Redis" ? 1U : 0U);
+    EXPECT_EQ(after.connections, where.restart ? 1U : 0U);
 }
 
 TEST_P(Statistics, ATryThatFindsItHeldIsOneRequestAndNoGrant) {
@@ -76,16 +79,17 @@ TEST_P(Statistics, AHandOffNeedsNoSecondAttempt) {
         (void)lock.release();
         auto mine = next.get();
         const auto took = pawl::boot_clock::now() - began;
-        const bool confirms = GetParam().name != "Memory";
+        const bool confirms = GetParam().name != "Memory" && promised.hands_over;
         ASSERT_TRUE(
             eventually([&] { return !confirms || waits.statistics().renewals > before.renewals; }));
         const statistics after = waits.statistics();
         (void)mine.release();
         if (took >= 1s) continue;
-        EXPECT_EQ(after.requests - before.requests, confirms ? 2U : 1U);
-        EXPECT_EQ(after.pushes - before.pushes, 1U);
         EXPECT_EQ(after.grants - before.grants, 1U);
-        EXPECT_EQ(after.hand_offs - before.hand_offs, 1U);
+        EXPECT_EQ(after.pushes - before.pushes, 1U);
+        EXPECT_EQ(after.hand_offs - before.hand_offs, promised.hands_over ? 1U : 0U);
+        if (!promised.hands_over) return;  // told, it asked once more
+        EXPECT_EQ(after.requests - before.requests, confirms ? 2U : 1U);
         return;
     }
     FAIL() << "no round was over within a second";
@@ -114,12 +118,13 @@ TEST_P(Statistics, ManyRenewalsAreOneRequest) {
 
 TEST_P(Statistics, ALossIsCountedOnce) {
     client locks(where.where), operators(where.where);
-    auto lock = locks.acquire("it", {.ttl = 60s});
+    // Where nobody tells the victim, its next renewal does.
+    auto lock = locks.acquire("it", {.ttl = promised.loss_is_pushed ? 60s : 3s});
     EXPECT_TRUE(operators.force_release("it"));
     ASSERT_TRUE(eventually([&] { return lock.lost().stop_requested(); }));
     EXPECT_EQ(lock.release(), pawl::release_result::taken_over);
     EXPECT_EQ(locks.statistics().losses, 1U);
-    EXPECT_EQ(locks.statistics().pushes, 1U);
+    EXPECT_EQ(locks.statistics().pushes, promised.loss_is_pushed ? 1U : 0U);
     EXPECT_EQ(operators.statistics().losses, 0U);
 }
 

@@ -3,6 +3,7 @@
 #include "core/validate.hpp"
 #include "redis/keys.hpp"
 #include "redis/options.hpp"
+#include "redis/redisson/names.hpp"
 #include "redis/server_errors.hpp"
 #include "redis/values.hpp"
 
@@ -141,6 +142,37 @@ TEST(Keys, FollowATemplateToTheLetter) {
     EXPECT_EQ(redis::key_scheme("pawl", "{name}").of("job").lock, "job");
     EXPECT_EQ(refusal([] { redis::key_scheme("pawl", "nothing"); }), errc::bad_option);
     EXPECT_EQ(refusal([] { redis::key_scheme("", ""); }), errc::bad_option);
+}
+
+TEST(RedissonNames, AreThoseOfTheJavaSide) {
+    using redis::redisson::naming;
+    const naming plain("");
+    const auto keys = plain.of("a:b");
+    EXPECT_EQ(keys.lock, "a:b");
+    EXPECT_EQ(keys.counter, "redisson_lock_token:{a:b}");
+    EXPECT_EQ(keys.channel, "redisson_lock__channel:{a:b}");
+    EXPECT_EQ(keys.latch("00ff"), "redisson_unlock_latch:{a:b}:00ff");
+    // One brace is enough to leave a name as it is.
+    EXPECT_EQ(plain.of("a{b}c").channel, "redisson_lock__channel:a{b}c");
+    EXPECT_EQ(plain.of("{").counter, "redisson_lock_token:{");
+    EXPECT_EQ(plain.of("}").counter, "redisson_lock_token:{}}");
+    const naming mapped("shop:{name}.lock");
+    EXPECT_EQ(mapped.of("x").lock, "shop:x.lock");
+    EXPECT_EQ(mapped.of("x").counter, "redisson_lock_token:{shop:x.lock}");
+    EXPECT_EQ(mapped.name_of("shop:x.lock"), "x");
+    EXPECT_EQ(mapped.name_of("shop:.lock"), std::nullopt);
+    EXPECT_EQ(mapped.name_of("x.lock"), std::nullopt);
+    EXPECT_EQ(mapped.glob("a*"), "shop:a\\**.lock");
+}
+
+TEST(RedissonLayout, IsChosenByAnOptionAndHasNoNamespace) {
+    (void)redis::at("redis://h?layout=redisson&key=app:{name}");
+    (void)redis::at("redis://h?layout=native&namespace=shop");
+    EXPECT_EQ(refusal([] { (void)redis::at("redis://h?layout=jedis"); }), errc::bad_url);
+    EXPECT_EQ(refusal([] { (void)redis::at("redis://h?layout=redisson&namespace=shop"); }),
+              errc::bad_option);
+    EXPECT_EQ(refusal([] { (void)redis::at("redis://h?layout=redisson&key=plain"); }),
+              errc::bad_option);
 }
 
 TEST(Values, TellWhoIsBehindThem) {

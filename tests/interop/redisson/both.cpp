@@ -1,0 +1,73 @@
+#include "both.hpp"
+
+#include <support/eventually.hpp>
+
+#include <charconv>
+#include <sstream>
+#include <stdexcept>
+
+#include <time.h>
+
+namespace interop {
+namespace {
+
+// Java knows the monotonic clock only; the two differ by the time that the machine was suspended.
+std::int64_t boot_minus_monotonic() {
+    const auto in_ns = [](clockid_t which) {
+        timespec now{};
+        ::clock_gettime(which, &now);
+        return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+    };
+    return in_ns(CLOCK_BOOTTIME) - in_ns(CLOCK_MONOTONIC);
+}
+
+}  // namespace
+
+side::side(pawl::conformance::launch how, std::string name)
+    : process_(how), name_(std::move(name)) {
+    if (const auto first = answer(60s); first != "ready")
+        throw std::runtime_error(name_ + " began with: " + first);
+}
+
+std::string side::answer(std::chrono::milliseconds bound) {
+    auto line = process_.read_line(bound);
+    if (!line) throw std::runtime_error(name_ + " gave no answer in time");
+    return *line;
+}
+
+std::vector<std::int64_t> numbers(const std::string& line) {
+    std::istringstream words(line);
+    std::vector<std::int64_t> found;
+    for (std::string word; words >> word;) {
+        std::int64_t value = word == "true" ? 1 : 0;
+        std::from_chars(word.data(), word.data() + word.size(), value);
+        found.push_back(value);
+    }
+    return found;
+}
+
+both::both() : eyes_(pawl::from_url(url())) {}
+
+side both::java(std::chrono::milliseconds ttl) const {
+    pawl::conformance::launch how;
+    how.words = {"java",
+                 "-XX:TieredStopAtLevel=1",
+                 "-cp",
+                 std::string(PAWL_INTEROP_JAVA) + "/classes:" + PAWL_INTEROP_JAVA + "/lib/*",
+                 "pawl.interop.Peer",
+                 server_.url(),
+                 std::to_string(ttl.count()),
+                 std::to_string(boot_minus_monotonic())};
+    return {how, "Java"};
+}
+
+side both::pawl(std::chrono::milliseconds ttl) const {
+    return {pawl::conformance::myself_as_helper({"peer", url(), std::to_string(ttl.count())}),
+            "Pawl"};
+}
+
+bool both::has_waiters(const std::string& name, std::uint64_t count) {
+    return support::eventually([&] { return eyes_.inspect(name).waiters == count; });
+}
+
+}  // namespace interop
