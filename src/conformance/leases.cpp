@@ -130,8 +130,6 @@ void force_release_of_a_free_lock_says_so(fixture& of) {
     require(!locks.force_release("it"), "force_release of a free lock said that somebody had it");
 }
 
-bool with_pushed_loss(const promises& promised) { return promised.loss_is_pushed; }
-
 constexpr promise list[] = {
     {"a_lease_is_renewed_while_held", everybody, a_lease_is_renewed_while_held},
     {"safe_until_is_within_the_ttl", everybody, safe_until_is_within_the_ttl},

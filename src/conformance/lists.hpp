@@ -10,6 +10,7 @@ namespace pawl::conformance {
 inline bool everybody(const promises&) { return true; }
 inline bool with_processes(const promises& promised) { return promised.across_processes; }
 inline bool with_named_holders(const promises& promised) { return promised.names_holders; }
+inline bool with_pushed_loss(const promises& promised) { return promised.loss_is_pushed; }
 inline bool with_fencing(const promises& promised) { return promised.fencing; }
 inline bool with_fencing_and_processes(const promises& promised) {
     return promised.fencing && promised.across_processes;

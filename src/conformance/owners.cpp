@@ -140,7 +140,7 @@ constexpr promise list[] = {
     {"the_last_handle_gives_it_back", everybody, the_last_handle_gives_it_back},
     {"owners_keep_each_other_out", everybody, owners_keep_each_other_out},
     {"an_owner_may_be_many_threads", everybody, an_owner_may_be_many_threads},
-    {"entering_again_meets_the_loss", everybody, entering_again_meets_the_loss},
+    {"entering_again_meets_the_loss", with_pushed_loss, entering_again_meets_the_loss},
     {"a_cancelled_twin_leaves_the_turn", everybody, a_cancelled_twin_leaves_the_turn},
 };
 
