@@ -17,7 +17,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
         std::vector<share> shares;
-        for (const held_lock& each : locks_)
+        for (const held_lock& each : handles)
             shares.push_back({each.lease_, each.number_});
         return boost::asio::async_initiate<Token, void(release_result)>(
             [](held_lock::release_handler done, std::vector<share> all) {

@@ -23,15 +23,15 @@ class lock_set {
 public:
     lock_set() noexcept = default;
     explicit lock_set(std::vector<Handle> locks)
-        : locks_(std::move(locks)), loss_(std::make_unique<joint_loss>()) {
-        for (const Handle& each : locks_)
+        : handles(std::move(locks)), loss_(std::make_unique<joint_loss>()) {
+        for (const Handle& each : handles)
             loss_->told.emplace_back(each.lost(), relay{loss_->all});
     }
 
-    explicit operator bool() const noexcept { return !locks_.empty(); }
-    [[nodiscard]] std::size_t size() const noexcept { return locks_.size(); }
-    [[nodiscard]] auto begin() const noexcept { return locks_.begin(); }
-    [[nodiscard]] auto end() const noexcept { return locks_.end(); }
+    explicit operator bool() const noexcept { return !handles.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept { return handles.size(); }
+    [[nodiscard]] auto begin() const noexcept { return handles.begin(); }
+    [[nodiscard]] auto end() const noexcept { return handles.end(); }
 
     // The token of one of them; none for a name that is not among them.
     [[nodiscard]] fencing_token token(std::string_view name) const noexcept {
@@ -44,7 +44,7 @@ public:
     // others stay taken until they are given back, for work that has to come to its end.
     [[nodiscard]] lock_state state() const noexcept {
         auto worst = lock_state::held;
-        for (const Handle& each : locks_) {
+        for (const Handle& each : handles) {
             const auto its = each.state();
             if (its == lock_state::lost) return its;
             worst = std::max(worst, its);
@@ -56,21 +56,21 @@ public:
     }
     // Of the first one that is lost.
     [[nodiscard]] loss_reason why_lost() const noexcept {
-        for (const Handle& each : locks_)
+        for (const Handle& each : handles)
             if (each.why_lost() != loss_reason::none) return each.why_lost();
         return loss_reason::none;
     }
     // The earliest of all.
     [[nodiscard]] time_point safe_until() const noexcept {
         auto until = time_point::max();
-        for (const Handle& each : locks_)
+        for (const Handle& each : handles)
             until = std::min(until, each.safe_until());
         return until;
     }
     [[nodiscard]] std::stop_token lost() const noexcept { return loss_->all.get_token(); }
 
 protected:
-    std::vector<Handle> locks_;
+    std::vector<Handle> handles;
 
 private:
     struct relay {

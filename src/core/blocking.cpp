@@ -166,7 +166,7 @@ release_result held_lock::release() noexcept {
 
 release_result held_locks::release() noexcept {
     auto found = release_result::released;
-    for (auto each = locks_.rbegin(); each != locks_.rend(); ++each)
+    for (auto each = handles.rbegin(); each != handles.rend(); ++each)
         found = worse(found, each->release());
     return found;
 }
