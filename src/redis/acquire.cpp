@@ -155,11 +155,15 @@ asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
 asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply line,
                                                            time_point give_up_at) {
     auto& here = mine.here;
+    auto asked = here.asked;
     bool armed = false;
     for (;;) {
-        // Not so where the look found the lock to be ours, and its message came first.
+        // Not so where the look found the lock to be ours: its grant is older than the look.
         const bool in_line = line.items.size() >= 4 && line.items[0].number == 0;
-        if (in_line) here.asked_server_ms = number(line.items[2]);
+        if (in_line) {
+            here.asked = asked;
+            here.asked_server_ms = number(line.items[2]);
+        }
         auto look_at = now() + core::random_between(time(), look_at_least, look_at_most);
         // Who is near the front is there when the present holder's lease ends, one after the other.
         const auto left = in_line ? number(line.items[1]) : -1;
@@ -178,13 +182,13 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply li
             }
         }
         if (now() >= give_up_at) co_return std::nullopt;
-        line = co_await look(mine, rank == 0, give_up_at);
+        line = co_await look(mine, rank == 0, give_up_at, asked);
         if (!here.given && line.items.size() == 4 && line.items[0].number == 1) {
             // The message was lost, but the lock is ours; what is left of the window counts from
             // the question.
             const auto rest = std::chrono::milliseconds(number(line.items[3]));
             grant given;
-            given.deadline = here.asked + rest - drift(rest);
+            given.deadline = asked + rest - drift(rest);
             given.token = fencing_token(static_cast<std::uint64_t>(number(line.items[1])));
             given.proof = value_of(here.prefix, number(line.items[2]));
             given.confirm = true;
@@ -193,7 +197,8 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply li
     }
 }
 
-asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point give_up_at) {
+asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point give_up_at,
+                                   time_point& asked) {
     auto& here = mine.here;
     const auto window = milliseconds(here.window);
     const auto lease = std::to_string(waiter_lease_ms);
@@ -201,7 +206,7 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
         std::string trouble;
         try {
             if (!link_->connected()) co_await connect(give_up_at);
-            const auto asked = now();
+            asked = now();
             const auto lowest = floor();
             const std::array<std::string_view, 4> names{here.where.lock, here.where.fence,
                                                         here.where.queue, here.where.waiters};
@@ -212,10 +217,7 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
             const bool tracked = scheme_.shared_with_others() && first_in_line;
             const auto until = std::max(give_up_at, asked + least_silence);
             auto answer = co_await scripts_.run(scripts::look, names, arguments, until, tracked);
-            if (answer.what != reply::kind::error && is_line(answer)) {
-                here.asked = asked;
-                co_return answer;
-            }
+            if (answer.what != reply::kind::error && is_line(answer)) co_return answer;
             if (!worth_retrying(answer.text)) refuse_errors(answer, here.where.lock);
             trouble = answer.text;
         } catch (const connection_lost& e) {

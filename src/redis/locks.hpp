@@ -66,7 +66,9 @@ private:
                                                      time_point give_up_at);
     boost::asio::awaitable<std::optional<grant>> stand_in_line(visit& mine, reply line,
                                                                time_point give_up_at);
-    boost::asio::awaitable<reply> look(visit& mine, bool first_in_line, time_point give_up_at);
+    // `asked` becomes the instant at which the question was sent that was answered.
+    boost::asio::awaitable<reply> look(visit& mine, bool first_in_line, time_point give_up_at,
+                                       time_point& asked);
     boost::asio::awaitable<std::optional<grant>> claim_given(visit& mine);
     boost::asio::awaitable<void> leave(keys where, std::string member, std::string prefix,
                                        duration ttl, std::uint64_t generation);

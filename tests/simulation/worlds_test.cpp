@@ -47,8 +47,10 @@ TEST_P(Worlds, KeepEveryPromise) {
 // - A client goes while nothing else of it is under way. Its closing begins later than it was asked
 //   for, and by then nobody else keeps its engine alive.
 // - The server's clock is set forward while a waiter stands in line, and the message of its grant
-// is
-//   slow. The receipt must not be taken for the instant of the grant.
+//   is slow. The receipt must not be taken for the instant of the grant.
+// - The message of a grant is slow; a look finds the lock given, but its window is over before it
+//   is confirmed. Then the message comes. Its instant must not be counted from that look, which was
+//   later than the grant.
 // - A renewal fails at once, without a word from the network. It must not be tried again at once.
 INSTANTIATE_TEST_SUITE_P(Swarm, Worlds, testing::Range(std::uint64_t{0}, shares));
 
