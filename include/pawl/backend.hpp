@@ -27,6 +27,9 @@ struct claim {
     duration ttl{};
     lock_mode mode = lock_mode::exclusive;
     bool fenced = true;
+    bool fair = false;          // nobody who asks later may go first
+    std::uint32_t permits = 1;  // to take, in lock_mode::permits
+    std::uint32_t of = 0;       // how many there are; 0: as the service has it
 };
 
 // What was given.
@@ -81,6 +84,11 @@ struct promises {
     bool across_processes = true;
     bool across_hosts = true;
     fairness order = fairness::first_in_first_out;
+    // Which modes it knows beside the exclusive one, and whether it can be strictly fair.
+    bool shared = false;
+    bool permits = false;
+    bool strictly_fair = false;
+    bool downgrades = false;
 };
 
 struct identity {
@@ -140,8 +148,17 @@ public:
     virtual boost::asio::awaitable<lock_info> inspect(std::string_view name) = 0;
     virtual boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) = 0;
 
-    // Takes the lock from whoever holds it and passes it on; the next token is higher. False:
-    // nobody had it.
+    // Turns an exclusive hold into a shared one and renews it, in one step that lets no writer come
+    // between. Empty: it is not ours any more. Throws where there was no answer; it may be asked
+    // again then.
+    virtual boost::asio::awaitable<std::optional<grant>> downgrade(const hold& what);
+
+    // Says how many permits a semaphore has from now on. Fewer than are out: nobody is let in until
+    // enough came back.
+    virtual boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits);
+
+    // Takes the lock from whoever holds it, all of them, and passes it on; the next token is
+    // higher. False: nobody had it.
     virtual boost::asio::awaitable<bool> force_release(std::string_view name) = 0;
 
     // Connects, looks, and says what this deployment is worth.

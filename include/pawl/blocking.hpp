@@ -65,6 +65,13 @@ public:
     // service's answer, until the lease would have ended anyway at the longest.
     release_result release() noexcept;
 
+    // Renews now, whatever the rhythm: afterwards `safe_until` is a ttl from this call, less drift,
+    // or `max_hold`. Throws errc::lost when the hold ended first.
+    void renew();
+    // From exclusive to shared, without letting a writer come between; the token stays. Of all
+    // handles of a lock_owner. Throws errc::lost when the hold ended first.
+    void downgrade();
+
 private:
     std::shared_ptr<loop> home_;  // outlives the lease
     std::shared_ptr<core::lease> lease_;
@@ -135,6 +142,9 @@ public:
     [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
     // Takes the lock from its holder and passes it on; the victim is told. False: nobody had it.
     bool force_release(std::string_view name);
+    // How many permits the semaphore has from now on, 1 or more. Fewer than are out: nobody is let
+    // in until enough came back.
+    void resize(std::string_view name, std::uint32_t permits);
     // Connects, looks, and says what this deployment is worth.
     [[nodiscard]] examination examine();
 

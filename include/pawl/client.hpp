@@ -50,13 +50,8 @@ public:
     // else's.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
-        const lock_options once{.ttl = options.ttl,
-                                .wait = {},
-                                .max_hold = options.max_hold,
-                                .mode = options.mode,
-                                .fenced = options.fenced};
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            begin_acquire{engine_, {}, options.retry}, token, std::move(name), once);
+            begin_acquire{engine_, {}, options.retry}, token, std::move(name), once(options));
     }
 
     // void(error_code, held_locks). All of 1 to 256 names or none, within one `options.wait`; each
@@ -72,12 +67,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
-        const lock_options once{.ttl = options.ttl,
-                                .wait = {},
-                                .max_hold = options.max_hold,
-                                .mode = options.mode,
-                                .fenced = options.fenced};
-        return begin_all(std::move(names), once, options.retry, token);
+        return begin_all(std::move(names), once(options), options.retry, token);
     }
 
     // For people and tools; never to decide anything.
@@ -107,6 +97,13 @@ public:
         return boost::asio::async_initiate<Token, void(boost::system::error_code, bool)>(
             begin<bool, std::string>{engine_, &client::start_force_release}, token,
             std::move(name));
+    }
+    // void(error_code). How many permits the semaphore has from now on, 1 or more. Fewer than are
+    // out: nobody is let in until enough came back.
+    template <class Token = boost::asio::deferred_t>
+    auto async_resize(std::string name, std::uint32_t permits, Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+            begin_resize{engine_}, token, std::move(name), permits);
     }
     // Connects, looks, and says what this deployment is worth.
     template <class Token = boost::asio::deferred_t>
@@ -150,6 +147,17 @@ private:
         }
     };
 
+    struct begin_resize {
+        using executor_type = boost::asio::any_io_executor;
+        engine_ptr engine;
+
+        executor_type get_executor() const noexcept { return executor_of(*engine); }
+        void operator()(held_lock::question_handler done, std::string name,
+                        std::uint32_t permits) const {
+            start_resize(std::move(done), engine, std::move(name), permits);
+        }
+    };
+
     template <class Token>
     auto begin_all(std::vector<std::string> names, lock_options options,
                    std::optional<polling> once, Token& token) {
@@ -172,6 +180,8 @@ private:
     static void start_list(answer_handler<std::vector<lock_info>> done, engine_ptr engine,
                            std::string prefix);
     static void start_force_release(answer_handler<bool> done, engine_ptr engine, std::string name);
+    static void start_resize(held_lock::question_handler done, engine_ptr engine, std::string name,
+                             std::uint32_t permits);
     static void start_examine(answer_handler<examination> done, engine_ptr engine);
 
     engine_ptr engine_;

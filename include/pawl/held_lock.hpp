@@ -27,6 +27,7 @@ class lease;
 // nothing.
 class [[nodiscard]] held_lock {
 public:
+    using question_handler = boost::asio::any_completion_handler<void(boost::system::error_code)>;
     using release_handler = boost::asio::any_completion_handler<void(release_result)>;
     using loss_handler =
         boost::asio::any_completion_handler<void(boost::system::error_code, loss_reason)>;
@@ -69,6 +70,28 @@ public:
             token, lease_, number_);
     }
 
+    // void(error_code). Renews now, whatever the rhythm: afterwards `safe_until` is a ttl from this
+    // call, less drift, or `max_hold`. errc::lost: the hold ended first. Cancellation: none.
+    template <class Token = boost::asio::deferred_t>
+    auto async_renew(Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+            [](question_handler done, std::shared_ptr<core::lease> lease) {
+                start_renew(std::move(lease), std::move(done));
+            },
+            token, lease_);
+    }
+
+    // void(error_code). From exclusive to shared, without letting a writer come between; the token
+    // stays. Of all handles of a lock_owner. errc::lost as above. Cancellation: none.
+    template <class Token = boost::asio::deferred_t>
+    auto async_downgrade(Token&& token = {}) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+            [](question_handler done, std::shared_ptr<core::lease> lease) {
+                start_downgrade(std::move(lease), std::move(done));
+            },
+            token, lease_);
+    }
+
     // Completes with the reason when the lock is lost; with `operation_aborted` when it is released
     // first or the wait is cancelled (any cancellation type).
     template <class Token = boost::asio::deferred_t>
@@ -92,6 +115,8 @@ private:
     static boost::asio::any_io_executor executor_of(const core::lease& lease) noexcept;
     static void start_release(std::shared_ptr<core::lease> lease, std::uint32_t number,
                               release_handler done);
+    static void start_renew(std::shared_ptr<core::lease> lease, question_handler done);
+    static void start_downgrade(std::shared_ptr<core::lease> lease, question_handler done);
     static void start_wait_lost(std::shared_ptr<core::lease> lease, loss_handler done);
 
     std::shared_ptr<core::lease> lease_;

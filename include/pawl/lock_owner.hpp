@@ -27,12 +27,7 @@ public:
     }
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
-        const lock_options once{.ttl = options.ttl,
-                                .wait = {},
-                                .max_hold = options.max_hold,
-                                .mode = options.mode,
-                                .fenced = options.fenced};
-        return begin(std::move(name), once, options.retry, token);
+        return begin(std::move(name), once(options), options.retry, token);
     }
 
 private:

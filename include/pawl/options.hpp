@@ -21,6 +21,14 @@ struct lock_options {
     lock_mode mode = lock_mode::exclusive;
     // False saves the service the work of counting; the hold then has no token.
     bool fenced = true;
+    // Strict: whoever asked earlier, in any process, goes first. Without it a lock may stay within
+    // a process for a few turns, and one that ran out may be taken by a newcomer. All users of the
+    // name should say the same. Readers and holders of permits stand in line in any case.
+    bool fair = false;
+    // With lock_mode::permits: how many this hold takes, and how many there are. The service keeps
+    // the number of the first who says it, until `resize`; 0: as the service has it.
+    std::uint32_t permits = 1;
+    std::uint32_t of = 0;
 };
 
 // For who would rather ask again than stand in line: nobody wakes them, and nobody keeps their
@@ -39,7 +47,20 @@ struct try_options {
     lock_mode mode = lock_mode::exclusive;
     bool fenced = true;
     polling retry{};
+    std::uint32_t permits = 1;
+    std::uint32_t of = 0;
 };
+
+// What a single try asks for.
+[[nodiscard]] constexpr lock_options once(const try_options& options) noexcept {
+    return {.ttl = options.ttl,
+            .wait = {},
+            .max_hold = options.max_hold,
+            .mode = options.mode,
+            .fenced = options.fenced,
+            .permits = options.permits,
+            .of = options.of};
+}
 
 static_assert(std::is_trivially_copyable_v<lock_options> &&
               std::is_trivially_copyable_v<try_options>);

@@ -45,7 +45,11 @@ private:
 [[nodiscard]] std::string to_string(fencing_token token);
 std::ostream& operator<<(std::ostream& out, fencing_token token);
 
-enum class lock_mode : std::uint8_t { exclusive };
+// exclusive: one holder, and nobody else. shared: any number of readers, no writer beside them.
+// permits: as many holders as the permits of a semaphore allow. Who holds a name in one mode keeps
+// out who asks for it in another.
+enum class lock_mode : std::uint8_t { exclusive, shared, permits };
+[[nodiscard]] const char* to_string(lock_mode mode) noexcept;
 
 // held: renewed in time. at_risk: two thirds of the lease have gone by without a renewal.
 // lost: it is, or may be, somebody else's; for ever. released: given back by the caller.
@@ -79,12 +83,17 @@ struct holder {
     std::string owner;  // a short prefix: enough to compare, too little to release with
     // How often the holder has entered, where the service counts it: Redisson's hold count.
     std::uint64_t count = 1;
+    lock_mode mode = lock_mode::exclusive;
+    std::uint32_t permits = 0;  // that it has; 0 in the other modes
 };
 
 struct lock_info {
     std::string name;
     std::optional<holder> held_by;
     std::uint64_t waiters = 0;
+    // Who holds it too: the other readers, or holders of permits; in no promised order.
+    std::vector<holder> others{};
+    std::uint32_t permits = 0;  // of the semaphore, all in all; 0 where nobody has said
 };
 
 // What one client has done since it was made; every number only grows.

@@ -109,6 +109,23 @@ held_locks take_all(const std::shared_ptr<loop>& home, std::vector<std::string> 
     return locks.empty() ? held_locks() : held_locks(std::move(locks));
 }
 
+// A question about a hold, to which the answer must not be missed.
+void ask_of(const std::shared_ptr<loop>& home, const std::shared_ptr<core::lease>& one,
+            asio::awaitable<void> (engine::*what)(std::shared_ptr<core::lease>)) {
+    refuse_fork(*home);
+    if (home->stopped())
+        throw error(errc::lost, "The client of this lock is gone, and the lock with it.");
+    loop::call call(*home);
+    std::exception_ptr failure;
+    asio::co_spawn(home->engine->strand(), ((*home->engine).*what)(one),
+                   [&call, &failure](std::exception_ptr thrown) {
+                       failure = std::move(thrown);
+                       call.answered();
+                   });
+    call.wait();
+    if (failure) rethrow(home->engine, failure);
+}
+
 }  // namespace
 
 held_lock::held_lock(std::shared_ptr<core::lease> lease, std::uint32_t number,
@@ -163,6 +180,10 @@ release_result held_lock::release() noexcept {
         return release_result::unknown;
     }
 }
+
+void held_lock::renew() { ask_of(home_, lease_, &engine::renew); }
+
+void held_lock::downgrade() { ask_of(home_, lease_, &engine::downgrade); }
 
 release_result held_locks::release() noexcept {
     auto found = release_result::released;
@@ -227,6 +248,10 @@ std::vector<lock_info> client::list(std::string_view prefix) {
 
 bool client::force_release(std::string_view name) {
     return ask<bool>(loop_, [&](engine& to) { return to.force_release(std::string(name)); });
+}
+
+void client::resize(std::string_view name, std::uint32_t permits) {
+    ask<bool>(loop_, [&](engine& to) { return to.resize(std::string(name), permits); });
 }
 
 examination client::examine() {

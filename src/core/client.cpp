@@ -54,10 +54,14 @@ asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation
     finish(home, std::move(done), ec, held_lock(std::move(mine.what), mine.handle));
 }
 
-template <class Answer>
+// Of a question whose answer is that it was carried out.
+void finish(const engine_ptr& home, held_lock::question_handler done, error_code ec, bool) {
+    asio::post(home->outside(), asio::append(std::move(done), ec));
+}
+
+template <class Answer, class Handler>
 asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation> operation,
-                             asio::awaitable<Answer> question,
-                             client::answer_handler<Answer> done) {
+                             asio::awaitable<Answer> question, Handler done) {
     error_code ec;
     Answer found{};
     try {
@@ -86,9 +90,8 @@ struct end_operation {
     void operator()(const std::exception_ptr&) const { operation->end(); }
 };
 
-template <class Answer>
-void ask(const engine_ptr& home, asio::awaitable<Answer> question,
-         client::answer_handler<Answer> done) {
+template <class Answer, class Handler>
+void ask(const engine_ptr& home, asio::awaitable<Answer> question, Handler done) {
     auto operation = connect(home, done);
     const auto slot = operation->slot();
     asio::co_spawn(home->strand(), answer(home, operation, std::move(question), std::move(done)),
@@ -146,6 +149,11 @@ void client::start_list(answer_handler<std::vector<lock_info>> done, engine_ptr 
 
 void client::start_force_release(answer_handler<bool> done, engine_ptr home, std::string name) {
     ask(home, home->force_release(std::move(name)), std::move(done));
+}
+
+void client::start_resize(held_lock::question_handler done, engine_ptr home, std::string name,
+                          std::uint32_t permits) {
+    ask(home, home->resize(std::move(name), permits), std::move(done));
 }
 
 void client::start_examine(answer_handler<examination> done, engine_ptr home) {

@@ -70,16 +70,25 @@ error timed_out(const std::string& name) {
 asio::awaitable<taken> engine::acquire(std::string name, lock_options options, bool once) {
     check_name(name);
     check_options(options);
+    check_mode(options, backend_->promised());
     if (closed_) throw error(errc::cancelled, "The client is closed; make a new one.");
     const auto began = time().now();
     const auto give_up_at = once ? began : plus(began, options.wait);
     // Some backends read the last two digits as the number of the attempt.
-    const claim what{name, random_hex(time(), 15) + "00", std::min(options.ttl, options.max_hold),
-                     options.mode, options.fenced};
+    const claim what{name,
+                     random_hex(time(), 15) + "00",
+                     std::min(options.ttl, options.max_hold),
+                     options.mode,
+                     options.fenced,
+                     options.fair,
+                     options.permits,
+                     options.of};
     std::optional<grant> given;
-    if (once) {
+    // Who may hold it beside others, or must not go before others, stands in line at the service.
+    const bool alone = once || options.fair || options.mode != lock_mode::exclusive;
+    if (alone) {
         given = co_await backend_->acquire(what, give_up_at);
-        if (!given) co_return taken{};
+        if (!given && once) co_return taken{};
     } else {
         waiting_room::place mine(room_, name);
         bool first = mine.is_first();
@@ -111,6 +120,33 @@ asio::awaitable<std::vector<lock_info>> engine::list(std::string prefix) {
 asio::awaitable<bool> engine::force_release(std::string name) {
     check_name(name);
     co_return co_await backend_->force_release(name);
+}
+
+asio::awaitable<bool> engine::resize(std::string name, std::uint32_t permits) {
+    check_name(name);
+    if (permits == 0)
+        throw error(errc::bad_option, "A semaphore of 0 permits lets nobody in; use 1 or more.");
+    check_mode({.mode = lock_mode::permits}, backend_->promised());
+    co_await backend_->resize(name, permits);
+    co_return true;
+}
+
+asio::awaitable<void> engine::renew(std::shared_ptr<lease> one) {
+    co_await keeper_->renew_now(std::move(one));
+}
+
+asio::awaitable<void> engine::downgrade(std::shared_ptr<lease> one) {
+    const auto mode = one->what().claim.mode;
+    if (mode == lock_mode::shared) co_return;
+    if (mode == lock_mode::permits)
+        throw error(errc::bad_option,
+                    "Permits cannot become a shared lock; only an exclusive "
+                    "hold can.");
+    if (!backend_->promised().downgrades)
+        throw error(errc::unsupported,
+                    "This service cannot downgrade a lock; release it and ask "
+                    "for it shared.");
+    co_await keeper_->downgrade(std::move(one));
 }
 
 asio::awaitable<examination> engine::examine() { co_return co_await backend_->examine(); }

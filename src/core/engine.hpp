@@ -44,7 +44,12 @@ public:
     boost::asio::awaitable<lock_info> inspect(std::string name);
     boost::asio::awaitable<std::vector<lock_info>> list(std::string prefix);
     boost::asio::awaitable<bool> force_release(std::string name);
+    boost::asio::awaitable<bool> resize(std::string name, std::uint32_t permits);
     boost::asio::awaitable<examination> examine();
+
+    // Strand. Done when the service has answered; errc::lost when the hold ended first.
+    boost::asio::awaitable<void> renew(std::shared_ptr<lease> one);
+    boost::asio::awaitable<void> downgrade(std::shared_ptr<lease> one);
 
     // Strand. The first call for the last handle gives it back, later ones wait for what it found.
     void release(const taken& mine, lease::release_handler done);

@@ -2,12 +2,29 @@
 
 #include "engine.hpp"
 
+#include <boost/asio/append.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 
 namespace asio = boost::asio;
 
 namespace pawl {
+namespace {
+
+asio::awaitable<void> ask(core::engine::ptr home, asio::awaitable<void> question,
+                          held_lock::question_handler done) {
+    boost::system::error_code ec;
+    try {
+        co_await std::move(question);
+    } catch (...) {
+        ec = home->failed(std::current_exception());
+    }
+    asio::post(home->outside(), asio::append(std::move(done), ec));
+}
+
+}  // namespace
 
 held_lock& held_lock::operator=(held_lock&& other) noexcept {
     if (this != &other) {
@@ -53,6 +70,18 @@ void held_lock::start_wait_lost(std::shared_ptr<core::lease> lease, loss_handler
     asio::dispatch(home->strand(), [lease = std::move(lease), done = std::move(done)]() mutable {
         lease->home()->wait_lost(lease, std::move(done));
     });
+}
+
+void held_lock::start_renew(std::shared_ptr<core::lease> lease, question_handler done) {
+    const auto home = lease->home();
+    asio::co_spawn(home->strand(), ask(home, home->renew(std::move(lease)), std::move(done)),
+                   asio::detached);
+}
+
+void held_lock::start_downgrade(std::shared_ptr<core::lease> lease, question_handler done) {
+    const auto home = lease->home();
+    asio::co_spawn(home->strand(), ask(home, home->downgrade(std::move(lease)), std::move(done)),
+                   asio::detached);
 }
 
 }  // namespace pawl

@@ -1,5 +1,7 @@
 #include "lease.hpp"
 
+#include "alarm.hpp"
+
 #include <pthread.h>
 
 namespace pawl::core {
@@ -103,6 +105,16 @@ bool lease::extend(time_point until) noexcept {
     deadline_.store(what_.grant.deadline.time_since_epoch().count());
     auto state = lock_state::at_risk;
     return state_.compare_exchange_strong(state, lock_state::held) || state == lock_state::held;
+}
+
+void lease::tell_answered() {
+    for (const auto& each : std::exchange(question_waiters, {}))
+        each->ring();
+}
+
+void lease::become_shared(std::string proof) {
+    what_.claim.mode = lock_mode::shared;
+    what_.grant.proof = std::move(proof);
 }
 
 }  // namespace pawl::core

@@ -15,6 +15,7 @@
 
 namespace pawl::core {
 
+class alarm;
 class engine;
 class guard;
 
@@ -49,7 +50,7 @@ public:
     // A release of it has begun.
     [[nodiscard]] bool given_back() const noexcept { return state_ == lock_state::released; }
     [[nodiscard]] const std::shared_ptr<engine>& home() const noexcept { return home_; }
-    // All but `grant.deadline` never changes.
+    // Name, owner, ttl and token never change.
     [[nodiscard]] const hold& what() const noexcept { return what_; }
 
     // The three ways in which a hold changes; false when it had ended before. From any thread.
@@ -59,6 +60,9 @@ public:
 
     // Moves the deadline; false, and a loss, when the old one has passed. On the strand.
     bool extend(time_point until) noexcept;
+
+    // It is a shared hold from now on, which the service knows by another proof. On the strand.
+    void become_shared(std::string proof);
 
     [[nodiscard]] time_point max_until() const noexcept { return max_until_; }
     [[nodiscard]] bool ended_by_max_hold() const noexcept { return deadline() == max_until_; }
@@ -82,6 +86,9 @@ public:
         loss_handler done;
     };
     std::vector<loss_wait> loss_waiters;
+    // Rung when the question in flight was answered, or no answer is waited for.
+    std::vector<std::shared_ptr<alarm>> question_waiters;
+    void tell_answered();
     struct schedule {
         time_point next{};  // when the keeper looks at it
         time_point renew_at{};

@@ -2,6 +2,8 @@
 
 #include "guard.hpp"
 
+#include <pawl/error.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -18,6 +20,15 @@ constexpr std::size_t batch_size = 256;
 time_point notice_at(const lease& one) {
     return one.deadline() -
            std::min<duration>(one.what().claim.ttl / 200, std::chrono::milliseconds(5));
+}
+
+duration retry_pause(const lease& one) {
+    return std::max<duration>(one.what().claim.ttl / 20, std::chrono::milliseconds(5));
+}
+
+error ended(const lease& one) {
+    return {errc::lost, "The lock '" + one.what().claim.name +
+                            "' ended before the service had answered; ask for it again."};
 }
 
 }  // namespace
@@ -53,6 +64,7 @@ void lease_keeper::keep(const std::shared_ptr<lease>& one) {
 bool lease_keeper::drop(const std::shared_ptr<lease>& one) {
     if (!std::exchange(one->plan.kept, false)) return false;
     if (time_.passes_by_itself()) guard::instance().forget(*one);
+    one->tell_answered();
     order_.erase(one.get());
     by_owner_.erase(one->what().claim.owner);
     return true;
@@ -170,9 +182,63 @@ asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> ba
         settle(batch[i], lines[i]);
 }
 
+// One question about a hold at a time: the answer to an earlier one would speak of what is no more.
+asio::awaitable<void> lease_keeper::until_quiet(std::shared_ptr<lease> one) {
+    while (one->plan.kept && one->plan.in_flight) {
+        const auto answered = std::make_shared<alarm>(time_, strand_);
+        one->question_waiters.push_back(answered);
+        co_await answered->wait_until(time_point::max());
+    }
+    if (!one->plan.kept) throw ended(*one);
+}
+
+asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> one) {
+    for (;;) {
+        co_await until_quiet(one);
+        one->plan.in_flight = true;
+        plan(*one);
+        const auto before = one->deadline();
+        std::vector<std::shared_ptr<lease>> batch{one};
+        co_await renew(std::move(batch));
+        if (!one->plan.kept) throw ended(*one);
+        if (one->deadline() != before || one->ended_by_max_hold()) co_return;
+        alarm pause(time_, strand_);
+        co_await pause.wait_until(one->plan.renew_at);
+    }
+}
+
+// Until it is answered the hold is one or the other at the service: then it is asked again.
+asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> one) {
+    co_await until_quiet(one);
+    one->plan.in_flight = true;
+    plan(*one);
+    std::optional<grant> given;
+    for (bool answered = false; !answered;) {
+        try {
+            given = co_await service_.downgrade(one->what());
+            answered = true;
+        } catch (const error&) {
+            if (!one->plan.kept) throw ended(*one);
+        }
+        if (answered) break;
+        alarm pause(time_, strand_);
+        co_await pause.wait_until(time_.now() + retry_pause(*one));
+    }
+    if (given) one->become_shared(given->proof);
+    renewal answer{.what = &one->what()};
+    answer.result = given ? renewal::outcome::extended : renewal::outcome::refused;
+    if (given) answer.deadline = given->deadline;
+    const bool kept = one->plan.kept;
+    settle(one, answer);
+    // Given back meanwhile, by its old proof: that was no use.
+    if (!kept && given) co_await service_.release(one->what());
+    if (!one->plan.kept) throw ended(*one);
+}
+
 void lease_keeper::settle(const std::shared_ptr<lease>& one, const renewal& answer) {
-    if (!one->plan.kept) return;  // given back meanwhile
     one->plan.in_flight = false;
+    one->tell_answered();
+    if (!one->plan.kept) return;  // given back meanwhile
     switch (answer.result) {
     case renewal::outcome::extended:
         if (one->extend(answer.deadline)) {
@@ -183,10 +249,8 @@ void lease_keeper::settle(const std::shared_ptr<lease>& one, const renewal& answ
         break;
     case renewal::outcome::refused: lose(one, loss_reason::taken_over); break;
     case renewal::outcome::unknown: {
-        const auto pause =
-            std::max<duration>(one->what().claim.ttl / 20, std::chrono::milliseconds(5));
         one->plan.not_before = true;
-        one->plan.renew_at = time_.now() + pause;
+        one->plan.renew_at = time_.now() + retry_pause(*one);
         plan(*one);
         break;
     }

@@ -31,6 +31,11 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return by_owner_.size(); }
     [[nodiscard]] std::vector<std::shared_ptr<lease>> all() const;
 
+    // Asks the service at once, again and again while there is time. Throws errc::lost when the
+    // hold ended before the answer came. Not to be cancelled: the answer would be missed.
+    boost::asio::awaitable<void> renew_now(std::shared_ptr<lease> one);
+    boost::asio::awaitable<void> downgrade(std::shared_ptr<lease> one);
+
     // The keeper's own coroutine; ends after `stop`. `self` keeps the owner of the keeper alive.
     boost::asio::awaitable<void> run(std::shared_ptr<void> self);
     void stop();
@@ -44,6 +49,7 @@ private:
     };
 
     void look(time_point now);
+    boost::asio::awaitable<void> until_quiet(std::shared_ptr<lease> one);
     void plan(lease& one);
     void schedule(lease& one);
     void lose(const std::shared_ptr<lease>& one, loss_reason why);

@@ -14,6 +14,15 @@ std::string to_string(fencing_token token) { return std::to_string(token.value()
 
 std::ostream& operator<<(std::ostream& out, fencing_token token) { return out << token.value(); }
 
+const char* to_string(lock_mode mode) noexcept {
+    switch (mode) {
+    case lock_mode::exclusive: return "exclusive";
+    case lock_mode::shared: return "shared";
+    case lock_mode::permits: return "permits";
+    }
+    return "?";
+}
+
 const char* to_string(lock_state state) noexcept {
     switch (state) {
     case lock_state::held: return "held";

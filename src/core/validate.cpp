@@ -35,6 +35,23 @@ void check_options(const lock_options& options) {
     if (options.max_hold < 10ms)
         throw error(errc::bad_option, "A max_hold of " + ms(options.max_hold) +
                                           " makes no sense; use 10 ms or more, or pawl::forever.");
+    if (options.mode != lock_mode::permits) return;
+    if (options.permits == 0)
+        throw error(errc::bad_option, "A hold of 0 permits makes no sense; ask for 1 or more.");
+    if (options.of != 0 && options.permits > options.of)
+        throw error(errc::bad_option, "There are only " + std::to_string(options.of) +
+                                          " permits, and you ask for " +
+                                          std::to_string(options.permits) + "; ask for fewer.");
+}
+
+void check_mode(const lock_options& options, const promises& promised) {
+    const auto refuse = [](const char* what) {
+        throw error(errc::unsupported, std::string("This service has no ") + what +
+                                           "; see the table in docs/guarantees.md.");
+    };
+    if (options.mode == lock_mode::shared && !promised.shared) refuse("shared locks");
+    if (options.mode == lock_mode::permits && !promised.permits) refuse("permits");
+    if (options.fair && !promised.strictly_fair) refuse("strictly fair locks");
 }
 
 void check_polling(const polling& retry) {

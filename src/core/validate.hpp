@@ -1,6 +1,7 @@
 // What may be asked for. Each refusal is one sentence that says what to do.
 #pragma once
 
+#include <pawl/backend.hpp>
 #include <pawl/options.hpp>
 
 #include <string_view>
@@ -11,6 +12,8 @@ namespace pawl::core {
 void check_name(std::string_view name);
 // Throws errc::bad_option.
 void check_options(const lock_options& options);
+// Throws errc::unsupported for what the service does not promise.
+void check_mode(const lock_options& options, const promises& promised);
 void check_polling(const polling& retry);
 
 }  // namespace pawl::core

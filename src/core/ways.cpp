@@ -39,7 +39,7 @@ asio::awaitable<taken> take_as(engine::ptr home, std::shared_ptr<owner> who, std
         const bool first = co_await mine.until_first(plus(began, how.options.wait));
         if (!first) throw timed_out(name);
     }
-    auto again = who->enter_again(name);
+    auto again = who->enter_again(name, how.options.mode);
     if (again.what) co_return again;
     if (how.options.wait != forever)
         how.options.wait = std::max(duration{}, how.options.wait - (home->time().now() - began));
@@ -75,17 +75,12 @@ void give_back(engine& home, const std::vector<taken>& mine) {
 }  // namespace
 
 request to_request(const try_options& options) {
-    return {.options = {.ttl = options.ttl,
-                        .wait = {},
-                        .max_hold = options.max_hold,
-                        .mode = options.mode,
-                        .fenced = options.fenced},
-            .once = options.retry};
+    return {.options = once(options), .once = options.retry};
 }
 
 owner::owner(const engine& home) : room_(home.time(), home.strand()) {}
 
-taken owner::enter_again(const std::string& name) const {
+taken owner::enter_again(const std::string& name, lock_mode mode) const {
     const auto found = held_.find(name);
     const auto one = found == held_.end() ? nullptr : found->second.lock();
     if (!one || !one->has_handles()) return {};
@@ -93,6 +88,11 @@ taken owner::enter_again(const std::string& name) const {
         throw error(errc::lost, "The lock '" + name +
                                     "' was lost while this owner held it; let go of its handles "
                                     "before it asks again.");
+    if (mode == lock_mode::exclusive && one->what().claim.mode != mode)
+        throw error(errc::bad_option,
+                    "This owner holds '" + name +
+                        "' beside others, and would wait for itself to have it alone; release it "
+                        "first.");
     return {one, one->add_handle()};
 }
 

@@ -25,8 +25,9 @@ class owner {
 public:
     explicit owner(const engine& home);
 
-    // What it holds already, with one more handle; throws errc::lost when that hold is lost.
-    [[nodiscard]] taken enter_again(const std::string& name) const;
+    // What it holds already, with one more handle. Throws errc::lost when that hold is lost, and
+    // errc::bad_option when it is not enough.
+    [[nodiscard]] taken enter_again(const std::string& name, lock_mode mode) const;
     void remember(const std::string& name, const std::shared_ptr<lease>& one);
     [[nodiscard]] waiting_room& room() noexcept { return room_; }
 

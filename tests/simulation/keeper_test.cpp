@@ -51,7 +51,7 @@ TEST(Keeper, PausesAfterARenewalThatFailedAtOnce) {
     core::lease_keeper keeper(time, home.get_executor(), service, renewals,
                               [&](const std::shared_ptr<core::lease>&) { ++losses; });
     hold what;
-    what.claim = {"it", "owner", 1s, lock_mode::exclusive, true};
+    what.claim = {.name = "it", .owner = "owner", .ttl = 1s};
     what.grant.deadline = time.now() + 1s - drift(1s);
     const auto one = std::make_shared<core::lease>(nullptr, time, what, time.now(), forever);
     keeper.keep(one);
