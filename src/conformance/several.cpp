@@ -6,9 +6,6 @@ namespace pawl::conformance {
 
 namespace {
 
-using blocking::held_lock;
-using blocking::held_locks;
-
 constexpr lock_options options{.ttl = long_ttl, .wait = patience};
 constexpr try_options once{.ttl = long_ttl};
 
