@@ -18,6 +18,8 @@ bool with_values_and_processes(const promises& promised) {
     return promised.chosen_values && promised.across_processes;
 }
 
+bool without_chosen_values(const promises& promised) { return !promised.chosen_values; }
+
 void a_chosen_value_holds_as_any_other(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where), other(here.where);
@@ -126,7 +128,19 @@ void senseless_values_are_refused(fixture& of) {
     require(locks.try_acquire_as("it", longest, once).owns_lock(), "256 bytes are refused");
 }
 
+// Rather than to hold it under another value than the caller believes.
+void chosen_values_are_refused(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    const auto taking = failure_of([&] { (void)locks.try_acquire_as("it", "ticket", once); });
+    require_equal(taking, errc::unsupported, "taking under a chosen value");
+    const auto adopting = failure_of([&] { (void)locks.adopt("it", "ticket", once); });
+    require_equal(adopting, errc::unsupported, "adopting by a value");
+    require(is_free(locks, "it"), "a refused value left a lock");
+}
+
 constexpr promise list[] = {
+    {"chosen_values_are_refused", without_chosen_values, chosen_values_are_refused},
     {"a_chosen_value_holds_as_any_other", with_chosen_values, a_chosen_value_holds_as_any_other},
     {"a_chosen_value_may_wait", with_chosen_values, a_chosen_value_may_wait},
     {"a_cancelled_wait_under_a_chosen_value_leaves_nothing", with_chosen_values,
