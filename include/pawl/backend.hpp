@@ -30,6 +30,8 @@ struct claim {
     bool fair = false;          // nobody who asks later may go first
     std::uint32_t permits = 1;  // to take, in lock_mode::permits
     std::uint32_t of = 0;       // how many there are; 0: as the service has it
+    // Chosen by the caller, and then exactly what the service keeps of the hold; else empty.
+    std::string value{};
 };
 
 // What was given.
@@ -89,6 +91,7 @@ struct promises {
     bool permits = false;
     bool strictly_fair = false;
     bool downgrades = false;
+    bool chosen_values = false;  // `claim::value`, and `adopt`
 };
 
 struct identity {
@@ -152,6 +155,11 @@ public:
     // between. Empty: it is not ours any more. Throws where there was no answer; it may be asked
     // again then.
     virtual boost::asio::awaitable<std::optional<grant>> downgrade(const hold& what);
+
+    // Makes ours what is held under `what.value`, whoever took it: extends it to a ttl from now,
+    // with the next token. Never creates a lock. Empty: it is not held so. Throws where there was
+    // no answer; it may be asked again then.
+    virtual boost::asio::awaitable<std::optional<grant>> adopt(const claim& what);
 
     // Says how many permits a semaphore has from now on. Fewer than are out: nobody is let in until
     // enough came back.

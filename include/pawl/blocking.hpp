@@ -123,6 +123,22 @@ public:
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
 
+    // As the two above, under a value of the caller's own: what the service shows of the hold is
+    // then exactly `value`, 1 to 256 bytes without control characters, and who is told it, in any
+    // program, can extend the hold and give it back. Use another value each time: a second hold
+    // under it could be ended by whatever still speaks of the first. Stands in no line: asks again
+    // as `polling` does by default, until `options.wait` is over. Throws errc::unsupported where
+    // the service keeps no such values; exclusive locks only.
+    held_lock acquire_as(std::string_view name, std::string_view value, lock_options options = {},
+                         std::stop_token cancel = {});
+    held_lock try_acquire_as(std::string_view name, std::string_view value,
+                             try_options options = {}, std::stop_token cancel = {});
+    // Makes ours what is held under that value, whoever took it: extends it at once and from then
+    // on, with the next token. Never takes a free lock. An empty handle: it is not held so. Whoever
+    // held it before must not go on: the two would share one hold.
+    held_lock adopt(std::string_view name, std::string_view value, try_options options = {},
+                    std::stop_token cancel = {});
+
     // All of 1 to 256 names or none, within one `options.wait`; each name counts once. They are
     // taken one after the other, in the order of their bytes, so that two who name the same locks
     // never wait for each other. errc::lost: one was lost before the last one came. Whatever fails
@@ -170,6 +186,13 @@ public:
                           std::stop_token cancel = {});
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
+
+    // As those of the client; what the owner holds already is entered again, and given back with
+    // its last handle. Who holds some may wait for somebody who waits for these: give a `wait`.
+    held_locks acquire_all(std::vector<std::string> names, lock_options options = {},
+                           std::stop_token cancel = {});
+    held_locks try_acquire_all(std::vector<std::string> names, try_options options = {},
+                               std::stop_token cancel = {});
 
 private:
     std::shared_ptr<loop> loop_;

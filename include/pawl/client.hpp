@@ -54,6 +54,33 @@ public:
             begin_acquire{engine_, {}, options.retry}, token, std::move(name), once(options));
     }
 
+    // As the two above, under a value of the caller's own: what the service shows of the hold is
+    // then exactly `value`, 1 to 256 bytes without control characters, and who is told it, in any
+    // program, can extend the hold and give it back. Use another value each time: a second hold
+    // under it could be ended by whatever still speaks of the first. Stands in no line: asks again
+    // as `polling` does by default, until `options.wait` is over. errc::unsupported where
+    // the service keeps no such values; exclusive locks only.
+    template <class Token = boost::asio::deferred_t>
+    auto async_acquire_as(std::string name, std::string value, lock_options options = {},
+                          Token&& token = {}) {
+        return begin_as(std::move(name), {std::move(value), false}, options, {}, token);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire_as(std::string name, std::string value, try_options options = {},
+                              Token&& token = {}) {
+        return begin_as(std::move(name), {std::move(value), false}, once(options), options.retry,
+                        token);
+    }
+    // Makes ours what is held under that value, whoever took it: extends it at once and from then
+    // on, with the next token. Never takes a free lock. An empty handle and no error: it is not
+    // held so. Whoever held it before must not go on: the two would share one hold.
+    template <class Token = boost::asio::deferred_t>
+    auto async_adopt(std::string name, std::string value, try_options options = {},
+                     Token&& token = {}) {
+        return begin_as(std::move(name), {std::move(value), true}, once(options), options.retry,
+                        token);
+    }
+
     // void(error_code, held_locks). All of 1 to 256 names or none, within one `options.wait`; each
     // name counts once. They are taken one after the other, in the order of their bytes, so that
     // two who name the same locks never wait for each other. errc::lost: one was lost before the
@@ -61,13 +88,13 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {
-        return begin_all(std::move(names), options, {}, token);
+        return begin_all(engine_, {}, std::move(names), options, {}, token);
     }
     // An empty answer and no error: at least one is somebody else's.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
-        return begin_all(std::move(names), once(options), options.retry, token);
+        return begin_all(engine_, {}, std::move(names), once(options), options.retry, token);
     }
 
     // For people and tools; never to decide anything.
@@ -147,6 +174,20 @@ private:
         }
     };
 
+    // A value of the caller's own; whether it is held under that already.
+    struct chosen {
+        std::string value;
+        bool adopting;
+    };
+    template <class Token>
+    auto begin_as(std::string name, chosen value, lock_options options, std::optional<polling> once,
+                  Token& token) {
+        using how = begin<held_lock, std::string, chosen, lock_options, std::optional<polling>>;
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
+            how{engine_, &client::start_acquire_as}, token, std::move(name), std::move(value),
+            options, once);
+    }
+
     struct begin_resize {
         using executor_type = boost::asio::any_io_executor;
         engine_ptr engine;
@@ -158,20 +199,24 @@ private:
         }
     };
 
+    using owner_ptr = std::shared_ptr<core::owner>;
     template <class Token>
-    auto begin_all(std::vector<std::string> names, lock_options options,
-                   std::optional<polling> once, Token& token) {
-        using how =
-            begin<held_locks, std::vector<std::string>, lock_options, std::optional<polling>>;
+    static auto begin_all(engine_ptr engine, owner_ptr who, std::vector<std::string> names,
+                          lock_options options, std::optional<polling> once, Token& token) {
+        using how = begin<held_locks, owner_ptr, std::vector<std::string>, lock_options,
+                          std::optional<polling>>;
         return boost::asio::async_initiate<Token, void(boost::system::error_code, held_locks)>(
-            how{engine_, &client::start_acquire_all}, token, std::move(names), options, once);
+            how{std::move(engine), &client::start_acquire_all}, token, std::move(who),
+            std::move(names), options, once);
     }
 
     static boost::asio::any_io_executor executor_of(const core::engine& engine) noexcept;
     static std::shared_ptr<core::owner> make_owner(const core::engine& engine);
     static void start_acquire(engine_ptr engine, std::shared_ptr<core::owner> who, std::string name,
                               lock_options options, std::optional<polling> once, lock_handler done);
-    static void start_acquire_all(answer_handler<held_locks> done, engine_ptr engine,
+    static void start_acquire_as(lock_handler done, engine_ptr engine, std::string name,
+                                 chosen value, lock_options options, std::optional<polling> once);
+    static void start_acquire_all(answer_handler<held_locks> done, engine_ptr engine, owner_ptr who,
                                   std::vector<std::string> names, lock_options options,
                                   std::optional<polling> once);
     static void start_inspect(answer_handler<lock_info> done, engine_ptr engine, std::string name);

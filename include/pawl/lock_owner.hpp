@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace pawl {
 
@@ -28,6 +29,20 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
         return begin(std::move(name), once(options), options.retry, token);
+    }
+
+    // As those of the client; what the owner holds already is entered again, and given back with
+    // its last handle. Who holds some may wait for somebody who waits for these: give a `wait`.
+    template <class Token = boost::asio::deferred_t>
+    auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
+                           Token&& token = {}) {
+        return client::begin_all(engine_, who_, std::move(names), options, {}, token);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
+                               Token&& token = {}) {
+        return client::begin_all(engine_, who_, std::move(names), once(options), options.retry,
+                                 token);
     }
 
 private:

@@ -1,6 +1,6 @@
 // The helper process: one command a line, one answer a line. Names here have no spaces.
 //   acquire NAME TTL_MS WAIT_MS|forever [MAX_HOLD_MS]   held TOKEN | timed_out | failed SENTENCE
-//   try NAME TTL_MS                                     held TOKEN | busy | failed SENTENCE
+//   try NAME TTL_MS [VALUE]                             held TOKEN | busy | failed SENTENCE
 //   release NAME    release RESULT        drop NAME     dropped
 //   state NAME      state STATE REASON    watch NAME    watching, and after a pause: woke STATE
 //   REASON fork NAME       child STATE REASON RESULT           count NAME TTL_MS FILE TIMES counted
@@ -41,7 +41,7 @@ std::string word(lock_state state) {
 }
 
 std::string word(release_result result) {
-    constexpr const char* words[] = {"released", "expired", "taken_over", "unknown"};
+    constexpr const char* words[] = {"released", "expired", "taken_over", "unknown", "still_held"};
     return words[static_cast<std::size_t>(result)];
 }
 
@@ -84,10 +84,12 @@ void desk::acquire(std::istream& words) {
 }
 
 void desk::try_acquire(std::istream& words) {
-    std::string name, ttl;
-    words >> name >> ttl;
+    std::string name, ttl, value;
+    words >> name >> ttl >> value;
     try {
-        auto lock = locks_.try_acquire(name, {.ttl = milliseconds_in(ttl)});
+        const try_options options{.ttl = milliseconds_in(ttl)};
+        auto lock = value.empty() ? locks_.try_acquire(name, options)
+                                  : locks_.try_acquire_as(name, value, options);
         const std::string answer = lock ? "held " + to_string(lock.token()) : "busy";
         if (lock) held_[name] = std::move(lock);
         say(answer);

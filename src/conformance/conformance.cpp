@@ -41,7 +41,8 @@ std::span<const promise> all_promises() noexcept {
              {exclusion_promises(), waiting_promises(), cancelling_promises(), lease_promises(),
               dead_holder_promises(), token_promises(), queue_promises(), ending_promises(),
               name_promises(), looking_promises(), mutex_promises(), crowd_promises(),
-              work_promises(), owner_promises(), several_promises(), election_promises()})
+              work_promises(), owner_promises(), several_promises(), value_promises(),
+              election_promises()})
             result.insert(result.end(), group.begin(), group.end());
         return result;
     }();

@@ -31,6 +31,7 @@ std::span<const promise> crowd_promises() noexcept;
 std::span<const promise> work_promises() noexcept;
 std::span<const promise> owner_promises() noexcept;
 std::span<const promise> several_promises() noexcept;
+std::span<const promise> value_promises() noexcept;
 std::span<const promise> election_promises() noexcept;
 
 }  // namespace pawl::conformance

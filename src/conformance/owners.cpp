@@ -135,6 +135,59 @@ void a_cancelled_twin_leaves_the_turn(fixture& of) {
     require(eventually([&] { return is_free(other, "it"); }), "something is left behind");
 }
 
+// It holds b, and takes a, b and c: b is entered again, and stays when the three are given back.
+void an_owner_takes_several_with_what_it_has(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    lock_owner me(locks);
+    auto mine = me.acquire("b", options);
+    auto all = me.acquire_all({"c", "b", "a"}, options);
+    require_equal(all.size(), std::size_t{3}, "the locks of three names");
+    require_equal(all.token("b"), mine.token(), "the token of the one that was held");
+    require(!other.try_acquire_all({"a", "d"}, once), "another took one of them");
+    auto again = me.try_acquire_all({"a", "c"}, once);
+    require(again.owns_lock(), "an owner was kept out of its own locks");
+    require_equal(all.release(), release_result::still_held, "release of the three");
+    require(!other.try_acquire("a", once), "a was free while a handle was left");
+    require_equal(again.release(), release_result::released, "release of the last handles");
+    require(is_free(other, "a") && is_free(other, "c"), "a or c is left behind");
+    require(mine.owns_lock() && !other.try_acquire("b", once), "b was given back with the others");
+    require_equal(mine.release(), release_result::released, "release of b");
+}
+
+// c is somebody else's: a is given back, b stays with its owner.
+void several_that_fail_leave_an_owner_what_it_had(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    lock_owner me(locks);
+    auto mine = me.acquire("b", options);
+    auto busy = other.acquire("c", options);
+    require(!me.try_acquire_all({"a", "b", "c"}, once), "a busy lock was taken with others");
+    const auto why = failure_of([&] {
+        (void)me.acquire_all({"a", "b", "c"}, {.ttl = long_ttl, .wait = 50ms});
+    });
+    require_equal(why, errc::timed_out, "a bounded wait for all");
+    require(eventually([&] { return is_free(other, "a"); }), "a is left behind");
+    require(mine.owns_lock() && !other.try_acquire("b", once), "b was given back with a");
+    require_equal(mine.release(), release_result::released, "release of b");
+    require(eventually([&] { return is_free(other, "b"); }), "a handle of b is left behind");
+}
+
+// b is lost while its owner holds it: a fresh one beside it would be no better.
+void several_meet_the_loss_of_what_an_owner_has(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), operators(here.where);
+    lock_owner me(locks);
+    auto mine = me.acquire("b", {.ttl = 3s, .wait = patience});
+    require(operators.force_release("b"), "force_release found nobody");
+    require(eventually([&] { return mine.lost().stop_requested(); }), "the loss was not told");
+    const auto why = failure_of([&] { (void)me.acquire_all({"a", "b"}, options); });
+    require_equal(why, errc::lost, "taking several with one that is lost");
+    require(eventually([&] { return is_free(operators, "a"); }), "a is left behind");
+    mine = {};
+    require(me.acquire_all({"a", "b"}, options).owns_lock(), "nothing is to be had afterwards");
+}
+
 constexpr promise list[] = {
     {"an_owner_enters_again_without_asking", everybody, an_owner_enters_again_without_asking},
     {"the_last_handle_gives_it_back", everybody, the_last_handle_gives_it_back},
@@ -142,6 +195,11 @@ constexpr promise list[] = {
     {"an_owner_may_be_many_threads", everybody, an_owner_may_be_many_threads},
     {"entering_again_meets_the_loss", with_pushed_loss, entering_again_meets_the_loss},
     {"a_cancelled_twin_leaves_the_turn", everybody, a_cancelled_twin_leaves_the_turn},
+    {"an_owner_takes_several_with_what_it_has", everybody, an_owner_takes_several_with_what_it_has},
+    {"several_that_fail_leave_an_owner_what_it_had", everybody,
+     several_that_fail_leave_an_owner_what_it_had},
+    {"several_meet_the_loss_of_what_an_owner_has", everybody,
+     several_meet_the_loss_of_what_an_owner_has},
 };
 
 }  // namespace

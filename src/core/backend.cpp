@@ -18,6 +18,11 @@ asio::awaitable<std::optional<grant>> backend::downgrade([[maybe_unused]] const 
     co_return std::nullopt;
 }
 
+asio::awaitable<std::optional<grant>> backend::adopt([[maybe_unused]] const claim& what) {
+    cannot("adopt a lock");
+    co_return std::nullopt;
+}
+
 asio::awaitable<void> backend::resize([[maybe_unused]] std::string_view name,
                                       [[maybe_unused]] std::uint32_t permits) {
     cannot("count permits");

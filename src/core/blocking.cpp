@@ -98,11 +98,12 @@ held_lock take(const std::shared_ptr<loop>& home, std::string_view name, const c
 }
 
 held_locks take_all(const std::shared_ptr<loop>& home, std::vector<std::string> names,
-                    const core::request& how, const std::stop_token& cancel) {
+                    const core::request& how, const std::stop_token& cancel,
+                    const std::shared_ptr<core::owner>& who = {}) {
     refuse_fork(*home);
     question<std::vector<core::taken>> one(*home, home->engine);
     const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    auto mine = one.ask(core::take_all(home->engine, std::move(names), how));
+    auto mine = one.ask(core::take_all(home->engine, who, std::move(names), how));
     std::vector<held_lock> locks;
     for (auto& each : mine)
         locks.emplace_back(std::move(each.what), each.handle, home);
@@ -219,6 +220,21 @@ held_lock client::acquire(std::string_view name, lock_options options, std::stop
     return take(loop_, name, {options, {}}, cancel);
 }
 
+held_lock client::acquire_as(std::string_view name, std::string_view value, lock_options options,
+                             std::stop_token cancel) {
+    return take(loop_, name, {options, {}, std::string(value), false}, cancel);
+}
+
+held_lock client::try_acquire_as(std::string_view name, std::string_view value, try_options options,
+                                 std::stop_token cancel) {
+    return take(loop_, name, {once(options), options.retry, std::string(value), false}, cancel);
+}
+
+held_lock client::adopt(std::string_view name, std::string_view value, try_options options,
+                        std::stop_token cancel) {
+    return take(loop_, name, {once(options), options.retry, std::string(value), true}, cancel);
+}
+
 held_locks client::acquire_all(std::vector<std::string> names, lock_options options,
                                std::stop_token cancel) {
     return take_all(loop_, std::move(names), {options, {}}, cancel);
@@ -270,6 +286,16 @@ held_lock lock_owner::try_acquire(std::string_view name, try_options options,
 
 held_lock lock_owner::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
     return take(loop_, name, {options, {}}, cancel, who_);
+}
+
+held_locks lock_owner::acquire_all(std::vector<std::string> names, lock_options options,
+                                   std::stop_token cancel) {
+    return take_all(loop_, std::move(names), {options, {}}, cancel, who_);
+}
+
+held_locks lock_owner::try_acquire_all(std::vector<std::string> names, try_options options,
+                                       std::stop_token cancel) {
+    return take_all(loop_, std::move(names), core::to_request(options), cancel, who_);
 }
 
 }  // namespace pawl::blocking

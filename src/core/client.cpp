@@ -74,9 +74,14 @@ asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation>
     finish(home, std::move(done), ec, std::move(found));
 }
 
-asio::awaitable<held_locks> all_of(engine_ptr home, std::vector<std::string> names,
-                                   core::request how) {
-    auto mine = co_await core::take_all(home, std::move(names), how);
+asio::awaitable<held_lock> one_of(engine_ptr home, std::string name, core::request how) {
+    auto mine = co_await core::take(home, nullptr, std::move(name), std::move(how));
+    co_return held_lock(std::move(mine.what), mine.handle);
+}
+
+asio::awaitable<held_locks> all_of(engine_ptr home, std::shared_ptr<core::owner> who,
+                                   std::vector<std::string> names, core::request how) {
+    auto mine = co_await core::take_all(home, std::move(who), std::move(names), std::move(how));
     std::vector<held_lock> locks;
     for (auto& each : mine)
         locks.emplace_back(std::move(each.what), each.handle);
@@ -127,10 +132,16 @@ void client::start_acquire(engine_ptr home, std::shared_ptr<core::owner> who, st
         asio::bind_cancellation_slot(slot, end_operation{operation}));
 }
 
-void client::start_acquire_all(answer_handler<held_locks> done, engine_ptr home,
+void client::start_acquire_as(lock_handler done, engine_ptr home, std::string name, chosen value,
+                              lock_options options, std::optional<polling> once) {
+    core::request how{options, once, std::move(value.value), value.adopting};
+    ask(home, one_of(home, std::move(name), std::move(how)), std::move(done));
+}
+
+void client::start_acquire_all(answer_handler<held_locks> done, engine_ptr home, owner_ptr who,
                                std::vector<std::string> names, lock_options options,
                                std::optional<polling> once) {
-    ask(home, all_of(home, std::move(names), {options, once}), std::move(done));
+    ask(home, all_of(home, std::move(who), std::move(names), {options, once}), std::move(done));
 }
 
 void client::start_inspect(answer_handler<lock_info> done, engine_ptr home, std::string name) {

@@ -71,18 +71,10 @@ asio::awaitable<taken> engine::acquire(std::string name, lock_options options, b
     check_name(name);
     check_options(options);
     check_mode(options, backend_->promised());
-    if (closed_) throw error(errc::cancelled, "The client is closed; make a new one.");
+    refuse_closed();
     const auto began = time().now();
     const auto give_up_at = once ? began : plus(began, options.wait);
-    // Some backends read the last two digits as the number of the attempt.
-    const claim what{name,
-                     random_hex(time(), 15) + "00",
-                     std::min(options.ttl, options.max_hold),
-                     options.mode,
-                     options.fenced,
-                     options.fair,
-                     options.permits,
-                     options.of};
+    const auto what = claim_of(name, options);
     std::optional<grant> given;
     // Who may hold it beside others, or must not go before others, stands in line at the service.
     const bool alone = once || options.fair || options.mode != lock_mode::exclusive;
@@ -97,15 +89,53 @@ asio::awaitable<taken> engine::acquire(std::string name, lock_options options, b
     }
     if (!given) throw timed_out(name);
     hold got{what, std::move(*given)};
-    auto one = std::make_shared<lease>(shared_from_this(), time(), std::move(got), time().now(),
-                                       options.max_hold);
+    co_return keep(std::move(got), options.max_hold);
+}
+
+asio::awaitable<taken> engine::acquire_as(std::string name, std::string value, lock_options options,
+                                          bool adopting) {
+    check_name(name);
+    check_options(options);
+    check_value(value, options, backend_->promised());
+    refuse_closed();
+    auto what = claim_of(std::move(name), options);
+    what.value = std::move(value);
+    std::optional<grant> given;
+    if (adopting)
+        given = co_await backend_->adopt(what);
+    else
+        given = co_await backend_->acquire(what, time().now());
+    if (!given) co_return taken{};
+    hold got{std::move(what), std::move(*given)};
+    co_return keep(std::move(got), options.max_hold);
+}
+
+void engine::refuse_closed() const {
+    if (closed_) throw error(errc::cancelled, "The client is closed; make a new one.");
+}
+
+claim engine::claim_of(std::string name, const lock_options& options) const {
+    // Some backends read the last two digits as the number of the attempt.
+    return {.name = std::move(name),
+            .owner = random_hex(time(), 15) + "00",
+            .ttl = std::min(options.ttl, options.max_hold),
+            .mode = options.mode,
+            .fenced = options.fenced,
+            .fair = options.fair,
+            .permits = options.permits,
+            .of = options.of};
+}
+
+taken engine::keep(hold got, duration max_hold) {
+    auto one =
+        std::make_shared<lease>(shared_from_this(), time(), std::move(got), time().now(), max_hold);
     ++count_->grants;
     keeper_->keep(one);
     if (!keeping_) {
         keeping_ = true;
         asio::co_spawn(strand_, keeper_->run(shared_from_this()), asio::detached);
     }
-    co_return taken{std::move(one), 0};
+    return {std::move(one), 0};
 }
 
 asio::awaitable<lock_info> engine::inspect(std::string name) {

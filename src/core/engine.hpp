@@ -40,6 +40,11 @@ public:
     // Strand. An empty result: somebody else's, where `once`. Throws pawl::error.
     boost::asio::awaitable<taken> acquire(std::string name, lock_options options, bool once);
 
+    // Strand. Asks once for a hold under a value of the caller's own; adopting, for what is held so
+    // already. An empty result: somebody else's, or not held so.
+    boost::asio::awaitable<taken> acquire_as(std::string name, std::string value,
+                                             lock_options options, bool adopting);
+
     // Strand. For people and tools.
     boost::asio::awaitable<lock_info> inspect(std::string name);
     boost::asio::awaitable<std::vector<lock_info>> list(std::string prefix);
@@ -87,6 +92,9 @@ public:
 private:
     engine(const boost::asio::any_io_executor& on, client_options options, bool serial);
 
+    void refuse_closed() const;
+    claim claim_of(std::string name, const lock_options& options) const;
+    taken keep(hold got, duration max_hold);
     template <class Handler, class... Answers>
     void hand_over(Handler done, Answers... answers) const;
     void lost(std::string_view owner, loss_reason why) override;

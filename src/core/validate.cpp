@@ -2,9 +2,22 @@
 
 #include <pawl/error.hpp>
 
+#include <optional>
 #include <string>
 
 namespace pawl::core {
+namespace {
+
+// Its place, counted from 1.
+std::optional<std::size_t> control_character_in(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (byte < 0x20 || byte == 0x7f) return i + 1;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
 
 void check_name(std::string_view name) {
     if (name.empty())
@@ -12,12 +25,9 @@ void check_name(std::string_view name) {
     if (name.size() > 512)
         throw error(errc::bad_name, "The lock's name has " + std::to_string(name.size()) +
                                         " bytes; use at most 512.");
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(name[i]);
-        if (byte < 0x20 || byte == 0x7f)
-            throw error(errc::bad_name, "The lock's name has a control character at byte " +
-                                            std::to_string(i + 1) + "; use printable characters.");
-    }
+    if (const auto at = control_character_in(name))
+        throw error(errc::bad_name, "The lock's name has a control character at byte " +
+                                        std::to_string(*at) + "; use printable characters.");
 }
 
 void check_options(const lock_options& options) {
@@ -52,6 +62,23 @@ void check_mode(const lock_options& options, const promises& promised) {
     if (options.mode == lock_mode::shared && !promised.shared) refuse("shared locks");
     if (options.mode == lock_mode::permits && !promised.permits) refuse("permits");
     if (options.fair && !promised.strictly_fair) refuse("strictly fair locks");
+}
+
+void check_value(std::string_view value, const lock_options& options, const promises& promised) {
+    if (!promised.chosen_values)
+        throw error(errc::unsupported,
+                    "This service keeps no values of the caller's own; let Pawl choose it, or use "
+                    "Redis' native layout.");
+    if (value.empty() || value.size() > 256)
+        throw error(errc::bad_option, "The value has " + std::to_string(value.size()) +
+                                          " bytes; give it 1 to 256, and another one each time.");
+    if (const auto at = control_character_in(value))
+        throw error(errc::bad_option, "The value has a control character at byte " +
+                                          std::to_string(*at) + "; use printable characters.");
+    if (options.mode != lock_mode::exclusive || options.fair)
+        throw error(errc::bad_option,
+                    "Only a plain exclusive lock can have a value of the caller's own: neither a "
+                    "shared one, nor permits, nor a fair one.");
 }
 
 void check_polling(const polling& retry) {

@@ -10,16 +10,25 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
-asio::awaitable<taken> poll(engine::ptr home, std::string name, lock_options options,
-                            polling retry) {
+// As often as `how.once` says, or until `options.wait` is over.
+asio::awaitable<taken> poll(engine::ptr home, std::string name, request how) {
+    const auto retry = how.once.value_or(polling{});
     check_polling(retry);
+    const auto give_up_at =
+        how.once ? time_point::max() : plus(home->time().now(), how.options.wait);
     alarm pause(home->time(), home->strand());
     duration longest = retry.interval;
-    for (auto left = retry.tries;; --left) {
-        auto one = co_await home->acquire(name, options, true);
-        if (one.what || left == 1) co_return one;
+    for (std::uint32_t tried = 1;; ++tried) {
+        taken one;
+        if (how.value)
+            one = co_await home->acquire_as(name, *how.value, how.options, how.adopting);
+        else
+            one = co_await home->acquire(name, how.options, true);
+        if (one.what || (how.once && tried >= retry.tries)) co_return one;
+        const auto now = home->time().now();
+        if (now >= give_up_at) throw timed_out(name);
         const auto chosen = random_between(home->time(), longest / 2, longest);
-        co_await pause.wait_until(home->time().now() + chosen);
+        co_await pause.wait_until(std::min(give_up_at, plus(now, chosen)));
         const auto grown = static_cast<double>(longest.count()) * retry.growth;
         longest = grown < static_cast<double>(retry.longest.count())
                       ? duration(static_cast<duration::rep>(grown))
@@ -104,13 +113,13 @@ void owner::remember(const std::string& name, const std::shared_ptr<lease>& one)
 asio::awaitable<taken> take(engine::ptr home, std::shared_ptr<owner> who, std::string name,
                             request how) {
     if (who) return take_as(std::move(home), std::move(who), std::move(name), how);
-    if (how.once && how.once->tries != 1)
-        return poll(std::move(home), std::move(name), how.options, *how.once);
+    if (how.value || (how.once && how.once->tries != 1))
+        return poll(std::move(home), std::move(name), std::move(how));
     return home->acquire(std::move(name), how.options, how.once.has_value());
 }
 
-asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::vector<std::string> names,
-                                             request how) {
+asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::shared_ptr<owner> who,
+                                             std::vector<std::string> names, request how) {
     check_names(names);
     check_options(how.options);
     std::sort(names.begin(), names.end());
@@ -122,7 +131,7 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::vector<std::
         for (const auto& name : names) {
             if (give_up_at != time_point::max())
                 how.options.wait = std::max(duration{}, give_up_at - home->time().now());
-            auto one = co_await take(home, nullptr, name, how);
+            auto one = co_await take(home, who, name, how);
             if (!one.what) {
                 give_back(*home, mine);
                 co_return std::vector<taken>{};

@@ -15,6 +15,8 @@ namespace pawl::core {
 struct request {
     lock_options options;
     std::optional<polling> once;
+    std::optional<std::string> value{};  // of the caller's own
+    bool adopting = false;               // what is held under it already
 };
 
 [[nodiscard]] request to_request(const try_options& options);
@@ -41,8 +43,9 @@ private:
 [[nodiscard]] boost::asio::awaitable<taken> take(engine::ptr home, std::shared_ptr<owner> who,
                                                  std::string name, request how);
 
-// All or none, in one order; empty: one of them is somebody else's, where `once`.
+// All or none, in one order; empty: one of them is somebody else's, where `once`. `who` as above.
 [[nodiscard]] boost::asio::awaitable<std::vector<taken>> take_all(engine::ptr home,
+                                                                  std::shared_ptr<owner> who,
                                                                   std::vector<std::string> names,
                                                                   request how);
 

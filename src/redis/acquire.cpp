@@ -95,6 +95,7 @@ public:
 };
 
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_point give_up_at) {
+    if (!what.value.empty()) co_return co_await bid_for(what, false);
     const bool waits = give_up_at > now();
     for (unsigned attempt = 0;; ++attempt) {
         std::optional<error> trouble;

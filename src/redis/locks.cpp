@@ -105,6 +105,7 @@ asio::awaitable<void> locks::close() {
 promises locks::promised() const noexcept {
     promises made;
     made.loss_is_pushed = true;
+    made.chosen_values = true;
     return made;
 }
 

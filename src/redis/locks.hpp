@@ -10,6 +10,7 @@
 #include <pawl/error.hpp>
 
 #include <map>
+#include <set>
 
 namespace pawl::redis {
 
@@ -32,6 +33,7 @@ public:
 
     boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                          time_point give_up_at) override;
+    boost::asio::awaitable<std::optional<grant>> adopt(const claim& what) override;
     boost::asio::awaitable<void> renew(std::span<renewal> batch) override;
     boost::asio::awaitable<release_result> release(const hold& what) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
@@ -43,6 +45,7 @@ public:
 
 private:
     class visit;
+    class bid;
     class busy;
     // Whom a release names to go next. A copy: the waiter may leave while the release is under way.
     struct heir {
@@ -79,6 +82,11 @@ private:
     void inherit(const std::string& name, const keys& where, const heir& to, const reply& answer,
                  time_point asked);
 
+    // Under a value of the caller's own: chosen.cpp.
+    boost::asio::awaitable<std::optional<grant>> bid_for(const claim& what, bool adopting);
+    boost::asio::awaitable<void> undo(keys where, std::string value, duration ttl,
+                                      std::uint64_t generation);
+
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view key) override;
     void on_connected(const session& now) override;
@@ -94,7 +102,8 @@ private:
     script_runner scripts_;
     waiter_table waiters_;
     std::map<std::string, unsigned, std::less<>> passes_;
-    unsigned busy_ = 0;  // releases and leaves under way
+    std::set<std::pair<std::string, std::string>> undoing_;  // lock and chosen value
+    unsigned busy_ = 0;                                      // releases and leaves under way
     bool closing_ = false;
 };
 

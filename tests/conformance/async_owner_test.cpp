@@ -60,6 +60,19 @@ TEST_P(AsyncOwner, ManyCoroutinesShareOneGrant) {
         EXPECT_EQ(each.token(), handles.front().token());
 }
 
+TEST_P(AsyncOwner, TakesSeveralWithWhatItHas) {
+    auto locks = make_client(), other = make_client();
+    pawl::lock_owner me(locks);
+    auto mine = me.async_acquire("b", options, asio::use_future).get();
+    auto all = me.async_acquire_all({"b", "a"}, options, asio::use_future).get();
+    EXPECT_EQ(all.token("b"), mine.token());
+    EXPECT_FALSE(other.async_try_acquire("a", once, asio::use_future).get());
+    EXPECT_EQ(all.async_release(asio::use_future).get(), pawl::release_result::still_held);
+    EXPECT_FALSE(other.async_try_acquire("b", once, asio::use_future).get());
+    EXPECT_TRUE(other.async_try_acquire("a", once, asio::use_future).get());
+    EXPECT_TRUE(me.async_try_acquire_all({"b"}, once, asio::use_future).get());
+}
+
 INSTANTIATE_TEST_SUITE_P(On, AsyncOwner, testing::ValuesIn(tested::async_places()),
                          [](const auto& each) { return each.param.name; });
 

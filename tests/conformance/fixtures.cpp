@@ -48,7 +48,8 @@ private:
 // One server for each promise, over TCP.
 class redis_fixture : public pawl::conformance::fixture {
 public:
-    explicit redis_fixture(std::string options = {}, promises promised = {.loss_is_pushed = true})
+    explicit redis_fixture(std::string options = {},
+                           promises promised = {.loss_is_pushed = true, .chosen_values = true})
         : options_(std::move(options)), promised_(promised) {}
 
     world fresh() override {

@@ -56,7 +56,8 @@ public:
         if (dice < 46) return look();
         if (dice < 66) return release();
         if (dice < 76) return leave();
-        if (dice < 86) return renew();
+        if (dice < 84) return renew();
+        if (dice < 86) return adopt();
         if (dice < 89) return {"force", four_keys(), {floor(), "ch:"}};
         if (dice < 92) return {"inspect", {key(""), key(":f"), key(":q")}, {}};
         return from_outside();
@@ -148,6 +149,10 @@ private:
             all.arguments.push_back(ttl());
         }
         return all;
+    }
+    operation adopt() {
+        const words keys{key(""), key(":f")};
+        return {"adopt", keys, {present_or_new_value(), ttl(), chance_.chance(0.2) ? "" : floor()}};
     }
     // Other clients, operators, evictions: also what should never be there.
     operation from_outside() {
@@ -351,7 +356,7 @@ void expect_every_outcome(const std::map<std::string, int>& seen, int messages) 
          {"acquire 1 of 2", "acquire 0 of 2", "acquire 0 of 4", "acquire error WRONGTYPE",
           "look 1 of 4", "look 0 of 4", "look error WRONGTYPE", "release 1 of 1", "release 1 of 2",
           "release 2 of 1", "release 0 of 1", "leave 0", "leave 1", "renew 1 of 2", "renew 0 of 2",
-          "force 0", "force 1"}) {
+          "adopt 1 of 2", "adopt 0 of 1", "force 0", "force 1"}) {
         const auto it = seen.find(one);
         EXPECT_GT(it == seen.end() ? 0 : it->second, 200) << one;
     }

@@ -223,6 +223,13 @@ reply renew(script_call& s) {
     return array_reply(std::move(answers));
 }
 
+reply adopt(script_call& s) {
+    if (s.keys.get(s.key[0]) != s.arg[0]) return array_reply({integer_reply(0)});
+    s.keys.pexpire(s.key[0], to_number(s.arg[1]));
+    auto token = s.arg[2].empty() ? "0" : next_token(s, s.key[1], s.arg[2]);
+    return array_reply({integer_reply(1), string_reply(std::move(token))});
+}
+
 // ^(%x+);(%x+);
 std::optional<std::pair<std::string_view, std::string_view>> owner_and_client(
     std::string_view text) {
@@ -263,12 +270,13 @@ reply inspect(script_call& s) {
     return array_reply(std::move(items));
 }
 
-constexpr std::array<std::pair<std::string_view, twin>, 7> twins{{
+constexpr std::array<std::pair<std::string_view, twin>, 8> twins{{
     {"acquire", acquire},
     {"look", look},
     {"leave", leave},
     {"release", release},
     {"renew", renew},
+    {"adopt", adopt},
     {"force", force},
     {"inspect", inspect},
 }};

@@ -7,10 +7,10 @@ namespace plain {
 
 const std::vector<library>& libraries() {
     static const std::vector<library> all{
-        {"redsync", "go", "redsync", "{name}"},
+        {"redsync", "go", "redsync", "{name}", false, true},
         {"node_redlock", "js", "redlock", "{name}"},
-        {"redis_semaphore", "js", "redis-semaphore", "mutex:{name}"},
-        {"redis_py", "py", "redis-py", "{name}"},
+        {"redis_semaphore", "js", "redis-semaphore", "mutex:{name}", false, true},
+        {"redis_py", "py", "redis-py", "{name}", false, true},
         {"pottery", "py", "pottery", "redlock:{name}"},
         {"python_redis_lock", "py", "python-redis-lock", "lock:{name}", true},
     };
@@ -21,6 +21,13 @@ std::vector<library> those_that_poll() {
     std::vector<library> some;
     std::ranges::copy_if(libraries(), std::back_inserter(some),
                          [](const library& each) { return !each.waits_for_signals; });
+    return some;
+}
+
+std::vector<library> those_with_values() {
+    std::vector<library> some;
+    std::ranges::copy_if(libraries(), std::back_inserter(some),
+                         [](const library& each) { return each.has_values; });
     return some;
 }
 

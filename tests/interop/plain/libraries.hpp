@@ -9,5 +9,7 @@ namespace plain {
 
 [[nodiscard]] const std::vector<library>& libraries();
 [[nodiscard]] std::vector<library> those_that_poll();
+// Those whose user may choose the value: the verbs `take_as` and `adopt`.
+[[nodiscard]] std::vector<library> those_with_values();
 
 }  // namespace plain

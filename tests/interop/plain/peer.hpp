@@ -2,6 +2,8 @@
 //
 //   take NAME TTL_MS                         asks once               -> got | busy
 //   wait NAME TTL_MS BOUND_MS                asks until then         -> got | busy
+//   take_as NAME TTL_MS VALUE                asks once, under that value        -> got | busy
+//   adopt NAME TTL_MS VALUE                  extends what is held under it      -> got | busy
 //   give                                     gives back what it got  -> gave | lost
 //   crowd NAME TTL_MS JOURNAL STOP WHO       holds again and again until the file STOP is there;
 //                                            each hold is a line "in WHO" and a line "out WHO" in
@@ -22,6 +24,7 @@ struct library {
     std::string argument;            // what that program calls it
     std::string key;                 // Pawl's key template for it
     bool waits_for_signals = false;  // sleeps until its own kind signals, or its ttl is over
+    bool has_values = false;         // its user may choose the value that it locks with
 };
 
 std::ostream& operator<<(std::ostream& out, const library& which);

@@ -43,6 +43,25 @@ func (p *peer) wait(name string, ttl, bound time.Duration) bool {
 	return true
 }
 
+func (p *peer) takeAs(name string, ttl time.Duration, value string) bool {
+	chosen := func() (string, error) { return value, nil }
+	mutex := p.locks.NewMutex(name, redsync.WithExpiry(ttl), redsync.WithGenValueFunc(chosen))
+	if mutex.TryLock() != nil {
+		return false
+	}
+	p.held = mutex
+	return true
+}
+
+func (p *peer) adopt(name string, ttl time.Duration, value string) bool {
+	mutex := p.locks.NewMutex(name, redsync.WithExpiry(ttl), redsync.WithValue(value))
+	if done, err := mutex.Extend(); !done || err != nil {
+		return false
+	}
+	p.held = mutex
+	return true
+}
+
 func (p *peer) give() bool {
 	done, err := p.held.Unlock()
 	return done && err == nil
@@ -83,6 +102,10 @@ func (p *peer) answer(words []string) string {
 		return say(p.wait(words[1], milliseconds(words[2]), 0), "got", "busy")
 	case "wait":
 		return say(p.wait(words[1], milliseconds(words[2]), milliseconds(words[3])), "got", "busy")
+	case "take_as":
+		return say(p.takeAs(words[1], milliseconds(words[2]), words[3]), "got", "busy")
+	case "adopt":
+		return say(p.adopt(words[1], milliseconds(words[2]), words[3]), "got", "busy")
 	case "give":
 		return say(p.give(), "gave", "lost")
 	default:

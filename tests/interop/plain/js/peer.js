@@ -43,13 +43,22 @@ class RedisSemaphore {
     this.server = server;
   }
 
-  async wait(name, ttl, bound) {
+  takeAs(name, ttl, identifier) {
+    return this.wait(name, ttl, 0, { identifier });
+  }
+
+  adopt(name, ttl, identifier) {
+    return this.wait(name, ttl, 0, { identifier, acquiredExternally: true });
+  }
+
+  async wait(name, ttl, bound, more = {}) {
     const mutex = new this.Mutex(this.server, name, {
       lockTimeout: ttl,
       acquireTimeout: Math.max(bound, 1),
       acquireAttemptsLimit: bound === 0 ? 1 : Number.POSITIVE_INFINITY,
       retryInterval: RETRY_MS,
       refreshInterval: 0,
+      ...more,
     });
     if (!(await mutex.tryAcquire())) return false;
     this.held = mutex;
@@ -88,6 +97,10 @@ async function answer(peer, [verb, name, ttl, ...rest]) {
       return (await peer.wait(name, Number(ttl), 0)) ? 'got' : 'busy';
     case 'wait':
       return (await peer.wait(name, Number(ttl), Number(rest[0]))) ? 'got' : 'busy';
+    case 'take_as':
+      return (await peer.takeAs(name, Number(ttl), rest[0])) ? 'got' : 'busy';
+    case 'adopt':
+      return (await peer.adopt(name, Number(ttl), rest[0])) ? 'got' : 'busy';
     case 'give':
       return (await peer.give()) ? 'gave' : 'lost';
     default:

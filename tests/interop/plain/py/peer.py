@@ -14,70 +14,73 @@ import redis
 RETRY_SECONDS = 0.01
 
 
-class RedisPy:
-    def __init__(self, server):
-        self.server = server
+class Library:
+    """Takes locks and gives them back; `not_ours` is what a release of somebody else's throws."""
 
-    def wait(self, name, ttl, bound):
-        """A ttl of 0 is its default: a lock without an end."""
-        lock = self.server.lock(name, timeout=ttl or None, sleep=RETRY_SECONDS)
-        if not lock.acquire(blocking=bound > 0, blocking_timeout=bound or None):
-            return False
-        self.held = lock
-        return True
+    def __init__(self, server, not_ours):
+        self.server = server
+        self.not_ours = not_ours
+        self.held = None
+
+    def keep(self, lock, got):
+        if got:
+            self.held = lock
+        return got
 
     def give(self):
         try:
             self.held.release()
             return True
-        except redis.exceptions.LockError:
+        except self.not_ours:
             return False
 
 
-class Pottery:
+class RedisPy(Library):
+    def __init__(self, server):
+        super().__init__(server, redis.exceptions.LockError)
+
+    def lock(self, name, ttl):
+        """A ttl of 0 is its default: a lock without an end."""
+        return self.server.lock(name, timeout=ttl or None, sleep=RETRY_SECONDS)
+
+    def wait(self, name, ttl, bound):
+        lock = self.lock(name, ttl)
+        return self.keep(lock, lock.acquire(blocking=bound > 0, blocking_timeout=bound or None))
+
+    def take_as(self, name, ttl, value):
+        lock = self.lock(name, ttl)
+        return self.keep(lock, lock.acquire(blocking=False, token=value))
+
+    def adopt(self, name, ttl, value):
+        lock = self.lock(name, ttl)
+        lock.local.token = value.encode()
+        return self.keep(lock, lock.owned() and lock.extend(ttl, replace_ttl=True))
+
+
+class Pottery(Library):
     def __init__(self, server):
         import pottery
-        self.pottery = pottery
-        self.server = server
+        super().__init__(server, pottery.ReleaseUnlockedLock)
+        self.redlock = pottery.Redlock
 
     def wait(self, name, ttl, bound):
-        lock = self.pottery.Redlock(key=name, masters={self.server}, auto_release_time=ttl)
-        if not lock.acquire(blocking=bound > 0, timeout=bound or -1):
-            return False
-        self.held = lock
-        return True
-
-    def give(self):
-        try:
-            self.held.release()
-            return True
-        except self.pottery.ReleaseUnlockedLock:
-            return False
+        lock = self.redlock(key=name, masters={self.server}, auto_release_time=ttl)
+        return self.keep(lock, lock.acquire(blocking=bound > 0, timeout=bound or -1))
 
 
-class PythonRedisLock:
+class PythonRedisLock(Library):
     def __init__(self, server):
         import redis_lock
-        self.redis_lock = redis_lock
-        self.server = server
+        super().__init__(server, redis_lock.NotAcquired)
+        self.lock = redis_lock.Lock
         logging.getLogger("redis_lock").setLevel(logging.ERROR)
 
     def wait(self, name, ttl, bound):
         """Its ttl is in whole seconds, and it waits for no longer than that."""
         expire = math.ceil(ttl)
-        lock = self.redis_lock.Lock(self.server, name, expire=expire)
+        lock = self.lock(self.server, name, expire=expire)
         timeout = min(bound, expire) if bound > 0 else None
-        if not lock.acquire(blocking=bound > 0, timeout=timeout):
-            return False
-        self.held = lock
-        return True
-
-    def give(self):
-        try:
-            self.held.release()
-            return True
-        except self.redis_lock.NotAcquired:
-            return False
+        return self.keep(lock, lock.acquire(blocking=bound > 0, timeout=timeout))
 
 
 def crowd(peer, name, ttl, journal, stop, who):
@@ -95,13 +98,17 @@ def crowd(peer, name, ttl, journal, stop, who):
 
 def answer(peer, verb, name="", ttl="0", *rest):
     seconds = int(ttl) / 1000
-    if verb == "take":
-        return "got" if peer.wait(name, seconds, 0) else "busy"
-    if verb == "wait":
-        return "got" if peer.wait(name, seconds, int(rest[0]) / 1000) else "busy"
     if verb == "give":
         return "gave" if peer.give() else "lost"
-    return f"late {crowd(peer, name, seconds, *rest)}"
+    if verb == "crowd":
+        return f"late {crowd(peer, name, seconds, *rest)}"
+    got = {
+        "take": lambda: peer.wait(name, seconds, 0),
+        "wait": lambda: peer.wait(name, seconds, int(rest[0]) / 1000),
+        "take_as": lambda: peer.take_as(name, seconds, *rest),
+        "adopt": lambda: peer.adopt(name, seconds, *rest),
+    }[verb]()
+    return "got" if got else "busy"
 
 
 def main(library, port):
