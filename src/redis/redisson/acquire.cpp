@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis::redisson {
 
-locks::attempt::attempt(locks& home, target what)
-    : to(std::move(what)),
+locks::attempt::attempt(locks& home, const claim& what)
+    : to(home.target_of(what)),
       woken(home.time(), home.context_.strand),
       home_(home),
       here_(home.waiting_.emplace(to.channel, this)) {}
@@ -58,13 +58,16 @@ std::string locks::new_owner(kind what, bool fenced) {
            (what == kind::write ? ":write" : "");
 }
 
+target locks::target_of(const claim& what) {
+    const auto as = kind_of(what, where_.object);
+    return {what, as, naming_.of(what.name), new_owner(as, what.fenced)};
+}
+
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_point give_up_at) {
     const bool waits = give_up_at > now();
-    const auto as = kind_of(what, where_.object);
-    const auto keys = naming_.of(what.name);
-    std::optional<attempt> mine;
+    std::unique_ptr<attempt> mine;
     for (;;) {
-        if (!mine) mine.emplace(*this, target(what, as, keys, new_owner(as, what.fenced)));
+        if (!mine) mine = std::make_unique<attempt>(*this, what);
         std::optional<error> trouble;
         auto look_at = give_up_at;
         try {

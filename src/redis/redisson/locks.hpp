@@ -41,7 +41,10 @@ private:
 
     [[nodiscard]] time_point look_after(duration left) const;
     [[nodiscard]] std::string new_owner(kind what, bool fenced);
+    [[nodiscard]] target target_of(const claim& what);
     [[nodiscard]] target target_of(const hold& what) const;
+    // What a writer is after its downgrade.
+    [[nodiscard]] target reader_of(const hold& what) const;
     // A cluster's channels are told by another command; valid while the connection is up.
     [[nodiscard]] std::string_view publish() const noexcept {
         return link_->current().sharded ? "SPUBLISH" : "PUBLISH";
@@ -72,7 +75,7 @@ private:
 // out: then the owner is undone and never used again. One that stands in line leaves it.
 class locks::attempt {
 public:
-    attempt(locks& home, target what);
+    attempt(locks& home, const claim& what);
     ~attempt();
     attempt(const attempt&) = delete;
     attempt& operator=(const attempt&) = delete;

@@ -111,12 +111,16 @@ asio::awaitable<void> locks::release_later(target what, std::string latch) {
     if (!closing_ && what.what != kind::semaphore) co_await forget(std::move(latch));
 }
 
+target locks::reader_of(const hold& what) const {
+    auto shared = what;
+    shared.claim.mode = lock_mode::shared;
+    auto& owner = shared.grant.proof;
+    if (owner.ends_with(":write")) owner.resize(owner.size() - 6);
+    return target_of(shared);
+}
+
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& what) {
-    auto shared = what.claim;
-    shared.mode = lock_mode::shared;
-    auto reader = what.grant.proof;
-    if (reader.ends_with(":write")) reader.resize(reader.size() - 6);
-    const target mine(shared, kind_of(shared, where_.object), naming_.of(what.claim.name), reader);
+    const auto mine = reader_of(what);
     const auto give_up_at = what.grant.deadline;
     if (!link_->connected()) co_await connect(give_up_at);
     const std::array<std::string_view, 2> keys{mine.keys.lock, mine.own_key};
