@@ -54,7 +54,7 @@ private:
                                         time_point give_up_at);
     boost::asio::awaitable<void> undo(target what, std::uint64_t generation);
     boost::asio::awaitable<void> renew_together(std::span<renewal> batch);
-    boost::asio::awaitable<reply> send_release(const target& what, const std::string& latch,
+    boost::asio::awaitable<reply> send_release(const target& what, std::string latch,
                                                time_point give_up_at);
     boost::asio::awaitable<void> release_later(target what, std::string latch);
     boost::asio::awaitable<void> forget(std::string latch);

@@ -48,7 +48,7 @@ asio::awaitable<void> locks::renew_together(std::span<renewal> batch) {
     co_await renew_by(scripts::renew, batch, keys, arguments);
 }
 
-asio::awaitable<reply> locks::send_release(const target& what, const std::string& latch,
+asio::awaitable<reply> locks::send_release(const target& what, std::string latch,
                                            time_point give_up_at) {
     if (!link_->connected()) co_await connect(give_up_at);
     // It must outlive every attempt to say this release again.
