@@ -1,9 +1,9 @@
 -- acquire: takes the lock, and the next token where its counter is named, if nobody has it.
--- KEYS lock [counter]   ARGV owner ttl_ms   -> {1, token} | {0, ms left}
+-- KEYS lock queue [counter]   ARGV owner ttl_ms   -> {1, token} | {0, ms left}
 --@include _lock.lua
 --@include _token.lua
 if redis.call("HLEN", KEYS[1]) == 0 then
-    local token, trouble = next_token(KEYS[2])
+    local token, trouble = next_token(KEYS[3])
     if trouble then
         return trouble
     end

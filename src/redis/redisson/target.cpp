@@ -63,7 +63,8 @@ std::vector<std::string_view> target::script_keys() const {
     case kind::permits: return {keys.lock, keys.lent};
     case kind::read:
     case kind::semaphore: return {keys.lock, own_key};
-    default: return {keys.lock};
+    case kind::write: return {keys.lock};
+    default: return {keys.lock, keys.queue};
     }
 }
 

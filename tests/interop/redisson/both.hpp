@@ -44,7 +44,8 @@ private:
 
 class both {
 public:
-    both();
+    // `cluster`: the server is one, of a single node.
+    explicit both(bool cluster = false);
 
     // `ttl` is the lease of Pawl's locks, and Redisson's lockWatchdogTimeout.
     [[nodiscard]] side java(std::chrono::milliseconds ttl = 60s) const;
@@ -60,6 +61,7 @@ public:
 private:
     [[nodiscard]] std::string url() const { return server_.url("?layout=redisson"); }
 
+    const bool cluster_;
     support::redis_server server_;
     pawl::blocking::client eyes_;
 };
