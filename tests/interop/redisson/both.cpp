@@ -84,4 +84,11 @@ bool both::has_waiters(const std::string& name, std::uint64_t count) {
     return support::eventually([&] { return eyes_.inspect(name).waiters == count; });
 }
 
+bool both::has_listeners(std::size_t count) {
+    const std::string how = cluster_ ? "SHARDCHANNELS" : "CHANNELS";
+    return support::eventually([&] {
+        return server_.ask({"PUBSUB", how, "redisson_*"}).items.size() == count;
+    });
+}
+
 }  // namespace interop

@@ -54,6 +54,8 @@ public:
     [[nodiscard]] pawl::blocking::client& eyes() noexcept { return eyes_; }
     // As many clients listen for the lock's release.
     [[nodiscard]] bool has_waiters(const std::string& name, std::uint64_t count);
+    // The same, of whatever it is: as many channels of locks are heard by somebody.
+    [[nodiscard]] bool has_listeners(std::size_t count);
     [[nodiscard]] std::string file(const std::string& name) const {
         return server_.folder().file(name);
     }

@@ -21,8 +21,8 @@ public final class Peer {
     private final long offset;
     private final Map<String, Deque<Taker.Taken>> held = new HashMap<>();
 
-    private Peer(RedissonClient redisson, long offset) {
-        taker = new Taker(redisson);
+    private Peer(RedissonClient redisson, long lease, long offset) {
+        taker = new Taker(redisson, lease);
         this.offset = offset;
     }
 
@@ -95,7 +95,8 @@ public final class Peer {
     /** URL WATCHDOG_MS OFFSET_NS ["cluster"]. */
     public static void main(String[] arguments) throws Exception {
         RedissonClient redisson = Redisson.create(configured(arguments));
-        Peer peer = new Peer(redisson, Long.parseLong(arguments[2]));
+        Peer peer = new Peer(redisson, Long.parseLong(arguments[1]),
+                Long.parseLong(arguments[2]));
         System.out.println("ready");
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {

@@ -20,9 +20,12 @@ final class Taker {
     record Taken(long token, Runnable end) {}
 
     private final RedissonClient redisson;
+    private final long lease;
 
-    Taker(RedissonClient redisson) {
+    /** `lease` is that of permits, in ms, which have no watchdog. */
+    Taker(RedissonClient redisson, long lease) {
         this.redisson = redisson;
+        this.lease = lease;
     }
 
     RLock lock(String name) {
@@ -50,12 +53,12 @@ final class Taker {
         return new Taken(acquire(lock, how), lock::unlock);
     }
 
-    private static Taken takePermits(RPermitExpirableSemaphore of, int how, int count)
+    private Taken takePermits(RPermitExpirableSemaphore of, int how, int count)
             throws InterruptedException {
         of.trySetPermits(PERMITS);
         List<String> ids = how % 2 == 0
-                ? of.acquire(count, 20, TimeUnit.SECONDS)
-                : of.tryAcquire(count, 60, 20, TimeUnit.SECONDS);
+                ? of.acquire(count, lease, TimeUnit.MILLISECONDS)
+                : of.tryAcquire(count, 60000, lease, TimeUnit.MILLISECONDS);
         if (ids.size() != count) throw new IllegalStateException("no permits within a minute");
         return new Taken(0, () -> of.release(ids));
     }
