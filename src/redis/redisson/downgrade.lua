@@ -10,4 +10,5 @@ end
 redis.call("SET", KEYS[2], "1", "PX", ARGV[3])
 redis.call("PEXPIRE", KEYS[1], math.max(redis.call("PTTL", KEYS[1]), ARGV[3]))
 redis.call(ARGV[4], ARGV[5], "1")
+redis.call(ARGV[4], ARGV[5], "0")
 return 1

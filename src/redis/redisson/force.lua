@@ -33,6 +33,7 @@ end
 if redis.call("HEXISTS", KEYS[1], "mode") == 1 then
     redis.call("DEL", KEYS[1])
     redis.call(ARGV[1], ARGV[3], "1")
+    redis.call(ARGV[1], ARGV[3], "0")
     return 1
 end
 redis.call("DEL", KEYS[1])

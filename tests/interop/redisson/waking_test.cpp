@@ -85,8 +85,8 @@ INSTANTIATE_TEST_SUITE_P(, Waking,
                                          pair_of_names{"read:it", "write:it"},
                                          pair_of_names{"permits 3", "permits 1"},
                                          pair_of_names{"semaphore 3", "semaphore 1"}),
-                         [](const auto& info) {
-                             auto name = info.param.held + "_to_" + info.param.wanted;
+                         [](const auto& one) {
+                             auto name = one.param.held + "_to_" + one.param.wanted;
                              std::replace_if(
                                  name.begin(), name.end(),
                                  [](char c) { return c == ':' || c == ' '; }, '_');
