@@ -1,5 +1,6 @@
 -- inspect: whatever the name is.
--- KEYS lock counter timeouts lent   ARGV numsub lock_channel rwlock_channel semaphore_channel tagged
+-- KEYS lock counter timeouts lent
+-- ARGV numsub lock_channel rwlock_channel semaphore_channel tagged
 -- -> {permits in all, token | false, waiters, {{owner, count, ms left, mode, permits}, …}}
 --@include _lock.lua
 --@include _clock.lua

@@ -31,7 +31,8 @@ final class Taker {
     RLock lock(String name) {
         if (name.startsWith("fenced")) return redisson.getFencedLock(name);
         if (name.startsWith("fair")) return redisson.getFairLock(name);
-        if (name.startsWith("read:")) return redisson.getReadWriteLock(name.substring(5)).readLock();
+        if (name.startsWith("read:"))
+            return redisson.getReadWriteLock(name.substring(5)).readLock();
         if (name.startsWith("write:"))
             return redisson.getReadWriteLock(name.substring(6)).writeLock();
         return redisson.getLock(name);
