@@ -22,7 +22,14 @@ struct tls_options {
 // How a lock lies in the server.
 enum class key_layout : std::uint8_t {
     native,   // Pawl's own; a lock's key is that of the plain SET NX PX libraries
-    redisson  // exactly that of Redisson's RLock and FencedLock: docs/redisson.md
+    redisson  // exactly that of Redisson's objects: docs/redisson.md
+};
+
+// What a name is to Java services, in Redisson's layout.
+enum class redisson_object : std::uint8_t {
+    lock,       // RLock, FencedLock where a token is asked for, FairLock where `fair` is
+    readwrite,  // ReadWriteLock
+    semaphore   // as `lock`, but permits are those of Semaphore, which has no leases
 };
 
 struct options {
@@ -42,6 +49,8 @@ struct options {
     // `redisson` shares locks with Java services. The key is then the plain name, or `key` as the
     // Java side's NameMapper makes it; `name_space` has no meaning and must stay as it is.
     key_layout layout = key_layout::native;
+    // With `redisson` only. Permits are those of PermitExpirableSemaphore, but for `semaphore`.
+    redisson_object object = redisson_object::lock;
     duration connect_timeout = std::chrono::seconds(5);
     // A request that has no answer by then means that the connection is dead.
     duration reply_timeout = std::chrono::seconds(5);

@@ -154,19 +154,18 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
     std::string trouble;
     try {
         const auto channels = heard_.all();
-        std::vector<std::string_view> names(channels.begin(), channels.end());
-        if (!channel_.empty()) names.emplace_back(channel_);
-        const auto hello = greeting(where_, names);
+        const auto hello = greeting(where_);
         pending first;
-        on->send(first, hello.first.text, hello.first.replies);
+        on->send(first, hello.text, hello.replies);
         co_await first.async_answer();
         first.throw_failure(about_);
         first.earlier.push_back(std::move(first.answer));
         auto met = read_greeting(about_, first.earlier);
         met.generation = session_.generation + 1;
         // A subscription has no reply, but its refusal has: it comes in place of the PING's.
+        const auto join = subscribing(channel_, channels, met.sharded);
         pending second;
-        on->send(second, hello.second.text, hello.second.replies);
+        on->send(second, join.text, join.replies);
         co_await second.async_answer();
         second.throw_failure(about_);
         refuse_errors(second.answer, about_);
@@ -302,7 +301,8 @@ asio::awaitable<void> wire::subscribe(std::string channel, time_point give_up_at
             continue;
         }
         std::string text;
-        append_command(text, std::array<std::string_view, 2>{"SUBSCRIBE", channel});
+        const std::string_view how = session_.sharded ? "SSUBSCRIBE" : "SUBSCRIBE";
+        append_command(text, std::array<std::string_view, 2>{how, channel});
         pending one;
         watch(one, give_up_at);
         const auto on = connection_;
@@ -323,7 +323,8 @@ void wire::leave(const std::string& channel) {
     if (!ready_ || closing_) return;
     ++context_.count->requests;
     std::string text;
-    append_command(text, std::array<std::string_view, 2>{"UNSUBSCRIBE", channel});
+    const std::string_view how = session_.sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
+    append_command(text, std::array<std::string_view, 2>{how, channel});
     connection_->tell_subscription(std::move(text));
 }
 
@@ -377,10 +378,11 @@ asio::awaitable<void> wire::limit_greeting(std::shared_ptr<wire> self,
 void wire::on_push(const reply& message) {
     if (listener_ == nullptr || message.items.size() < 2) return;
     const auto& words = message.items;
-    if (words[0].text == "message" && words.size() == 3) {
+    const auto& what = words[0].text;
+    if ((what == "message" || what == "smessage") && words.size() == 3) {
         ++context_.count->pushes;
         listener_->on_message(words[1].text, words[2].text);
-    } else if (words[0].text == "invalidate") {
+    } else if (what == "invalidate") {
         ++context_.count->pushes;
         // The null that FLUSHALL sends means every key.
         if (words[1].what == reply::kind::nil) listener_->on_invalidate("");

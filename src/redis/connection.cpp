@@ -227,7 +227,8 @@ error_code connection::parse(const std::function<void(const reply&)>& pushed) {
 bool connection::answers_front(const reply& push) const {
     if (asked_.empty() || !asked_.front().by_push || push.items.empty()) return false;
     const auto& what = push.items.front().text;
-    return what == "subscribe" || what == "unsubscribe";
+    return what == "subscribe" || what == "unsubscribe" || what == "ssubscribe" ||
+           what == "sunsubscribe";
 }
 
 void connection::deliver(reply message) {

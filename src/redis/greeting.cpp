@@ -7,6 +7,7 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace bredis = boost::redis;
 
@@ -28,26 +29,25 @@ std::int64_t number(const reply& from) {
 }
 
 // "6.0.16" is too old; what cannot be read is given a chance.
-bool too_old(const std::string& version) {
+bool older(const std::string& version, std::pair<unsigned, unsigned> than) {
     unsigned major = 99;
     unsigned minor = 0;
     const auto* end = version.data() + version.size();
     const auto parsed = std::from_chars(version.data(), end, major);
     if (parsed.ec != std::errc{}) return false;
     if (parsed.ptr != end) std::from_chars(parsed.ptr + 1, end, minor);
-    return major < 6 || (major == 6 && minor < 2);
+    return std::pair(major, minor) < than;
+}
+
+void add(commands& to, std::initializer_list<std::string_view> words) {
+    append_command(to.text, {words.begin(), words.size()});
+    ++to.replies;
 }
 
 }  // namespace
 
-std::pair<commands, commands> greeting(const options& where,
-                                       std::span<const std::string_view> channels) {
-    const auto add = [](commands& to, std::initializer_list<std::string_view> words) {
-        append_command(to.text, {words.begin(), words.size()});
-        ++to.replies;
-    };
-    std::pair<commands, commands> both;
-    auto& first = both.first;
+commands greeting(const options& where) {
+    commands first;
     if (where.password.empty()) {
         add(first, {"HELLO", "3", "SETNAME", "pawl"});
     } else {
@@ -58,13 +58,21 @@ std::pair<commands, commands> greeting(const options& where,
     add(first, {"INFO", "server"});
     add(first, {"TIME"});
     add(first, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
-    if (!channels.empty()) {
-        std::vector<std::string_view> words{"SUBSCRIBE"};
-        words.insert(words.end(), channels.begin(), channels.end());
-        append_command(both.second.text, words);  // confirmed by pushes, not by a reply
-    }
-    add(both.second, {"PING"});
-    return both;
+    return first;
+}
+
+// Subscriptions are confirmed by pushes, not by a reply.
+commands subscribing(const std::string& own, std::span<const std::string> channels, bool sharded) {
+    commands second;
+    std::vector<std::string_view> words{"SUBSCRIBE"};
+    if (!own.empty()) words.emplace_back(own);
+    if (!sharded) words.insert(words.end(), channels.begin(), channels.end());
+    if (words.size() > 1) append_command(second.text, words);
+    // Two may be of different slots.
+    for (std::size_t i = 0; sharded && i < channels.size(); ++i)
+        append_command(second.text, std::array<std::string_view, 2>{"SSUBSCRIBE", channels[i]});
+    add(second, {"PING"});
+    return second;
 }
 
 session read_greeting(const std::string& about, const std::vector<reply>& answers) {
@@ -90,7 +98,10 @@ session read_greeting(const std::string& about, const std::vector<reply>& answer
         if (field(info, "redis_mode") == "sentinel")
             throw error(errc::unsupported,
                         about + " is a Sentinel; give the URL of the server itself.");
-        if (too_old(field(info, "redis_version")))
+        // As Redisson decides it, which asks whether the server knows PUBSUB SHARDNUMSUB.
+        met.sharded =
+            field(info, "redis_mode") == "cluster" && !older(field(info, "redis_version"), {7, 0});
+        if (older(field(info, "redis_version"), {6, 2}))
             throw error(errc::unsupported, about + " is Redis " + met.version +
                                                "; Pawl needs Redis 6.2 or later, or Valkey.");
     }

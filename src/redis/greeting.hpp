@@ -10,18 +10,20 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace pawl::redis {
 
-// The questions, and the subscriptions that follow when they are answered well.
 struct commands {
     std::string text;
     unsigned replies = 0;
 };
-[[nodiscard]] std::pair<commands, commands> greeting(const options& where,
-                                                     std::span<const std::string_view> channels);
+// The questions.
+[[nodiscard]] commands greeting(const options& where);
+// What follows when they are answered well: the connection's own channel, where it has one, and
+// those of locks.
+[[nodiscard]] commands subscribing(const std::string& own, std::span<const std::string> channels,
+                                   bool sharded);
 
 // Throws pawl::error when the server refuses, with one sentence. `about` names the server.
 [[nodiscard]] session read_greeting(const std::string& about, const std::vector<reply>& answers);

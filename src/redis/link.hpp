@@ -31,6 +31,9 @@ struct session {
     std::string version;       // "7.0.15"
     std::string server;        // "redis" or "valkey"
     std::int64_t time_us = 0;  // the server's clock when it was made, µs since 1970
+    // A node of a cluster that keeps channels in slots: `subscribe` does so there with SSUBSCRIBE,
+    // and who publishes must use SPUBLISH.
+    bool sharded = false;
 };
 
 class link {

@@ -74,6 +74,15 @@ key_layout layout(const std::string& text) {
                                    "that Java services take with Redisson.");
 }
 
+redisson_object object(const std::string& text) {
+    if (text == "lock") return redisson_object::lock;
+    if (text == "readwrite") return redisson_object::readwrite;
+    if (text == "semaphore") return redisson_object::semaphore;
+    throw error(errc::bad_url, "The URL's option object=" + text +
+                                   " is unknown; use lock, readwrite or semaphore, which are "
+                                   "objects of Redisson.");
+}
+
 void apply(options& where, const std::string& name, const std::string& value) {
     if (name == "namespace")
         where.name_space = value;
@@ -81,6 +90,8 @@ void apply(options& where, const std::string& name, const std::string& value) {
         where.key = value;
     else if (name == "layout")
         where.layout = layout(value);
+    else if (name == "object")
+        where.object = object(value);
     else if (name == "password_file")
         where.password = first_line(value);
     else if (name == "password_env")
@@ -98,11 +109,11 @@ void apply(options& where, const std::string& name, const std::string& value) {
     else if (name == "verify")
         where.tls.verify = yes_or_no(name, value);
     else
-        throw error(errc::bad_url,
-                    "The URL's option '" + name +
-                        "' is unknown; known are namespace, key, layout, password_file, "
-                        "password_env, connect_timeout_ms, reply_timeout_ms, ca, cert, cert_key "
-                        "and verify.");
+        throw error(errc::bad_url, "The URL's option '" + name +
+                                       "' is unknown; known are namespace, key, layout, object, "
+                                       "password_file, password_env, connect_timeout_ms, "
+                                       "reply_timeout_ms, ca, cert, cert_key "
+                                       "and verify.");
 }
 
 std::uint32_t database(const std::string& path) {
@@ -125,6 +136,10 @@ void check(const options& where) {
         throw error(errc::bad_option,
                     "Redisson's layout has no namespace; leave it out, or set the key template "
                     "(key=PREFIX:{name}) as the NameMapper of the Java side does.");
+    if (where.layout != key_layout::redisson && where.object != redisson_object::lock)
+        throw error(
+            errc::bad_option,
+            "Only Redisson's layout has objects; add layout=redisson, or leave out object.");
     if (where.unix_socket.empty() && where.host.empty())
         throw error(errc::bad_option, "The URL names no host; write redis://localhost.");
     if (where.unix_socket.size() > 107)

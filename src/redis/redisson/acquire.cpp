@@ -1,6 +1,6 @@
 #include "locks.hpp"
 
-#include "redisson_scripts.hpp"
+#include "refusals.hpp"
 
 #include "../server_errors.hpp"
 
@@ -17,68 +17,66 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis::redisson {
 
-locks::ear::ear(locks& home, const std::string& channel)
-    : woken(home.time(), home.context_.strand),
+locks::attempt::attempt(locks& home, const claim& what)
+    : to(home.target_of(what)),
+      woken(home.time(), home.context_.strand),
       home_(home),
-      channel_(channel),
-      here_(home.ears_.emplace(channel, this)) {}
+      here_(home.waiting_.emplace(to.channel, this)) {}
 
-locks::ear::~ear() {
-    home_.ears_.erase(here_);
-    if (listens_) home_.link_->unsubscribe(channel_);
+locks::attempt::~attempt() {
+    home_.waiting_.erase(here_);
+    if (listens_) home_.link_->unsubscribe(to.channel);
+    if (asked_ || in_line_)
+        asio::co_spawn(home_.context_.strand, home_.undo(to, generation_), asio::detached);
 }
 
-asio::awaitable<void> locks::ear::listen(time_point give_up_at) {
-    co_await home_.link_->subscribe(channel_, give_up_at);
+void locks::attempt::about_to_send() noexcept {
+    asked_ = true;
+    generation_ = home_.link_->current().generation;
+}
+
+void locks::attempt::answered(bool more) noexcept {
+    asked_ = false;
+    in_line_ = more;
+}
+
+asio::awaitable<void> locks::attempt::listen(time_point give_up_at) {
+    co_await home_.link_->subscribe(to.channel, give_up_at);
     listens_ = true;
 }
 
-// One owner, sent once: a request without an answer may still be carried out, and is then undone.
-class locks::attempt {
-public:
-    attempt(locks& home, const names& keys, duration ttl)
-        : owner(home.client_ + ":" + std::to_string(++home.threads_)),
-          home_(home),
-          keys_(keys),
-          ttl_(ttl) {}
-    ~attempt() {
-        if (settled || !asked_) return;
-        asio::co_spawn(home_.context_.strand, home_.undo(keys_, owner, ttl_, generation_),
-                       asio::detached);
+// Who counts and reads is told from others by the minus. What follows is a writer's own name for
+// its field.
+std::string locks::new_owner(kind what, bool fenced) {
+    if (what == kind::permits) {
+        std::string bytes(12, '\0');
+        time().random(std::as_writable_bytes(std::span(bytes)));
+        return bytes;
     }
-    attempt(const attempt&) = delete;
-    attempt& operator=(const attempt&) = delete;
+    const bool readwrite = what == kind::read || what == kind::write;
+    return client_ + (readwrite && fenced ? ":-" : ":") + std::to_string(++threads_) +
+           (what == kind::write ? ":write" : "");
+}
 
-    void about_to_send() noexcept {
-        asked_ = true;
-        generation_ = home_.link_->current().generation;
-    }
-
-    const std::string owner;
-    bool settled = false;  // granted, or the server said that it is not
-
-private:
-    locks& home_;
-    const names& keys_;
-    const duration ttl_;
-    bool asked_ = false;
-    std::uint64_t generation_ = 0;
-};
+target locks::target_of(const claim& what) {
+    const auto as = kind_of(what, where_.object);
+    return {what, as, naming_.of(what.name), new_owner(as, what.fenced)};
+}
 
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_point give_up_at) {
     const bool waits = give_up_at > now();
-    const auto keys = naming_.of(what.name);
-    ear mine(*this, keys.channel);
+    std::unique_ptr<attempt> mine;
     for (;;) {
+        if (!mine) mine = std::make_unique<attempt>(*this, what);
         std::optional<error> trouble;
         auto look_at = give_up_at;
         try {
-            auto answer = co_await ask(
-                what, keys, waits ? std::max(give_up_at, now() + least_silence) : soon());
+            const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
+            auto answer = co_await ask(*mine, what, waits, until);
             if (answer.given || !waits) co_return std::move(answer.given);
             // What was released before the server heard of us was told to others only: ask again.
-            if (!mine.listens() && now() < give_up_at) {
-                co_await mine.listen(give_up_at);
+            if (!mine->listens() && now() < give_up_at) {
+                co_await mine->listen(give_up_at);
                 continue;
             }
             look_at = std::min(give_up_at, look_after(answer.left));
@@ -96,11 +94,12 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_poi
             co_return std::nullopt;
         }
         if (trouble) {
-            if (context_.log) context_.log(std::string(trouble->what()) + " Trying again.");
+            if (mine->unanswered()) mine.reset();
+            log(std::string(trouble->what()) + " Trying again.");
             co_await pause(50ms, 200ms);
             continue;
         }
-        co_await mine.woken.wait_until(look_at);
+        co_await mine->woken.wait_until(look_at);
         if (now() >= give_up_at) co_return std::nullopt;
     }
 }
@@ -112,57 +111,44 @@ time_point locks::look_after(duration left) const {
     return now() + std::min(look, left + core::random_between(time(), 1ms, 20ms));
 }
 
-asio::awaitable<locks::outcome> locks::ask(const claim& what, const names& keys,
+asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, bool waits,
                                            time_point give_up_at) {
-    attempt mine(*this, keys, what.ttl);
+    const auto& to = mine.to;
     if (!link_->connected()) co_await connect(give_up_at);
     mine.about_to_send();
     const auto asked = now();
-    const auto ttl = milliseconds(what.ttl);
-    const std::array<std::string_view, 2> both{keys.lock, keys.counter};
-    const std::array<std::string_view, 2> arguments{mine.owner, ttl};
-    const auto used = std::span(both).first(what.fenced ? 2 : 1);
-    auto answer = co_await scripts_.run(scripts::acquire, used, arguments, give_up_at);
-    // An error says that nothing was written, but for those that a later line might have thrown.
-    if (of_another_type(answer)) mine.settled = true;
-    refuse(answer, keys.lock);
+    const bool stands = waits && to.what == kind::fair;
+    const auto wait = stands ? milliseconds(line_lease) : std::string("0");
+    auto keys = to.script_keys();
+    if (to.fenced) keys.emplace_back(to.keys.counter);
+    const std::array<std::string_view, 7> arguments{
+        to.owner, to.ttl_ms, publish(), to.release_channel(), to.permits, to.of, wait};
+    auto answer = co_await scripts_.run(acquire_script(to.what), keys, arguments, give_up_at);
+    // What the script refuses, it refuses before it writes; a later line might have thrown the
+    // rest.
+    if (refused_by_script(answer)) mine.answered(stands);
+    refuse_count(answer, what);
+    refuse(answer, to.keys);
     if (answer.items.size() != 2)
-        throw error(errc::protocol, keys.lock + ": an answer that makes no sense.");
-    mine.settled = true;
+        throw error(errc::protocol, to.keys.lock + ": an answer that makes no sense.");
     outcome found;
     if (number(answer.items[0]) == 1) {
+        mine.answered(false);
         grant given;
-        given.deadline = asked + what.ttl - drift(what.ttl);
+        given.deadline = asked + to.ttl - drift(to.ttl);
         given.token = fencing_token(static_cast<std::uint64_t>(number(answer.items[1])));
-        given.proof = mine.owner;
+        given.proof = to.owner;
         found.given = std::move(given);
     } else {
+        mine.answered(stands);
         found.left = std::chrono::milliseconds(number(answer.items[1]));
     }
     co_return found;
 }
 
-// Until the server has confirmed it, for the ttl at the longest. What was sent over another
-// connection may still be carried out after this: then it is said again.
-asio::awaitable<void> locks::undo(names keys, std::string owner, duration ttl,
-                                  std::uint64_t generation) {
-    const busy here(*this);
-    const auto until = now() + ttl + where_.reply_timeout;
-    for (auto again = 0; again < 3 && now() < until;) {
-        try {
-            if (!link_->connected()) co_await connect(until);
-            const auto answer = co_await send_release(keys, owner, "", until);
-            if (answer.what != reply::kind::error) {
-                if (link_->current().generation == generation) break;
-                ++again;
-            } else if (!worth_retrying(answer.text)) {
-                break;
-            }
-        } catch (const connection_lost&) {
-        } catch (const error&) {}
-        if (closing_) break;
-        co_await pause(100ms, 400ms);
-    }
+asio::awaitable<void> locks::undo(target what, std::uint64_t generation) {
+    const saying say = [this, &what](time_point until) { return send_release(what, "", until); };
+    co_await undo_by(say, what.ttl, generation);
 }
 
 }  // namespace pawl::redis::redisson

@@ -1,17 +1,69 @@
--- inspect: KEYS lock counter   ARGV channel
--- -> {owner | false, count, ms left, token | false, clients that listen for the release}
+-- inspect: whatever the name is.
+-- KEYS lock counter timeouts lent
+-- ARGV numsub lock_channel rwlock_channel semaphore_channel tagged
+-- -> {permits in all, token | false, waiters, {{owner, count, ms left, mode, permits}, …}}
 --@include _lock.lua
-local owner = false
-if redis.call("HLEN", KEYS[1]) > 0 then
-    owner = holder_of(KEYS[1])
-    if not owner then
-        return no_lock()
+--@include _clock.lua
+local now = now_ms()
+local never = 922337203685477
+local holders, permits = {}, 0
+
+local function add_owners()
+    local fields = redis.call("HGETALL", KEYS[1])
+    for i = 1, #fields, 2 do
+        local owner, count = fields[i], fields[i + 1]
+        if is_owner(owner) then
+            local reads = redis.call("HGET", KEYS[1], "mode") and not string.find(owner, ":write$")
+            local left = redis.call("PTTL", KEYS[1])
+            if reads then
+                left = 0
+                for entry = 1, tonumber(count) or 0 do
+                    local key = ARGV[5] .. ":" .. owner .. ":rwlock_timeout:" .. entry
+                    left = math.max(left, redis.call("PTTL", key))
+                end
+            end
+            -- Of a reader that is gone the field stays behind, as long as there are others.
+            if left ~= 0 then
+                table.insert(holders, {owner, count, left, reads and "shared" or "exclusive", 0})
+            end
+        end
     end
 end
-return {
-    owner,
-    owner and redis.call("HGET", KEYS[1], owner),
-    redis.call("PTTL", KEYS[1]),
-    redis.call("GET", KEYS[2]),
-    redis.call("PUBSUB", "NUMSUB", ARGV[1])[2],
-}
+
+-- The ids of one hold of Pawl's begin alike.
+local function add_permits()
+    local lent = redis.call("ZRANGE", KEYS[4], 0, -1, "WITHSCORES")
+    local by_hold = {}
+    for i = 1, #lent, 2 do
+        local hold, over = string.sub(lent[i], 1, 12), tonumber(lent[i + 1])
+        if not by_hold[hold] and over > now then
+            by_hold[hold] = {hold, 1, over < never and over - now or -1, "permits", 0}
+            table.insert(holders, by_hold[hold])
+        end
+        if over > now then
+            by_hold[hold][5] = by_hold[hold][5] + 1
+        end
+    end
+    permits = permits + #lent / 2
+end
+
+local type = redis.call("TYPE", KEYS[1]).ok
+if type == "hash" then
+    if not holder_of(KEYS[1]) then
+        return no_lock()
+    end
+    add_owners()
+elseif type == "string" then
+    permits = tonumber(redis.call("GET", KEYS[1]))
+    if not permits then
+        return no_lock()
+    end
+    add_permits()
+elseif type ~= "none" then
+    return no_lock()
+end
+local waiters = redis.call("ZCOUNT", KEYS[3], now, "+inf")
+for i = 2, 4 do
+    waiters = waiters + redis.call("PUBSUB", ARGV[1], ARGV[i])[2]
+end
+return {permits, redis.call("GET", KEYS[2]), waiters, holders}

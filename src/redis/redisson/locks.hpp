@@ -1,11 +1,11 @@
-// Redisson's RLock and FencedLock. acquire.cpp, release.cpp and tools.cpp have its members;
+// Redisson's locks and semaphores. acquire.cpp, release.cpp and tools.cpp have its members;
 // docs/redisson.md the protocol.
 #pragma once
 
 #include "../../core/alarm.hpp"
-#include "../script_runner.hpp"
+#include "../lock_base.hpp"
 #include "backend.hpp"
-#include "names.hpp"
+#include "target.hpp"
 
 #include <pawl/error.hpp>
 
@@ -13,13 +13,10 @@
 
 namespace pawl::redis::redisson {
 
-// A waiter looks this often, the last resort where a message was lost or never sent (SpinLock).
-inline constexpr duration look_at_least = std::chrono::milliseconds(1000);
-inline constexpr duration look_at_most = std::chrono::milliseconds(1400);
-// A wait that ends during a question still gets the answer.
-inline constexpr duration least_silence = std::chrono::milliseconds(300);
+// A waiter in line that has not looked for this long has left: it is passed over.
+inline constexpr duration line_lease = std::chrono::seconds(5);
 
-class locks final : public backend, private link::listener {
+class locks final : public lock_base {
 public:
     locks(const options& where, backend_context context, const link_factory& connect);
 
@@ -29,91 +26,78 @@ public:
     boost::asio::awaitable<release_result> release(const hold& what) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
     boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
+    boost::asio::awaitable<std::optional<grant>> downgrade(const hold& what) override;
+    boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override;
     boost::asio::awaitable<bool> force_release(std::string_view name) override;
     boost::asio::awaitable<examination> examine() override;
-    boost::asio::awaitable<void> close() override;
     promises promised() const noexcept override;
 
 private:
     class attempt;
-    class ear;
-    class busy;
     struct outcome {
         std::optional<grant> given;
-        duration left{};  // of the holder's lease; negative: it has no end
+        duration left{};  // of the holder's lease; negative: nobody knows
     };
 
-    runtime& time() const noexcept { return *context_.time; }
-    time_point now() const noexcept { return context_.time->now(); }
-    time_point soon() const { return now() + where_.reply_timeout; }
-    boost::asio::awaitable<void> connect(time_point give_up_at);
-    boost::asio::awaitable<void> pause(duration at_least, duration at_most);
     [[nodiscard]] time_point look_after(duration left) const;
+    [[nodiscard]] std::string new_owner(kind what, bool fenced);
+    [[nodiscard]] target target_of(const claim& what);
+    [[nodiscard]] target target_of(const hold& what) const;
+    // What a writer is after its downgrade.
+    [[nodiscard]] target reader_of(const hold& what) const;
+    // A cluster's channels are told by another command; valid while the connection is up.
+    [[nodiscard]] std::string_view publish() const noexcept {
+        return link_->current().sharded ? "SPUBLISH" : "PUBLISH";
+    }
 
-    boost::asio::awaitable<outcome> ask(const claim& what, const names& keys,
+    boost::asio::awaitable<outcome> ask(attempt& mine, const claim& what, bool waits,
                                         time_point give_up_at);
-    boost::asio::awaitable<void> undo(names keys, std::string owner, duration ttl,
-                                      std::uint64_t generation);
-    boost::asio::awaitable<reply> send_release(const names& keys, const std::string& owner,
-                                               const std::string& latch, time_point give_up_at);
-    boost::asio::awaitable<void> release_later(names keys, std::string owner, std::string latch,
-                                               duration ttl);
+    boost::asio::awaitable<void> undo(target what, std::uint64_t generation);
+    boost::asio::awaitable<void> renew_together(std::span<renewal> batch);
+    boost::asio::awaitable<reply> send_release(const target& what, std::string latch,
+                                               time_point give_up_at);
+    boost::asio::awaitable<void> release_later(target what, std::string latch);
     boost::asio::awaitable<void> forget(std::string latch);
+    boost::asio::awaitable<std::vector<std::string>> keys_like(std::string glob, std::string type);
 
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view) override {}
     void on_connected(const session& now) override;
     void on_disconnected() override {}
 
-    const options where_;
-    const backend_context context_;
     const naming naming_;
     const std::string client_;  // a UUID, as every client of Redisson has one
     std::uint64_t threads_ = 0;
-    std::unique_ptr<link> link_;
-    script_runner scripts_;
-    std::multimap<std::string_view, ear*> ears_;  // by channel
-    unsigned busy_ = 0;                           // releases and undoings under way
-    bool closing_ = false;
+    std::multimap<std::string_view, attempt*> waiting_;  // by channel
 };
 
-// Counts what `close` waits for.
-class locks::busy {
+// One owner, and its ear for what it waits for. A request without an answer may still be carried
+// out: then the owner is undone and never used again. One that stands in line leaves it.
+class locks::attempt {
 public:
-    explicit busy(locks& home) noexcept : home_(home) { ++home_.busy_; }
-    ~busy() { --home_.busy_; }
-    busy(const busy&) = delete;
-    busy& operator=(const busy&) = delete;
+    attempt(locks& home, const claim& what);
+    ~attempt();
+    attempt(const attempt&) = delete;
+    attempt& operator=(const attempt&) = delete;
 
-private:
-    locks& home_;
-};
+    void about_to_send() noexcept;
+    // `more`: something of it may be at the server nevertheless.
+    void answered(bool more) noexcept;
+    [[nodiscard]] bool unanswered() const noexcept { return asked_; }
 
-// One who waits: rung by every message of the channel, and by a new connection.
-class locks::ear {
-public:
-    ear(locks& home, const std::string& channel);
-    ~ear();
-    ear(const ear&) = delete;
-    ear& operator=(const ear&) = delete;
-
-    [[nodiscard]] bool listens() const noexcept { return listens_; }
     boost::asio::awaitable<void> listen(time_point give_up_at);
+    [[nodiscard]] bool listens() const noexcept { return listens_; }
 
-    core::alarm woken;
+    const target to;
+    core::alarm woken;  // rung by every message of the channel, and by a new connection
 
 private:
     locks& home_;
-    const std::string& channel_;
-    std::multimap<std::string_view, ear*>::iterator here_;
+    std::multimap<std::string_view, attempt*>::iterator here_;
     bool listens_ = false;
+    bool asked_ = false;
+    bool in_line_ = false;
+    std::uint64_t generation_ = 0;
 };
-
-[[nodiscard]] std::string milliseconds(duration d);
-[[nodiscard]] std::int64_t number(const reply& from);
-// True: the key is no lock of this layout.
-[[nodiscard]] bool of_another_type(const reply& answer);
-// Throws what an error of the server means for the lock of that key.
-void refuse(const reply& answer, const std::string& key);
 
 }  // namespace pawl::redis::redisson

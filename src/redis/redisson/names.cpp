@@ -15,7 +15,15 @@ std::string escaped(std::string_view text) {
 }  // namespace
 
 std::string names::latch(std::string_view request) const {
-    return "redisson_unlock_latch:" + tagged_ + ":" + std::string(request);
+    return "redisson_unlock_latch:" + tagged + ":" + std::string(request);
+}
+
+std::string names::lease_of(std::string_view reader) const {
+    return tagged + ":" + std::string(reader) + ":rwlock_timeout:1";
+}
+
+std::string names::receipt_of(std::string_view owner) const {
+    return "redisson_sc_receipt:" + tagged + ":" + std::string(owner);
 }
 
 naming::naming(const std::string& pattern) {
@@ -29,10 +37,15 @@ names naming::of(std::string_view name) const {
     names all;
     all.lock = before_ + std::string(name) + after_;
     // One brace is enough for Redisson to leave the name as it is.
-    const bool tagged = all.lock.find('{') != std::string::npos;
-    all.tagged_ = tagged ? all.lock : "{" + all.lock + "}";
-    all.counter = "redisson_lock_token:" + all.tagged_;
-    all.channel = "redisson_lock__channel:" + all.tagged_;
+    const bool has_tag = all.lock.find('{') != std::string::npos;
+    all.tagged = has_tag ? all.lock : "{" + all.lock + "}";
+    all.counter = "redisson_lock_token:" + all.tagged;
+    all.queue = "redisson_lock_queue:" + all.tagged;
+    all.timeouts = "redisson_lock_timeout:" + all.tagged;
+    all.lent = all.tagged + ":timeout";
+    all.channel = "redisson_lock__channel:" + all.tagged;
+    all.rw_channel = "redisson_rwlock:" + all.tagged;
+    all.sc_channel = "redisson_sc:" + all.tagged;
     return all;
 }
 
@@ -41,6 +54,16 @@ std::optional<std::string> naming::name_of(std::string_view key) const {
         !key.ends_with(after_))
         return std::nullopt;
     return std::string(key.substr(before_.size(), key.size() - before_.size() - after_.size()));
+}
+
+std::optional<std::string> naming::name_of_lent(std::string_view key) const {
+    static constexpr std::string_view end = ":timeout";
+    if (!key.ends_with(end)) return std::nullopt;
+    key.remove_suffix(end.size());
+    const auto as_it_is = name_of(key);
+    if (as_it_is && of(*as_it_is).tagged == key) return as_it_is;
+    if (key.size() < 2 || key.front() != '{' || key.back() != '}') return std::nullopt;
+    return name_of(key.substr(1, key.size() - 2));
 }
 
 std::string naming::glob(std::string_view prefix) const {

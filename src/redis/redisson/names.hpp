@@ -8,16 +8,21 @@
 namespace pawl::redis::redisson {
 
 struct names {
-    std::string lock;     // HASH: owner -> how often it has entered
-    std::string counter;  // STRING: the last token of a FencedLock, without an end
-    std::string channel;  // a message there: look again
+    std::string lock;      // HASH: owner -> how often it has entered; of a semaphore STRING: free
+    std::string tagged;    // the name with its hash tag: what most other keys have in them
+    std::string counter;   // STRING: the last token of a FencedLock, without an end
+    std::string queue;     // LIST: who waits for a FairLock
+    std::string timeouts;  // ZSET: until when each of them is waited for
+    std::string lent;      // ZSET: until when each permit is lent
+    // A message there: look again. Of locks, of read-write locks, of semaphores.
+    std::string channel, rw_channel, sc_channel;
 
     // A release's answer, for the case that it is lost. `request` is 32 hex digits.
     [[nodiscard]] std::string latch(std::string_view request) const;
-
-private:
-    friend class naming;
-    std::string tagged_;
+    // STRING: a reader's lease.
+    [[nodiscard]] std::string lease_of(std::string_view reader) const;
+    // STRING: how many permits without a lease an owner of Pawl's has; Redisson keeps no such book.
+    [[nodiscard]] std::string receipt_of(std::string_view owner) const;
 };
 
 class naming {
@@ -28,6 +33,8 @@ public:
     [[nodiscard]] names of(std::string_view name) const;
     // Of the lock's key; empty when no name gives that key.
     [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
+    // The same of the key that says what a semaphore has lent.
+    [[nodiscard]] std::optional<std::string> name_of_lent(std::string_view key) const;
     // For SCAN: the locks whose names begin with `prefix`.
     [[nodiscard]] std::string glob(std::string_view prefix) const;
 

@@ -16,77 +16,67 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace pawl::redis::redisson {
-namespace {
 
-release_result found(const reply& answer) {
-    if (of_another_type(answer)) return release_result::taken_over;
-    if (answer.what != reply::kind::integer) return release_result::unknown;
-    switch (answer.number) {
-    case 1: return release_result::released;
-    case 0: return release_result::expired;
-    default: return release_result::taken_over;
-    }
+target locks::target_of(const hold& what) const {
+    return {what.claim, kind_of(what.claim, where_.object), naming_.of(what.claim.name),
+            what.grant.proof};
 }
 
-}  // namespace
-
+// The keys of a cluster's script must be of one slot, so of one lock.
 asio::awaitable<void> locks::renew(std::span<renewal> batch) {
-    std::vector<std::string> owned;
-    owned.reserve(batch.size() * 2);
-    auto give_up_at = now();
-    for (const auto& one : batch) {
-        owned.push_back(naming_.of(one.what->claim.name).lock);
-        owned.push_back(milliseconds(one.ttl));
-        give_up_at = std::max(give_up_at, one.what->grant.deadline);
+    if (!link_->current().sharded) {
+        co_await renew_together(batch);
+        co_return;
     }
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        co_await renew_together(batch.subspan(i, 1));
+}
+
+asio::awaitable<void> locks::renew_together(std::span<renewal> batch) {
+    std::vector<target> all;
+    std::vector<std::string> ttls;
+    all.reserve(batch.size());
+    ttls.reserve(batch.size());
     std::vector<std::string_view> keys;
     std::vector<std::string_view> arguments;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-        keys.emplace_back(owned[2 * i]);
-        arguments.emplace_back(batch[i].what->grant.proof);
-        arguments.emplace_back(owned[2 * i + 1]);
+    for (const auto& one : batch) {
+        const auto& mine = all.emplace_back(target_of(*one.what));
+        keys.insert(keys.end(), {mine.keys.lock, mine.renewal_key()});
+        arguments.insert(arguments.end(), {to_string(mine.what), mine.owner,
+                                           ttls.emplace_back(milliseconds(one.ttl)), mine.permits});
     }
-    // The connection may have to be made first: what counts is when the request can have been sent.
-    const auto asked = now();
-    try {
-        const auto answer = co_await scripts_.run(scripts::renew, keys, arguments, give_up_at);
-        if (answer.items.size() != batch.size()) co_return;
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-            if (answer.items[i].number == 1) {
-                batch[i].result = renewal::outcome::extended;
-                batch[i].deadline = asked + batch[i].ttl - drift(batch[i].ttl);
-            } else {
-                batch[i].result = renewal::outcome::refused;
-            }
-        }
-    } catch (const std::exception& e) {
-        if (context_.log) context_.log(std::string("a renewal was not answered: ") + e.what());
-    }
+    co_await renew_by(scripts::renew, batch, keys, arguments);
 }
 
-asio::awaitable<reply> locks::send_release(const names& keys, const std::string& owner,
-                                           const std::string& latch, time_point give_up_at) {
+asio::awaitable<reply> locks::send_release(const target& what, std::string latch,
+                                           time_point give_up_at) {
+    if (!link_->connected()) co_await connect(give_up_at);
     // It must outlive every attempt to say this release again.
-    const auto latch_ms = milliseconds(2 * (where_.reply_timeout + where_.connect_timeout));
-    const std::array<std::string_view, 2> both{keys.lock, latch};
-    const std::array<std::string_view, 3> arguments{owner, keys.channel, latch_ms};
-    const auto used = std::span(both).first(latch.empty() ? 1 : 2);
-    auto answer = co_await scripts_.run(scripts::release, used, arguments, give_up_at);
+    auto kept = 2 * (where_.reply_timeout + where_.connect_timeout);
+    if (what.what == kind::semaphore) kept += what.ttl;
+    const auto latch_ms = milliseconds(kept);
+    const auto wait_ms = milliseconds(line_lease);
+    auto keys = what.script_keys();
+    if (!latch.empty()) keys.emplace_back(latch);
+    const std::array<std::string_view, 7> arguments{what.owner,  publish(), what.release_channel(),
+                                                    latch_ms,    wait_ms,   what.keys.tagged,
+                                                    what.permits};
+    auto answer = co_await scripts_.run(release_script(what.what), keys, arguments, give_up_at);
     co_return answer;
 }
 
 // Said again after a lost answer: the latch then says what the first one did.
 asio::awaitable<release_result> locks::release(const hold& what) {
     const busy here(*this);
-    const auto keys = naming_.of(what.claim.name);
-    const auto latch = keys.latch(core::random_hex(time(), 16));
+    const auto mine = target_of(what);
+    const auto latch = mine.keys.latch(core::random_hex(time(), 16));
     const auto give_up_at =
         std::clamp(what.grant.deadline, now() + 50ms, now() + where_.reply_timeout);
     auto result = release_result::unknown;
     for (;;) {
         bool again = false;
         try {
-            const auto answer = co_await send_release(keys, what.grant.proof, latch, give_up_at);
+            const auto answer = co_await send_release(mine, latch, give_up_at);
             result = found(answer);
         } catch (const connection_lost&) {
             again = !closing_;
@@ -94,12 +84,12 @@ asio::awaitable<release_result> locks::release(const hold& what) {
         if (!again || now() >= give_up_at) break;
         co_await pause(20ms, 60ms);
     }
-    if (result == release_result::released)
+    // What stays behind answers also for a release that comes late: only a lease heals that.
+    const bool leased = mine.what != kind::semaphore;
+    if (result == release_result::released && leased)
         asio::co_spawn(context_.strand, forget(latch), asio::detached);
     else if (result == release_result::unknown && !closing_)
-        asio::co_spawn(context_.strand,
-                       release_later(keys, what.grant.proof, latch, what.claim.ttl),
-                       asio::detached);
+        asio::co_spawn(context_.strand, release_later(mine, latch), asio::detached);
     co_return result;
 }
 
@@ -112,21 +102,43 @@ asio::awaitable<void> locks::forget(std::string latch) {
     } catch (const error&) {}  // it has an end of its own
 }
 
-asio::awaitable<void> locks::release_later(names keys, std::string owner, std::string latch,
-                                           duration ttl) {
+asio::awaitable<void> locks::release_later(target what, std::string latch) {
     const busy here(*this);
-    const auto until = now() + ttl;
-    while (now() < until && !closing_) {
-        co_await pause(50ms, 200ms);
-        try {
-            const auto answer = co_await send_release(keys, owner, latch, until);
-            if (found(answer) != release_result::unknown || !worth_retrying(answer.text)) {
-                co_await forget(std::move(latch));
-                co_return;
-            }
-        } catch (const connection_lost&) {
-        } catch (const error&) {}
+    const saying say = [this, &what, &latch](time_point until) {
+        return send_release(what, latch, until);
+    };
+    co_await release_later_by(say, what.ttl);
+    if (!closing_ && what.what != kind::semaphore) co_await forget(std::move(latch));
+}
+
+target locks::reader_of(const hold& what) const {
+    auto shared = what;
+    shared.claim.mode = lock_mode::shared;
+    auto& owner = shared.grant.proof;
+    if (owner.ends_with(":write")) owner.resize(owner.size() - 6);
+    return target_of(shared);
+}
+
+asio::awaitable<std::optional<grant>> locks::downgrade(const hold& what) {
+    const auto mine = reader_of(what);
+    const auto give_up_at = what.grant.deadline;
+    if (!link_->connected()) co_await connect(give_up_at);
+    const std::array<std::string_view, 2> keys{mine.keys.lock, mine.own_key};
+    const std::array<std::string_view, 5> arguments{what.grant.proof, mine.owner, mine.ttl_ms,
+                                                    publish(), mine.channel};
+    const auto asked = now();
+    std::optional<grant> given;
+    try {
+        const auto answer = co_await scripts_.run(scripts::downgrade, keys, arguments, give_up_at);
+        if (!of_another_type(answer)) refuse_errors(answer, mine.keys.lock);
+        if (number(answer) != 1) co_return given;
+    } catch (const connection_lost& e) {
+        throw error(errc::unreachable, mine.keys.lock + ": " + e.what());
     }
+    given = what.grant;
+    given->deadline = asked + mine.ttl - drift(mine.ttl);
+    given->proof = mine.owner;
+    co_return given;
 }
 
 }  // namespace pawl::redis::redisson

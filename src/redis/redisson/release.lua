@@ -1,16 +1,21 @@
--- release: gives the lock back and tells who waits. The latch answers for a release that is said
--- again because its answer was lost; an undo has none.
--- KEYS lock [latch]   ARGV owner channel latch_ms
+-- release: gives the lock back and tells who waits, also where somebody stands in a fair line for
+-- it. The latch answers for a release that is said again because its answer was lost; an undo has
+-- none.
+-- KEYS lock queue [latch]   ARGV owner verb channel latch_ms
 -- -> 1 released | 0 gone | 2 somebody else's
-if KEYS[2] and redis.call("GET", KEYS[2]) then
+if KEYS[3] and redis.call("GET", KEYS[3]) then
     return 1
 end
 if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
     return redis.call("EXISTS", KEYS[1]) * 2
 end
 redis.call("DEL", KEYS[1])
-redis.call("PUBLISH", ARGV[2], "0")
-if KEYS[2] then
-    redis.call("SET", KEYS[2], "1", "PX", ARGV[3])
+redis.call(ARGV[2], ARGV[3], "0")
+local head = redis.call("LINDEX", KEYS[2], 0)
+if head then
+    redis.call(ARGV[2], ARGV[3] .. ":" .. head, "0")
+end
+if KEYS[3] then
+    redis.call("SET", KEYS[3], "1", "PX", ARGV[4])
 end
 return 1

@@ -1,6 +1,7 @@
 #include "locks.hpp"
 
 #include "redisson_scripts.hpp"
+#include "refusals.hpp"
 
 #include "../doctor.hpp"
 #include "../options.hpp"
@@ -8,6 +9,7 @@
 
 #include <pawl/options.hpp>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -22,13 +24,34 @@ std::string shortened(const std::string& owner) {
     return owner.substr(0, 8) + owner.substr(std::min(colon, owner.size()), 21);
 }
 
-holder read_holder(const reply& answer) {
+// The beginning of a permit's id, as Java writes it.
+std::string shortened_id(const std::string& bytes) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (const auto one : bytes.substr(0, 4)) {
+        const auto byte = static_cast<unsigned char>(one);
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+// {owner, count, ms left, mode, permits}
+holder read_holder(const reply& answer, fencing_token newest) {
     holder who;
-    who.owner = shortened(answer.items[0].text);
+    const auto& mode = answer.items[3].text;
+    const bool permits = mode == "permits";
+    const auto& owner = answer.items[0].text;
+    who.owner = permits ? shortened_id(owner) : shortened(owner);
     who.count = static_cast<std::uint64_t>(number(answer.items[1]));
     const auto left = number(answer.items[2]);
     who.remaining = left < 0 ? forever : std::chrono::milliseconds(left);
-    who.token = fencing_token(static_cast<std::uint64_t>(number(answer.items[3])));
+    who.mode = permits            ? lock_mode::permits
+               : mode == "shared" ? lock_mode::shared
+                                  : lock_mode::exclusive;
+    who.permits = static_cast<std::uint32_t>(number(answer.items[4]));
+    // Which of the holders of permits has which token is written down nowhere.
+    if (!permits) who.token = newest;
     return who;
 }
 
@@ -38,50 +61,95 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     lock_info found;
     found.name = name;
     const auto where = naming_.of(name);
-    const std::array<std::string_view, 2> keys{where.lock, where.counter};
-    const std::array<std::string_view, 1> arguments{where.channel};
+    if (!link_->connected()) co_await connect(soon());
+    const std::string_view how = link_->current().sharded ? "SHARDNUMSUB" : "NUMSUB";
+    const std::array<std::string_view, 4> keys{where.lock, where.counter, where.timeouts,
+                                               where.lent};
+    const std::array<std::string_view, 5> arguments{how, where.channel, where.rw_channel,
+                                                    where.sc_channel, where.tagged};
     const auto answer = co_await scripts_.run(scripts::inspect, keys, arguments, soon());
-    refuse(answer, where.lock);
-    if (answer.items.size() != 5)
+    refuse(answer, where);
+    if (answer.items.size() != 4)
         throw error(errc::protocol, where.lock + ": an answer that makes no sense.");
-    if (answer.items[0].what == reply::kind::string) found.held_by = read_holder(answer);
-    found.waiters = static_cast<std::uint64_t>(number(answer.items[4]));
+    found.permits = static_cast<std::uint32_t>(std::max<std::int64_t>(number(answer.items[0]), 0));
+    const fencing_token newest(static_cast<std::uint64_t>(number(answer.items[1])));
+    found.waiters = static_cast<std::uint64_t>(number(answer.items[2]));
+    for (const auto& one : answer.items[3].items) {
+        if (one.items.size() != 5) continue;
+        auto who = read_holder(one, newest);
+        if (found.held_by)
+            found.others.push_back(std::move(who));
+        else
+            found.held_by = std::move(who);
+    }
     co_return found;
 }
 
-asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
-    std::set<std::string> names;
-    const auto glob = naming_.glob(prefix);
+asio::awaitable<std::vector<std::string>> locks::keys_like(std::string glob, std::string type) {
+    std::vector<std::string> keys;
     std::string cursor = "0";
     do {
         const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
-                                                    "COUNT", "1000", "TYPE",  "hash"};
+                                                    "COUNT", "1000", "TYPE",  type};
         const auto answer = co_await link_->exec(words, soon());
         refuse_errors(answer, describe(where_));
         if (answer.items.size() != 2) break;
         cursor = answer.items[0].text;
-        for (const auto& key : answer.items[1].items) {
-            if (auto name = naming_.name_of(key.text)) names.insert(std::move(*name));
-        }
+        for (const auto& key : answer.items[1].items)
+            keys.push_back(key.text);
     } while (cursor != "0");
+    co_return keys;
+}
+
+// Locks are hashes. What a semaphore has lent is a sorted set beside it.
+asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
+    std::set<std::string> names;
+    const auto glob = naming_.glob(prefix);
+    const auto hashes = co_await keys_like(glob, "hash");
+    for (const auto& key : hashes) {
+        if (auto name = naming_.name_of(key)) names.insert(std::move(*name));
+    }
+    const std::array<std::string, 2> patterns{"{" + glob + "}:timeout", glob + ":timeout"};
+    for (const auto& pattern : patterns) {
+        const auto lent = co_await keys_like(pattern, "zset");
+        for (const auto& key : lent) {
+            if (auto name = naming_.name_of_lent(key)) names.insert(std::move(*name));
+        }
+    }
     std::vector<lock_info> found;
     for (const auto& name : names) {
         try {
             auto one = co_await inspect(name);
             if (one.held_by) found.push_back(std::move(one));
         } catch (const error& e) {
-            if (e.reason() != errc::wrong_type) throw;  // a hash of another program
+            if (e.reason() != errc::wrong_type) throw;  // of another program
         }
     }
     co_return found;
 }
 
+asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits) {
+    if (where_.object == redisson_object::semaphore)
+        throw error(errc::unsupported,
+                    "Redisson's Semaphore keeps only how many permits are free, not how many there "
+                    "are; use addPermits on the Java side.");
+    const auto where = naming_.of(name);
+    if (!link_->connected()) co_await connect(soon());
+    const auto count = std::to_string(permits);
+    const std::array<std::string_view, 2> keys{where.lock, where.lent};
+    const std::array<std::string_view, 3> arguments{count, publish(), where.sc_channel};
+    const auto answer = co_await scripts_.run(scripts::resize, keys, arguments, soon());
+    refuse(answer, where);
+}
+
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto where = naming_.of(name);
-    const std::array<std::string_view, 1> keys{where.lock};
-    const std::array<std::string_view, 1> arguments{where.channel};
+    if (!link_->connected()) co_await connect(soon());
+    const std::array<std::string_view, 4> keys{where.lock, where.queue, where.timeouts, where.lent};
+    const std::array<std::string_view, 4> arguments{publish(), where.channel, where.rw_channel,
+                                                    where.sc_channel};
     const auto answer = co_await scripts_.run(scripts::force, keys, arguments, soon());
-    refuse(answer, where.lock);
+    refuse(answer, where);
     co_return answer.number == 1;
 }
 

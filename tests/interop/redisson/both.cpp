@@ -21,6 +21,12 @@ std::int64_t boot_minus_monotonic() {
     return in_ns(CLOCK_BOOTTIME) - in_ns(CLOCK_MONOTONIC);
 }
 
+support::redis_plan plan(bool cluster) {
+    support::redis_plan one;
+    if (cluster) one.config = {"cluster-enabled yes", "cluster-announce-ip 127.0.0.1"};
+    return one;
+}
+
 }  // namespace
 
 side::side(pawl::conformance::launch how, std::string name)
@@ -46,7 +52,14 @@ std::vector<std::int64_t> numbers(const std::string& line) {
     return found;
 }
 
-both::both() : eyes_(pawl::from_url(url())) {}
+both::both(bool cluster) : cluster_(cluster), server_(plan(cluster)), eyes_(pawl::from_url(url())) {
+    if (!cluster) return;
+    (void)server_.ask({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
+    const auto ready = [&] {
+        return server_.ask({"CLUSTER", "INFO"}).text.find("cluster_state:ok") != std::string::npos;
+    };
+    if (!support::eventually(ready)) throw std::runtime_error("the cluster does not begin");
+}
 
 side both::java(std::chrono::milliseconds ttl) const {
     pawl::conformance::launch how;
@@ -58,6 +71,7 @@ side both::java(std::chrono::milliseconds ttl) const {
                  server_.url(),
                  std::to_string(ttl.count()),
                  std::to_string(boot_minus_monotonic())};
+    if (cluster_) how.words.emplace_back("cluster");
     return {how, "Java"};
 }
 
@@ -68,6 +82,13 @@ side both::pawl(std::chrono::milliseconds ttl) const {
 
 bool both::has_waiters(const std::string& name, std::uint64_t count) {
     return support::eventually([&] { return eyes_.inspect(name).waiters == count; });
+}
+
+bool both::has_listeners(std::size_t count) {
+    const std::string how = cluster_ ? "SHARDCHANNELS" : "CHANNELS";
+    return support::eventually([&] {
+        return server_.ask({"PUBSUB", how, "redisson_*"}).items.size() == count;
+    });
 }
 
 }  // namespace interop

@@ -44,7 +44,8 @@ private:
 
 class both {
 public:
-    both();
+    // `cluster`: the server is one, of a single node.
+    explicit both(bool cluster = false);
 
     // `ttl` is the lease of Pawl's locks, and Redisson's lockWatchdogTimeout.
     [[nodiscard]] side java(std::chrono::milliseconds ttl = 60s) const;
@@ -53,6 +54,8 @@ public:
     [[nodiscard]] pawl::blocking::client& eyes() noexcept { return eyes_; }
     // As many clients listen for the lock's release.
     [[nodiscard]] bool has_waiters(const std::string& name, std::uint64_t count);
+    // The same, of whatever it is: as many channels of locks are heard by somebody.
+    [[nodiscard]] bool has_listeners(std::size_t count);
     [[nodiscard]] std::string file(const std::string& name) const {
         return server_.folder().file(name);
     }
@@ -60,6 +63,7 @@ public:
 private:
     [[nodiscard]] std::string url() const { return server_.url("?layout=redisson"); }
 
+    const bool cluster_;
     support::redis_server server_;
     pawl::blocking::client eyes_;
 };

@@ -6,13 +6,20 @@
 
 namespace interop {
 
-// Two numbers that all processes share: how many are inside, and how often there was another one.
+// How many permits there are, as in Taker.java.
+inline constexpr int permits = 3;
+
+// Numbers that all processes share.
 struct gate {
     static gate& at(const std::string& file);
-    void pass();
+    // Goes through with as many permits of a semaphore that has `all`; 1 of 1 for a lock.
+    void pass(int count = 1, int all = 1);
+    void read();
 
-    long inside;
-    long shared;
+    long inside;    // writers, or permits
+    long wrong;     // how often there were too many
+    long readers;   // at this moment
+    long together;  // how often somebody met another who may be there too
 };
 
 // URL TTL_MS. Serves until its input ends.

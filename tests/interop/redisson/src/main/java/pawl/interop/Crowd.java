@@ -10,9 +10,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import org.redisson.api.RLock;
 
-/** contend NAME THREADS TIMES LOG GATE: as many acquisitions by each thread, each written down. */
+/**
+ * contend NAME THREADS TIMES LOG GATE: as many acquisitions by each thread, each written down. A
+ * name that begins with "rw" is read three times for each time that it is written.
+ */
 final class Crowd {
     private static final VarHandle LONGS =
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
@@ -22,8 +24,12 @@ final class Crowd {
     private final int threads;
     private final int times;
     private final String log;
-    /** Shared with the other processes: how many are inside, and how often there was another. */
+    /** Shared with the other processes, as in peer.hpp. */
     private final ByteBuffer gate;
+    private static final int INSIDE = 0;
+    private static final int WRONG = 8;
+    private static final int READERS = 16;
+    private static final int TOGETHER = 24;
 
     Crowd(Peer peer, String[] words) throws Exception {
         this.peer = peer;
@@ -33,7 +39,7 @@ final class Crowd {
         log = words[4];
         try (FileChannel file = FileChannel.open(Path.of(words[5]), StandardOpenOption.READ,
                 StandardOpenOption.WRITE)) {
-            gate = file.map(FileChannel.MapMode.READ_WRITE, 0, 16);
+            gate = file.map(FileChannel.MapMode.READ_WRITE, 0, 32);
         }
     }
 
@@ -64,18 +70,41 @@ final class Crowd {
         return "done";
     }
 
+    private long add(int at, long count) {
+        return (long) LONGS.getAndAdd(gate, at, count) + count;
+    }
+
+    private void pass(boolean reads, int count) {
+        boolean permits = name.startsWith("permits") || name.startsWith("semaphore");
+        if (reads) {
+            if (add(READERS, 1) > 1) add(TOGETHER, 1);
+            if (add(INSIDE, 0) != 0) add(WRONG, 1);
+        } else {
+            long inside = add(INSIDE, count);
+            if (inside > (permits ? Taker.PERMITS : 1) || add(READERS, 0) != 0) add(WRONG, 1);
+            if (inside > count) add(TOGETHER, 1);
+        }
+        Thread.yield();
+        if (reads)
+            add(READERS, -1);
+        else
+            add(INSIDE, -count);
+    }
+
     private void contend(List<String> written) throws InterruptedException {
-        RLock lock = peer.lock(name);
+        boolean both = name.startsWith("rw");
+        boolean permits = name.startsWith("permits") || name.startsWith("semaphore");
         for (int i = 0; i < times; ++i) {
+            boolean reads = both && i % 4 != 0;
+            int count = permits ? 1 + i % 2 : 1;
             long invoked = peer.now();
-            long token = Peer.acquire(lock, i);
+            Taker.Taken one =
+                    peer.taker().take(both ? (reads ? "read:" : "write:") + name : name, i, count);
             long returned = peer.now();
-            if ((long) LONGS.getAndAdd(gate, 0, 1L) != 0) LONGS.getAndAdd(gate, 8, 1L);
-            Thread.yield();
-            LONGS.getAndAdd(gate, 0, -1L);
+            pass(reads, count);
             long ended = peer.now();
-            lock.unlock();
-            written.add(token + " " + invoked + " " + returned + " " + ended);
+            one.end().run();
+            written.add(one.token() + " " + invoked + " " + returned + " " + ended);
         }
     }
 }

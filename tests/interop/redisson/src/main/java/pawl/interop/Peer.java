@@ -2,75 +2,78 @@ package pawl.interop;
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
-import java.util.concurrent.TimeUnit;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
 import org.redisson.Redisson;
-import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
  * Redisson behind a line protocol: one command a line, one answer a line, all in one thread. The
- * same verbs as in peer.cpp. Names that begin with "fenced" are FencedLocks, the others RLocks.
+ * same verbs as in peer.cpp.
  */
 public final class Peer {
-    private final RedissonClient redisson;
+    private final Taker taker;
     /** What turns System.nanoTime() into the boot clock's nanoseconds. */
     private final long offset;
+    private final Map<String, Deque<Taker.Taken>> held = new HashMap<>();
 
-    private Peer(RedissonClient redisson, long offset) {
-        this.redisson = redisson;
+    private Peer(RedissonClient redisson, long lease, long offset) {
+        taker = new Taker(redisson, lease);
         this.offset = offset;
     }
 
-    RLock lock(String name) {
-        return name.startsWith("fenced") ? redisson.getFencedLock(name) : redisson.getLock(name);
+    Taker taker() {
+        return taker;
     }
 
     long now() {
         return System.nanoTime() + offset;
     }
 
-    /** The token, or 0 where the lock has none. */
-    static long acquire(RLock lock, int how) throws InterruptedException {
-        if (lock instanceof RFencedLock fenced) {
-            Long token = switch (how % 3) {
-                case 0 -> fenced.lockAndGetToken();
-                case 1 -> fenced.tryLockAndGetToken(60, TimeUnit.SECONDS);
-                default -> fenced.tryLockAndGetToken(60, 20, TimeUnit.SECONDS);
-            };
-            if (token == null) throw new IllegalStateException("no lock within a minute");
-            return token;
-        }
-        boolean held = switch (how % 3) {
-            case 0 -> {
-                lock.lock();
-                yield true;
-            }
-            case 1 -> lock.tryLock(60, TimeUnit.SECONDS);
-            default -> lock.tryLock(60, 20, TimeUnit.SECONDS);
-        };
-        if (!held) throw new IllegalStateException("no lock within a minute");
-        return 0;
+    private String lock(String name, int count) throws Exception {
+        Taker.Taken one = taker.take(name, 0, count);
+        held.computeIfAbsent(name, key -> new ArrayDeque<>()).push(one);
+        return "held " + one.token() + " " + now();
+    }
+
+    private String unlock(String name) {
+        long before = now();
+        Deque<Taker.Taken> mine = held.get(name);
+        if (mine == null || mine.isEmpty())
+            taker.lock(name).unlock();
+        else
+            mine.pop().end().run();
+        return "unlocked " + before;
+    }
+
+    private String see(String name) {
+        if (name.startsWith("permits"))
+            return "seen " + taker.permits(name).availablePermits() + " "
+                    + taker.permits(name).getPermits();
+        if (name.startsWith("semaphore"))
+            return "seen " + taker.semaphore(name).availablePermits();
+        RLock lock = taker.lock(name);
+        return "seen " + lock.isLocked() + " " + lock.remainTimeToLive() + " "
+                + lock.getHoldCount();
     }
 
     private String serve(String[] words) throws Exception {
-        RLock lock = lock(words.length > 1 ? words[1] : "none");
+        String name = words.length > 1 ? words[1] : "none";
         switch (words[0]) {
             case "lock":
-                long token = acquire(lock, 0);
-                return "held " + token + " " + now();
+                return lock(name, words.length > 2 ? Integer.parseInt(words[2]) : 1);
             case "unlock":
-                long before = now();
-                lock.unlock();
-                return "unlocked " + before;
+                return unlock(name);
             case "try":
-                return lock.tryLock() ? "held" : "busy";
+                return taker.lock(name).tryLock() ? "held" : "busy";
             case "see":
-                return "seen " + lock.isLocked() + " " + lock.remainTimeToLive() + " "
-                        + lock.getHoldCount();
+                return see(name);
             case "force":
-                return "forced " + lock.forceUnlock();
+                return "forced " + taker.lock(name).forceUnlock();
             case "contend":
                 return new Crowd(this, words).run();
             default:
@@ -78,13 +81,22 @@ public final class Peer {
         }
     }
 
-    public static void main(String[] arguments) throws Exception {
+    private static Config configured(String[] arguments) {
         Config config = new Config();
-        config.useSingleServer().setAddress(arguments[0]).setConnectionMinimumIdleSize(2)
-                .setConnectionPoolSize(8).setSubscriptionConnectionMinimumIdleSize(1);
+        if (arguments.length > 3)
+            config.useClusterServers().addNodeAddress(arguments[0]);
+        else
+            config.useSingleServer().setAddress(arguments[0]).setConnectionMinimumIdleSize(2)
+                    .setConnectionPoolSize(8).setSubscriptionConnectionMinimumIdleSize(1);
         config.setLockWatchdogTimeout(Long.parseLong(arguments[1]));
-        RedissonClient redisson = Redisson.create(config);
-        Peer peer = new Peer(redisson, Long.parseLong(arguments[2]));
+        return config;
+    }
+
+    /** URL WATCHDOG_MS OFFSET_NS ["cluster"]. */
+    public static void main(String[] arguments) throws Exception {
+        RedissonClient redisson = Redisson.create(configured(arguments));
+        Peer peer = new Peer(redisson, Long.parseLong(arguments[1]),
+                Long.parseLong(arguments[2]));
         System.out.println("ready");
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {

@@ -1,0 +1,131 @@
+#include "lock_base.hpp"
+
+#include "server_errors.hpp"
+
+#include "../core/alarm.hpp"
+#include "../core/chance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+
+lock_base::lock_base(const options& where, backend_context context, const link_factory& connect,
+                     const std::string& channel)
+    : where_(where),
+      context_(std::move(context)),
+      link_(connect(*this, channel)),
+      scripts_(*link_) {}
+
+asio::awaitable<void> lock_base::connect(time_point give_up_at) {
+    const std::array<std::string_view, 1> ping{"PING"};
+    while (!link_->connected())
+        co_await link_->exec(ping, give_up_at);
+}
+
+asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
+    core::alarm timer(time(), context_.strand);
+    co_await timer.wait_until(now() + core::random_between(time(), at_least, at_most));
+}
+
+asio::awaitable<void> lock_base::close() {
+    const auto until = now() + context_.drain;
+    core::alarm tick(time(), context_.strand);
+    while (busy_ > 0 && now() < until)
+        co_await tick.wait_until(now() + 2ms);
+    closing_ = true;
+    co_await link_->close(until);
+    while (busy_ > 0)
+        co_await tick.wait_until(now() + 2ms);
+}
+
+asio::awaitable<void> lock_base::renew_by(const script& what, std::span<renewal> batch,
+                                          std::span<const std::string_view> keys,
+                                          std::span<const std::string_view> arguments) {
+    auto give_up_at = now();
+    for (const auto& one : batch)
+        give_up_at = std::max(give_up_at, one.what->grant.deadline);
+    // The connection may have to be made first: what counts is when the request can have been sent.
+    const auto asked = now();
+    try {
+        const auto answer = co_await scripts_.run(what, keys, arguments, give_up_at);
+        if (answer.items.size() != batch.size()) co_return;
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            if (answer.items[i].number == 1) {
+                batch[i].result = renewal::outcome::extended;
+                batch[i].deadline = asked + batch[i].ttl - drift(batch[i].ttl);
+            } else {
+                batch[i].result = renewal::outcome::refused;
+            }
+        }
+    } catch (const std::exception& e) {
+        log(std::string("a renewal was not answered: ") + e.what());
+    }
+}
+
+asio::awaitable<void> lock_base::undo_by(const saying& say, duration ttl,
+                                         std::uint64_t generation) {
+    const busy here(*this);
+    const auto until = now() + ttl + where_.reply_timeout;
+    for (auto again = 0; again < 3 && now() < until;) {
+        try {
+            if (!link_->connected()) co_await connect(until);
+            const auto answer = co_await say(until);
+            if (answer.what != reply::kind::error) {
+                if (link_->current().generation == generation) break;
+                ++again;
+            } else if (!worth_retrying(answer.text)) {
+                break;
+            }
+        } catch (const connection_lost&) {
+        } catch (const error&) {}
+        if (closing_) break;
+        co_await pause(100ms, 400ms);
+    }
+}
+
+asio::awaitable<void> lock_base::release_later_by(const saying& say, duration ttl) {
+    const busy here(*this);
+    const auto until = now() + ttl;
+    while (now() < until && !closing_) {
+        co_await pause(50ms, 200ms);
+        try {
+            if (!link_->connected()) co_await connect(until);
+            const auto answer = co_await say(until);
+            if (found(answer) != release_result::unknown || !worth_retrying(answer.text)) co_return;
+        } catch (const connection_lost&) {
+        } catch (const error&) {}
+    }
+}
+
+std::string milliseconds(duration d) {
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count());
+}
+
+std::int64_t number(const reply& from, std::int64_t otherwise) {
+    if (from.what == reply::kind::integer) return from.number;
+    std::int64_t value = otherwise;
+    std::from_chars(from.text.data(), from.text.data() + from.text.size(), value);
+    return value;
+}
+
+bool of_another_type(const reply& answer) {
+    return answer.what == reply::kind::error && answer.text.find("WRONGTYPE") != std::string::npos;
+}
+
+release_result found(const reply& answer) {
+    if (of_another_type(answer)) return release_result::taken_over;
+    const auto& said = answer.items.empty() ? answer : answer.items[0];
+    if (said.what != reply::kind::integer) return release_result::unknown;
+    switch (said.number) {
+    case 1: return release_result::released;
+    case 0: return release_result::expired;
+    default: return release_result::taken_over;
+    }
+}
+
+}  // namespace pawl::redis

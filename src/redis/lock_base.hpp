@@ -1,0 +1,85 @@
+// What the layouts have in common: the link, renewals, and requests that are said until they are
+// answered. docs/redis.md and docs/redisson.md have the protocols.
+#pragma once
+
+#include "boost_link.hpp"
+#include "script_runner.hpp"
+
+#include <pawl/backend.hpp>
+#include <pawl/redis.hpp>
+
+#include <functional>
+
+namespace pawl::redis {
+
+// A waiter looks this often, the last resort where a message was lost or never sent.
+inline constexpr duration look_at_least = std::chrono::milliseconds(1000);
+inline constexpr duration look_at_most = std::chrono::milliseconds(1400);
+// A wait that ends during a question still gets the answer: only a longer silence says something
+// about the server.
+inline constexpr duration least_silence = std::chrono::milliseconds(300);
+
+class lock_base : public backend, protected link::listener {
+public:
+    boost::asio::awaitable<void> close() override;
+
+protected:
+    // One request that ends something; it may be sent any number of times.
+    using saying = std::function<boost::asio::awaitable<reply>(time_point give_up_at)>;
+
+    // `channel` as in link_factory.
+    lock_base(const options& where, backend_context context, const link_factory& connect,
+              const std::string& channel);
+
+    runtime& time() const noexcept { return *context_.time; }
+    time_point now() const noexcept { return context_.time->now(); }
+    time_point soon() const { return now() + where_.reply_timeout; }
+    // What is known of the server is known of a connection: first there must be one.
+    boost::asio::awaitable<void> connect(time_point give_up_at);
+    boost::asio::awaitable<void> pause(duration at_least, duration at_most);
+    void log(const std::string& line) const {
+        if (context_.log) context_.log(line);
+    }
+
+    // Asks for the whole batch with one script, which answers 1 or something else for each line.
+    boost::asio::awaitable<void> renew_by(const script& what, std::span<renewal> batch,
+                                          std::span<const std::string_view> keys,
+                                          std::span<const std::string_view> arguments);
+    // Until the server has confirmed it, for the ttl at the longest. What was sent over another
+    // connection than that of `generation` may still be carried out after this: then it is said
+    // again.
+    boost::asio::awaitable<void> undo_by(const saying& say, duration ttl, std::uint64_t generation);
+    // A release without an answer: until there is one, for the ttl at the longest.
+    boost::asio::awaitable<void> release_later_by(const saying& say, duration ttl);
+
+    // Counts what `close` waits for.
+    class busy {
+    public:
+        explicit busy(lock_base& home) noexcept : home_(home) { ++home_.busy_; }
+        ~busy() { --home_.busy_; }
+        busy(const busy&) = delete;
+        busy& operator=(const busy&) = delete;
+
+    private:
+        lock_base& home_;
+    };
+
+    const options where_;
+    const backend_context context_;
+    std::unique_ptr<link> link_;
+    script_runner scripts_;
+    unsigned busy_ = 0;  // releases and undoings under way
+    bool closing_ = false;
+};
+
+[[nodiscard]] std::string milliseconds(duration d);
+// Of an integer or of digits; `otherwise` where it is neither.
+[[nodiscard]] std::int64_t number(const reply& from, std::int64_t otherwise = 0);
+// True: the key holds something of another type. Redis 6 puts the name of the script before what a
+// command said in it.
+[[nodiscard]] bool of_another_type(const reply& answer);
+// What a release script's answer says: 1 released, 0 gone, else somebody else's; alone or first in
+// a list.
+[[nodiscard]] release_result found(const reply& answer);
+
+}  // namespace pawl::redis

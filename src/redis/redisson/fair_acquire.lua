@@ -1,0 +1,46 @@
+-- fair_acquire: takes the lock if nobody has it and nobody else is first; else stands in line, or
+-- stays there, where `wait` is above 0.
+-- KEYS lock queue timeouts [counter]   ARGV owner ttl_ms verb channel permits of wait_ms
+-- -> {1, token} | {0, ms left}
+--@include _lock.lua
+--@include _token.lua
+--@include _clock.lua
+--@include _line.lua
+local owner, wait, now = ARGV[1], tonumber(ARGV[7]), now_ms()
+local held = redis.call("HLEN", KEYS[1]) > 0
+local trouble = held and of_another_kind(KEYS[1], "lock")
+if trouble then
+    return trouble
+end
+local head = purge(KEYS[2], KEYS[3], now)
+if not held and (not head or head == owner) then
+    local token, bad = next_token(KEYS[4])
+    if bad then
+        return bad
+    end
+    if head then
+        redis.call("LPOP", KEYS[2])
+        redis.call("ZREM", KEYS[3], owner)
+        -- The time that was reckoned for this one is over for all behind it.
+        for _, other in ipairs(redis.call("ZRANGE", KEYS[3], 0, -1)) do
+            redis.call("ZINCRBY", KEYS[3], -wait, other)
+        end
+    end
+    redis.call("HINCRBY", KEYS[1], owner, 1)
+    redis.call("PEXPIRE", KEYS[1], ARGV[2])
+    return {1, token}
+end
+local left = redis.call("PTTL", KEYS[1])
+if wait > 0 then
+    local at = redis.call("LPOS", KEYS[2], owner)
+    local before = nil
+    if at ~= 0 then
+        before = redis.call("LINDEX", KEYS[2], at and at - 1 or -1)
+    end
+    local base = before and tonumber(redis.call("ZSCORE", KEYS[3], before) or 0) or 0
+    redis.call("ZADD", KEYS[3], math.max(base, now + math.max(left, 0)) + wait, owner)
+    if not at then
+        redis.call("RPUSH", KEYS[2], owner)
+    end
+end
+return {0, left}

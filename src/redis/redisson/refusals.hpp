@@ -1,0 +1,17 @@
+// What the scripts of this layout refuse, and the sentences for it.
+#pragma once
+
+#include "target.hpp"
+
+#include "../link.hpp"
+
+namespace pawl::redis::redisson {
+
+// True: the script said so before it wrote anything.
+[[nodiscard]] bool refused_by_script(const reply& answer);
+// Throws what an error of the server means for that lock.
+void refuse(const reply& answer, const names& keys);
+// The same for what only who asks for permits is told.
+void refuse_count(const reply& answer, const claim& what);
+
+}  // namespace pawl::redis::redisson

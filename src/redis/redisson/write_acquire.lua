@@ -1,0 +1,15 @@
+-- write_acquire: takes the lock for writing, if nobody reads or writes.
+-- KEYS lock [counter]   ARGV owner ttl_ms   -> {1, token} | {0, ms left}
+--@include _lock.lua
+--@include _token.lua
+if redis.call("HLEN", KEYS[1]) > 0 then
+    return of_another_kind(KEYS[1], "readwrite") or {0, redis.call("PTTL", KEYS[1])}
+end
+local token, trouble = next_token(KEYS[2])
+if trouble then
+    return trouble
+end
+redis.call("HSET", KEYS[1], "mode", "write")
+redis.call("HINCRBY", KEYS[1], ARGV[1], 1)
+redis.call("PEXPIRE", KEYS[1], ARGV[2])
+return {1, token}
