@@ -53,7 +53,7 @@ TEST(sqlite, a_reboot_frees_every_lock) {
     ASSERT_TRUE(eventually([&] { return before.inspect("it").waiters == 1; }));
     stranger host(world.path());
     host.run(
-        "UPDATE locks SET boot = 'the one before'; UPDATE waiters SET boot = 'the one before'");
+        "UPDATE holders SET boot = 'the one before'; UPDATE waiters SET boot = 'the one before'");
     client after(world.service());
     EXPECT_FALSE(after.inspect("it").held_by);
     EXPECT_EQ(after.inspect("it").waiters, 0U);
@@ -133,7 +133,7 @@ TEST(sqlite, forged_rings_do_nothing) {
     for (const auto& text : {std::string(), std::string("x"), std::string("g"),
                              std::string(1024, 'g'), "g" + waiting.what().owner + " it"})
         lie(file.text("SELECT client FROM waiters"), text);
-    lie(file.text("SELECT client FROM locks"), "f" + lock.claim.owner + " it");
+    lie(file.text("SELECT client FROM holders"), "f" + lock.claim.owner + " it");
     ::close(liar);
     // Answered after all of them were read, as one thread does both.
     EXPECT_EQ(mine.inspect("it").waiters, 1U);
