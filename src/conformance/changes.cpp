@@ -62,7 +62,7 @@ void a_downgrade_lets_readers_in(fixture& of) {
     aside reads_late([&] { last = other.acquire("it", reading); });
     require(has_waiters(mine, "it", 3), "the late reader is not to be seen waiting");
     lock.downgrade();
-    reads.get();
+    reads.get_soon("the reader's turn");
     require_equal(lock.token(), token, "the token after a downgrade");
     require_equal(first.token(), token, "the token of a reader beside it");
     require_equal(lock.state(), lock_state::held, "the state after a downgrade");
@@ -74,10 +74,10 @@ void a_downgrade_lets_readers_in(fixture& of) {
     lock.downgrade();
     require_equal(lock.release(), release_result::released, "release after a downgrade");
     require_equal(first.release(), release_result::released, "release of the reader beside it");
-    writes.get();
+    writes.get_soon("the writer's turn");
     require(writer.token() > token || !token, "the next writer's token is not later");
     require_equal(writer.release(), release_result::released, "the writer's release");
-    reads_late.get();
+    reads_late.get_soon("the late reader's turn");
 }
 
 void a_downgraded_hold_is_renewed_and_lost_as_any(fixture& of) {
@@ -109,8 +109,10 @@ void a_downgrade_after_a_loss_throws(fixture& of) {
     require(!mine.try_acquire("it", try_reading), "a reader came in beside the next holder");
 }
 
-// All of them, at once, and the line is served.
-void force_takes_it_from_all(fixture& of, const lock_options& options) {
+// All of them, at once, and the line is served. A loss that is not pushed comes with the next
+// renewal.
+void force_takes_it_from_all(fixture& of, lock_options options) {
+    if (!of.promised().loss_is_pushed) options.ttl = 3s;
     const world here = of.fresh();
     blocking::client one(here.where), two(here.where), eyes(here.where);
     std::vector<held_lock> out;
@@ -120,7 +122,7 @@ void force_takes_it_from_all(fixture& of, const lock_options& options) {
     aside waits([&] { next = eyes.acquire("it", writing); });
     require(has_waiters(one, "it", 1), "the waiter is not to be seen");
     require(eyes.force_release("it"), "force_release of a held lock said that nobody had it");
-    waits.get();
+    waits.get_soon("the waiter's turn");
     for (auto& each : out) {
         require(eventually([&] { return each.lost().stop_requested(); }),
                 "a holder was not told of the forced release");
@@ -130,13 +132,11 @@ void force_takes_it_from_all(fixture& of, const lock_options& options) {
     require_equal(eyes.inspect("it").others.size(), std::size_t{0}, "the others beside it");
 }
 
-void force_takes_it_from_all_readers(fixture& of) {
-    force_takes_it_from_all(of, {.ttl = 3s, .wait = patience, .mode = lock_mode::shared});
-}
+void force_takes_it_from_all_readers(fixture& of) { force_takes_it_from_all(of, reading); }
 
 void force_takes_it_from_all_who_have_permits(fixture& of) {
     force_takes_it_from_all(
-        of, {.ttl = 3s, .wait = patience, .mode = lock_mode::permits, .permits = 2, .of = 6});
+        of, {.ttl = long_ttl, .wait = patience, .mode = lock_mode::permits, .permits = 2, .of = 6});
 }
 
 void a_service_without(fixture& of, const lock_options& options, const std::string& what) {

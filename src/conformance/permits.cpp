@@ -97,10 +97,10 @@ void many_permits_are_not_starved_by_few(fixture& of) {
     aside asks_little([&] { small = one.acquire("it", some(1)); });
     require(has_waiters(one, "it", 2), "who asks for one does not wait behind the other");
     require_equal(first.release(), release_result::released, "release of the first two");
-    asks_much.get();
+    asks_much.get_soon("the turn of who asks for three");
     require_equal(waiters_of(one, "it"), std::uint64_t{1}, "who waits for the three");
     require_equal(big.release(), release_result::released, "release of all three");
-    asks_little.get();
+    asks_little.get_soon("the turn of who asks for one");
     require(small.owns_lock(), "who asked for one never got it");
 }
 
@@ -126,8 +126,8 @@ void more_permits_let_waiters_in_at_once(fixture& of) {
     aside also_waits([&] { second = two.acquire("it", some(1)); });
     require(has_waiters(one, "it", 2), "the waiters are not to be seen");
     one.resize("it", 4);
-    waits.get();
-    also_waits.get();
+    waits.get_soon("the turn of the first waiter");
+    also_waits.get_soon("the turn of the second waiter");
     require(all.owns_lock() && first.owns_lock() && second.owns_lock(), "not all have theirs");
     require_equal(one.inspect("it").permits, std::uint32_t{4}, "how many there are after resize");
     require(!two.try_acquire("it", try_some(1)), "a fifth of four permits was had");
@@ -150,7 +150,7 @@ void fewer_permits_wait_for_those_that_are_out(fixture& of) {
         require(!one.try_acquire("it", try_some(1)), "a permit was had that is no more");
     }
     require_equal(out.back().release(), release_result::released, "release");
-    waits.get();
+    waits.get_soon("the waiter's turn");
     require(next.owns_lock() && !one.try_acquire("it", try_some(1)), "not two of two are out");
 }
 
@@ -168,8 +168,8 @@ void who_waits_for_more_than_there_are_is_told(fixture& of) {
     aside asks_little([&] { small = one.acquire("it", some(1)); });
     require(has_waiters(one, "it", 2), "who asks for one does not wait behind the other");
     one.resize("it", 2);
-    asks_much.get();
-    asks_little.get();
+    asks_much.get_soon("the refusal");
+    asks_little.get_soon("the turn of who asks for one");
     require(first.owns_lock() && small.owns_lock(), "who asked for one never got it");
     require(has_waiters(one, "it", 0), "a waiter is left");
 }

@@ -100,10 +100,10 @@ void a_waiting_writer_is_not_starved(fixture& of) {
     aside reads([&] { late = readers.acquire("it", reading); });
     require(has_waiters(readers, "it", 2), "the late reader does not wait behind the writer");
     require_equal(first.release(), release_result::released, "the first reader's release");
-    writes.get();
+    writes.get_soon("the writer's turn");
     require_equal(waiters_of(readers, "it"), std::uint64_t{1}, "who waits for the writer");
     require_equal(writer.release(), release_result::released, "the writer's release");
-    reads.get();
+    reads.get_soon("the late reader's turn");
     require(late.owns_lock(), "the late reader never came in");
 }
 
@@ -123,7 +123,7 @@ void readers_behind_a_writer_come_in_together(fixture& of) {
     require(has_waiters(writers, "it", 5), "the readers are not to be seen waiting");
     require_equal(writer.release(), release_result::released, "the writer's release");
     for (auto& each : crowd)
-        each->get();
+        each->get_soon("the readers' turn");
 }
 
 // R1 reads, W waits, R2 stands behind W; W goes away, and nothing keeps R2 out any more.
@@ -143,7 +143,7 @@ void a_writer_that_gives_up_lets_readers_pass(fixture& of) {
     require(has_waiters(readers, "it", 2), "the late reader does not wait behind the writer");
     enough.request_stop();
     writes.get();
-    reads.get();
+    reads.get_soon("the late reader's turn");
     require(first.owns_lock() && late.owns_lock(), "the readers do not share it");
 }
 

@@ -62,6 +62,16 @@ TEST(sqlite, a_reboot_frees_every_lock) {
     EXPECT_THROW(waiting.get(), boost::system::system_error);
 }
 
+TEST(sqlite, the_file_forgets_holds_that_are_over) {
+    const sqlite_world world;
+    client one(world.service()), other(world.service());
+    (void)one.take("it", 20ms);
+    const auto next = other.take("it");
+    EXPECT_EQ(stranger(world.path()).text("SELECT count(*) FROM holders"), "1");
+    other.release(next);
+    EXPECT_EQ(stranger(world.path()).text("SELECT count(*) FROM holders"), "0");
+}
+
 TEST(sqlite, namespaces_are_apart) {
     const sqlite_world world;
     client red(pawl::sqlite::at({.path = world.path(), .name_space = "red"}));
