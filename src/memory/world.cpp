@@ -46,7 +46,11 @@ world::outlook world::look(const std::shared_ptr<waiter>& one) {
     const auto now = one->by->time->now();
     const std::lock_guard lock(mutex_);
     if (one->given) return {one->given, {}};
-    if (one->too_many) check_permits(one->what);
+    if (one->too_many) {
+        auto anew = one->what;
+        anew.of = 0;  // it was right when it was said
+        check_permits(anew);
+    }
     auto& at = slots_.try_emplace(one->what.name).first->second;
     if (std::exchange(one->too_many, false)) at.line.push_back(one);  // there are more again
     settle(at, now);
