@@ -2,10 +2,11 @@
 // and std::lock. Standard headers only. The client must outlive them.
 //
 // A standard mutex cannot be lost; these can. Work under one should look at `lost` or hand `token`
-// to the resource. `unlock` after a loss does nothing and is no error.
+// to the resource. `unlock` after a loss does nothing and is no error. The thread that locked one
+// unlocks it.
 #pragma once
 
-#include <pawl/blocking.hpp>
+#include <pawl/thread_holds.hpp>
 
 #include <chrono>
 #include <mutex>
@@ -25,9 +26,9 @@ public:
     void unlock() noexcept;
 
     // For the owner, between lock and unlock.
-    [[nodiscard]] fencing_token token() const noexcept { return held_.token(); }
-    [[nodiscard]] std::stop_token lost() const noexcept { return held_.lost(); }
-    [[nodiscard]] const held_lock& handle() const noexcept { return held_; }
+    [[nodiscard]] fencing_token token() const noexcept { return handle().token(); }
+    [[nodiscard]] std::stop_token lost() const noexcept { return handle().lost(); }
+    [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
 
 protected:
     bool lock_for(duration wait);
@@ -36,7 +37,7 @@ private:
     client* locks_;
     std::string name_;
     lock_options options_;
-    held_lock held_;  // guarded by the distributed lock itself
+    thread_holds holds_;  // several after a loss: another thread may have it by then
 };
 
 // *TimedLockable*.

@@ -1,5 +1,6 @@
 // The helper process: one command a line, one answer a line. Names here have no spaces.
 //   acquire NAME TTL_MS WAIT_MS|forever [MAX_HOLD_MS]   held TOKEN | timed_out | failed SENTENCE
+//   take exclusive|fair|shared|permits NAME TTL_MS WAIT_MS|forever [PERMITS OF]      as acquire
 //   try NAME TTL_MS [VALUE]                             held TOKEN | busy | failed SENTENCE
 //   release NAME    release RESULT        drop NAME     dropped
 //   state NAME      state STATE REASON    watch NAME    watching, and after a pause: woke STATE
@@ -58,6 +59,8 @@ public:
 
 private:
     void acquire(std::istream& words);
+    void take(std::istream& words);
+    void take(const std::string& name, const lock_options& options);
     void try_acquire(std::istream& words);
     void count(std::istream& words);
     void watch(const std::string& name);
@@ -70,10 +73,27 @@ private:
 void desk::acquire(std::istream& words) {
     std::string name, ttl, wait, max_hold;
     words >> name >> ttl >> wait >> max_hold;
+    take(name, {.ttl = milliseconds_in(ttl),
+                .wait = milliseconds_in(wait),
+                .max_hold = milliseconds_in(max_hold)});
+}
+
+void desk::take(std::istream& words) {
+    std::string mode, name, ttl, wait;
+    words >> mode >> name >> ttl >> wait;
+    lock_options options{.ttl = milliseconds_in(ttl), .wait = milliseconds_in(wait)};
+    options.fair = mode == "fair";
+    if (mode == "shared") options.mode = lock_mode::shared;
+    if (mode == "permits") {
+        options.mode = lock_mode::permits;
+        words >> options.permits >> options.of;
+    }
+    take(name, options);
+}
+
+void desk::take(const std::string& name, const lock_options& options) {
     try {
-        auto lock = locks_.acquire(name, {.ttl = milliseconds_in(ttl),
-                                          .wait = milliseconds_in(wait),
-                                          .max_hold = milliseconds_in(max_hold)});
+        auto lock = locks_.acquire(name, options);
         const auto token = lock.token();
         held_[name] = std::move(lock);
         say("held " + to_string(token));
@@ -146,6 +166,7 @@ void desk::serve(const std::string& command) {
     std::string verb;
     words >> verb;
     if (verb == "acquire") return acquire(words);
+    if (verb == "take") return take(words);
     if (verb == "try") return try_acquire(words);
     if (verb == "count") return count(words);
     std::string name;

@@ -33,5 +33,10 @@ std::span<const promise> owner_promises() noexcept;
 std::span<const promise> several_promises() noexcept;
 std::span<const promise> value_promises() noexcept;
 std::span<const promise> election_promises() noexcept;
+std::span<const promise> shared_promises() noexcept;
+std::span<const promise> permits_promises() noexcept;
+std::span<const promise> fair_promises() noexcept;
+std::span<const promise> change_promises() noexcept;
+std::span<const promise> shared_mutex_promises() noexcept;
 
 }  // namespace pawl::conformance

@@ -90,7 +90,13 @@ aside::aside(std::function<void()> work)
           } catch (...) {
               thrown_ = std::current_exception();
           }
+          done_ = true;
       }) {}
+
+void aside::get_soon(const std::string& what) {
+    require(eventually([this] { return done_.load(); }), what + " took too long");
+    get();
+}
 
 void aside::get() {
     if (thread_.joinable()) thread_.join();

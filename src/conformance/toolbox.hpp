@@ -93,9 +93,12 @@ public:
     explicit aside(std::function<void()> work);
     // Rethrows what the work threw.
     void get();
+    // The same; broken unless that is `soon`, where the work itself would wait for longer.
+    void get_soon(const std::string& what);
 
 private:
     std::exception_ptr thrown_;
+    std::atomic<bool> done_ = false;
     std::jthread thread_;
 };
 

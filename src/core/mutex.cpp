@@ -14,7 +14,7 @@ bool mutex::try_lock() {
                            .fenced = options_.fenced};
     auto held = locks_->try_acquire(name_, once);
     if (!held) return false;
-    held_ = std::move(held);
+    holds_.keep(std::move(held));
     return true;
 }
 
@@ -22,8 +22,7 @@ bool mutex::lock_for(duration wait) {
     auto options = options_;
     options.wait = std::max(wait, duration{});
     try {
-        auto held = locks_->acquire(name_, options);
-        held_ = std::move(held);
+        holds_.keep(locks_->acquire(name_, options));
         return true;
     } catch (const error& e) {
         if (e.reason() == errc::timed_out) return false;
@@ -32,9 +31,7 @@ bool mutex::lock_for(duration wait) {
 }
 
 void mutex::unlock() noexcept {
-    // Taken out first: as soon as it is given back another thread may own this object.
-    held_lock mine = std::move(held_);
-    if (mine) mine.release();
+    if (auto mine = holds_.take()) mine.release();
 }
 
 recursive_mutex::recursive_mutex(client& locks, std::string name, lock_options options)

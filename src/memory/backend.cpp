@@ -88,6 +88,19 @@ public:
         co_return where_->list(prefix, now());
     }
 
+    asio::awaitable<std::optional<grant>> downgrade(const hold& what) override {
+        refuse_fork();
+        ++me_->count->requests;
+        co_return where_->downgrade(what.claim, now());
+    }
+
+    asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
+        refuse_fork();
+        ++me_->count->requests;
+        where_->resize(name, permits, now());
+        co_return;
+    }
+
     asio::awaitable<bool> force_release(std::string_view name) override {
         refuse_fork();
         ++me_->count->requests;
@@ -118,7 +131,11 @@ public:
                 .loss_is_pushed = true,
                 .across_processes = false,
                 .across_hosts = false,
-                .order = fairness::first_in_first_out};
+                .order = fairness::first_in_first_out,
+                .shared = true,
+                .permits = true,
+                .strictly_fair = true,
+                .downgrades = true};
     }
 
 private:

@@ -35,15 +35,16 @@ public:
         std::shared_ptr<session> by;
         core::alarm alarm;  // of the client's strand
         std::optional<grant> given;
+        bool too_many = false;  // it asks for more permits than there are by now
     };
 
     // What a waiter has to do next.
     struct outlook {
         std::optional<grant> given;
-        time_point look_at =
-            time_point::max();  // when the holder's lease ends, for the first in line
+        time_point look_at = time_point::max();  // when the next lease ends, for the first in line
     };
 
+    // Those three throw errc::bad_option for permits that can never be had.
     std::optional<grant> take(const claim& what, const std::shared_ptr<session>& by);
     outlook join(const std::shared_ptr<waiter>& one);
     outlook look(const std::shared_ptr<waiter>& one);
@@ -52,6 +53,8 @@ public:
 
     void renew(std::span<renewal> batch, time_point now);
     release_result release(const claim& what, time_point now);
+    std::optional<grant> downgrade(const claim& what, time_point now);
+    void resize(std::string_view name, std::uint32_t permits, time_point now);
     bool force_release(std::string_view name, time_point now);
     lock_info inspect(std::string_view name, time_point now);
     std::vector<lock_info> list(std::string_view prefix, time_point now);
@@ -64,22 +67,31 @@ private:
         std::chrono::system_clock::time_point since{};
         identity who;
         std::weak_ptr<session> by;
+        lock_mode mode = lock_mode::exclusive;
+        std::uint32_t permits = 0;
     };
     struct slot {
-        std::optional<tenure> held;
+        std::vector<tenure> held;  // all in one mode, the oldest first
         std::list<std::shared_ptr<waiter>> line;
     };
     using slots = std::map<std::string, slot, std::less<>>;
 
+    static tenure* find(slot& at, const std::string& owner);
+    void check_permits(const claim& what);
+    [[nodiscard]] bool fits(const slot& at, const claim& what) const;
     grant give(slot& to, const claim& what, const std::shared_ptr<session>& by, time_point now);
-    void pass_on(slot& from, time_point now);
-    void settle(slot& one, time_point now);
+    void drop(slot& at, const tenure& one, time_point now);
+    // Lets in whoever is first in line, as long as that fits.
+    void serve(slot& at, time_point now);
+    void settle(slot& at, time_point now);
     void tidy(slots::iterator at);
     outlook outlook_of(const slot& at, const std::shared_ptr<waiter>& one) const;
-    static lock_info describe(const std::string& name, const slot& at, time_point now);
+    static void tell_forced(const tenure& victim);
+    [[nodiscard]] lock_info describe(std::string_view name, const slot& at, time_point now) const;
 
     std::mutex mutex_;
     slots slots_;
+    std::map<std::string, std::uint32_t, std::less<>> permits_;  // in all, once somebody has said
     // One counter for all names: a name that nobody holds needs no memory, and its tokens still
     // only go up.
     std::uint64_t last_token_ = 0;

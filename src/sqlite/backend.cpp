@@ -103,6 +103,27 @@ public:
         co_return co_await at->run(job);
     }
 
+    asio::awaitable<std::optional<grant>> downgrade(const hold& what) override {
+        const auto at = desk_;
+        at->refuse_fork();
+        const auto job = [&what](store& file) { return file.downgrade(what.claim); };
+        const auto found = co_await at->run(job);
+        if (!found) co_return std::nullopt;
+        co_return grant{found->expires - drift(what.claim.ttl),
+                        what.claim.fenced ? found->token : fencing_token{},
+                        {},
+                        false};
+    }
+
+    asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
+        const auto at = desk_;
+        at->refuse_fork();
+        const auto job = [name = std::string(name), permits](store& file) {
+            return file.resize(name, permits), true;
+        };
+        co_await at->run(job);
+    }
+
     asio::awaitable<bool> force_release(std::string_view name) override {
         const auto at = desk_;
         at->refuse_fork();
@@ -130,7 +151,11 @@ public:
                 .loss_is_pushed = true,
                 .across_processes = true,
                 .across_hosts = false,
-                .order = fairness::first_in_first_out};
+                .order = fairness::first_in_first_out,
+                .shared = true,
+                .permits = true,
+                .strictly_fair = true,
+                .downgrades = true};
     }
 
 private:

@@ -130,8 +130,7 @@ asio::awaitable<std::optional<standing>> desk::leave(const claim& what, bool kee
 asio::awaitable<release_result> desk::release(const claim& what) {
     const busy here(*this);
     try {
-        co_return co_await run(
-            [&what](store& file) { return file.release(what.name, what.owner); });
+        co_return co_await run([&what](store& file) { return file.release(what); });
     } catch (const error&) {
         keep_trying_to_leave(what);
     }

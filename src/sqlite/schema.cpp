@@ -6,14 +6,19 @@ namespace pawl::sqlite {
 namespace {
 
 constexpr std::int64_t ours = 0x5061776c;  // "Pawl"
-constexpr std::int64_t version = 1;
+constexpr std::int64_t version = 2;
 
-constexpr const char* tables = R"(
+constexpr const char* counter_table = R"(
 CREATE TABLE pawl (
     one        INTEGER PRIMARY KEY CHECK (one = 1),
     last_token INTEGER NOT NULL
 );
-CREATE TABLE locks (
+PRAGMA application_id = 1348564844;
+)";
+
+// mode: 0 exclusive, 1 shared, 2 permits.
+constexpr const char* holder_tables = R"(
+CREATE TABLE holders (
     ns      TEXT    NOT NULL,
     name    TEXT    NOT NULL,
     owner   TEXT    NOT NULL,
@@ -25,8 +30,20 @@ CREATE TABLE locks (
     boot    TEXT    NOT NULL,
     expires INTEGER NOT NULL,
     token   INTEGER NOT NULL,
+    mode    INTEGER NOT NULL,
+    permits INTEGER NOT NULL,
+    PRIMARY KEY (ns, name, owner)
+) WITHOUT ROWID;
+CREATE TABLE semaphores (
+    ns      TEXT    NOT NULL,
+    name    TEXT    NOT NULL,
+    permits INTEGER NOT NULL,
     PRIMARY KEY (ns, name)
 ) WITHOUT ROWID;
+PRAGMA user_version = 2;
+)";
+
+constexpr const char* waiter_table = R"(
 CREATE TABLE waiters (
     seq     INTEGER PRIMARY KEY AUTOINCREMENT,
     ns      TEXT    NOT NULL,
@@ -38,19 +55,29 @@ CREATE TABLE waiters (
     command TEXT    NOT NULL,
     boot    TEXT    NOT NULL,
     ttl     INTEGER NOT NULL,
-    expires INTEGER NOT NULL
+    expires INTEGER NOT NULL,
+    mode    INTEGER NOT NULL DEFAULT 0,
+    permits INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX line ON waiters (ns, name, seq);
-PRAGMA application_id = 1348564844;
-PRAGMA user_version = 1;
 )";
 
-// True when the file has our tables; false when it has none at all.
-bool is_ours(database& on) {
+// Version 1 had one row for each lock, in `locks`. Under another name the rows are out of reach of
+// a program that still runs and would take the one holder that it sees for the only one.
+constexpr const char* from_version_1 = R"(
+INSERT INTO holders SELECT ns, name, owner, client, host, pid, command, since, boot, expires, token,
+    0, 0 FROM locks;
+DROP TABLE locks;
+ALTER TABLE waiters ADD COLUMN mode INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE waiters ADD COLUMN permits INTEGER NOT NULL DEFAULT 0;
+)";
+
+// Of our tables in the file; 0 when it has none at all.
+std::int64_t version_of(database& on) {
     // In this order: another process may make the tables between two of these questions.
     const auto count = on.number("SELECT count(*) FROM sqlite_schema");
     const auto id = on.number("PRAGMA application_id");
-    if (id == 0 && count == 0) return false;
+    if (id == 0 && count == 0) return 0;
     const auto found = on.number("PRAGMA user_version");
     if (id != ours)
         throw database_error(errc::bad_option,
@@ -61,7 +88,7 @@ bool is_ours(database& on) {
     if (found > version)
         throw database_error(errc::refused,
                              on.path() + " was made by a newer Pawl; update this program.", false);
-    return true;
+    return found;
 }
 
 // Above all that was issued from a file that was at this path before, unless the clock went back or
@@ -85,10 +112,17 @@ void use_wal(database& on) {
 
 void make_tables(database& on, runtime& time) {
     transaction making(on, durability::full);
-    if (is_ours(on)) return;  // another process was quicker
-    on.execute(tables);
-    statement seed(on, "INSERT INTO pawl VALUES (1, ?)");
-    seed.with(first_token(time)).run();
+    const auto found = version_of(on);
+    if (found == version) return;  // another process was quicker
+    on.execute(holder_tables);
+    if (found == 1) {
+        on.execute(from_version_1);
+    } else {
+        on.execute(counter_table);
+        on.execute(waiter_table);
+        statement seed(on, "INSERT INTO pawl VALUES (1, ?)");
+        seed.with(first_token(time)).run();
+    }
     making.commit();
 }
 
@@ -99,9 +133,9 @@ void prepare_schema(database& on, runtime& time) {
     const auto give_up_at = time.now() + std::chrono::seconds(3);
     for (;;) {
         try {
-            const bool made = is_ours(on);
+            const auto found = version_of(on);
             use_wal(on);
-            if (!made) make_tables(on, time);
+            if (found != version) make_tables(on, time);
             return;
         } catch (const database_error& failed) {
             if (!failed.passing || time.now() > give_up_at) throw;

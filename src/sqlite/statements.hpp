@@ -5,26 +5,46 @@
 
 namespace pawl::sqlite {
 
+inline std::int64_t stored(time_point when) { return when.time_since_epoch().count(); }
+
+inline time_point instant(std::int64_t stored) { return time_point(duration(stored)); }
+
+inline time_point after(time_point now, duration more) {
+    return more > time_point::max() - now ? time_point::max() : now + more;
+}
+
 struct store::statements {
     explicit statements(database& on)
-        : find(on,
-               "SELECT owner, client, host, pid, command, since, boot, expires, token "
-               "FROM locks WHERE ns = ? AND name = ?"),
+        : holders(on,
+                  "SELECT owner, client, host, pid, command, since, boot, expires, token, mode, "
+                  "permits FROM holders WHERE ns = ? AND name = ?"),
+          holder(on,
+                 "SELECT owner, client, host, pid, command, since, boot, expires, token, mode, "
+                 "permits FROM holders WHERE ns = ? AND name = ? AND owner = ?"),
           put(on,
-              "INSERT OR REPLACE INTO locks (ns, name, owner, client, host, pid, command, since, "
-              "boot, expires, token) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-          drop(on, "DELETE FROM locks WHERE ns = ? AND name = ?"),
+              "INSERT INTO holders (ns, name, owner, client, host, pid, command, since, boot, "
+              "expires, token, mode, permits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+          drop(on, "DELETE FROM holders WHERE ns = ? AND name = ? AND owner = ?"),
+          drop_all(on, "DELETE FROM holders WHERE ns = ? AND name = ?"),
+          drop_ended(on,
+                     "DELETE FROM holders "
+                     "WHERE ns = ? AND name = ? AND (boot <> ? OR expires <= ?)"),
           renew(on,
-                "UPDATE locks SET expires = ? "
+                "UPDATE holders SET expires = ? "
                 "WHERE ns = ? AND name = ? AND owner = ? AND boot = ? AND expires > ?"),
-          names(on, "SELECT name FROM locks WHERE ns = ?1 AND name >= ?2 ORDER BY name"),
+          share(on,
+                "UPDATE holders SET mode = 1, expires = ? "
+                "WHERE ns = ? AND name = ? AND owner = ?"),
+          names(on, "SELECT DISTINCT name FROM holders WHERE ns = ?1 AND name >= ?2 ORDER BY name"),
           next_token(on, "UPDATE pawl SET last_token = last_token + 1 RETURNING last_token"),
+          permits(on, "SELECT permits FROM semaphores WHERE ns = ? AND name = ?"),
+          set_permits(on, "INSERT OR REPLACE INTO semaphores (ns, name, permits) VALUES (?, ?, ?)"),
           enqueue(on,
                   "INSERT INTO waiters (ns, name, owner, client, host, pid, command, boot, ttl, "
-                  "expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                  "expires, mode, permits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
                   "ON CONFLICT (owner) DO UPDATE SET expires = excluded.expires"),
           first(on,
-                "SELECT owner, client, host, pid, command, boot, ttl, expires "
+                "SELECT owner, client, host, pid, command, boot, ttl, expires, mode, permits "
                 "FROM waiters WHERE ns = ? AND name = ? ORDER BY seq LIMIT 1"),
           refresh(on, "UPDATE waiters SET expires = ? WHERE owner = ?"),
           leave(on, "DELETE FROM waiters WHERE owner = ?"),
@@ -32,7 +52,8 @@ struct store::statements {
                "SELECT client FROM waiters "
                "WHERE ns = ? AND name = ? AND boot = ? AND expires > ? ORDER BY seq") {}
 
-    statement find, put, drop, renew, names, next_token;
+    statement holders, holder, put, drop, drop_all, drop_ended, renew, share, names, next_token;
+    statement permits, set_permits;
     statement enqueue, first, refresh, leave, line;
 };
 

@@ -26,7 +26,7 @@ inline constexpr duration waiter_lease = std::chrono::seconds(4);
 struct standing {
     enum class kind : std::uint8_t { granted, waiting, busy };
     kind what = kind::busy;
-    time_point expires{};  // of the lease: ours when granted, else the holder's
+    time_point expires{};  // of the lease: ours when granted, else the first one to end
     fencing_token token;   // granted
     bool confirm = false;  // granted: for the claim window only
     bool first = false;    // waiting: nobody is before us
@@ -56,7 +56,8 @@ public:
           std::function<void(ring)> heard);
     ~store();
 
-    // Takes the lock, or a place in line where `wait`.
+    // Takes the lock, or a place in line where `wait`. Throws errc::bad_option for permits that can
+    // never be had; so does `look`.
     standing attempt(const claim& what, bool wait);
     // Keeps the place in line, and finds what came of it; hands on a lock whose lease is over.
     standing look(const claim& what);
@@ -64,8 +65,11 @@ public:
     std::optional<standing> granted(const std::string& name, const std::string& owner);
     // Out of the line. What was granted meanwhile is the answer where `keep`, else it is passed on.
     std::optional<standing> leave(const claim& what, bool keep);
-    release_result release(const std::string& name, const std::string& owner);
+    release_result release(const claim& what);
     void renew(std::span<renewal> batch);
+    // Empty: it is not ours any more.
+    std::optional<standing> downgrade(const claim& what);
+    void resize(const std::string& name, std::uint32_t permits);
     bool force_release(const std::string& name);
     lock_info inspect(const std::string& name);
     std::vector<lock_info> list(const std::string& prefix);
@@ -82,7 +86,25 @@ private:
         std::chrono::system_clock::time_point since{};
         time_point expires{};
         fencing_token token;
+        lock_mode mode = lock_mode::exclusive;
+        std::uint32_t permits = 0;
         bool live = false;  // at the time of the reading
+    };
+    // Those whose leases go on, all in one mode; and whether the file has rows of others.
+    struct tenants {
+        std::vector<tenancy> live;
+        bool ended = false;
+
+        [[nodiscard]] const tenancy* find(std::string_view owner) const noexcept;
+        [[nodiscard]] time_point first_end() const noexcept;
+    };
+    struct waiter {
+        std::string owner, client;
+        identity who;
+        duration ttl{};
+        bool in_time = false;
+        lock_mode mode = lock_mode::exclusive;
+        std::uint32_t permits = 0;
     };
     struct statements;
 
@@ -94,17 +116,29 @@ private:
     template <class Step>
     auto read(Step step);
 
-    std::optional<tenancy> find(const std::string& name, time_point now);
-    void put(const std::string& name, tenancy& lock);
+    standing ask(const claim& what, bool wait, bool again);
+    tenancy tenancy_in(const statement& row, time_point now) const;
+    tenants find(const std::string& name, time_point now);
+    std::optional<tenancy> find(const std::string& name, const std::string& owner, time_point now);
+    void put(const std::string& name, tenancy lock, tenants& beside);
+    void evict(const std::string& name, tenants& held, time_point now);
     void enqueue(const claim& what, time_point now);
-    bool anybody_waits(const std::string& name);
-    bool is_first(const claim& what);
-    // To the first live waiter, or to nobody. `asking` gets the whole ttl when it is the one.
-    std::optional<tenancy> hand_on(const std::string& name, time_point now,
-                                   const claim* asking = nullptr);
-    standing waiting(const claim& what, const tenancy& held);
-    lock_info describe(const std::string& name, const std::optional<tenancy>& found,
-                       time_point now);
+    std::optional<waiter> first(const std::string& name, time_point now);
+    bool is_dead(const waiter& one);
+
+    std::uint32_t permits_of(const std::string& name);
+    // `again`: what it said of their number was right when it came into line.
+    void check_permits(claim what, bool again);
+    bool fits(const std::string& name, lock_mode mode, std::uint32_t permits, const tenants& held);
+    bool too_many(const std::string& name, const waiter& one);
+    // Whether the line would move.
+    bool may_serve(const std::string& name, const tenants& held, time_point now);
+    // Lets in whoever is first in line as long as that fits; true: somebody is left who does not.
+    // `asking` gets the whole ttl when it is among them.
+    bool serve(const std::string& name, tenants& held, time_point now,
+               const claim* asking = nullptr);
+    standing waiting(const claim& what, const tenants& held, time_point now);
+    lock_info describe(const std::string& name, tenants held, time_point now);
 
     settings what_;
     runtime& time_;

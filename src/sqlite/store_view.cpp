@@ -4,18 +4,27 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <tuple>
+
 namespace pawl::sqlite {
 
-lock_info store::describe(const std::string& name, const std::optional<tenancy>& found,
-                          time_point now) {
+lock_info store::describe(const std::string& name, tenants held, time_point now) {
     lock_info info{name, {}, 0};
-    if (found && found->live) {
-        info.held_by =
-            holder{found->who.host,      found->who.pid, found->who.command,       found->since,
-                   found->expires - now, found->token,   found->owner.substr(0, 8)};
+    info.permits = permits_of(name);
+    std::sort(held.live.begin(), held.live.end(), [](const tenancy& a, const tenancy& b) {
+        return std::tie(a.token, a.since) < std::tie(b.token, b.since);
+    });
+    for (const auto& each : held.live) {
+        const holder one{each.who.host,      each.who.pid, each.who.command,        each.since,
+                         each.expires - now, each.token,   each.owner.substr(0, 8), 1,
+                         each.mode,          each.permits};
+        if (info.held_by)
+            info.others.push_back(one);
+        else
+            info.held_by = one;
     }
-    auto& row = sql_->line.with(what_.name_space, name, boot_,
-                                std::int64_t{now.time_since_epoch().count()});
+    auto& row = sql_->line.with(what_.name_space, name, boot_, stored(now));
     while (row.next()) {
         if (bell_->look(row.text(0)) != doorbell::presence::gone) ++info.waiters;
     }
@@ -33,8 +42,8 @@ std::vector<lock_info> store::list(const std::string& prefix) {
         while (row.next()) {
             const auto name = row.text(0);
             if (!name.starts_with(prefix)) break;
-            const auto found = find(name, now);
-            if (found && found->live) all.push_back(describe(name, found, now));
+            auto held = find(name, now);
+            if (!held.live.empty()) all.push_back(describe(name, std::move(held), now));
         }
         row.reset();
         return all;

@@ -44,6 +44,8 @@ public:
         if (is(fault::tokens_go_back))
             given->token = pawl::fencing_token(1'000'000 - next_number());
         if (is(fault::no_tokens)) given->token = {};
+        if (is(fault::gives_readers_tokens_of_their_own))
+            given->token = pawl::fencing_token(next_number());
         if (is(fault::counts_from_too_late)) given->deadline += std::chrono::seconds(1);
         co_return given;
     }
@@ -70,6 +72,18 @@ public:
     asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view prefix) override {
         co_return co_await sound_->list(is(fault::lists_everything) ? "" : prefix);
     }
+    asio::awaitable<std::optional<pawl::grant>> downgrade(const pawl::hold& what) override {
+        if (is(fault::downgrades_only_in_words)) {
+            pawl::grant same = what.grant;
+            same.deadline = time_->now() + what.claim.ttl - pawl::drift(what.claim.ttl);
+            co_return same;
+        }
+        const pawl::hold mine{shortened(what.claim), what.grant};
+        co_return co_await sound_->downgrade(mine);
+    }
+    asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
+        if (!is(fault::resizes_only_in_words)) co_await sound_->resize(name, permits);
+    }
     asio::awaitable<bool> force_release(std::string_view name) override {
         const bool found = co_await sound_->force_release(name);
         co_return found || is(fault::forces_what_nobody_has);
@@ -85,6 +99,8 @@ private:
     [[nodiscard]] bool is(fault one) const noexcept { return which_ == one; }
     [[nodiscard]] pawl::claim shortened(pawl::claim what) const {
         if (is(fault::shortens_names)) what.name.resize(std::min<std::size_t>(what.name.size(), 1));
+        if (is(fault::reads_alone)) what.mode = pawl::lock_mode::exclusive;
+        if (is(fault::counts_each_as_one)) what.permits = std::min(what.permits, 1U);
         return what;
     }
 

@@ -24,6 +24,11 @@ enum class fault : std::uint8_t {
     names_the_wrong_holder,
     examines_nothing,
     breaks_down,
+    reads_alone,
+    counts_each_as_one,
+    gives_readers_tokens_of_their_own,
+    downgrades_only_in_words,
+    resizes_only_in_words,
 };
 
 [[nodiscard]] pawl::conformance::world faulty_world(fault which);

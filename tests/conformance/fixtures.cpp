@@ -26,7 +26,11 @@ private:
     promises promised_{.survives_restart = false,
                        .loss_is_pushed = true,
                        .across_processes = false,
-                       .across_hosts = false};
+                       .across_hosts = false,
+                       .shared = true,
+                       .permits = true,
+                       .strictly_fair = true,
+                       .downgrades = true};
 };
 
 class sqlite_fixture : public pawl::conformance::fixture {
@@ -42,7 +46,12 @@ public:
     const promises& promised() const override { return promised_; }
 
 private:
-    promises promised_{.loss_is_pushed = true, .across_hosts = false};
+    promises promised_{.loss_is_pushed = true,
+                       .across_hosts = false,
+                       .shared = true,
+                       .permits = true,
+                       .strictly_fair = true,
+                       .downgrades = true};
 };
 
 // One server for each promise, over TCP.

@@ -262,6 +262,30 @@ TYPED_TEST_P(backend_promises, the_event_loop_may_go_first) {
     EXPECT_EQ(eyes.release(lock), release_result::released);
 }
 
+// The waiter says 3 of 3 while that is so, and then there are only 2.
+TYPED_TEST_P(backend_promises, a_number_that_was_right_is_not_held_against_a_waiter) {
+    client mine(this->world.service()), other(this->world.service());
+    auto asked = ask("it");
+    asked.mode = pawl::lock_mode::permits;
+    asked.permits = 1;
+    asked.of = 3;
+    ASSERT_TRUE(mine.acquire(asked));
+    asked.owner = ask("it").owner;
+    asked.permits = 3;
+    auto waiting = other.start(asked);
+    ASSERT_TRUE(this->waiters(mine, "it", 1));
+    mine.resize("it", 2);
+    try {
+        waiting.get();
+        ADD_FAILURE() << "three of two permits were had";
+    } catch (const pawl::error& told) {
+        EXPECT_EQ(told.reason(), pawl::errc::bad_option);
+        EXPECT_NE(std::string(told.what()).find("has 2 permits, and you ask for 3"),
+                  std::string::npos)
+            << told.what();
+    }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(backend_promises, only_one_has_it, the_deadline_is_exact,
                             waiters_are_served_in_order, a_lease_that_is_not_renewed_ends,
                             a_renewal_extends_and_never_creates,
@@ -269,6 +293,7 @@ REGISTER_TYPED_TEST_SUITE_P(backend_promises, only_one_has_it, the_deadline_is_e
                             a_cancelled_wait_leaves_nothing,
                             cancelling_at_any_instant_leaves_nothing, tokens_never_go_back,
                             force_tells_the_victim_and_passes_it_on, shows_who_holds_what,
-                            threads_never_overlap, the_event_loop_may_go_first);
+                            threads_never_overlap, the_event_loop_may_go_first,
+                            a_number_that_was_right_is_not_held_against_a_waiter);
 
 }  // namespace backend_tests

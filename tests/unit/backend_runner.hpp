@@ -169,6 +169,9 @@ public:
         return wait(backend_->list(prefix));
     }
     bool force(const std::string& name) { return wait(backend_->force_release(name)); }
+    void resize(const std::string& name, std::uint32_t permits) {
+        wait(backend_->resize(name, permits));
+    }
     pawl::examination examine() { return wait(backend_->examine()); }
     void close() {
         wait(backend_->close());

@@ -53,13 +53,23 @@ TEST(sqlite, a_reboot_frees_every_lock) {
     ASSERT_TRUE(eventually([&] { return before.inspect("it").waiters == 1; }));
     stranger host(world.path());
     host.run(
-        "UPDATE locks SET boot = 'the one before'; UPDATE waiters SET boot = 'the one before'");
+        "UPDATE holders SET boot = 'the one before'; UPDATE waiters SET boot = 'the one before'");
     client after(world.service());
     EXPECT_FALSE(after.inspect("it").held_by);
     EXPECT_EQ(after.inspect("it").waiters, 0U);
     EXPECT_GT(after.take("it").grant.token, lock.grant.token);
     waiting.cancel();
     EXPECT_THROW(waiting.get(), boost::system::system_error);
+}
+
+TEST(sqlite, the_file_forgets_holds_that_are_over) {
+    const sqlite_world world;
+    client one(world.service()), other(world.service());
+    (void)one.take("it", 20ms);
+    const auto next = other.take("it");
+    EXPECT_EQ(stranger(world.path()).text("SELECT count(*) FROM holders"), "1");
+    other.release(next);
+    EXPECT_EQ(stranger(world.path()).text("SELECT count(*) FROM holders"), "0");
 }
 
 TEST(sqlite, namespaces_are_apart) {
@@ -133,7 +143,7 @@ TEST(sqlite, forged_rings_do_nothing) {
     for (const auto& text : {std::string(), std::string("x"), std::string("g"),
                              std::string(1024, 'g'), "g" + waiting.what().owner + " it"})
         lie(file.text("SELECT client FROM waiters"), text);
-    lie(file.text("SELECT client FROM locks"), "f" + lock.claim.owner + " it");
+    lie(file.text("SELECT client FROM holders"), "f" + lock.claim.owner + " it");
     ::close(liar);
     // Answered after all of them were read, as one thread does both.
     EXPECT_EQ(mine.inspect("it").waiters, 1U);

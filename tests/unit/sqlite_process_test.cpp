@@ -161,7 +161,7 @@ TEST_F(sqlite_processes, a_dead_holder_frees_it_at_the_end_of_its_lease_and_not_
     dead.kill();
     EXPECT_FALSE(eyes.acquire(ask("it"), 200ms));
     const auto waits_until = now() + 300ms;
-    file.run("UPDATE locks SET expires = " +
+    file.run("UPDATE holders SET expires = " +
              std::to_string(waits_until.time_since_epoch().count()));
     EXPECT_TRUE(eyes.take("it").grant.token);
     EXPECT_GE(now(), waits_until);

@@ -109,7 +109,7 @@ TEST(sqlite_refusal, the_database_of_another_program) {
 TEST(sqlite_refusal, a_file_of_a_newer_pawl) {
     const sqlite_world world;
     EXPECT_FALSE(use_of(world.path()));
-    stranger(world.path()).run("PRAGMA user_version = 2");
+    stranger(world.path()).run("PRAGMA user_version = 3");
     EXPECT_TRUE(says(use_of(world.path()), errc::refused, "newer Pawl"));
 }
 

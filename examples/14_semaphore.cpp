@@ -1,0 +1,56 @@
+// At most three at the slow printer, in all processes together. Coroutines say so in the options,
+// threads have a class for it. Usage: 14_semaphore [URL]
+#include <pawl/client.hpp>
+#include <pawl/semaphore.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <iostream>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+struct printer {
+    int inside = 0;
+    int most = 0;
+};
+
+asio::awaitable<void> print(pawl::client& locks, printer& slow) {
+    const pawl::lock_options one_of_three{
+        .ttl = 10s, .wait = 1min, .mode = pawl::lock_mode::permits, .permits = 1, .of = 3};
+    auto permit = co_await locks.async_acquire("printer", one_of_three, asio::use_awaitable);
+    slow.most = std::max(slow.most, ++slow.inside);
+    co_await asio::post(asio::use_awaitable);  // others run here, two of them at the printer
+    --slow.inside;
+    co_await permit.async_release(asio::use_awaitable);
+}
+
+int main(int argc, char** argv) {
+    const auto where = pawl::from_url(argc > 1 ? argv[1] : "memory:");
+    printer slow;
+    {
+        asio::io_context loop;
+        pawl::client locks(loop.get_executor(), where);
+        int done = 0;
+        for (int i = 0; i < 20; ++i) {
+            asio::co_spawn(loop, print(locks, slow), [&](std::exception_ptr failed) {
+                if (failed) std::rethrow_exception(failed);
+                if (++done == 20) loop.stop();  // the client would keep it busy for ever
+            });
+        }
+        loop.run();
+    }
+    pawl::blocking::client locks(where);
+    pawl::blocking::semaphore permits(locks, "printer", 3, {.ttl = 10s});
+    auto two = permits.take(2, 10s);  // one handle, with a token and lost()
+    permits.acquire();                // in the standard's shape
+    const bool fourth = permits.try_acquire();
+    permits.release();
+    std::cout << "at most " << slow.most << " at the printer, token " << two.token() << '\n';
+    return slow.most <= 3 && !fourth ? 0 : 1;
+}

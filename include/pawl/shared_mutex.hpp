@@ -1,0 +1,73 @@
+// A distributed read/write lock in the shape of the standard's, for std::shared_lock and
+// std::unique_lock. Standard headers only. The client must outlive it; the service must know
+// lock_mode::shared, else every lock throws errc::unsupported.
+//
+// As with the mutexes: it can be lost, and `unlock` after a loss does nothing and is no error.
+#pragma once
+
+#include <pawl/thread_holds.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace pawl::blocking {
+
+// *SharedLockable*, from any number of threads; not re-entrant. A waiting writer lets no later
+// reader pass. The thread that locked it unlocks it.
+class shared_mutex {
+public:
+    // `options.wait` and `options.mode` are ignored.
+    shared_mutex(client& locks, std::string name, lock_options options = {});
+
+    void lock();
+    bool try_lock();
+    void unlock() noexcept;
+    void lock_shared();
+    bool try_lock_shared();
+    void unlock_shared() noexcept;
+    // From exclusive to shared, without letting a writer come between; `unlock_shared` ends it.
+    // Throws errc::lost when the hold ended first: then `unlock` it.
+    void downgrade();
+
+    // Of the calling thread's hold, between lock and unlock. All readers between two writers have
+    // one token; a later writer's is larger.
+    [[nodiscard]] fencing_token token() const noexcept { return handle().token(); }
+    [[nodiscard]] std::stop_token lost() const noexcept { return handle().lost(); }
+    [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
+
+protected:
+    bool lock_for(lock_mode mode, duration wait);
+
+private:
+    bool try_once(lock_mode mode);
+
+    client* locks_;
+    std::string name_;
+    lock_options options_;
+    thread_holds holds_;
+};
+
+// *SharedTimedLockable*.
+class shared_timed_mutex : public shared_mutex {
+public:
+    using shared_mutex::shared_mutex;
+
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+        return lock_for(lock_mode::exclusive, std::chrono::ceil<duration>(wait));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return try_lock_for(when - Clock::now());
+    }
+    template <class Rep, class Period>
+    bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait) {
+        return lock_for(lock_mode::shared, std::chrono::ceil<duration>(wait));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return try_lock_shared_for(when - Clock::now());
+    }
+};
+
+}  // namespace pawl::blocking

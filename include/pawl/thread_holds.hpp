@@ -1,0 +1,34 @@
+// What the standard-shaped locks keep their handles in. Standard headers only.
+#pragma once
+
+#include <pawl/blocking.hpp>
+
+#include <list>
+#include <mutex>
+#include <thread>
+
+namespace pawl::blocking {
+
+// The holds of the threads that use one object: each finds its own newest one, so that a thread
+// whose hold was lost touches nobody else's. Thread-safe.
+class thread_holds {
+public:
+    void keep(held_lock mine);
+    // Out of here: the calling thread's, else the oldest of another thread, else an empty one.
+    [[nodiscard]] held_lock take() noexcept;
+    // Valid until the calling thread takes it; an empty one where it has none.
+    [[nodiscard]] held_lock& mine() noexcept;
+    [[nodiscard]] const held_lock& mine() const noexcept;
+
+private:
+    struct entry {
+        std::thread::id of;
+        held_lock lock;
+    };
+
+    mutable std::mutex guard_;
+    std::list<entry> all_;  // the newest first
+    held_lock none_;
+};
+
+}  // namespace pawl::blocking

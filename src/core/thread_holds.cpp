@@ -1,0 +1,44 @@
+#include <pawl/thread_holds.hpp>
+
+#include <algorithm>
+
+namespace pawl::blocking {
+namespace {
+
+template <class Entries>
+auto find_own(Entries& all) {
+    return std::find_if(all.begin(), all.end(), [me = std::this_thread::get_id()](const auto& one) {
+        return one.of == me;
+    });
+}
+
+}  // namespace
+
+void thread_holds::keep(held_lock mine) {
+    const std::lock_guard lock(guard_);
+    all_.push_front({std::this_thread::get_id(), std::move(mine)});
+}
+
+held_lock thread_holds::take() noexcept {
+    const std::lock_guard lock(guard_);
+    if (all_.empty()) return {};
+    auto found = find_own(all_);
+    if (found == all_.end()) --found;
+    held_lock mine = std::move(found->lock);
+    all_.erase(found);
+    return mine;
+}
+
+held_lock& thread_holds::mine() noexcept {
+    const std::lock_guard lock(guard_);
+    const auto found = find_own(all_);
+    return found == all_.end() ? none_ : found->lock;
+}
+
+const held_lock& thread_holds::mine() const noexcept {
+    const std::lock_guard lock(guard_);
+    const auto found = find_own(all_);
+    return found == all_.end() ? none_ : found->lock;
+}
+
+}  // namespace pawl::blocking

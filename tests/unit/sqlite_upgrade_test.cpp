@@ -1,0 +1,109 @@
+// A file of the version before is brought over with all that it has.
+#include "sqlite/place.hpp"
+#include "sqlite_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+namespace backend_tests {
+namespace {
+
+constexpr const char* version_1 = R"(
+PRAGMA journal_mode = WAL;
+CREATE TABLE pawl (one INTEGER PRIMARY KEY CHECK (one = 1), last_token INTEGER NOT NULL);
+CREATE TABLE locks (ns TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL,
+    client TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, command TEXT NOT NULL,
+    since INTEGER NOT NULL, boot TEXT NOT NULL, expires INTEGER NOT NULL, token INTEGER NOT NULL,
+    PRIMARY KEY (ns, name)) WITHOUT ROWID;
+CREATE TABLE waiters (seq INTEGER PRIMARY KEY AUTOINCREMENT, ns TEXT NOT NULL, name TEXT NOT NULL,
+    owner TEXT NOT NULL UNIQUE, client TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL,
+    command TEXT NOT NULL, boot TEXT NOT NULL, ttl INTEGER NOT NULL, expires INTEGER NOT NULL);
+CREATE INDEX line ON waiters (ns, name, seq);
+PRAGMA application_id = 1348564844;
+PRAGMA user_version = 1;
+)";
+
+constexpr const char* next_program_of_version_1 =
+    "INSERT OR REPLACE INTO locks (ns, name, owner, client, host, pid, command, since, boot, "
+    "expires, token) VALUES ('pawl', 'it', 'x', '', '', 0, '', 0, '', 0, 0)";
+
+// With a hold that lasts for an hour, somebody who waits for it, and a hold that is over. Their
+// clients are of another network namespace, so that nobody can tell whether they are alive.
+class old_file {
+public:
+    old_file() {
+        stranger file(world.path());
+        file.run(version_1);
+        const auto row = [&](const std::string& name, pawl::time_point ends) {
+            return "('pawl', '" + name + "', '" + owner + name +
+                   "', 'far/away', 'here', 42, 'old', " + "0, '" + pawl::sqlite::this_boot() +
+                   "', " + std::to_string(ends.time_since_epoch().count()) + ", 999)";
+        };
+        file.run("INSERT INTO pawl VALUES (1, 1000)");
+        file.run("INSERT INTO locks VALUES " + row("it", now() + 1h) + ", " + row("over", now()));
+        file.run(
+            "INSERT INTO waiters (ns, name, owner, client, host, pid, command, boot, ttl, "
+            "expires) VALUES ('pawl', 'it', 'next', 'far/away', 'here', 43, 'old', '" +
+            pawl::sqlite::this_boot() + "', 60000000000, " +
+            std::to_string((now() + 1h).time_since_epoch().count()) + ")");
+    }
+
+    const std::string owner = "0123456789abcdef0123456789";
+    const sqlite_world world;
+};
+
+TEST(sqlite_upgrade, keeps_tokens_holders_and_the_line) {
+    const old_file file;
+    client one(file.world.service());
+    const auto found = one.inspect("it");
+    ASSERT_TRUE(found.held_by);
+    EXPECT_EQ(found.held_by->token, pawl::fencing_token(999));
+    EXPECT_EQ(found.held_by->command, "old");
+    EXPECT_EQ(found.held_by->mode, pawl::lock_mode::exclusive);
+    EXPECT_EQ(found.waiters, 1U);
+    EXPECT_FALSE(one.inspect("over").held_by);
+    EXPECT_FALSE(one.acquire(ask("it")));
+    EXPECT_EQ(one.take("over").grant.token, pawl::fencing_token(1001));
+    auto old_hold = pawl::hold{ask("it"), {}};
+    old_hold.claim.owner = file.owner + "it";
+    EXPECT_EQ(one.renew(old_hold, 60s).result, pawl::renewal::outcome::extended);
+    EXPECT_EQ(one.release(old_hold), pawl::release_result::released);
+    const auto next = one.inspect("it");
+    ASSERT_TRUE(next.held_by);
+    EXPECT_EQ(next.held_by->pid, 43);
+    EXPECT_EQ(next.held_by->token, pawl::fencing_token(1002));
+    EXPECT_EQ(stranger(file.world.path()).text("PRAGMA user_version"), "2");
+}
+
+// It sees one holder of a name at most, and would take that one for all.
+TEST(sqlite_upgrade, shuts_out_programs_of_the_version_before_that_still_run) {
+    const old_file file;
+    stranger old_program(file.world.path());
+    EXPECT_EQ(old_program.text("SELECT count(*) FROM locks"), "2");
+    client one(file.world.service());
+    EXPECT_TRUE(one.inspect("it").held_by);
+    EXPECT_THROW(old_program.run(next_program_of_version_1), std::runtime_error);
+}
+
+TEST(sqlite_upgrade, may_be_begun_by_many_at_once) {
+    const old_file file;
+    std::barrier<> together(4);
+    std::vector<std::jthread> crowd;
+    std::atomic<int> seen = 0;
+    for (int i = 0; i < 4; ++i)
+        crowd.emplace_back([&] {
+            client one(file.world.service());
+            together.arrive_and_wait();
+            if (one.inspect("it").held_by) ++seen;
+        });
+    crowd.clear();
+    EXPECT_EQ(seen, 4);
+    EXPECT_EQ(stranger(file.world.path()).text("SELECT count(*) FROM holders"), "1");
+}
+
+}  // namespace
+}  // namespace backend_tests
