@@ -4,16 +4,20 @@
 #include <pawl/types.hpp>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pawl::cli {
 
 struct change {
-    enum class kind { held, taken, freed, waiters };
+    // held: at the first look. taken: by who is alone there, or the first of several. joined, left:
+    // beside others who stay. downgraded: its exclusive hold became a shared one.
+    enum class kind { held, taken, joined, left, downgraded, freed, waiters, resized };
     kind what = kind::held;
     lock_info now;
-    std::uint64_t waiters_before = 0;
+    std::optional<holder> by;  // whom it is about
+    std::uint64_t before = 0;  // waiters, or permits in all
 };
 [[nodiscard]] const char* to_string(change::kind what) noexcept;
 

@@ -2,6 +2,7 @@
 
 #include "duration.hpp"
 #include "failure.hpp"
+#include "run_words.hpp"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -60,26 +61,6 @@ void die_like(int signal) {
 
 }  // namespace
 
-std::string loss_sentence(const run_options& options, loss_reason why) {
-    const std::string name = "'" + options.name + "'";
-    const std::string then = options.on_loss == loss_policy::resume
-                                 ? "; the command runs on without it."
-                                 : "; the command is told to stop.";
-    switch (why) {
-    case loss_reason::max_hold:
-        return "The " + readable(options.max_hold) + " of --max-hold are over for " + name + then;
-    case loss_reason::forced: return "Lost " + name + ": somebody released it by force" + then;
-    case loss_reason::taken_over:
-        return "Lost " + name + ": the service says that it is no longer ours" + then;
-    case loss_reason::none:
-    case loss_reason::client_closed:
-        return "Lost " + name + ": the process that keeps it has ended" + then;
-    case loss_reason::expired:
-    case loss_reason::forked: break;
-    }
-    return "Lost " + name + ": no renewal was confirmed in time" + then;
-}
-
 front::front(const run_options& options, const place& where)
     : options_(options),
       where_(where),
@@ -134,7 +115,6 @@ bool front::wait_for_lock() {
         const auto what = events_.wait(until);
         for (const report& told : what.reports) {
             if (told.what == report::kind::granted) {
-                token_ = fencing_token(told.token);
                 acquired_at_ = boot_clock::now();
                 if (interrupted_ == 0) return true;
                 give_back();
@@ -169,9 +149,22 @@ bool front::wait_for_lock() {
 std::vector<std::string> front::environment() const {
     auto removed = where_.secret_variables;
     removed.emplace_back("PAWL_URL_FILE");
-    return environment_with(
-        removed, {"PAWL_NAME=" + options_.name, "PAWL_TOKEN=" + to_string(token_),
-                  "PAWL_SAFE_UNTIL=" + seconds_of(deadline()), "PAWL_URL=" + where_.url});
+    for (auto& each : variables_beginning_with("PAWL_ALSO"))  // those of a `pawl run` around us
+        removed.push_back(std::move(each));
+    const auto token = [this](std::size_t which) {
+        return to_string(fencing_token(shared_->tokens.at(which)));
+    };
+    std::vector<std::string> added{"PAWL_NAME=" + options_.name, "PAWL_TOKEN=" + token(0),
+                                   "PAWL_SAFE_UNTIL=" + seconds_of(deadline()),
+                                   "PAWL_URL=" + where_.url};
+    const auto others = options_.also.size();
+    if (others > 0) added.push_back("PAWL_ALSO=" + std::to_string(others));
+    for (std::size_t i = 1; i <= others; ++i) {
+        const auto one = "PAWL_ALSO_" + std::to_string(i);
+        added.push_back(one + "_NAME=" + options_.also[i - 1]);
+        added.push_back(one + "_TOKEN=" + token(i));
+    }
+    return environment_with(removed, added);
 }
 
 bool front::start_command() {
@@ -201,7 +194,7 @@ void front::keep_minimum() {
         const auto what = events_.wait(until);
         for (const report& told : what.reports) {
             if (told.what != report::kind::lost) continue;
-            say("Lost '" + options_.name + "' before the " + readable(options_.min_hold) +
+            say("Lost " + in_words(options_) + " before the " + readable(options_.min_hold) +
                 " of --min-hold were over; the command had already ended.");
             return;
         }
@@ -223,15 +216,17 @@ void front::give_back() {
                 told.found == release_result::expired || told.found == release_result::taken_over;
             if (!gone || lost_) return;
             lost_ = leader_ != 0;
-            say("The lock '" + options_.name + "' was not ours any more when it was given back: " +
+            const std::string one = options_.also.empty() ? "The lock " + in_words(options_)
+                                                          : "Of " + in_words(options_) + ", one";
+            say(one + " was not ours any more when it was given back: " +
                 (told.found == release_result::expired ? "it had expired or was deleted."
                                                        : "somebody else has it."));
             return;
         }
     }
     if (!lost_)
-        say("The service did not confirm the release of '" + options_.name +
-            "'; it ends by itself within " + readable(options_.ttl) + ".");
+        say("The service did not confirm the release of " + in_words(options_) +
+            "; it ends by itself within " + readable(options_.ttl) + ".");
 }
 
 int front::end() {

@@ -50,7 +50,7 @@ private:
     [[nodiscard]] bool is_over();
     void take(const happening& what);
     void take_signal(int signal);
-    void lose(loss_reason why);
+    void lose(loss_reason why, std::string_view which = {});
     void kill_everything();
     void stop_leftovers(const std::vector<process>& left);
     void name_strays() const;
@@ -70,7 +70,6 @@ private:
     descriptor channel_;
     pid_t keeper_ = 0;
 
-    fencing_token token_;
     time_point acquired_at_{};
     int status_ = 0;       // what the command ended with, or why it never began
     int interrupted_ = 0;  // the signal that ended our own waiting
@@ -85,8 +84,5 @@ private:
     stage stage_ = stage::watching;
     time_point kill_at_ = time_point::max();
 };
-
-// What became of the lock, for people.
-[[nodiscard]] std::string loss_sentence(const run_options& options, loss_reason why);
 
 }  // namespace pawl::cli

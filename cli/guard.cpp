@@ -1,6 +1,7 @@
 // The part of the front that watches over the running command.
 #include "failure.hpp"
 #include "front.hpp"
+#include "run_words.hpp"
 
 #include <sys/wait.h>
 #include <algorithm>
@@ -78,7 +79,7 @@ time_point front::next_wake() const {
 
 void front::take(const happening& what) {
     for (const report& told : what.reports) {
-        if (told.what == report::kind::lost) lose(told.why);
+        if (told.what == report::kind::lost) lose(told.why, told.text.data());
     }
     if (events_.keeper_gone() && !lost_) lose(loss_reason::none);
     for (const int signal : what.signals)
@@ -103,12 +104,12 @@ void front::take_signal(int signal) {
 
 void front::signal_group(int signal) const { ::kill(-leader_, signal); }
 
-void front::lose(loss_reason why) {
+void front::lose(loss_reason why, std::string_view which) {
     const auto now = boot_clock::now();
     // Told early, somebody else may have it already; else it is ours until the deadline.
     const bool early = why == loss_reason::forced || why == loss_reason::taken_over;
     const auto kill_at = early ? now + margins_.kill : deadline() - margins_.kill;
-    if (!lost_) say(loss_sentence(options_, why));
+    if (!lost_) say(loss_sentence(options_, why, which));
     const bool first = !lost_;
     lost_ = true;
     if (options_.on_loss == loss_policy::resume) return;

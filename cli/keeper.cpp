@@ -1,8 +1,8 @@
 #include "keeper.hpp"
 
 #include "descriptor.hpp"
+#include "explain.hpp"
 #include "failure.hpp"
-#include "lock_view.hpp"
 #include "processes.hpp"
 
 #include <pawl/blocking.hpp>
@@ -14,11 +14,9 @@
 #include <sys/socket.h>
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <thread>
 
@@ -60,12 +58,13 @@ public:
 
 private:
     void listen();
-    void explain_wait(blocking::client& locks, const std::stop_token& over) const;
-    blocking::held_lock take(blocking::client& locks);
-    [[nodiscard]] bool settled(const blocking::held_lock& lock) const;
-    void hold(blocking::held_lock& lock);
-    void look(const blocking::held_lock& lock);
-    void give_back(blocking::held_lock& lock);
+    blocking::held_locks take(blocking::client& locks);
+    blocking::held_locks ask(blocking::client& locks, const lock_options& asked) const;
+    [[nodiscard]] bool settled(const blocking::held_locks& mine) const;
+    void grant(const blocking::held_locks& mine);
+    void hold(blocking::held_locks& mine);
+    void look(blocking::held_locks& mine);
+    void give_back(blocking::held_locks& mine);
     void kill_group() const;
     void wait(duration longest) const;
     void wake() const noexcept;
@@ -83,7 +82,14 @@ private:
     std::atomic<bool> done_{false};
     bool told_lost_ = false;
     time_point kill_at_ = time_point::max();
+    time_point end_ = time_point::max();  // of --max-hold, where the library does not see to it
 };
+
+std::string_view lost_among(const blocking::held_locks& mine) {
+    for (const auto& each : mine)
+        if (each.why_lost() != loss_reason::none) return each.name();
+    return {};
+}
 
 // Runs on a thread of its own until the front is done or dead.
 void keeper::listen() {
@@ -135,44 +141,46 @@ void keeper::kill_group() const {
 
 // Passes the deadline on, and sees to it that the command does not outlive it even if the front
 // does nothing.
-void keeper::look(const blocking::held_lock& lock) {
+void keeper::look(blocking::held_locks& mine) {
     const duration margin = margins_.kill;
     const auto now = boot_clock::now();
-    if (lock.state() != lock_state::lost) {
-        const auto until = lock.safe_until();
+    const bool over = now >= end_;
+    if (mine.state() != lock_state::lost && !over) {
+        const auto until = std::min(mine.safe_until(), end_);
         shared_.safe_until = until.time_since_epoch().count();
         kill_at_ = until - margin / 2;
     } else if (!told_lost_) {
         told_lost_ = true;
         report lost{.what = report::kind::lost};
-        lost.why = lock.why_lost();
-        tell(lost);
+        lost.why = over ? loss_reason::max_hold : mine.why_lost();
+        tell(lost, lost_among(mine));
         const bool early = lost.why == loss_reason::forced || lost.why == loss_reason::taken_over;
         kill_at_ = early ? now + margin : now;
     }
     if (options_.on_loss == loss_policy::kill && now >= kill_at_) kill_group();
+    if (over) mine.release();
 }
 
-void keeper::hold(blocking::held_lock& lock) {
-    const std::stop_callback on_loss(lock.lost(), [this] { wake(); });
+void keeper::hold(blocking::held_locks& mine) {
+    const std::stop_callback on_loss(mine.lost(), [this] { wake(); });
     const duration rhythm = std::clamp<duration>(options_.ttl / 40, 5ms, 500ms);
     while (!finish_ && !orphaned_) {
-        look(lock);
+        look(mine);
         wait(rhythm);
     }
     // Nothing of the command may run on when the next holder starts.
     const pid_t group = orphaned_ ? shared_.group.load() : 0;
-    while (group > 0 && lock.state() != lock_state::lost && !members_of(group).empty()) {
+    while (group > 0 && mine.state() != lock_state::lost && !members_of(group).empty()) {
         kill_group();
         wait(5ms);
     }
-    give_back(lock);
+    give_back(mine);
 }
 
-void keeper::give_back(blocking::held_lock& lock) {
+void keeper::give_back(blocking::held_locks& mine) {
     report released{.what = report::kind::released};
-    released.found = lock.release();
-    released.why = lock.why_lost();
+    released.found = mine.release();
+    released.why = mine.why_lost();
     say_goodbye(released);
 }
 
@@ -185,45 +193,59 @@ void keeper::say_goodbye(const report& what, std::string_view text) {
 
 // A lock that was handed over has a short first lease until a renewal confirms it. The command
 // starts behind that, so that its first warning never comes from there.
-bool keeper::settled(const blocking::held_lock& lock) const {
-    while (lock.state() != lock_state::lost && !cancel_.stop_requested()) {
-        if (lock.safe_until() - boot_clock::now() > margins_.term) return true;
+bool keeper::settled(const blocking::held_locks& mine) const {
+    while (mine.state() != lock_state::lost && !cancel_.stop_requested()) {
+        if (mine.safe_until() - boot_clock::now() > margins_.term) return true;
         wait(1ms);
     }
     return cancel_.stop_requested();
 }
 
-// A person who waits wants to know for whom.
-void keeper::explain_wait(blocking::client& locks, const std::stop_token& over) const {
-    std::mutex mutex;
-    std::condition_variable_any ended;
-    std::unique_lock lock(mutex);
-    if (ended.wait_for(lock, over, 1s, [] { return false; }) || over.stop_requested()) return;
+// Empty: lost again before the command could begin.
+blocking::held_locks keeper::ask(blocking::client& locks, const lock_options& asked) const {
     try {
-        const lock_info found = locks.inspect(options_.name);
-        if (!found.held_by || over.stop_requested()) return;
-        const holder& by = *found.held_by;
-        const std::string command = by.command.empty() ? "" : " (" + by.command + ")";
-        say("Waiting for '" + options_.name + "', held by " + who(by) + command + ".");
-    } catch (const pawl::error&) {
-        // The acquire itself tells what is wrong.
+        auto mine = locks.acquire_all(names_of(options_), asked, cancel_.get_token());
+        if (settled(mine)) return mine;
+    } catch (const pawl::error& problem) {
+        if (problem.reason() == errc::bad_option) explain_permits(locks, options_);
+        if (problem.reason() != errc::lost) throw;
     }
+    return {};
 }
 
-blocking::held_lock keeper::take(blocking::client& locks) {
+blocking::held_locks keeper::take(blocking::client& locks) {
     std::jthread explainer;
     if (::isatty(STDERR_FILENO) == 1) {
-        explainer = std::jthread([&](const std::stop_token& over) { explain_wait(locks, over); });
+        explainer =
+            std::jthread([&](const std::stop_token& over) { explain_wait(locks, options_, over); });
     }
     const auto began = boot_clock::now();
-    lock_options asked{.ttl = options_.ttl, .wait = options_.wait, .max_hold = options_.max_hold};
+    // Of several the first may be here long before the last, which is when --max-hold begins.
+    const bool several = !options_.also.empty();
+    lock_options asked{.ttl = options_.ttl,
+                       .wait = options_.wait,
+                       .max_hold = several ? forever : options_.max_hold,
+                       .mode = options_.mode,
+                       .fair = options_.fair,
+                       .permits = options_.permits,
+                       .of = options_.of};
     while (true) {
-        auto lock = locks.acquire(options_.name, asked, cancel_.get_token());
-        if (settled(lock)) return lock;
+        auto mine = ask(locks, asked);
+        if (mine && several && options_.max_hold != forever)
+            end_ = boot_clock::now() + options_.max_hold;
+        if (mine) return mine;
         if (options_.wait != forever) {
             asked.wait = std::max<duration>(0s, options_.wait - (boot_clock::now() - began));
         }
     }
+}
+
+void keeper::grant(const blocking::held_locks& mine) {
+    const auto names = names_of(options_);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        shared_.tokens.at(i) = mine.token(names[i]).value();
+    shared_.safe_until = std::min(mine.safe_until(), end_).time_since_epoch().count();
+    tell({.what = report::kind::granted});
 }
 
 int keeper::live(const service& where) {
@@ -241,12 +263,9 @@ int keeper::live(const service& where) {
     if (options_.verbose) settings.log = [](std::string_view line) { say(line); };
     try {
         blocking::client locks(where, settings);
-        auto lock = take(locks);
-        report granted{.what = report::kind::granted};
-        granted.token = lock.token().value();
-        shared_.safe_until = lock.safe_until().time_since_epoch().count();
-        tell(granted);
-        hold(lock);
+        auto mine = take(locks);
+        grant(mine);
+        hold(mine);
     } catch (const pawl::error& problem) {
         report failed{.what = report::kind::failed};
         failed.code = static_cast<int>(code_for(problem.reason()));

@@ -24,6 +24,8 @@ namespace pawl::cli {
 struct shared_state {
     std::atomic<std::int64_t> safe_until{0};  // CLOCK_BOOTTIME, ns; the keeper writes it
     std::atomic<pid_t> group{0};  // of the command while it may live; the front writes it
+    // Of NAME and the others, as they were given; the keeper writes them before it tells `granted`.
+    std::array<std::uint64_t, most_locks> tokens{};
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
               std::atomic<pid_t>::is_always_lock_free);
@@ -31,16 +33,15 @@ static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
 // What the keeper tells, one packet each.
 struct report {
     enum class kind : std::uint8_t {
-        granted,  // `token`; shared_state::safe_until is set
+        granted,  // shared_state::safe_until and the tokens are set
         failed,   // `code` and `text`: the lock was not to be had; the keeper ends
-        lost,     // `why`
+        lost,     // `why`, and which one in `text`
         released  // `found`; the keeper ends
     };
     kind what = kind::failed;
     loss_reason why = loss_reason::none;
     release_result found = release_result::unknown;
     std::int32_t code = 0;
-    std::uint64_t token = 0;
     std::array<char, 1024> text{};
 };
 static_assert(std::is_trivially_copyable_v<report>);

@@ -12,8 +12,17 @@
 
 namespace pawl::cli {
 
-// One object: name, held, holder (or null), waiters.
+// One object: name, held, mode, permits, holder (or null), others, waiters.
 void write(json& to, const lock_info& what);
+void write(json& to, const holder& what);
+
+// All who hold it: the one who was first, then the others, always in the same order.
+[[nodiscard]] std::vector<holder> holders_of(const lock_info& what);
+
+// What one holder has: "exclusive", "shared", "2 of 5" where five permits are known.
+[[nodiscard]] std::string mode_text(const lock_info& what, const holder& by);
+// Of all holders, behind the word "held"; empty for the exclusive one.
+[[nodiscard]] std::string mode_summary(const lock_info& what);
 
 // "web1/4711", or what is known of a holder that is not Pawl.
 [[nodiscard]] std::string who(const holder& what);
@@ -26,12 +35,12 @@ void write(json& to, const lock_info& what);
 // How long ago; never below zero.
 [[nodiscard]] duration ago(std::chrono::system_clock::time_point when);
 
-using lease_view = std::function<cell(const lock_info&)>;
+using lease_view = std::function<cell(const lock_info&, const holder&)>;
 
 // What remains of the lease; red when little does.
-[[nodiscard]] cell remaining_cell(const lock_info& what);
+[[nodiscard]] cell remaining_cell(const lock_info& what, const holder& by);
 
-// The columns of `ls` and `watch`, which shows the lease in its own way.
+// The columns of `ls` and `watch`, which shows the lease in its own way; a line for each holder.
 [[nodiscard]] table lock_table(const std::vector<lock_info>& locks,
                                const lease_view& lease = remaining_cell);
 

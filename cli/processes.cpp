@@ -49,6 +49,8 @@ std::optional<process> read_process(pid_t pid) {
     return parse(pid, std::string(text.data(), static_cast<std::size_t>(size)));
 }
 
+std::string_view name_of(std::string_view line) { return line.substr(0, line.find('=')); }
+
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
     std::vector<char*> result;
     result.reserve(texts.size() + 1);
@@ -98,7 +100,6 @@ std::vector<process> members_of(pid_t group) {
 std::vector<std::string> environment_with(const std::vector<std::string>& removed,
                                           const std::vector<std::string>& added) {
     std::vector<std::string> result;
-    const auto name_of = [](std::string_view line) { return line.substr(0, line.find('=')); };
     for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
         const auto name = name_of(*each);
         const bool replaced = std::any_of(added.begin(), added.end(), [&](const std::string& line) {
@@ -108,6 +109,15 @@ std::vector<std::string> environment_with(const std::vector<std::string>& remove
         result.emplace_back(*each);
     }
     result.insert(result.end(), added.begin(), added.end());
+    return result;
+}
+
+std::vector<std::string> variables_beginning_with(std::string_view prefix) {
+    std::vector<std::string> result;
+    for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+        const auto name = name_of(*each);
+        if (name.starts_with(prefix)) result.emplace_back(name);
+    }
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <csignal>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pawl::cli {
@@ -43,5 +44,8 @@ struct start_result {
 // The caller's environment without `removed`, with `added`.
 [[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::string>& removed,
                                                         const std::vector<std::string>& added);
+
+// The names of the caller's variables that begin so.
+[[nodiscard]] std::vector<std::string> variables_beginning_with(std::string_view prefix);
 
 }  // namespace pawl::cli

@@ -17,7 +17,14 @@ bool confirmed(const lock_info& what) {
     std::cerr << "'" << printable(what.name) << "' is held by " << who(by);
     if (!by.command.empty()) std::cerr << " (" << printable(by.command) << ")";
     if (!by.host.empty()) std::cerr << " for " << readable(ago(by.since));
-    std::cerr << ".\nIt is told, but what it is doing may go on. Take the lock away? [y/N] "
+    const auto others = what.others.size();
+    if (others > 0) std::cerr << ", and by " << others << (others == 1 ? " other" : " others");
+    std::cerr << ".\n"
+              << (others > 0
+                      ? "All are told, but what they are doing may go on. Take the lock from "
+                        "all of them? [y/N] "
+                      : "It is told, but what it is doing may go on. Take the lock away? "
+                        "[y/N] ")
               << std::flush;
     std::string answer;
     std::getline(std::cin, answer);

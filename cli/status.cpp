@@ -17,17 +17,7 @@ void line(const char* title, const std::string& text) {
     std::printf("  %-10s %s\n", title, text.c_str());
 }
 
-void show(const lock_info& what) {
-    const bool coloured = wants_colour(STDOUT_FILENO);
-    const std::string waiters = std::to_string(what.waiters);
-    const auto title = paint(printable(what.name), colour::bold, coloured);
-    if (!what.held_by) {
-        std::printf("%s is %s\n", title.c_str(), paint("free", colour::green, coloured).c_str());
-        if (what.waiters > 0) line("waiters", waiters);
-        return;
-    }
-    const holder& by = *what.held_by;
-    std::printf("%s is %s\n", title.c_str(), paint("held", colour::yellow, coloured).c_str());
+void show(const lock_info& what, const holder& by) {
     if (by.host.empty()) {
         line("owner", printable(by.owner) + "… (its layout, or its library, says no more)");
     } else {
@@ -36,6 +26,7 @@ void show(const lock_info& what) {
         line("command", printable(by.command));
         line("since", utc(by.since) + " (" + readable(ago(by.since)) + " ago)");
     }
+    if (by.mode == lock_mode::permits) line("permits", mode_text(what, by));
     if (by.count > 1) line("entered", std::to_string(by.count) + " times");
     if (by.remaining == forever) {
         line("remaining", "forever: whoever took it set no time to live");
@@ -43,7 +34,25 @@ void show(const lock_info& what) {
         line("remaining", readable(by.remaining) + " of the lease, if it is not renewed");
     }
     line("token", token_text(by));
-    line("waiters", waiters);
+}
+
+void show(const lock_info& what) {
+    const bool coloured = wants_colour(STDOUT_FILENO);
+    const auto title = paint(printable(what.name), colour::bold, coloured);
+    const auto all = holders_of(what);
+    if (all.empty()) {
+        std::printf("%s is %s\n", title.c_str(), paint("free", colour::green, coloured).c_str());
+        if (what.permits > 0) line("permits", std::to_string(what.permits) + " in all");
+        if (what.waiters > 0) line("waiters", std::to_string(what.waiters));
+        return;
+    }
+    std::printf("%s is %s%s\n", title.c_str(), paint("held", colour::yellow, coloured).c_str(),
+                mode_summary(what).c_str());
+    for (const holder& each : all) {
+        show(what, each);
+        if (all.size() > 1) std::printf("\n");
+    }
+    line("waiters", std::to_string(what.waiters));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <pawl/options.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,18 @@ namespace pawl::cli {
 
 enum class loss_policy { kill, term, resume };
 
+// That one `run` can hold.
+inline constexpr std::size_t most_locks = 256;
+
 struct run_options {
     place_options on;
     std::string name;
+    std::vector<std::string> also;  // held with it, in the same mode: all or none
     std::vector<std::string> command;
+    lock_mode mode = lock_mode::exclusive;
+    bool fair = false;
+    std::uint32_t permits = 1;  // with lock_mode::permits
+    std::uint32_t of = 0;
     duration ttl{};
     duration wait{};
     duration max_hold{};
@@ -25,6 +34,8 @@ struct run_options {
     std::string label;  // what `pawl status` shows as the command
     bool verbose = false;
 };
+// NAME and the others, as they were given.
+[[nodiscard]] std::vector<std::string> names_of(const run_options& options);
 int run(const run_options& options);
 // Again and again, as long as it is only the lock that is lost.
 int elect(const run_options& options);
@@ -59,6 +70,14 @@ struct release_options {
     bool json = false;
 };
 int release(const release_options& options);
+
+struct resize_options {
+    place_options on;
+    std::string name;
+    std::uint32_t permits = 0;
+    bool json = false;
+};
+int resize(const resize_options& options);
 
 struct doctor_options {
     place_options on;

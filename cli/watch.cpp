@@ -78,8 +78,7 @@ private:
 // A bar beside the time: full is the most that was seen of this hold.
 class lease_bars {
 public:
-    cell operator()(const lock_info& what) {
-        const holder& by = *what.held_by;
+    cell operator()(const lock_info& what, const holder& by) {
         auto& most = most_[what.name + '\0' + by.owner];
         most = std::max({most, by.remaining, duration(1)});
         const auto share = static_cast<double>(std::max<duration>(by.remaining, 0s).count()) /
@@ -91,7 +90,7 @@ public:
             bar += "█";
         bar += parts[eighths % 8];
         bar.append(bar_width - std::min(bar_width, width_of(bar)), ' ');
-        cell shown = remaining_cell(what);
+        cell shown = remaining_cell(what, by);
         if (shown.how == colour::none) shown.how = share < 0.34 ? colour::yellow : colour::green;
         const std::string text = shown.text;
         shown.text = bar + " " + std::string(text.size() < 6 ? 6 - text.size() : 0, ' ') + text;
@@ -181,26 +180,32 @@ int watch_live(blocking::client& locks, const watch_options& options, const plac
 }
 
 std::string plain(const change& what) {
-    const std::string name =
-        local_time(std::chrono::system_clock::now()) + "  " + printable(what.now.name) + "  ";
-    switch (what.what) {
-    case change::kind::freed: return name + "freed";
-    case change::kind::waiters:
-        return name + "waiters " + std::to_string(what.waiters_before) + " → " +
-               std::to_string(what.now.waiters);
-    case change::kind::held:
-    case change::kind::taken: break;
-    }
-    const holder& by = *what.now.held_by;
+    using kind = change::kind;
+    const std::string event = to_string(what.what);
+    const std::string start = local_time(std::chrono::system_clock::now()) + "  " +
+                              printable(what.now.name) + "  " + event;
+    if (what.what == kind::waiters)
+        return start + " " + std::to_string(what.before) + " → " + std::to_string(what.now.waiters);
+    if (what.what == kind::resized)
+        return start + " " + std::to_string(what.before) + " → " +
+               std::to_string(what.now.permits) + " permits";
+    if (!what.by) return start;
+    const holder& by = *what.by;
+    const std::string mode = by.mode == lock_mode::exclusive ? "" : mode_text(what.now, by) + ", ";
     const std::string command = by.command.empty() ? "" : " (" + printable(by.command) + ")";
-    return name + to_string(what.what) + " by " + who(by) + command + ", token " + token_text(by);
+    return start + " by " + who(by) + command + ", " + mode + "token " + token_text(by);
 }
 
 std::string as_json(const change& what) {
     json text;
     text.begin_object().field("time", utc(std::chrono::system_clock::now()));
-    text.field("event", to_string(what.what)).key("lock");
-    write(text, what.now);
+    text.field("event", to_string(what.what)).key("by");
+    if (what.by) {
+        write(text, *what.by);
+    } else {
+        text.null();
+    }
+    write(text.key("lock"), what.now);
     return text.end_object().str();
 }
 

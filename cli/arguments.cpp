@@ -1,0 +1,35 @@
+#include "arguments.hpp"
+
+#include "failure.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+
+namespace pawl::cli {
+
+void add_place(CLI::App& verb, arguments& into) {
+    verb.add_option("--on", into.on.on,
+                    "Where the locks live; else $PAWL_URL, else a file of this user")
+        ->type_name("URL");
+    verb.add_option("--url-file", into.on.url_file, "Read the URL from a file ($PAWL_URL_FILE)")
+        ->type_name("FILE");
+}
+
+void add_json(CLI::App& verb, arguments& into) { verb.add_flag("--json", into.json, "Print JSON"); }
+
+void add_name(CLI::App& verb, arguments& into) {
+    verb.add_option("NAME", into.name, "The lock")->required()->type_name("");
+}
+
+std::uint32_t count_option(std::string_view option, std::string_view text) {
+    std::uint32_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, problem] = std::from_chars(text.data(), end, value);
+    if (problem == std::errc{} && stopped == end && value > 0) return value;
+    throw failure(exit_code::usage, "'" + std::string(text) + "' is no number of permits for " +
+                                        std::string(option) +
+                                        "; use a whole number of 1 or more, such as 5.");
+}
+
+}  // namespace pawl::cli

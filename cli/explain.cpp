@@ -1,0 +1,60 @@
+#include "explain.hpp"
+
+#include "failure.hpp"
+#include "lock_view.hpp"
+
+#include <unistd.h>
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+namespace pawl::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Who is in the way of `options`; of several locks, we may have this one already.
+std::optional<holder> obstacle(const lock_info& found, const run_options& options) {
+    for (const holder& each : holders_of(found)) {
+        const bool ours = !options.also.empty() && each.pid == ::getppid();
+        const bool beside_us = options.mode == lock_mode::shared && each.mode == lock_mode::shared;
+        if (!ours && !beside_us) return each;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+void explain_wait(blocking::client& locks, const run_options& options,
+                  const std::stop_token& over) {
+    std::mutex mutex;
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex);
+    if (ended.wait_for(lock, over, 1s, [] { return false; }) || over.stop_requested()) return;
+    auto names = names_of(options);
+    std::sort(names.begin(), names.end());  // as they are taken
+    try {
+        for (const auto& name : names) {
+            const auto by = obstacle(locks.inspect(name), options);
+            if (over.stop_requested()) return;
+            if (!by) continue;
+            const std::string command = by->command.empty() ? "" : " (" + by->command + ")";
+            say("Waiting for '" + name + "', held by " + who(*by) + command + ".");
+            return;
+        }
+    } catch (const pawl::error&) {
+        // The acquire itself tells what is wrong.
+    }
+}
+
+void explain_permits(blocking::client& locks, const run_options& options) {
+    if (options.mode != lock_mode::permits || options.of != 0) return;
+    if (locks.inspect(options.name).permits != 0) return;
+    throw pawl::error(errc::bad_option, "Nobody has said how many permits '" + options.name +
+                                            "' has; say it once, as in --permits " +
+                                            std::to_string(options.permits) + "/5.");
+}
+
+}  // namespace pawl::cli

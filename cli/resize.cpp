@@ -1,0 +1,28 @@
+#include "failure.hpp"
+#include "json.hpp"
+#include "style.hpp"
+#include "verbs.hpp"
+
+#include <pawl/blocking.hpp>
+
+#include <iostream>
+
+namespace pawl::cli {
+
+int resize(const resize_options& options) {
+    const place where = find_place(options.on);
+    blocking::client locks(where.where);
+    locks.resize(options.name, options.permits);
+    if (options.json) {
+        json text;
+        text.begin_object().field("name", options.name);
+        text.field("permits", std::int64_t{options.permits}).end_object();
+        std::cout << text.str() << '\n';
+    } else {
+        std::cout << "'" << printable(options.name) << "' has " << options.permits
+                  << (options.permits == 1 ? " permit" : " permits") << " from now on.\n";
+    }
+    return static_cast<int>(exit_code::ok);
+}
+
+}  // namespace pawl::cli
