@@ -1,18 +1,17 @@
+#include "back_off.hpp"
 #include "failure.hpp"
 #include "front.hpp"
 #include "verbs.hpp"
 
 #include <poll.h>
-#include <algorithm>
 
 namespace pawl::cli {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-void pause(std::chrono::milliseconds lasting) {
-    ::poll(nullptr, 0, static_cast<int>(lasting.count()));
+void pause(duration lasting) {
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(lasting);
+    ::poll(nullptr, 0, static_cast<int>(milliseconds.count()));
 }
 
 }  // namespace
@@ -25,7 +24,8 @@ int elect(const run_options& options) {
     }
     const place where = find_place(options.on);
     bool led = false;
-    for (auto patience = 1000ms;; patience = std::min(patience * 2, 16000ms)) {
+    back_off pauses;
+    while (true) {
         front term(options, where);
         const int status = term.run();
         const bool again = term.ended_by_loss();
@@ -35,8 +35,8 @@ int elect(const run_options& options) {
         const bool away = led && status == static_cast<int>(exit_code::unreachable);
         if (!again && !away) return status;
         led = true;
-        if (again) patience = 500ms;
-        if (away) pause(patience);
+        if (again) pauses.reset();
+        if (away) pause(pauses.next());
     }
 }
 

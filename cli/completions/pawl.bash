@@ -14,7 +14,7 @@ _pawl_names() {
 _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='run elect status ls watch release doctor bench completion'
+    local verbs='run elect status ls watch release resize doctor bench completion'
     local place='--on --url-file' i
     COMPREPLY=()
 
@@ -53,6 +53,15 @@ _pawl() {
             compopt -o nospace 2>/dev/null
             return
             ;;
+        --permits)
+            mapfile -t COMPREPLY < <(compgen -W '1 1/2 1/5' -- "$current")
+            return
+            ;;
+        --also)
+            local IFS=$'\n'
+            mapfile -t COMPREPLY < <(compgen -W "$(_pawl_names)" -- "$current")
+            return
+            ;;
         --label | --name) return ;;
     esac
 
@@ -63,9 +72,12 @@ _pawl() {
 
     local options="$place --help"
     case ${COMP_WORDS[1]} in
-        run) options+=' --ttl --wait --max-hold --min-hold --on-loss --label --verbose --' ;;
+        run)
+            options+=' --shared --permits --fair --also --ttl --wait --max-hold --min-hold'
+            options+=' --on-loss --label --verbose --'
+            ;;
         elect) options+=' --ttl --wait --max-hold --label --verbose --' ;;
-        status | doctor) options+=' --json' ;;
+        status | resize | doctor) options+=' --json' ;;
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes' ;;
@@ -79,7 +91,7 @@ _pawl() {
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
     else
         case ${COMP_WORDS[1]} in
-            run | elect | status | ls | watch | release)
+            run | elect | status | ls | watch | release | resize)
                 local IFS=$'\n'
                 mapfile -t COMPREPLY < <(compgen -W "$(_pawl_names)" -- "$current")
                 ;;

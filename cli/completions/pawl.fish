@@ -15,8 +15,8 @@ function __pawl_behind_mark
     contains -- -- (commandline -opc)
 end
 
-set -l verbs run elect status ls watch release doctor bench completion
-set -l named run elect status ls watch release
+set -l verbs run elect status ls watch release resize doctor bench completion
+set -l named run elect status ls watch release resize
 
 complete -c pawl -f
 complete -c pawl -n __fish_use_subcommand -l help -d 'Show help'
@@ -27,6 +27,7 @@ complete -c pawl -n __fish_use_subcommand -a status -d 'Show who holds a lock'
 complete -c pawl -n __fish_use_subcommand -a ls -d 'List the locks'
 complete -c pawl -n __fish_use_subcommand -a watch -d 'Show the locks live'
 complete -c pawl -n __fish_use_subcommand -a release -d 'Take a lock from its holder'
+complete -c pawl -n __fish_use_subcommand -a resize -d 'Say how many permits there are'
 complete -c pawl -n __fish_use_subcommand -a doctor -d 'Examine the service'
 complete -c pawl -n __fish_use_subcommand -a bench -d 'Measure the service'
 complete -c pawl -n __fish_use_subcommand -a completion -d 'Print a completion script'
@@ -39,7 +40,7 @@ complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l on -x -a 'redis:// rediss:// redis+unix:// sqlite:' -d 'Where the locks live'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l url-file -r -F -d 'Read the URL from a file'
-complete -c pawl -n "__fish_seen_subcommand_from status ls watch release doctor bench" \
+complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize doctor bench" \
     -l json -d 'Print JSON'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l ttl -x -a '10s 30s 1min' -d 'The lease'
@@ -47,6 +48,13 @@ complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l wait -x -a '0 10s 1min forever' -d 'How long to wait'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l max-hold -x -a '10min 1h' -d 'Stop the command after this long'
+complete -c pawl -n "__fish_seen_subcommand_from run" -l shared -d 'Beside other readers'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l permits -x -a '1 1/2 1/5' -d 'K of the N permits of a semaphore'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l fair -d 'Strictly in the order of asking'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l also -x -a '(__pawl_names)' -d 'Another lock, all or none'
 complete -c pawl -n "__fish_seen_subcommand_from run" \
     -l min-hold -x -a '10s 1min' -d 'Keep the lock at least this long'
 complete -c pawl -n "__fish_seen_subcommand_from run" \

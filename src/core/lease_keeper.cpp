@@ -197,11 +197,10 @@ asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> one) {
         co_await until_quiet(one);
         one->plan.in_flight = true;
         plan(*one);
-        const auto before = one->deadline();
         std::vector<std::shared_ptr<lease>> batch{one};
         co_await renew(std::move(batch));
         if (!one->plan.kept) throw ended(*one);
-        if (one->deadline() != before || one->ended_by_max_hold()) co_return;
+        if (!one->plan.not_before) co_return;  // it was answered
         alarm pause(time_, strand_);
         co_await pause.wait_until(one->plan.renew_at);
     }

@@ -45,6 +45,29 @@ TEST(BadInput, OfTheCommandLine) {
         {"run", "--max-hold", "1s", "--min-hold", "2s", "x", "--", "true"},
         {"run", "--min-hold", "forever", "x", "--", "true"},
         {"run", "--on-loss", "cry", "x", "--", "true"},
+        {"run", "--permits", "x", "--", "true"},
+        {"run", "--permits", "", "x", "--", "true"},
+        {"run", "--permits", "0", "x", "--", "true"},
+        {"run", "--permits", "-1", "x", "--", "true"},
+        {"run", "--permits", "0/5", "x", "--", "true"},
+        {"run", "--permits", "1/0", "x", "--", "true"},
+        {"run", "--permits", "1/", "x", "--", "true"},
+        {"run", "--permits", "/5", "x", "--", "true"},
+        {"run", "--permits", "6/5", "x", "--", "true"},
+        {"run", "--permits", "1/2/3", "x", "--", "true"},
+        {"run", "--permits", "1.5/2", "x", "--", "true"},
+        {"run", "--permits", "1/4294967296", "x", "--", "true"},
+        {"run", "--permits", "one", "x", "--", "true"},
+        {"run", "--permits", "1/2", "--shared", "x", "--", "true"},
+        {"run", "--permits", "1/2", "--also", "y", "x", "--", "true"},
+        {"run", "--also", "x", "--", "true"},
+        {"run", "--also", "x", "x", "--", "true"},
+        {"run", "--also", "y", "x", "--also", "y", "--", "true"},
+        {"run", "--also", "", "x", "--", "true"},
+        {"run", "--also", "new\nline", "x", "--", "true"},
+        {"run", "--shared=maybe", "x", "--", "true"},
+        {"elect", "--shared", "x", "--", "true"},
+        {"elect", "--also", "y", "x", "--", "true"},
         {"run", "--on", "", "x", "--", "true"},
         {"run", "--on", "memory:", "x", "--", "true"},
         {"run", "--url-file", "", "x", "--", "true"},
@@ -64,6 +87,14 @@ TEST(BadInput, OfTheCommandLine) {
         {"release", "--force", "x"},
         {"release", "--force", "--yes"},
         {"release", "--force", "--yes", std::string(600, 'n')},
+        {"resize"},
+        {"resize", "x"},
+        {"resize", "x", "0"},
+        {"resize", "x", "-1"},
+        {"resize", "x", "5/5"},
+        {"resize", "x", "many"},
+        {"resize", "", "5"},
+        {"resize", "x", "5", "6"},
         {"bench", "--for", "0"},
         {"bench", "--for", "forever"},
         {"completion"},
@@ -86,7 +117,31 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
               std::string::npos);
     EXPECT_EQ(here.run({"run", "--max-hold", "0", "x", "--", "true"}).err.find("pawl::"),
               std::string::npos);
+    EXPECT_NE(here.run({"run", "--permits", "6/5", "x", "--", "true"}).err.find("as in 1/5"),
+              std::string::npos);
+    EXPECT_NE(here.run({"run", "--also", "x", "x", "--", "true"}).err.find("'x' is named twice"),
+              std::string::npos);
     EXPECT_NE(here.run({"ls", "--on", "localhost:6379"}).err.find("redis://"), std::string::npos);
+}
+
+TEST(BadInput, TooManyLocksAtOnce) {
+    const world here;
+    words all{"run", "x"};
+    for (int i = 0; i < 255; ++i)
+        all = all + words{"--also", "y" + std::to_string(i)};
+    EXPECT_EQ(here.run(all + words{"--", "true"}).code, 0);
+    expect_sentence(here.run(all + words{"--also", "z", "--", "true"}), 64, "257 locks");
+}
+
+TEST(BadInput, ModesThatTheServiceDoesNotKnow) {
+    support::redis_server server;
+    const world here(server.url("?layout=redisson"));
+    for (const words& mode : {words{"--shared"}, words{"--permits", "1/2"}, words{"--fair"}}) {
+        const auto found = here.run(words{"run"} + mode + words{"x", "--", "true"});
+        expect_sentence(found, 64, mode.front());
+        EXPECT_NE(found.err.find("This service has no "), std::string::npos) << found.err;
+    }
+    expect_sentence(here.run({"resize", "x", "2"}), 64, "resize");
 }
 
 TEST(BadInput, OfTheUrl) {

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace {
@@ -105,6 +106,31 @@ TEST(Elect, ALeaderPutDownByForceStandsAgain) {
     EXPECT_FALSE(alive(terms_in(file)[0].command));
     ::kill(one->pid(), SIGTERM);
     EXPECT_EQ(one->wait().code, 128 + SIGTERM) << "a signal ends it for good";
+}
+
+// 1. One leads. 2. The server dies: the command ends, and one asks in vain. 3. The server is back,
+// with nothing: one leads again, with a later term.
+TEST(Elect, AServiceThatGoesAwayIsWaitedFor) {
+    support::redis_server server;
+    const world here(server.url());
+    const auto file = here.file("terms");
+    const auto one = here.start(candidate(file));
+    ASSERT_TRUE(soon_terms(file, 1)) << one->err();
+    server.kill9();
+    // Its first question after the loss, and another one behind the pause.
+    const auto sentences = [&] {
+        const auto said = one->err();
+        return std::count(said.begin(), said.end(), '\n');
+    };
+    ASSERT_TRUE(support::eventually([&] { return sentences() >= 4; }, std::chrono::seconds(30)))
+        << one->err();
+    EXPECT_FALSE(alive(terms_in(file)[0].command));
+    EXPECT_TRUE(one->running());
+    server.start(false);
+    ASSERT_TRUE(
+        support::eventually([&] { return terms_in(file).size() == 2; }, std::chrono::seconds(30)))
+        << one->err();
+    only_forward(file);
 }
 
 TEST(Elect, EndsWithItsCommand) {

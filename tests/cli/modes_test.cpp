@@ -6,6 +6,8 @@
 
 #include <signal.h>
 
+#include <sstream>
+
 namespace {
 
 using namespace cli_test;
@@ -154,11 +156,15 @@ TEST_P(Modes, AreShownToPeople) {
 }
 
 TEST_P(Modes, WatchTellsOfEachHolder) {
+    const auto first = hold({"first"});
+    ASSERT_TRUE(here().soon_held("first")) << first->err();
     const auto events = here().start({"watch", "--interval", "50ms", "--json"});
     const auto people = here().start({"watch", "--interval", "50ms"});
     const auto told = [&](const started& one, const std::string& what) {
         return support::eventually([&] { return one.out().find(what) != std::string::npos; });
     };
+    ASSERT_TRUE(told(*events, "\"event\":\"held\"")) << "they have had their first look";
+    ASSERT_TRUE(told(*people, "first  held by "));
     const auto one = hold({"--shared", "x"});
     EXPECT_TRUE(told(*events, "\"event\":\"taken\""));
     EXPECT_TRUE(told(*people, "x  taken by ")) << people->err();
@@ -168,7 +174,9 @@ TEST_P(Modes, WatchTellsOfEachHolder) {
     one->signal(SIGTERM);
     EXPECT_TRUE(told(*events, "\"event\":\"left\""));
     EXPECT_TRUE(told(*people, "(sleep), shared, token ")) << people->out();
-    const auto line = events->out().substr(0, events->out().find('\n'));
+    std::istringstream lines(events->out());
+    std::string line;
+    while (std::getline(lines, line) && line.find("\"event\":\"taken\"") == std::string::npos) {}
     EXPECT_EQ(from_json(line, "it['by']['pid'], it['by']['mode'], it['lock']['mode']"),
               std::to_string(one->pid()) + " shared shared");
 }

@@ -1,8 +1,10 @@
 // The pieces of the command that need no process.
+#include <back_off.hpp>
 #include <changes.hpp>
 #include <duration.hpp>
 #include <failure.hpp>
 #include <json.hpp>
+#include <lock_view.hpp>
 #include <place.hpp>
 #include <style.hpp>
 
@@ -46,6 +48,15 @@ TEST(Durations, AreShownShortly) {
     EXPECT_EQ(measured(43100ns), "43.1 µs");
     EXPECT_EQ(measured(1234ms), "1.23 s");
     EXPECT_EQ(measured(999ns), "999 ns");
+}
+
+TEST(BackOff, GrowsToALimitAndBeginsAgain) {
+    back_off pauses;
+    for (const auto expected : {1s, 2s, 4s, 8s, 16s, 16s, 16s})
+        EXPECT_EQ(pauses.next(), expected);
+    pauses.reset();
+    EXPECT_EQ(pauses.next(), 1s);
+    EXPECT_EQ(pauses.next(), 2s);
 }
 
 TEST(Json, EscapesWhatMustBe) {
@@ -145,6 +156,71 @@ TEST(Changes, AreToldOnce) {
     EXPECT_EQ(seen(log, {lock("b", "3", 2), lock("c", "4")}), "freed:a taken:b waiters:b taken:c ");
     EXPECT_EQ(seen(log, {}), "freed:b waiters:b freed:c ");
     EXPECT_EQ(seen(log, {}), "");
+}
+
+pawl::holder reader(const char* owner, pawl::lock_mode mode = pawl::lock_mode::shared) {
+    pawl::holder one;
+    one.owner = owner;
+    one.mode = mode;
+    return one;
+}
+
+pawl::lock_info read_by(std::vector<pawl::holder> all) {
+    pawl::lock_info one{.name = "x", .held_by = all.front(), .waiters = 0};
+    one.others.assign(all.begin() + 1, all.end());
+    return one;
+}
+
+TEST(Changes, AreToldOfEachHolder) {
+    change_log log;
+    EXPECT_EQ(seen(log, {read_by({reader("1"), reader("2")})}), "held:x held:x ");
+    EXPECT_EQ(seen(log, {read_by({reader("2"), reader("3"), reader("1")})}), "joined:x ");
+    EXPECT_EQ(seen(log, {read_by({reader("3")})}), "left:x left:x ");
+    EXPECT_EQ(seen(log, {read_by({reader("4"), reader("5")})}), "taken:x joined:x ");
+    const auto alone = reader("6", pawl::lock_mode::exclusive);
+    EXPECT_EQ(seen(log, {read_by({alone})}), "taken:x ");
+    EXPECT_EQ(seen(log, {read_by({reader("6")})}), "downgraded:x ");
+    EXPECT_EQ(seen(log, {}), "freed:x ");
+}
+
+TEST(Changes, OfTheNumberOfPermitsAreTold) {
+    change_log log;
+    auto pool = read_by({reader("1", pawl::lock_mode::permits)});
+    pool.permits = 5;
+    EXPECT_EQ(seen(log, {pool}), "held:x ");
+    pool.permits = 3;
+    const auto found = log.look({pool});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].what, change::kind::resized);
+    EXPECT_EQ(found[0].before, 5U);
+}
+
+TEST(Views, HoldersAreAlwaysInTheSameOrder) {
+    auto first = reader("b"), second = reader("a"), third = reader("c");
+    third.since += 1s;
+    const auto owners = [](const pawl::lock_info& what) {
+        std::string text;
+        for (const auto& each : holders_of(what))
+            text += each.owner;
+        return text;
+    };
+    EXPECT_EQ(owners(read_by({first, third, second})), "bac");
+    EXPECT_EQ(owners(read_by({first, second, third})), "bac");
+}
+
+TEST(Views, ModesAreShownShortly) {
+    auto info = read_by({reader("1"), reader("2")});
+    EXPECT_EQ(mode_summary(info), ", shared by 2");
+    EXPECT_EQ(mode_summary(read_by({reader("1", pawl::lock_mode::exclusive)})), "");
+    auto one = reader("1", pawl::lock_mode::permits);
+    one.permits = 1;
+    info = read_by({one});
+    EXPECT_EQ(mode_summary(info), ", 1 permit");
+    info = read_by({one, one});
+    EXPECT_EQ(mode_summary(info), ", 2 permits");
+    info.permits = 5;
+    EXPECT_EQ(mode_summary(info), ", 2 of 5 permits");
+    EXPECT_EQ(mode_text(info, one), "1 of 5");
 }
 
 }  // namespace

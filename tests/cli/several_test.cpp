@@ -78,10 +78,10 @@ TEST_P(Several, TheLossOfAnyIsTheLossOfAll) {
 
 // The first is ours long before the last: the time of --max-hold begins with the last.
 TEST_P(Several, MaxHoldBeginsWhenAllAreThere) {
-    const auto other = here().start({"run", "b", "--", "sleep", "2"});
+    const auto other = here().start({"run", "b", "--", "sleep", "1.2"});
     ASSERT_TRUE(here().soon_held("b")) << other->err();
     const auto found = here().run({"run", "--ttl", "1s", "--max-hold", "1500ms", "a", "--also", "b",
-                                   "--", "sh", "-c", "sleep 0.3; echo done"});
+                                   "--", "sh", "-c", "sleep 0.6; echo done"});
     EXPECT_EQ(found.code, 0) << found.err;
     EXPECT_EQ(found.out, "done\n");
 }

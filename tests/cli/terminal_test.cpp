@@ -125,6 +125,32 @@ TEST(Terminal, ACommandThatHandlesCtrlCKeepsItsStatus) {
     EXPECT_EQ(WEXITSTATUS(one.wait()), 7);
 }
 
+// The first is ours already: it is the other one that we wait for.
+TEST(Terminal, APersonWhoWaitsForSeveralIsToldForWhich) {
+    const world here;
+    const auto holder = here.start({"run", "b", "--", "sleep", "600"});
+    ASSERT_TRUE(here.soon_held("b"));
+    on_terminal one(here, {pawl, "run", "a", "--also", "b", "--", "echo", "ran"});
+    EXPECT_TRUE(one.shows("Waiting for 'b', held by ")) << one.all();
+    holder->signal(SIGTERM);
+    EXPECT_TRUE(one.shows("ran"));
+    EXPECT_EQ(WEXITSTATUS(one.wait()), 0);
+}
+
+TEST(Terminal, ReleaseSaysHowManyItTakesItFrom) {
+    const world here;
+    const auto first = here.start({"run", "--shared", "x", "--", "sleep", "600"});
+    const auto second = here.start({"run", "--shared", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(support::eventually([&] {
+        return from_json(here.run({"status", "x", "--json"}).out, "len(it['others'])") == "1";
+    }));
+    on_terminal one(here, {pawl, "release", "--force", "x"});
+    ASSERT_TRUE(one.shows("and by 1 other.")) << one.all();
+    one.type("n\n");
+    EXPECT_EQ(WEXITSTATUS(one.wait()), 1);
+    EXPECT_TRUE(here.held("x"));
+}
+
 TEST(Terminal, CtrlCWhileWaitingEndsIt) {
     const world here;
     const auto holder = here.start({"run", "x", "--", "sleep", "600"});

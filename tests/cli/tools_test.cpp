@@ -195,17 +195,19 @@ TEST(Tools, CompletionScriptsAreSound) {
     std::ofstream(here.file("script"))
         << here.run({"completion", "bash"}).out
         << "COMP_WORDS=(pawl run --on-loss t); COMP_CWORD=3; _pawl; echo \"${COMPREPLY[@]}\"\n"
+           "COMP_WORDS=(pawl run --sh); COMP_CWORD=2; _pawl; echo \"${COMPREPLY[@]}\"\n"
+           "COMP_WORDS=(pawl res); COMP_CWORD=1; _pawl; echo \"${COMPREPLY[@]}\"\n"
            "COMP_WORDS=(pawl st); COMP_CWORD=1; _pawl; echo \"${COMPREPLY[@]}\"\n";
     started bash({"bash", here.file("script")}, here.environment());
-    EXPECT_EQ(bash.wait().out, "term\nstatus\n");
+    EXPECT_EQ(bash.wait().out, "term\n--shared\nresize\nstatus\n");
     EXPECT_EQ(here.run({"completion", "tcsh"}).code, 64);
 }
 
 TEST(Tools, VersionAndHelp) {
     const world here;
     EXPECT_EQ(here.run({"--version"}).out.find("pawl "), 0U);
-    for (const char* verb :
-         {"run", "status", "ls", "watch", "release", "doctor", "bench", "completion"}) {
+    for (const char* verb : {"run", "elect", "status", "ls", "watch", "release", "resize", "doctor",
+                             "bench", "completion"}) {
         const auto help = here.run({verb, "--help"});
         EXPECT_EQ(help.code, 0);
         EXPECT_NE(help.out.find("Usage"), std::string::npos) << verb;
@@ -213,7 +215,12 @@ TEST(Tools, VersionAndHelp) {
                       .find(".Cm " + std::string(verb)),
                   std::string::npos)
             << verb << " is in the manual";
+        for (const char* shell : {"bash", "zsh", "fish"})
+            EXPECT_NE(here.run({"completion", shell}).out.find(verb), std::string::npos) << verb;
     }
+    const auto help = here.run({"run", "--help"}).out;
+    for (const char* option : {"--shared", "--permits", "--fair", "--also"})
+        EXPECT_NE(help.find(option), std::string::npos) << option;
 }
 
 }  // namespace

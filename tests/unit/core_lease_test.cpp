@@ -1,5 +1,6 @@
 // One hold and its time, in a time that the test moves.
 #include "core/lease.hpp"
+#include "hand_time.hpp"
 #include "redis/waiters.hpp"
 
 #include <pawl/options.hpp>
@@ -13,21 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class hand_moved final : public runtime {
-public:
-    time_point now() const noexcept override { return now_; }
-    std::chrono::system_clock::time_point wall() const noexcept override { return {}; }
-    std::unique_ptr<timer> make_timer(const boost::asio::any_io_executor& on) override {
-        return real_runtime().make_timer(on);
-    }
-    void random(std::span<std::byte> fill) override {
-        std::fill(fill.begin(), fill.end(), std::byte{});
-    }
-    bool passes_by_itself() const noexcept override { return false; }
-
-    time_point now_{100s};
-};
-
 std::shared_ptr<core::lease> held_for(hand_moved& time, duration lease,
                                       duration max_hold = forever) {
     hold what;
@@ -40,7 +26,7 @@ TEST(Lease, IsLostAtItsDeadlineForWhoeverAsks) {
     hand_moved time;
     const auto one = held_for(time, 10s);
     EXPECT_EQ(one->state(), lock_state::held);
-    time.now_ += 10s;
+    time.move(10s);
     EXPECT_EQ(one->state(), lock_state::lost);
     EXPECT_EQ(one->why(), loss_reason::expired);
 }
@@ -48,7 +34,7 @@ TEST(Lease, IsLostAtItsDeadlineForWhoeverAsks) {
 TEST(Lease, ARenewalThatEndsTooLateIsALoss) {
     hand_moved time;
     const auto one = held_for(time, 10s);
-    time.now_ += 10s;
+    time.move(10s);
     EXPECT_FALSE(one->extend(time.now() + 10s));
     EXPECT_EQ(one->state(), lock_state::lost);
     EXPECT_TRUE(one->lost().stop_requested());
@@ -69,7 +55,7 @@ TEST(Lease, GivenBackCannotBeLost) {
     const auto one = held_for(time, 10s);
     EXPECT_TRUE(one->give_back());
     EXPECT_FALSE(one->lose(loss_reason::expired));
-    time.now_ += 20s;
+    time.move(20s);
     EXPECT_EQ(one->state(), lock_state::released);
     EXPECT_FALSE(one->lost().stop_requested());
 }
@@ -79,61 +65,57 @@ TEST(Lease, RenewedInTimeIsHeldAgain) {
     const auto one = held_for(time, 10s);
     EXPECT_TRUE(one->mark_at_risk());
     EXPECT_EQ(one->state(), lock_state::at_risk);
-    time.now_ += 8s;
+    time.move(8s);
     EXPECT_TRUE(one->extend(time.now() + 10s));
     EXPECT_EQ(one->state(), lock_state::held);
-    time.now_ += 9s;
+    time.move(9s);
     EXPECT_EQ(one->state(), lock_state::held);
 }
 
 TEST(Lease, NeverOutlivesMaxHold) {
     hand_moved time;
     const auto one = held_for(time, 10s, 12s);
-    time.now_ += 5s;
+    time.move(5s);
     EXPECT_TRUE(one->extend(time.now() + 10s));
     EXPECT_EQ(one->deadline(), time_point(112s));
-    time.now_ += 7s;
+    time.move(7s);
     EXPECT_EQ(one->state(), lock_state::lost);
     EXPECT_EQ(one->why(), loss_reason::max_hold);
 }
 
-// A holds; B enqueues at server time 1000 (asked at 100 s by B's clock); the server gives it to B
-// at 1500 and the message takes 3 s. Counting from the receipt would make B believe 3 s too long.
-TEST(PushedGrant, CountsFromTheEarliestInstantItCanHaveBeenMade) {
-    boost::asio::io_context context;
-    hand_moved time;
-    redis::waiter one(time, context.get_executor());
-    one.window = 1200ms;
-    one.asked = time_point(100s);
-    one.asked_server_ms = 1000;
-    const auto given = redis::pushed_grant(one, "7", 1500, time_point(103'500ms));
+// B has asked at 100 s by its own clock, which was 1000 ms by the server's.
+class PushedGrant : public ::testing::Test {
+protected:
+    PushedGrant() {
+        one_.window = 1200ms;
+        one_.asked = time_point(100s);
+        one_.asked_server_ms = 1000;
+    }
+
+    boost::asio::io_context context_;
+    hand_moved time_;
+    redis::waiter one_{time_, context_.get_executor()};
+};
+
+// A holds; B enqueues; the server gives it to B at 1500 and the message takes 3 s. Counting from
+// the receipt would make B believe 3 s too long.
+TEST_F(PushedGrant, CountsFromTheEarliestInstantItCanHaveBeenMade) {
+    const auto given = redis::pushed_grant(one_, "7", 1500, time_point(103'500ms));
     EXPECT_EQ(given.deadline, time_point(100s) + 499ms + 1200ms - drift(1200ms));
     EXPECT_EQ(given.token, fencing_token(7));
     EXPECT_TRUE(given.confirm);
 }
 
 // The server's clock is a little faster than ours: the receipt bounds it.
-TEST(PushedGrant, IsNeverLaterThanItsReceipt) {
-    boost::asio::io_context context;
-    hand_moved time;
-    redis::waiter one(time, context.get_executor());
-    one.window = 1200ms;
-    one.asked = time_point(100s);
-    one.asked_server_ms = 1000;
-    const auto given = redis::pushed_grant(one, "7", 2006, time_point(101s));
+TEST_F(PushedGrant, IsNeverLaterThanItsReceipt) {
+    const auto given = redis::pushed_grant(one_, "7", 2006, time_point(101s));
     EXPECT_EQ(given.deadline, time_point(101s) + 1200ms - drift(1200ms));
 }
 
 // The server's clock was set forward by an hour, and the message took 300 ms: if the receipt were
 // taken for the grant, the lease would be believed for 300 ms too long.
-TEST(PushedGrant, TrustsNoClockThatWasSet) {
-    boost::asio::io_context context;
-    hand_moved time;
-    redis::waiter one(time, context.get_executor());
-    one.window = 1200ms;
-    one.asked = time_point(100s);
-    one.asked_server_ms = 1000;
-    const auto given = redis::pushed_grant(one, "7", 3'601'000, time_point(101s));
+TEST_F(PushedGrant, TrustsNoClockThatWasSet) {
+    const auto given = redis::pushed_grant(one_, "7", 3'601'000, time_point(101s));
     EXPECT_EQ(given.deadline, time_point(100s) + 1200ms - drift(1200ms));
 }
 

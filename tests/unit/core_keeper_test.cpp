@@ -1,0 +1,316 @@
+// Renewals and downgrades that somebody asks for, in a time that the test moves and with a service
+// that answers when the test says so.
+#include "core/alarm.hpp"
+#include "core/lease_keeper.hpp"
+#include "hand_time.hpp"
+
+#include <pawl/error.hpp>
+#include <pawl/options.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace pawl {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+constexpr duration ttl = 60s;
+
+enum class word { yes, no, silence };
+
+// Every question stays open until `answer`, the oldest first.
+class slow_backend final : public backend {
+public:
+    slow_backend(runtime& time, asio::any_io_executor on) : time_(time), on_(std::move(on)) {}
+
+    asio::awaitable<std::optional<grant>> acquire(const claim&, time_point) override {
+        co_return std::nullopt;
+    }
+    asio::awaitable<void> renew(std::span<renewal> batch) override {
+        const auto asked_at = time_.now();
+        const word said = co_await ask("renew");
+        for (auto& line : batch) {
+            line.result = said == word::yes  ? renewal::outcome::extended
+                          : said == word::no ? renewal::outcome::refused
+                                             : renewal::outcome::unknown;
+            line.deadline = asked_at + ttl - drift(ttl);
+        }
+    }
+    asio::awaitable<std::optional<grant>> downgrade(const hold&) override {
+        const auto asked_at = time_.now();
+        const word said = co_await ask("downgrade");
+        if (said == word::silence) throw error(errc::unreachable, "Nobody answers.");
+        if (said == word::no) co_return std::nullopt;
+        grant given{.deadline = asked_at + ttl - drift(ttl), .proof = "shared proof"};
+        co_return given;
+    }
+    asio::awaitable<release_result> release(const hold& what) override {
+        released = what.grant.proof;
+        co_return release_result::released;
+    }
+    asio::awaitable<lock_info> inspect(std::string_view) override { co_return lock_info{}; }
+    asio::awaitable<std::vector<lock_info>> list(std::string_view) override {
+        co_return std::vector<lock_info>{};
+    }
+    asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
+    asio::awaitable<examination> examine() override { co_return examination{}; }
+    asio::awaitable<void> close() override { co_return; }
+    promises promised() const noexcept override { return {}; }
+
+    void answer(word what) {
+        const auto one = open_.front();
+        open_.pop_front();
+        one->said = what;
+        one->answered.ring();
+    }
+
+    std::vector<std::string> asked;
+    std::string released;  // the proof by which it was
+
+private:
+    struct question {
+        core::alarm answered;
+        word said = word::silence;
+    };
+
+    asio::awaitable<word> ask(const char* what) {
+        asked.emplace_back(what);
+        const auto one = std::make_shared<question>(question{core::alarm(time_, on_)});
+        open_.push_back(one);
+        co_await one->answered.wait_until(time_point::max());
+        co_return one->said;
+    }
+
+    runtime& time_;
+    asio::any_io_executor on_;
+    std::deque<std::shared_ptr<question>> open_;
+};
+
+// What somebody asked the keeper for, and what came of it.
+struct asking {
+    bool over = false;
+    std::optional<errc> failed;
+
+    void operator()(const std::exception_ptr& how) {
+        over = true;
+        try {
+            if (how) std::rethrow_exception(how);
+        } catch (const error& what) {
+            failed = what.reason();
+        }
+    }
+};
+
+class KeeperOnDemand : public ::testing::Test {
+protected:
+    KeeperOnDemand() {
+        keeper_.keep(one_);
+        asio::co_spawn(loop_, keeper_.run(nullptr), asio::detached);
+        settle();
+    }
+    ~KeeperOnDemand() override {
+        keeper_.stop();
+        settle();
+    }
+
+    std::shared_ptr<core::lease> make_lease() {
+        hold what;
+        what.claim = {.name = "it", .owner = "owner", .ttl = ttl};
+        what.grant.deadline = time_.now() + ttl - drift(ttl);
+        what.grant.proof = "own proof";
+        return std::make_shared<core::lease>(nullptr, time_, what, time_.now(), forever);
+    }
+    // Runs whatever can run now.
+    void settle() {
+        loop_.restart();
+        loop_.poll();
+    }
+    void move(duration by) {
+        time_.move(by);
+        settle();
+    }
+    void answer(word what) {
+        service_.answer(what);
+        settle();
+    }
+    std::shared_ptr<asking> renew() { return begin(keeper_.renew_now(one_)); }
+    std::shared_ptr<asking> downgrade() { return begin(keeper_.downgrade(one_)); }
+    std::shared_ptr<asking> begin(asio::awaitable<void> what) {
+        auto one = std::make_shared<asking>();
+        asio::co_spawn(loop_, std::move(what), [one](std::exception_ptr how) { (*one)(how); });
+        settle();
+        return one;
+    }
+    [[nodiscard]] std::size_t questions() const { return service_.asked.size(); }
+
+    asio::io_context loop_;
+    hand_moved time_;
+    slow_backend service_{time_, loop_.get_executor()};
+    counter renewals_;
+    int losses_ = 0;
+    core::lease_keeper keeper_{time_, loop_.get_executor(), service_, renewals_,
+                               [this](const std::shared_ptr<core::lease>&) { ++losses_; }};
+    std::shared_ptr<core::lease> one_ = make_lease();
+};
+
+TEST_F(KeeperOnDemand, RenewsAtOnceAndTheRhythmGoesOnFromThere) {
+    move(15s);
+    EXPECT_EQ(questions(), 0U);
+    const auto asked = renew();
+    EXPECT_EQ(questions(), 1U);
+    EXPECT_FALSE(asked->over);
+    answer(word::yes);
+    EXPECT_TRUE(asked->over);
+    EXPECT_EQ(asked->failed, std::nullopt);
+    EXPECT_EQ(one_->deadline(), time_.now() + ttl - drift(ttl));
+    move(ttl / 3 - ttl / 6 - 1s);
+    EXPECT_EQ(questions(), 1U) << "what was planned before is not asked";
+    move(ttl / 6 + 1s);
+    EXPECT_EQ(questions(), 2U);
+}
+
+// The rhythm's own question may have been sent long before the caller's: only one that is sent
+// after the call says that the hold lasts a ttl from the call.
+TEST_F(KeeperOnDemand, RenewalInFlightIsNoAnswer) {
+    move(ttl / 3);
+    ASSERT_EQ(questions(), 1U);
+    move(5s);
+    const auto asked = renew();
+    EXPECT_EQ(questions(), 1U) << "one question about a hold at a time";
+    answer(word::yes);
+    EXPECT_EQ(questions(), 2U);
+    EXPECT_FALSE(asked->over);
+    answer(word::yes);
+    EXPECT_TRUE(asked->over);
+    EXPECT_EQ(one_->deadline(), time_.now() + ttl - drift(ttl));
+}
+
+// In one instant, so that no answer moves the deadline: it is an answer all the same.
+TEST_F(KeeperOnDemand, SeveralWhoAskAreAllAnswered) {
+    const auto first = renew(), second = renew(), third = renew();
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(questions(), i + 1U);
+        answer(word::yes);
+    }
+    EXPECT_TRUE(first->over && second->over && third->over);
+}
+
+TEST_F(KeeperOnDemand, ARenewalWithoutAnAnswerIsAskedAgainAfterAPause) {
+    const auto asked = renew();
+    answer(word::silence);
+    EXPECT_EQ(questions(), 1U) << "not in a loop without a pause";
+    move(ttl / 20);
+    EXPECT_GE(questions(), 2U);
+    EXPECT_FALSE(asked->over);
+    answer(word::yes);
+    if (!asked->over) answer(word::yes);  // the rhythm's was first
+    EXPECT_TRUE(asked->over);
+    EXPECT_EQ(asked->failed, std::nullopt);
+    EXPECT_EQ(losses_, 0);
+}
+
+TEST_F(KeeperOnDemand, ARefusedRenewalIsALoss) {
+    const auto asked = renew();
+    answer(word::no);
+    EXPECT_EQ(asked->failed, errc::lost);
+    EXPECT_EQ(one_->why(), loss_reason::taken_over);
+    EXPECT_EQ(losses_, 1);
+}
+
+TEST_F(KeeperOnDemand, ARenewalThatIsAnsweredTooLateIsALoss) {
+    const auto asked = renew();
+    move(ttl);
+    EXPECT_EQ(one_->why(), loss_reason::expired);
+    answer(word::yes);
+    EXPECT_EQ(asked->failed, errc::lost);
+    EXPECT_EQ(one_->state(), lock_state::lost);
+    EXPECT_EQ(losses_, 1);
+}
+
+TEST_F(KeeperOnDemand, ARenewalOfWhatIsGivenBackMeanwhileFails) {
+    const auto asked = renew(), behind = renew();
+    ASSERT_TRUE(keeper_.drop(one_));
+    settle();
+    EXPECT_EQ(behind->failed, errc::lost) << "who only waits need not wait for the answer";
+    answer(word::yes);
+    EXPECT_EQ(asked->failed, errc::lost);
+    EXPECT_EQ(questions(), 1U);
+    EXPECT_EQ(losses_, 0) << "given back is not lost";
+}
+
+TEST_F(KeeperOnDemand, ADowngradeMakesItSharedAndLastsATtlMore) {
+    move(15s);
+    const auto asked = downgrade();
+    EXPECT_EQ(one_->what().claim.mode, lock_mode::exclusive) << "before the service has said so";
+    answer(word::yes);
+    EXPECT_TRUE(asked->over);
+    EXPECT_EQ(asked->failed, std::nullopt);
+    EXPECT_EQ(one_->what().claim.mode, lock_mode::shared);
+    EXPECT_EQ(one_->what().grant.proof, "shared proof");
+    EXPECT_EQ(one_->deadline(), time_.now() + ttl - drift(ttl));
+    EXPECT_EQ(service_.released, "") << "it is kept";
+    move(ttl / 3);
+    EXPECT_EQ(service_.asked.back(), "renew");
+}
+
+// 1. A renewal is under way. 2. Somebody wants a downgrade. If it were sent now, the renewal's
+// answer, by the old proof, could come after it and be read as a loss.
+TEST_F(KeeperOnDemand, ADowngradeWaitsForTheRenewalInFlight) {
+    move(ttl / 3);
+    const auto asked = downgrade();
+    EXPECT_EQ(service_.asked, std::vector<std::string>{"renew"});
+    answer(word::yes);
+    EXPECT_EQ(service_.asked.back(), "downgrade");
+    answer(word::yes);
+    EXPECT_TRUE(asked->over);
+    EXPECT_EQ(losses_, 0);
+}
+
+TEST_F(KeeperOnDemand, ADowngradeWithoutAnAnswerIsAskedAgainAndNoRenewalComesBetween) {
+    move(ttl / 3 - 1s);
+    const auto asked = downgrade();
+    answer(word::silence);
+    EXPECT_EQ(questions(), 1U) << "not in a loop without a pause";
+    move(ttl / 20);
+    EXPECT_EQ(service_.asked, (std::vector<std::string>{"downgrade", "downgrade"}));
+    answer(word::yes);
+    EXPECT_TRUE(asked->over);
+    EXPECT_EQ(one_->what().claim.mode, lock_mode::shared);
+}
+
+TEST_F(KeeperOnDemand, ARefusedDowngradeIsALoss) {
+    const auto asked = downgrade();
+    answer(word::no);
+    EXPECT_EQ(asked->failed, errc::lost);
+    EXPECT_EQ(one_->why(), loss_reason::taken_over);
+    EXPECT_EQ(one_->what().claim.mode, lock_mode::exclusive);
+}
+
+TEST_F(KeeperOnDemand, ADowngradeThatIsNeverAnsweredEndsWithTheLease) {
+    const auto asked = downgrade();
+    move(ttl);
+    answer(word::silence);
+    EXPECT_EQ(asked->failed, errc::lost);
+    EXPECT_EQ(questions(), 1U);
+    EXPECT_EQ(losses_, 1);
+}
+
+// 1. A downgrade is under way. 2. The lock is given back, by the proof of the exclusive hold. 3.
+// The service has made it shared by then: it must be given back by its new proof.
+TEST_F(KeeperOnDemand, ADowngradeOfWhatIsGivenBackMeanwhileIsUndone) {
+    const auto asked = downgrade();
+    ASSERT_TRUE(keeper_.drop(one_));
+    answer(word::yes);
+    EXPECT_EQ(service_.released, "shared proof");
+    EXPECT_EQ(asked->failed, errc::lost);
+}
+
+}  // namespace
+}  // namespace pawl
