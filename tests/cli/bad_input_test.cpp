@@ -19,6 +19,15 @@ void expect_sentence(const outcome& found, int code, const std::string& what) {
     EXPECT_TRUE(found.err.ends_with(".\n")) << what << ": " << found.err;
 }
 
+void expect_usage_errors(const world& here, const std::vector<words>& table) {
+    for (const words& row : table) {
+        std::string what = "pawl";
+        for (const auto& word : row)
+            what += " '" + word + "'";
+        expect_sentence(here.run(row), 64, what);
+    }
+}
+
 TEST(BadInput, OfTheCommandLine) {
     const world here;
     const std::vector<words> table{
@@ -45,6 +54,37 @@ TEST(BadInput, OfTheCommandLine) {
         {"run", "--max-hold", "1s", "--min-hold", "2s", "x", "--", "true"},
         {"run", "--min-hold", "forever", "x", "--", "true"},
         {"run", "--on-loss", "cry", "x", "--", "true"},
+        {"run", "--on", "", "x", "--", "true"},
+        {"run", "--on", "memory:", "x", "--", "true"},
+        {"run", "--url-file", "", "x", "--", "true"},
+        {"run", "", "--", "true"},
+        {"run", std::string(513, 'n'), "--", "true"},
+        {"run", "new\nline", "--", "true"},
+        {"run", "x\x7f", "--", "true"},
+        {"status"},
+        {"status", ""},
+        {"status", "a", "b"},
+        {"status", "tab\t"},
+        {"status", "--on", "", "x"},
+        {"ls", "--frob"},
+        {"watch", "--interval", "0"},
+        {"watch", "--interval", "often"},
+        {"release", "x"},
+        {"release", "--force", "x"},
+        {"release", "--force", "--yes"},
+        {"release", "--force", "--yes", std::string(600, 'n')},
+        {"bench", "--for", "0"},
+        {"bench", "--for", "forever"},
+        {"completion"},
+        {"completion", "tcsh"},
+        {"doctor", "me"},
+    };
+    expect_usage_errors(here, table);
+}
+
+TEST(BadInput, OfModesAndSeveralLocks) {
+    const world here;
+    const std::vector<words> table{
         {"run", "--permits", "x", "--", "true"},
         {"run", "--permits", "", "x", "--", "true"},
         {"run", "--permits", "0", "x", "--", "true"},
@@ -68,25 +108,6 @@ TEST(BadInput, OfTheCommandLine) {
         {"run", "--shared=maybe", "x", "--", "true"},
         {"elect", "--shared", "x", "--", "true"},
         {"elect", "--also", "y", "x", "--", "true"},
-        {"run", "--on", "", "x", "--", "true"},
-        {"run", "--on", "memory:", "x", "--", "true"},
-        {"run", "--url-file", "", "x", "--", "true"},
-        {"run", "", "--", "true"},
-        {"run", std::string(513, 'n'), "--", "true"},
-        {"run", "new\nline", "--", "true"},
-        {"run", "x\x7f", "--", "true"},
-        {"status"},
-        {"status", ""},
-        {"status", "a", "b"},
-        {"status", "tab\t"},
-        {"status", "--on", "", "x"},
-        {"ls", "--frob"},
-        {"watch", "--interval", "0"},
-        {"watch", "--interval", "often"},
-        {"release", "x"},
-        {"release", "--force", "x"},
-        {"release", "--force", "--yes"},
-        {"release", "--force", "--yes", std::string(600, 'n')},
         {"resize"},
         {"resize", "x"},
         {"resize", "x", "0"},
@@ -95,18 +116,8 @@ TEST(BadInput, OfTheCommandLine) {
         {"resize", "x", "many"},
         {"resize", "", "5"},
         {"resize", "x", "5", "6"},
-        {"bench", "--for", "0"},
-        {"bench", "--for", "forever"},
-        {"completion"},
-        {"completion", "tcsh"},
-        {"doctor", "me"},
     };
-    for (const words& row : table) {
-        std::string what = "pawl";
-        for (const auto& word : row)
-            what += " '" + word + "'";
-        expect_sentence(here.run(row), 64, what);
-    }
+    expect_usage_errors(here, table);
 }
 
 TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
