@@ -2,8 +2,6 @@
 
 #include "failure.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <charconv>
 
 namespace pawl::cli {

@@ -3,16 +3,14 @@
 
 #include "verbs.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace pawl::cli {
 

@@ -3,8 +3,6 @@
 #include "arguments.hpp"
 #include "failure.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <fcntl.h>
 #include <unistd.h>
 #include <algorithm>

@@ -3,8 +3,6 @@
 #include "duration.hpp"
 #include "failure.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 
 namespace pawl::cli {

@@ -3,8 +3,6 @@
 #include "duration.hpp"
 #include "failure.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <unistd.h>
 
 namespace pawl::cli {
