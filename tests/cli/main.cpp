@@ -1,7 +1,7 @@
 // The tests, or a child for them: `--heartbeat FILE [HOW]` writes CLOCK_BOOTTIME into FILE again
 // and again. HOW: stubborn ignores SIGTERM; pair is two processes, of which the parent ends at
-// SIGTERM and the child is stubborn; away is one that leaves its process group while its parent
-// ends at once.
+// SIGTERM and the child is stubborn; away is one that leaves its process group, and whose
+// parent then ends.
 #include "command.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
+#include <array>
 #include <string_view>
 
 namespace {
@@ -33,8 +34,17 @@ namespace {
         ::signal(SIGTERM, SIG_IGN);
     }
     if (how == "away") {
-        if (::fork() != 0) ::_exit(0);
+        // The parent ends when the child has left, not before: the group of a dead parent is swept.
+        std::array<int, 2> left{};
+        if (::pipe(left.data()) != 0) ::_exit(1);
+        if (::fork() != 0) {
+            char nothing = 0;
+            ::close(left[1]);
+            ::_exit(::read(left[0], &nothing, 1) == 0 ? 0 : 1);
+        }
         ::setsid();
+        ::close(left[0]);
+        ::close(left[1]);
     }
     beat(path);
 }
