@@ -195,8 +195,8 @@ TEST_F(KeeperOnDemand, RenewalInFlightIsNoAnswer) {
 // In one instant, so that no answer moves the deadline: it is an answer all the same.
 TEST_F(KeeperOnDemand, SeveralWhoAskAreAllAnswered) {
     const auto first = renew(), second = renew(), third = renew();
-    for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(questions(), i + 1U);
+    for (std::size_t sent = 1; sent <= 3; ++sent) {
+        EXPECT_EQ(questions(), sent);
         answer(word::yes);
     }
     EXPECT_TRUE(first->over && second->over && third->over);
