@@ -6,6 +6,7 @@
 // not the backend, decides when to renew and watches every lease run out.
 #pragma once
 
+#include <pawl/latches.hpp>
 #include <pawl/runtime.hpp>
 #include <pawl/types.hpp>
 
@@ -92,6 +93,9 @@ struct promises {
     bool strictly_fair = false;
     bool downgrades = false;
     bool chosen_values = false;  // `claim::value`, and `adopt`
+    // Count-down latches; and whether it numbers their generations, which a barrier needs.
+    bool latches = false;
+    bool barriers = false;
 };
 
 struct identity {
@@ -175,6 +179,9 @@ public:
     // Waits until nothing that was begun (undoing, giving back) is left to do. Then no calls
     // follow.
     virtual boost::asio::awaitable<void> close() = 0;
+
+    // Its count-down latches; null where it has none.
+    [[nodiscard]] virtual latches* counted() noexcept { return nullptr; }
 
     [[nodiscard]] virtual promises promised() const noexcept = 0;
 };

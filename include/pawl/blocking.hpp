@@ -169,6 +169,8 @@ public:
 
 private:
     friend class lock_owner;
+    friend class latch;
+    friend class barrier;
     std::shared_ptr<loop> loop_;
 };
 

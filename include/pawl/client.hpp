@@ -148,6 +148,8 @@ public:
 
 private:
     friend class lock_owner;
+    friend class latch;
+    friend class barrier;
     using engine_ptr = std::shared_ptr<core::engine>;
 
     // What begins an operation; it names its executor for cancel_after and its like.

@@ -1,77 +1,22 @@
 #include <pawl/blocking.hpp>
 
-#include "loop.hpp"
+#include "question.hpp"
 #include "ways.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
-
-#include <optional>
 
 namespace asio = boost::asio;
 
 namespace pawl::blocking {
-namespace {
-
 using core::engine;
 
-[[noreturn]] void rethrow(const std::shared_ptr<engine>& home, const std::exception_ptr& why) {
+void rethrow(const std::shared_ptr<engine>& home, const std::exception_ptr& why) {
     const auto code = home->failed(why);
     if (code == asio::error::operation_aborted || code == make_error_code(errc::cancelled))
-        throw error(errc::cancelled, "The acquire was cancelled.");
+        throw error(errc::cancelled, "The wait was cancelled.");
     std::rethrow_exception(why);
 }
-
-// Runs a coroutine on the engine's strand while the caller waits, and brings its answer or
-// exception back.
-template <class Answer>
-class question {
-public:
-    question(loop& home, std::shared_ptr<engine> to)
-        : call_(home), operation_(std::make_shared<engine::operation>(to)), to_(std::move(to)) {}
-
-    void cancel() {
-        asio::post(to_->strand(), [operation = operation_] { operation->cancel(); });
-    }
-
-    Answer ask(asio::awaitable<Answer> what) {
-        // Asio touches the slot until the completion handler is called: not before then may we go
-        // on.
-        asio::co_spawn(to_->strand(), run(std::move(what)),
-                       asio::bind_cancellation_slot(operation_->slot(), finish{this, operation_}));
-        call_.wait();
-        if (failure_) rethrow(to_, failure_);
-        return std::move(*answer_);
-    }
-
-private:
-    struct finish {
-        question* asked;
-        std::shared_ptr<engine::operation> operation;
-        void operator()(const std::exception_ptr&) const {
-            operation->end();
-            asked->call_.answered();
-        }
-    };
-
-    asio::awaitable<void> run(asio::awaitable<Answer> what) {
-        try {
-            operation_->begin();
-            answer_.emplace(co_await std::move(what));
-        } catch (...) {
-            failure_ = std::current_exception();
-        }
-    }
-
-    loop::call call_;
-    std::shared_ptr<engine::operation> operation_;
-    std::shared_ptr<engine> to_;
-    std::optional<Answer> answer_;
-    std::exception_ptr failure_;
-};
 
 void refuse_fork(const loop& home) {
     if (home.forked())
@@ -80,6 +25,8 @@ void refuse_fork(const loop& home) {
             "This client belongs to the process that this one was forked from; make a client "
             "after the fork.");
 }
+
+namespace {
 
 template <class Answer, class Begin>
 Answer ask(const std::shared_ptr<loop>& home, Begin begin) {

@@ -1,12 +1,7 @@
 #include <pawl/client.hpp>
 
+#include "asking.hpp"
 #include "ways.hpp"
-
-#include <boost/asio/append.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/post.hpp>
 
 namespace asio = boost::asio;
 using boost::system::error_code;
@@ -14,30 +9,12 @@ using boost::system::error_code;
 namespace pawl {
 namespace {
 
+using core::ask;
+using core::connect;
+using core::end_operation;
 using core::engine;
+using core::finish;
 using engine_ptr = std::shared_ptr<engine>;
-
-// The handler's cancellation slot cancels the operation on the strand. The slot stays as it is
-// afterwards: only its own thread may touch it, and by then the operation is gone.
-template <class Handler>
-std::shared_ptr<engine::operation> connect(const engine_ptr& home, Handler& done) {
-    auto operation = std::make_shared<engine::operation>(home);
-    auto slot = asio::get_associated_cancellation_slot(done);
-    if (slot.is_connected()) {
-        slot.assign([home, weak = std::weak_ptr(operation)](asio::cancellation_type) {
-            asio::post(home->strand(), [weak] {
-                if (const auto alive = weak.lock()) alive->cancel();
-            });
-        });
-    }
-    return operation;
-}
-
-// The caller's code runs on the caller's executor, never inside our strand.
-template <class Handler, class Answer>
-void finish(const engine_ptr& home, Handler done, error_code ec, Answer answer) {
-    asio::post(home->outside(), asio::append(std::move(done), ec, std::move(answer)));
-}
 
 asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation> operation,
                               std::shared_ptr<core::owner> who, std::string name, core::request how,
@@ -54,26 +31,6 @@ asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation
     finish(home, std::move(done), ec, held_lock(std::move(mine.what), mine.handle));
 }
 
-// Of a question whose answer is that it was carried out.
-void finish(const engine_ptr& home, held_lock::question_handler done, error_code ec, bool) {
-    asio::post(home->outside(), asio::append(std::move(done), ec));
-}
-
-template <class Answer, class Handler>
-asio::awaitable<void> answer(engine_ptr home, std::shared_ptr<engine::operation> operation,
-                             asio::awaitable<Answer> question, Handler done) {
-    error_code ec;
-    Answer found{};
-    try {
-        operation->begin();
-        operation.reset();
-        found = co_await std::move(question);
-    } catch (...) {
-        ec = home->failed(std::current_exception());
-    }
-    finish(home, std::move(done), ec, std::move(found));
-}
-
 asio::awaitable<held_lock> one_of(engine_ptr home, std::string name, core::request how) {
     auto mine = co_await core::take(home, nullptr, std::move(name), std::move(how));
     co_return held_lock(std::move(mine.what), mine.handle);
@@ -86,21 +43,6 @@ asio::awaitable<held_locks> all_of(engine_ptr home, std::shared_ptr<core::owner>
     for (auto& each : mine)
         locks.emplace_back(std::move(each.what), each.handle);
     co_return locks.empty() ? held_locks() : held_locks(std::move(locks));
-}
-
-// Asio touches the slot until this is called: the operation, which has the slot, must live until
-// then.
-struct end_operation {
-    std::shared_ptr<engine::operation> operation;
-    void operator()(const std::exception_ptr&) const { operation->end(); }
-};
-
-template <class Answer, class Handler>
-void ask(const engine_ptr& home, asio::awaitable<Answer> question, Handler done) {
-    auto operation = connect(home, done);
-    const auto slot = operation->slot();
-    asio::co_spawn(home->strand(), answer(home, operation, std::move(question), std::move(done)),
-                   asio::bind_cancellation_slot(slot, end_operation{operation}));
 }
 
 }  // namespace

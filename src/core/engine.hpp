@@ -51,6 +51,8 @@ public:
     boost::asio::awaitable<bool> force_release(std::string name);
     boost::asio::awaitable<bool> resize(std::string name, std::uint32_t permits);
     boost::asio::awaitable<examination> examine();
+    // Strand. Throws errc::unsupported where the service has none.
+    [[nodiscard]] latches& counted();
 
     // Strand. Done when the service has answered; errc::lost when the hold ended first.
     boost::asio::awaitable<void> renew(std::shared_ptr<lease> one);

@@ -1,3 +1,4 @@
+#include "latches.hpp"
 #include "world.hpp"
 
 #include "core/fork_mark.hpp"
@@ -35,11 +36,13 @@ private:
 
 class memory_backend final : public backend {
 public:
-    memory_backend(std::shared_ptr<world> where, backend_context context)
+    memory_backend(std::shared_ptr<world> where, const std::shared_ptr<latch_book>& book,
+                   backend_context context)
         : where_(std::move(where)),
           me_(std::make_shared<session>(session{std::move(context.strand), context.time,
                                                 context.listener, std::move(context.who),
-                                                std::move(context.count)})) {}
+                                                std::move(context.count)})),
+          latches_(book, me_) {}
 
     asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                   time_point give_up_at) override {
@@ -125,6 +128,8 @@ public:
 
     asio::awaitable<void> close() override { co_return; }
 
+    latches* counted() noexcept override { return &latches_; }
+
     promises promised() const noexcept override {
         return {.fencing = true,
                 .survives_restart = false,
@@ -135,7 +140,9 @@ public:
                 .shared = true,
                 .permits = true,
                 .strictly_fair = true,
-                .downgrades = true};
+                .downgrades = true,
+                .latches = true,
+                .barriers = true};
     }
 
 private:
@@ -151,6 +158,7 @@ private:
 
     std::shared_ptr<world> where_;
     std::shared_ptr<session> me_;
+    memory_latches latches_;
     std::uint32_t born_in_ = core::fork_generation();
 };
 
@@ -159,13 +167,14 @@ public:
     explicit memory_service(std::string name) : name_(std::move(name)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        return std::make_unique<memory_backend>(world_, std::move(context));
+        return std::make_unique<memory_backend>(world_, latches_, std::move(context));
     }
     std::string describe() const override { return "memory:" + name_; }
 
 private:
     std::string name_;
     std::shared_ptr<world> world_ = std::make_shared<world>();
+    std::shared_ptr<latch_book> latches_ = std::make_shared<latch_book>();
 };
 
 }  // namespace

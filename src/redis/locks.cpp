@@ -36,7 +36,8 @@ locks::locks(const options& where, backend_context context, const link_factory& 
       channel_(scheme_.channel_prefix() + client_),
       value_end_(value_prefix("", client_, context_.who)),
       link_(connect(*this, channel_)),
-      scripts_(*link_) {}
+      scripts_(*link_),
+      latches_(where_, context_, scheme_, *link_) {}
 
 std::int64_t locks::wall_ms() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(time().wall().time_since_epoch())
@@ -62,7 +63,8 @@ asio::awaitable<void> locks::pause(duration at_least, duration at_most) {
     co_await timer.wait_until(now() + core::random_between(time(), at_least, at_most));
 }
 
-void locks::on_message(std::string_view, std::string_view payload) {
+void locks::on_message(std::string_view channel, std::string_view payload) {
+    if (channel != channel_) return latches_.on_message(channel, payload);
     const auto verb = take_word(payload);
     const auto owner = take_word(payload);
     if (verb == "lost") {
@@ -87,7 +89,10 @@ void locks::on_message(std::string_view, std::string_view payload) {
 void locks::on_invalidate(std::string_view key) { waiters_.ring_key(key); }
 
 // What was pushed meanwhile is gone: every waiter looks, which also gives it its place back.
-void locks::on_connected(const session&) { waiters_.ring_all(); }
+void locks::on_connected(const session&) {
+    waiters_.ring_all();
+    latches_.on_connected();
+}
 
 void locks::on_disconnected() {}
 
@@ -106,6 +111,8 @@ promises locks::promised() const noexcept {
     promises made;
     made.loss_is_pushed = true;
     made.chosen_values = true;
+    made.latches = true;
+    made.barriers = true;
     return made;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend.hpp"
+#include "latches.hpp"
 #include "script_runner.hpp"
 #include "server_errors.hpp"
 #include "waiters.hpp"
@@ -41,6 +42,7 @@ public:
     boost::asio::awaitable<bool> force_release(std::string_view name) override;
     boost::asio::awaitable<examination> examine() override;
     boost::asio::awaitable<void> close() override;
+    latches* counted() noexcept override { return &latches_; }
     promises promised() const noexcept override;
 
 private:
@@ -100,6 +102,7 @@ private:
     const std::string value_end_;  // what follows the owner in a value's prefix
     std::unique_ptr<link> link_;
     script_runner scripts_;
+    native_latches latches_;
     waiter_table waiters_;
     std::map<std::string, unsigned, std::less<>> passes_;
     std::set<std::pair<std::string, std::string>> undoing_;  // lock and chosen value

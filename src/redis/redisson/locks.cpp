@@ -25,9 +25,11 @@ std::unique_ptr<backend> make_backend(const options& where, const backend_contex
 locks::locks(const options& where, backend_context context, const link_factory& connect)
     : lock_base(where, std::move(context), connect, ""),
       naming_(where_.key),
-      client_(random_uuid(time())) {}
+      client_(random_uuid(time())),
+      latches_(where_, context_, naming_, *link_) {}
 
-void locks::on_message(std::string_view channel, std::string_view) {
+void locks::on_message(std::string_view channel, std::string_view payload) {
+    latches_.on_message(channel, payload);
     const auto [begin, end] = waiting_.equal_range(channel);
     for (auto at = begin; at != end; ++at)
         at->second->woken.ring();
@@ -35,6 +37,7 @@ void locks::on_message(std::string_view channel, std::string_view) {
 
 // What was published meanwhile is gone: every waiter looks.
 void locks::on_connected(const session&) {
+    latches_.on_connected();
     for (const auto& [channel, one] : waiting_)
         one->woken.ring();
 }
@@ -53,6 +56,7 @@ promises locks::promised() const noexcept {
     made.shared = readwrite;
     made.downgrades = readwrite;
     made.strictly_fair = !readwrite;
+    made.latches = true;
     return made;
 }
 

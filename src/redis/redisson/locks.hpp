@@ -5,6 +5,7 @@
 #include "../../core/alarm.hpp"
 #include "../lock_base.hpp"
 #include "backend.hpp"
+#include "latches.hpp"
 #include "target.hpp"
 
 #include <pawl/error.hpp>
@@ -30,6 +31,7 @@ public:
     boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override;
     boost::asio::awaitable<bool> force_release(std::string_view name) override;
     boost::asio::awaitable<examination> examine() override;
+    latches* counted() noexcept override { return &latches_; }
     promises promised() const noexcept override;
 
 private:
@@ -68,6 +70,7 @@ private:
     const naming naming_;
     const std::string client_;  // a UUID, as every client of Redisson has one
     std::uint64_t threads_ = 0;
+    java_latches latches_;
     std::multimap<std::string_view, attempt*> waiting_;  // by channel
 };
 

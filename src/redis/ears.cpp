@@ -1,0 +1,36 @@
+#include "ears.hpp"
+
+namespace pawl::redis {
+
+void ears::on_message(std::string_view channel, std::string_view payload) {
+    const auto [begin, end] = all_.equal_range(channel);
+    for (auto at = begin; at != end; ++at) {
+        at->second->messages.emplace_back(payload);
+        at->second->woken.ring();
+    }
+}
+
+void ears::on_connected() {
+    for (const auto& [channel, one] : all_) {
+        one->messages.emplace_back();
+        one->woken.ring();
+    }
+}
+
+ears::ear::ear(ears& home, std::string channel)
+    : woken(home.time_, home.strand_),
+      home_(home),
+      here_(home.all_.emplace(std::move(channel), this)) {}
+
+ears::ear::~ear() {
+    const auto channel = here_->first;
+    home_.all_.erase(here_);
+    if (listens_) home_.link_.unsubscribe(channel);
+}
+
+boost::asio::awaitable<void> ears::ear::listen(time_point give_up_at) {
+    co_await home_.link_.subscribe(here_->first, give_up_at);
+    listens_ = true;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,51 @@
+// Who of this client listens to which channel beside the client's own.
+#pragma once
+
+#include "../core/alarm.hpp"
+#include "link.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pawl::redis {
+
+// Used on one strand.
+class ears {
+public:
+    ears(link& over, runtime& time, boost::asio::any_io_executor strand)
+        : link_(over), time_(time), strand_(std::move(strand)) {}
+
+    // Rings every ear of the channel, and gives it the message.
+    void on_message(std::string_view channel, std::string_view payload);
+    // What was published meanwhile is gone: every ear is rung, with an empty message.
+    void on_connected();
+
+    class ear {
+    public:
+        ear(ears& home, std::string channel);
+        ~ear();
+        ear(const ear&) = delete;
+        ear& operator=(const ear&) = delete;
+
+        // From its answer on, no message is missed while the connection lives.
+        boost::asio::awaitable<void> listen(time_point give_up_at);
+        [[nodiscard]] bool listens() const noexcept { return listens_; }
+
+        core::alarm woken;
+        std::vector<std::string> messages;
+
+    private:
+        ears& home_;
+        std::multimap<std::string, ear*, std::less<>>::iterator here_;
+        bool listens_ = false;
+    };
+
+private:
+    link& link_;
+    runtime& time_;
+    const boost::asio::any_io_executor strand_;
+    std::multimap<std::string, ear*, std::less<>> all_;
+};
+
+}  // namespace pawl::redis
