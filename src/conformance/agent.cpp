@@ -5,9 +5,11 @@
 //   release NAME    release RESULT        drop NAME     dropped
 //   state NAME      state STATE REASON    watch NAME    watching, and after a pause: woke STATE
 //   REASON fork NAME       child STATE REASON RESULT           count NAME TTL_MS FILE TIMES counted
+//   latch_down NAME  left COUNT          latch_wait NAME  open
 #include "agent.hpp"
 
 #include <pawl/blocking.hpp>
+#include <pawl/blocking_latch.hpp>
 
 #include <chrono>
 #include <fstream>
@@ -65,6 +67,7 @@ private:
     void count(std::istream& words);
     void watch(const std::string& name);
     void fork_off(const std::string& name);
+    void latch(const std::string& verb, const std::string& name);
 
     blocking::client locks_;
     std::map<std::string, blocking::held_lock> held_;
@@ -161,6 +164,12 @@ void desk::fork_off(const std::string& name) {
     ::waitpid(twin, &status, 0);
 }
 
+void desk::latch(const std::string& verb, const std::string& name) {
+    blocking::latch one(locks_, name);
+    if (verb == "latch_down") return say("left " + std::to_string(one.count_down()));
+    say(one.wait_for(60s) ? "open" : "timed_out");
+}
+
 void desk::serve(const std::string& command) {
     std::istringstream words(command);
     std::string verb;
@@ -171,6 +180,7 @@ void desk::serve(const std::string& command) {
     if (verb == "count") return count(words);
     std::string name;
     words >> name;
+    if (verb.starts_with("latch_")) return latch(verb, name);
     if (verb == "release")
         say("release " + word(held_.at(name).release()));
     else if (verb == "state")

@@ -38,14 +38,14 @@ std::span<const promise> all_promises() noexcept {
     static const std::vector<promise> all = [] {
         std::vector<promise> result;
         for (const auto group :
-             {exclusion_promises(),   waiting_promises(),     cancelling_promises(),
-              lease_promises(),       dead_holder_promises(), token_promises(),
-              queue_promises(),       ending_promises(),      name_promises(),
-              looking_promises(),     mutex_promises(),       crowd_promises(),
-              work_promises(),        owner_promises(),       several_promises(),
-              value_promises(),       election_promises(),    shared_promises(),
-              permits_promises(),     fair_promises(),        change_promises(),
-              shared_mutex_promises()})
+             {exclusion_promises(),    waiting_promises(),     cancelling_promises(),
+              lease_promises(),        dead_holder_promises(), token_promises(),
+              queue_promises(),        ending_promises(),      name_promises(),
+              looking_promises(),      mutex_promises(),       crowd_promises(),
+              work_promises(),         owner_promises(),       several_promises(),
+              value_promises(),        election_promises(),    shared_promises(),
+              permits_promises(),      fair_promises(),        change_promises(),
+              shared_mutex_promises(), latch_promises()})
             result.insert(result.end(), group.begin(), group.end());
         return result;
     }();

@@ -38,5 +38,6 @@ std::span<const promise> permits_promises() noexcept;
 std::span<const promise> fair_promises() noexcept;
 std::span<const promise> change_promises() noexcept;
 std::span<const promise> shared_mutex_promises() noexcept;
+std::span<const promise> latch_promises() noexcept;
 
 }  // namespace pawl::conformance

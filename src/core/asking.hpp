@@ -21,12 +21,11 @@ std::shared_ptr<engine::operation> connect(const engine::ptr& home, Handler& don
     auto operation = std::make_shared<engine::operation>(home);
     auto slot = boost::asio::get_associated_cancellation_slot(done);
     if (slot.is_connected()) {
-        slot.assign(
-            [home, weak = std::weak_ptr(operation)](boost::asio::cancellation_type) {
-                boost::asio::post(home->strand(), [weak] {
-                    if (const auto alive = weak.lock()) alive->cancel();
-                });
+        slot.assign([home, weak = std::weak_ptr(operation)](boost::asio::cancellation_type) {
+            boost::asio::post(home->strand(), [weak] {
+                if (const auto alive = weak.lock()) alive->cancel();
             });
+        });
     }
     return operation;
 }
@@ -34,8 +33,7 @@ std::shared_ptr<engine::operation> connect(const engine::ptr& home, Handler& don
 // The caller's code runs on the caller's executor, never inside our strand.
 template <class Handler, class Answer>
 void finish(const engine::ptr& home, Handler done, boost::system::error_code ec, Answer answer) {
-    boost::asio::post(home->outside(),
-                      boost::asio::append(std::move(done), ec, std::move(answer)));
+    boost::asio::post(home->outside(), boost::asio::append(std::move(done), ec, std::move(answer)));
 }
 
 // Of a question whose answer is that it was carried out.

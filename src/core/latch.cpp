@@ -10,11 +10,11 @@ namespace {
 
 void check_ttl(const latch_options& options) {
     if (options.ttl < 1s || options.ttl > 366 * 24h)
-        throw error(errc::bad_option,
-                    "A latch that is forgotten after " +
-                        std::to_string(std::chrono::floor<std::chrono::milliseconds>(options.ttl)
-                                           .count()) +
-                        " ms makes no sense; use a ttl of 1 s to 366 days.");
+        throw error(
+            errc::bad_option,
+            "A latch that is forgotten after " +
+                std::to_string(std::chrono::floor<std::chrono::milliseconds>(options.ttl).count()) +
+                " ms makes no sense; use a ttl of 1 s to 366 days.");
 }
 
 void check_wait(duration wait) {
@@ -25,8 +25,10 @@ void check_wait(duration wait) {
 }
 
 void check_positive(std::uint32_t number, const char* what) {
-    if (number == 0) throw error(errc::bad_option, std::string(what) + " makes no sense; use 1 "
-                                                                      "or more.");
+    if (number == 0)
+        throw error(errc::bad_option, std::string(what) +
+                                          " makes no sense; use 1 "
+                                          "or more.");
 }
 
 }  // namespace
@@ -70,8 +72,7 @@ asio::awaitable<bool> set_latch(engine::ptr home, std::string name, std::uint32_
     co_return co_await home->counted().try_set(name, count, options.ttl);
 }
 
-asio::awaitable<std::uint64_t> count_down(engine::ptr home, std::string name,
-                                          std::uint32_t steps) {
+asio::awaitable<std::uint64_t> count_down(engine::ptr home, std::string name, std::uint32_t steps) {
     check_name(name);
     check_positive(steps, "Counting down by 0");
     const auto now = co_await home->counted().count_down(name, steps);

@@ -34,9 +34,9 @@ public:
     Answer ask(boost::asio::awaitable<Answer> what) {
         // Asio touches the slot until the completion handler is called: not before then may we go
         // on.
-        boost::asio::co_spawn(to_->strand(), run(std::move(what)),
-                              boost::asio::bind_cancellation_slot(operation_->slot(),
-                                                                  finish{this, operation_}));
+        boost::asio::co_spawn(
+            to_->strand(), run(std::move(what)),
+            boost::asio::bind_cancellation_slot(operation_->slot(), finish{this, operation_}));
         call_.wait();
         if (failure_) rethrow(to_, failure_);
         return std::move(*answer_);

@@ -84,8 +84,7 @@ bool latch_book::try_set(const std::string& name, std::uint32_t count, duration 
     return true;
 }
 
-latches::step latch_book::count_down(const std::string& name, std::uint32_t steps,
-                                     time_point now) {
+latches::step latch_book::count_down(const std::string& name, std::uint32_t steps, time_point now) {
     const std::lock_guard lock(mutex_);
     auto* one = find(name, now);
     if (one == nullptr) throw core::unknown_latch(name);

@@ -117,7 +117,8 @@ asio::awaitable<reply> native_latches::say(const script& what, std::string_view 
             if (!sent || e.reason() != errc::unreachable) throw;
             trouble = e.what();
         }
-        if (now() >= until && sent) throw not_known_whether(name, refused ? refused->what() : trouble);
+        if (now() >= until && sent)
+            throw not_known_whether(name, refused ? refused->what() : trouble);
         if (now() >= until) throw *refused;
         co_await pause(20ms, 60ms);
     }
@@ -140,8 +141,7 @@ asio::awaitable<latches::step> native_latches::arrive(std::string_view name, std
     return send_step(name, 1, parties, ttl);
 }
 
-asio::awaitable<latches::step> native_latches::send_step(std::string_view name,
-                                                         std::uint32_t steps,
+asio::awaitable<latches::step> native_latches::send_step(std::string_view name, std::uint32_t steps,
                                                          std::uint32_t parties, duration ttl) {
     std::vector<std::string> arguments{std::to_string(steps), remember_ms(),
                                        std::to_string(parties), milliseconds(ttl)};
@@ -196,8 +196,8 @@ asio::awaitable<bool> native_latches::wait(std::string_view name, std::uint64_t 
             co_await pause(50ms, 200ms);
             continue;
         }
-        const auto look_at = now() + core::random_between(*context_.time, look_at_least,
-                                                          look_at_most);
+        const auto look_at =
+            now() + core::random_between(*context_.time, look_at_least, look_at_most);
         auto heard = news::none;
         while (heard == news::none) {
             const bool rung = co_await mine.woken.wait_until(std::min(look_at, give_up_at));

@@ -1,4 +1,5 @@
 #include "desk.hpp"
+#include "latches.hpp"
 #include "place.hpp"
 
 #include <pawl/sqlite.hpp>
@@ -48,8 +49,8 @@ examination judge(const facts& found) {
 
 class sqlite_backend final : public backend {
 public:
-    sqlite_backend(store::settings what, backend_context context)
-        : desk_(std::make_shared<desk>(std::move(what), std::move(context))) {}
+    sqlite_backend(store::settings what, const backend_context& context)
+        : desk_(std::make_shared<desk>(std::move(what), context)), latches_(desk_, context) {}
 
     // Every coroutine keeps the desk: its frame may be the last thing that is destroyed.
     asio::awaitable<std::optional<grant>> acquire(const claim& what,
@@ -145,6 +146,8 @@ public:
         co_await at->close();
     }
 
+    latches* counted() noexcept override { return &latches_; }
+
     promises promised() const noexcept override {
         return {.fencing = true,
                 .survives_restart = true,
@@ -155,11 +158,14 @@ public:
                 .shared = true,
                 .permits = true,
                 .strictly_fair = true,
-                .downgrades = true};
+                .downgrades = true,
+                .latches = true,
+                .barriers = true};
     }
 
 private:
     std::shared_ptr<desk> desk_;
+    file_latches latches_;
 };
 
 class sqlite_service final : public service::definition {
@@ -168,7 +174,7 @@ public:
 
     std::unique_ptr<backend> open(backend_context context) const override {
         store::settings what{where_.path, where_.name_space, context.who, context.log};
-        return std::make_unique<sqlite_backend>(std::move(what), std::move(context));
+        return std::make_unique<sqlite_backend>(std::move(what), context);
     }
     std::string describe() const override { return "sqlite:" + where_.path; }
 

@@ -176,9 +176,10 @@ void desk::heard(const ring& news) {
     ++context_.count->pushes;
     std::optional<standing> ours;
     try {
+        if (news.what == ring::kind::latch) return on_latch(*file_, news.name);
         ours = file_->granted(news.name, news.owner);
     } catch (const error&) {
-        if (news.what == ring::kind::forced) return;  // the next renewal will tell
+        if (news.what != ring::kind::granted) return;  // the next renewal, or look, will tell
     }
     if (news.what == ring::kind::forced && ours) return;
     asio::post(context_.strand, [weak = weak_from_this(), news, ours] {

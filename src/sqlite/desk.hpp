@@ -25,6 +25,9 @@ public:
     boost::asio::awaitable<release_result> release(const claim& what);
     boost::asio::awaitable<void> close();
 
+    // Called on the worker's thread when a latch is rung for. To be set before the first job.
+    std::function<void(store&, const std::string& name)> on_latch;
+
     // One job on the file.
     template <class Job>
     auto run(Job job) -> boost::asio::awaitable<std::invoke_result_t<Job&, store&>> {

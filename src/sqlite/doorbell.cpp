@@ -96,7 +96,8 @@ void doorbell::heard(std::size_t size) {
     const auto space = text.find(' ');
     if (space == std::string_view::npos || space == 0) return;
     const auto what = static_cast<ring::kind>(text[0]);
-    if (what != ring::kind::granted && what != ring::kind::forced) return;
+    if (what != ring::kind::granted && what != ring::kind::forced && what != ring::kind::latch)
+        return;
     heard_({what, std::string(text.substr(1, space - 1)), std::string(text.substr(space + 1))});
 }
 

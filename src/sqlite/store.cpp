@@ -1,5 +1,6 @@
 #include "store.hpp"
 
+#include "latch_book.hpp"
 #include "schema.hpp"
 #include "statements.hpp"
 
@@ -27,6 +28,7 @@ void store::open() {
         database_ = std::make_unique<database>(path, time_, hurry_);
         mark_ = std::make_unique<open_mark>(path);
         prepare_schema(*database_, time_);
+        prepare_latches(*database_, boot_, time_.now());
         sql_ = std::make_unique<statements>(*database_);
         sweep();
     } catch (...) {

@@ -80,6 +80,7 @@ public:
     void close() noexcept;
 
 private:
+    friend class latch_book;
     struct tenancy {
         std::string owner, client;
         identity who;

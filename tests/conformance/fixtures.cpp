@@ -30,7 +30,9 @@ private:
                        .shared = true,
                        .permits = true,
                        .strictly_fair = true,
-                       .downgrades = true};
+                       .downgrades = true,
+                       .latches = true,
+                       .barriers = true};
 };
 
 class sqlite_fixture : public pawl::conformance::fixture {
@@ -51,14 +53,18 @@ private:
                        .shared = true,
                        .permits = true,
                        .strictly_fair = true,
-                       .downgrades = true};
+                       .downgrades = true,
+                       .latches = true,
+                       .barriers = true};
 };
 
 // One server for each promise, over TCP.
 class redis_fixture : public pawl::conformance::fixture {
 public:
-    explicit redis_fixture(std::string options = {},
-                           promises promised = {.loss_is_pushed = true, .chosen_values = true})
+    explicit redis_fixture(std::string options = {}, promises promised = {.loss_is_pushed = true,
+                                                                          .chosen_values = true,
+                                                                          .latches = true,
+                                                                          .barriers = true})
         : options_(std::move(options)), promised_(promised) {}
 
     world fresh() override {
@@ -83,7 +89,8 @@ private:
 constexpr promises with_redisson{.survives_restart = false,
                                  .names_holders = false,
                                  .hands_over = false,
-                                 .order = pawl::fairness::none};
+                                 .order = pawl::fairness::none,
+                                 .latches = true};
 
 }  // namespace
 

@@ -28,8 +28,9 @@ constexpr duration least_silence = 300ms;
 void refuse_latch(const reply& answer, const std::string& key) {
     if (answer.what == reply::kind::error && answer.text.find("WRONGTYPE") != std::string::npos)
         throw error(errc::wrong_type,
-                    key + ": holds something that is no RCountDownLatch of Redisson's; choose "
-                          "another name, or leave out layout=redisson for a latch of Pawl's own.");
+                    key +
+                        ": holds something that is no RCountDownLatch of Redisson's; choose "
+                        "another name, or leave out layout=redisson for a latch of Pawl's own.");
     refuse_errors(answer, key);
 }
 
@@ -85,9 +86,9 @@ asio::awaitable<std::int64_t> java_latches::say(const script& what, std::string_
         refuse_latch(answer, at.key);
         co_return answer.number;
     } catch (const connection_lost& e) {
-        throw error(errc::unreachable,
-                    "Nobody knows whether the latch '" + std::string(name) +
-                        "' was changed: " + e.what() + "; look at it when the server is up.");
+        throw error(errc::unreachable, "Nobody knows whether the latch '" + std::string(name) +
+                                           "' was changed: " + e.what() +
+                                           "; look at it when the server is up.");
     }
 }
 
