@@ -1,5 +1,7 @@
 #include "twins.hpp"
 
+#include "twins_latch.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -285,7 +287,7 @@ constexpr std::array<std::pair<std::string_view, twin>, 8> twins{{
 
 twin find_twin(std::string_view name) noexcept {
     const auto it = std::ranges::find(twins, name, &std::pair<std::string_view, twin>::first);
-    return it == twins.end() ? nullptr : it->second;
+    return it == twins.end() ? find_latch_twin(name) : it->second;
 }
 
 }  // namespace pawl::simulation
