@@ -1,5 +1,7 @@
 #include "peer.hpp"
 
+#include "latch_peer.hpp"
+
 #include <pawl/mutex.hpp>
 
 #include <algorithm>
@@ -177,6 +179,7 @@ std::string peer::serve(const std::string& line) {
     words >> verb;
     if (verb == "contend") return contend(words);
     words >> name;
+    if (auto answer = serve_latch(locks_, verb, name, words); !answer.empty()) return answer;
     if (verb == "lock") {
         int count = 1;
         words >> count;

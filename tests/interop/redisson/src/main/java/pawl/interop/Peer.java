@@ -62,6 +62,7 @@ public final class Peer {
     }
 
     private String serve(String[] words) throws Exception {
+        if (words[0].startsWith("latch_")) return Latches.serve(redisson, words);
         String name = words.length > 1 ? words[1] : "none";
         switch (words[0]) {
             case "lock":
