@@ -14,42 +14,7 @@ namespace {
 // How long a place outlives the last look of its owner.
 constexpr duration place_lease = std::chrono::seconds(20);
 
-std::int64_t stored(time_point when) { return when.time_since_epoch().count(); }
-
-constexpr const char* tables = R"(
-CREATE TABLE IF NOT EXISTS latches (
-    ns         TEXT    NOT NULL,
-    name       TEXT    NOT NULL,
-    count      INTEGER NOT NULL,
-    generation INTEGER NOT NULL,
-    first      INTEGER NOT NULL,
-    parties    INTEGER NOT NULL,
-    ttl        INTEGER NOT NULL,
-    boot       TEXT    NOT NULL,
-    expires    INTEGER NOT NULL,
-    PRIMARY KEY (ns, name)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS latch_places (
-    ns      TEXT    NOT NULL,
-    name    TEXT    NOT NULL,
-    id      TEXT    NOT NULL,
-    client  TEXT    NOT NULL,
-    boot    TEXT    NOT NULL,
-    expires INTEGER NOT NULL,
-    PRIMARY KEY (ns, name, id)
-) WITHOUT ROWID;
-)";
-
 }  // namespace
-
-void prepare_latches(database& on, const std::string& boot, time_point now) {
-    transaction making(on, durability::normal);
-    on.execute(tables);
-    for (const auto* sweep : {"DELETE FROM latches WHERE boot <> ? OR expires <= ?",
-                              "DELETE FROM latch_places WHERE boot <> ? OR expires <= ?"})
-        statement(on, sweep).with(boot, stored(now)).run();
-    making.commit();
-}
 
 latch_book::entry latch_book::read(const std::string& name, time_point now) {
     statement row(*file_.database_,

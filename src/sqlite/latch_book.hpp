@@ -8,9 +8,6 @@
 
 namespace pawl::sqlite {
 
-// Makes the tables where they are missing, and takes out what no boot or time counts any more.
-void prepare_latches(database& on, const std::string& boot, time_point now);
-
 // Who waits in some client; found by what rings it.
 struct latch_place {
     std::string id;

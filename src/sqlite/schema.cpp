@@ -43,6 +43,30 @@ CREATE TABLE semaphores (
 PRAGMA user_version = 2;
 )";
 
+constexpr const char* latch_tables = R"(
+CREATE TABLE latches (
+    ns         TEXT    NOT NULL,
+    name       TEXT    NOT NULL,
+    count      INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    first      INTEGER NOT NULL,
+    parties    INTEGER NOT NULL,
+    ttl        INTEGER NOT NULL,
+    boot       TEXT    NOT NULL,
+    expires    INTEGER NOT NULL,
+    PRIMARY KEY (ns, name)
+) WITHOUT ROWID;
+CREATE TABLE latch_places (
+    ns      TEXT    NOT NULL,
+    name    TEXT    NOT NULL,
+    id      TEXT    NOT NULL,
+    client  TEXT    NOT NULL,
+    boot    TEXT    NOT NULL,
+    expires INTEGER NOT NULL,
+    PRIMARY KEY (ns, name, id)
+) WITHOUT ROWID;
+)";
+
 constexpr const char* waiter_table = R"(
 CREATE TABLE waiters (
     seq     INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -115,6 +139,7 @@ void make_tables(database& on, runtime& time) {
     const auto found = version_of(on);
     if (found == version) return;  // another process was quicker
     on.execute(holder_tables);
+    on.execute(latch_tables);
     if (found == 1) {
         on.execute(from_version_1);
     } else {

@@ -1,6 +1,5 @@
 #include "store.hpp"
 
-#include "latch_book.hpp"
 #include "schema.hpp"
 #include "statements.hpp"
 
@@ -28,7 +27,6 @@ void store::open() {
         database_ = std::make_unique<database>(path, time_, hurry_);
         mark_ = std::make_unique<open_mark>(path);
         prepare_schema(*database_, time_);
-        prepare_latches(*database_, boot_, time_.now());
         sql_ = std::make_unique<statements>(*database_);
         sweep();
     } catch (...) {
@@ -53,12 +51,11 @@ void store::close() noexcept {
 void store::sweep() {
     const auto now = stored(time_.now());
     transaction sweeping(*database_, durability::normal);
-    statement(*database_, "DELETE FROM waiters WHERE boot <> ? OR expires <= ?")
-        .with(boot_, now)
-        .run();
-    statement(*database_, "DELETE FROM holders WHERE boot <> ? OR expires <= ?")
-        .with(boot_, now)
-        .run();
+    for (const auto* dead : {"DELETE FROM waiters WHERE boot <> ? OR expires <= ?",
+                             "DELETE FROM holders WHERE boot <> ? OR expires <= ?",
+                             "DELETE FROM latches WHERE boot <> ? OR expires <= ?",
+                             "DELETE FROM latch_places WHERE boot <> ? OR expires <= ?"})
+        statement(*database_, dead).with(boot_, now).run();
     sweeping.commit();
 }
 

@@ -2,6 +2,8 @@
 #include "sqlite/place.hpp"
 #include "sqlite_world.hpp"
 
+#include <pawl/blocking_latch.hpp>
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -77,6 +79,15 @@ TEST(sqlite_upgrade, keeps_tokens_holders_and_the_line) {
     EXPECT_EQ(next.held_by->pid, 43);
     EXPECT_EQ(next.held_by->token, pawl::fencing_token(1002));
     EXPECT_EQ(stranger(file.world.path()).text("PRAGMA user_version"), "2");
+}
+
+TEST(sqlite_upgrade, brings_latches) {
+    const old_file file;
+    pawl::blocking::client locks(file.world.service());
+    pawl::blocking::latch gate(locks, "it");
+    ASSERT_TRUE(gate.try_set(1));
+    EXPECT_EQ(gate.count_down(), 0U);
+    EXPECT_TRUE(gate.try_wait());
 }
 
 // It sees one holder of a name at most, and would take that one for all.
