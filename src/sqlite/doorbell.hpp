@@ -13,8 +13,8 @@
 
 namespace pawl::sqlite {
 
-// Says that there is news of this owner's lock, or of a latch, which has none. Anybody on the host may send one, so the file is
-// looked at before it is believed.
+// Says that there is news of this owner's lock, or of a latch, which has none. Anybody on the host
+// may send one, so the file is looked at before it is believed.
 struct ring {
     enum class kind : char { granted = 'g', forced = 'f', latch = 'l' };
     kind what = kind::granted;
