@@ -50,9 +50,10 @@ error other_parties(std::string_view name, std::uint64_t kept, std::uint64_t sai
 }
 
 error latch_timed_out(const std::string& name) {
-    return {errc::timed_out, "The latch '" + name +
-                                 "' was not at 0 in time; wait longer, or see what is missing with "
-                                 "`pawl latch status`."};
+    return {errc::timed_out,
+            "The latch '" + name +
+                "' was not at 0 in time; wait longer, or ask `inspect` how much is "
+                "missing."};
 }
 
 latches& engine::counted() {
