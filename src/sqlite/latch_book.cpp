@@ -14,6 +14,9 @@ namespace {
 // How long a place outlives the last look of its owner.
 constexpr duration place_lease = std::chrono::seconds(20);
 
+// The part of an entry that waiters look at.
+latch_standing part_of(const latch_standing& whole) { return whole; }
+
 }  // namespace
 
 latch_book::entry latch_book::read(const std::string& name, time_point now) {
@@ -100,16 +103,16 @@ latches::step latch_book::step(const std::string& name, std::uint32_t steps, std
 }
 
 latch_standing latch_book::find(const std::string& name) {
-    return file_.read([&](time_point now) -> latch_standing { return read(name, now); });
+    return file_.read([&](time_point now) { return part_of(read(name, now)); });
 }
 
 latch_standing latch_book::wait(const latch_place& where) {
-    return file_.transact(durability::normal, [&](time_point now) -> latch_standing {
+    return file_.transact(durability::normal, [&](time_point now) {
         statement(*file_.database_, "INSERT OR REPLACE INTO latch_places VALUES (?, ?, ?, ?, ?, ?)")
             .with(file_.what_.name_space, where.name, where.id, file_.bell_->address(), file_.boot_,
                   stored(now + place_lease))
             .run();
-        return read(where.name, now);
+        return part_of(read(where.name, now));
     });
 }
 
