@@ -99,8 +99,12 @@ void waiters_of_a_latch_are_pushed(fixture& of) {
     require(latch_has_waiters(mine, 5), "the waiters are not to be seen");
     require_equal(mine.count_down(), std::uint64_t{1}, "what is left");
     std::vector<statistics> before;
-    for (const auto& each : clients)
+    for (const auto& each : clients) {
+        // Asked behind the waiter: its first look is over when these are answered.
+        for (int i = 0; i < 2; ++i)
+            require(!latch(*each, "it").try_wait(), "it is open at 1");
         before.push_back(each->statistics());
+    }
     require_equal(mine.count_down(), std::uint64_t{0}, "what is left");
     for (auto& each : waiting)
         each->get();
@@ -108,8 +112,8 @@ void waiters_of_a_latch_are_pushed(fixture& of) {
     for (std::size_t i = 0; i < clients.size(); ++i) {
         const auto after = clients[i]->statistics();
         require(after.pushes > before[i].pushes, "a waiter was not told by a push");
-        // Leaving, and the first look where it was still under way.
-        require(after.requests <= before[i].requests + 2, "a waiter asked again and again");
+        // It may say that it leaves.
+        require(after.requests <= before[i].requests + 1, "a waiter asked instead of listening");
     }
     require(latch_has_waiters(mine, 0), "a waiter is left behind");
 }
