@@ -1,5 +1,7 @@
 #include "ears.hpp"
 
+#include <array>
+
 namespace pawl::redis {
 
 void ears::on_message(std::string_view channel, std::string_view payload) {
@@ -15,6 +17,21 @@ void ears::on_connected() {
         one->messages.emplace_back();
         one->woken.ring();
     }
+}
+
+boost::asio::awaitable<std::string_view> ears::publish(time_point give_up_at) {
+    const std::array<std::string_view, 1> ping{"PING"};
+    while (!link_.connected())
+        co_await link_.exec(ping, give_up_at);
+    co_return link_.current().sharded ? "SPUBLISH" : "PUBLISH";
+}
+
+boost::asio::awaitable<reply> ears::count(std::string_view channel, time_point give_up_at) {
+    const auto how = co_await publish(give_up_at);
+    const std::array<std::string_view, 3> words{
+        "PUBSUB", how == "SPUBLISH" ? "SHARDNUMSUB" : "NUMSUB", channel};
+    auto answer = co_await link_.exec(words, give_up_at);
+    co_return answer;
 }
 
 ears::ear::ear(ears& home, std::string channel)

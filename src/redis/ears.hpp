@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pawl::redis {
@@ -20,6 +21,12 @@ public:
     void on_message(std::string_view channel, std::string_view payload);
     // What was published meanwhile is gone: every ear is rung, with an empty message.
     void on_connected();
+
+    // The command that reaches them; a cluster has one of its own. First there must be a
+    // connection.
+    boost::asio::awaitable<std::string_view> publish(time_point give_up_at);
+    // The answer to how many listen to that channel.
+    boost::asio::awaitable<reply> count(std::string_view channel, time_point give_up_at);
 
     class ear {
     public:

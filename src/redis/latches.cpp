@@ -99,19 +99,23 @@ asio::awaitable<reply> native_latches::say(const script& what, std::string_view 
     const auto latch = key_of(name);
     const auto request = latch + ":" + core::random_hex(*context_.time, 16);
     const std::array<std::string_view, 2> keys{latch, request};
-    const std::vector<std::string_view> words(arguments.begin(), arguments.end());
     const auto until = now() + where_.reply_timeout + where_.connect_timeout;
     bool sent = false;
     for (;;) {
         std::string trouble;
         std::optional<error> refused;
+        bool asked = false;
         try {
+            const auto publish = co_await ears_.publish(until);
+            std::vector<std::string_view> words(arguments.begin(), arguments.end());
+            words.push_back(publish);
+            asked = true;
             auto answer = co_await scripts_.run(what, keys, words, until);
             if (answer.what != reply::kind::error) co_return answer;
             if (!worth_retrying(answer.text)) refuse_errors(answer, latch);
             refused = explain(answer.text, latch);
         } catch (const connection_lost& e) {
-            sent = true;
+            sent = sent || asked;
             trouble = e.what();
         } catch (const error& e) {
             if (!sent || e.reason() != errc::unreachable) throw;
@@ -119,7 +123,7 @@ asio::awaitable<reply> native_latches::say(const script& what, std::string_view 
         }
         if (now() >= until && sent)
             throw not_known_whether(name, refused ? refused->what() : trouble);
-        if (now() >= until) throw *refused;
+        if (now() >= until) throw refused ? *refused : no_answer(name, trouble);
         co_await pause(20ms, 60ms);
     }
 }
@@ -214,8 +218,7 @@ asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
     const std::array<std::string_view, 1> keys{key};
     const auto answer = co_await scripts_.run(scripts::latch_look, keys, {}, soon());
     refuse_errors(answer, key);
-    const std::array<std::string_view, 3> words{"PUBSUB", "NUMSUB", key};
-    const auto listeners = co_await link_.exec(words, soon());
+    const auto listeners = co_await ears_.count(key, soon());
     refuse_errors(listeners, key);
     latch_info found;
     found.name = name;
@@ -233,7 +236,9 @@ asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
 asio::awaitable<bool> native_latches::reset(std::string_view name) {
     const auto key = key_of(name);
     const std::array<std::string_view, 1> keys{key};
-    const auto answer = co_await scripts_.run(scripts::latch_reset, keys, {}, soon());
+    const auto publish = co_await ears_.publish(soon());
+    const std::array<std::string_view, 1> how{publish};
+    const auto answer = co_await scripts_.run(scripts::latch_reset, keys, how, soon());
     refuse_errors(answer, key);
     co_return answer.number == 1;
 }

@@ -43,10 +43,11 @@ public:
             return {"latch_set",
                     {latch_, latch_ + ":s"},
                     {text(chance_.between(1, 4)), ttl(), window()}};
-        if (dice < 55) return {"latch_down", both(), {steps(), window(), "0", "0"}};
-        if (dice < 80) return {"latch_down", both(), {"1", window(), text(parties()), ttl()}};
+        if (dice < 55) return {"latch_down", both(), {steps(), window(), "0", "0", "PUBLISH"}};
+        if (dice < 80)
+            return {"latch_down", both(), {"1", window(), text(parties()), ttl(), "PUBLISH"}};
         if (dice < 90) return {"latch_look", {latch_}, {}};
-        if (dice < 95) return {"latch_reset", {latch_}, {}};
+        if (dice < 95) return {"latch_reset", {latch_}, {"PUBLISH"}};
         if (dice < 97) return {"", {}, {"SET", latch_, "x", "PX", "20"}};
         return {"", {}, {"DEL", latch_}};
     }

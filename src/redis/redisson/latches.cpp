@@ -79,9 +79,10 @@ asio::awaitable<std::int64_t> java_latches::say(const script& what, std::string_
                                                 std::string argument) {
     const auto at = place_of(name);
     const std::array<std::string_view, 1> keys{at.key};
-    const std::array<std::string_view, 2> both{argument, at.channel};
-    const auto used = std::span(both).subspan(argument.empty() ? 1 : 0);
     try {
+        const auto publish = co_await ears_.publish(soon());
+        const std::array<std::string_view, 3> all{argument, at.channel, publish};
+        const auto used = std::span(all).subspan(argument.empty() ? 1 : 0);
         const auto answer = co_await scripts_.run(what, keys, used, soon());
         refuse_latch(answer, at.key);
         co_return answer.number;
@@ -161,8 +162,7 @@ asio::awaitable<latch_info> java_latches::inspect(std::string_view name) {
     found.known = true;
     found.remaining = forever;
     found.count = co_await count_of(at, soon());
-    const std::array<std::string_view, 3> words{"PUBSUB", "NUMSUB", at.channel};
-    const auto listeners = co_await link_.exec(words, soon());
+    const auto listeners = co_await ears_.count(at.channel, soon());
     refuse_errors(listeners, at.key);
     if (listeners.items.size() == 2)
         found.waiters = static_cast<std::uint64_t>(listeners.items[1].number);

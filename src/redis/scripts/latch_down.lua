@@ -1,6 +1,6 @@
 -- latch_down: takes off, once for each request, and at 0 tells all who wait. With parties it is a
 -- barrier: the first one begins, the last one begins the next generation in the same step.
--- KEYS latch request   ARGV steps remember_ms parties('0' = latch) ttl_ms
+-- KEYS latch request   ARGV steps remember_ms parties('0' = latch) ttl_ms publish
 -- -> {generation, left} | {'', parties} others say another number | false not known
 --@include _latch.lua
 local latch = KEYS[1]
@@ -31,6 +31,6 @@ if left == 0 and state[1] ~= "0" then
     if state[2] ~= "0" then
         begin(latch, state[2], state[2], now[3])
     end
-    redis.call("PUBLISH", latch, "open " .. now[2] .. " " .. now[1])
+    redis.call(ARGV[5], latch, "open " .. now[2] .. " " .. now[1])
 end
 return {now[1], answer}

@@ -22,9 +22,10 @@ std::int64_t looks(both& world) {
 
 // From here on only a message wakes them early: so many have subscribed, and looked after that.
 // Java looks before it subscribes too.
-bool wait_for_a_message(both& world, std::int64_t java, std::int64_t pawl, std::int64_t before) {
+bool wait_for_a_message(both& world, std::int64_t java, std::int64_t pawl, std::int64_t before,
+                        const char* how = "NUMSUB") {
     return eventually([&] {
-        const auto heard = world.server().ask({"PUBSUB", "NUMSUB", channel}).items.at(1).number();
+        const auto heard = world.server().ask({"PUBSUB", how, channel}).items.at(1).number();
         return heard == java + pawl && looks(world) - before >= 2 * java + pawl;
     });
 }
@@ -95,6 +96,23 @@ TEST(Latch, PawlsLongerStepWakesJava) {
     ASSERT_TRUE(wait_for_a_message(world, 1, 0, before));
     ASSERT_EQ(pawl.ask("latch_down it 2"), "counted");
     EXPECT_EQ(java.answer(), "open");
+}
+
+// Its channels are in slots: who publishes or listens in the other way is not heard.
+TEST(Latch, WakesBothSidesInACluster) {
+    both world(true);
+    side java = world.java(), pawl = world.pawl();
+    const auto began = pawl::boot_clock::now();
+    for (int round = 0; round < 20; ++round) {
+        side &counts = round % 2 == 0 ? java : pawl, &waits = round % 2 == 0 ? pawl : java;
+        ASSERT_EQ(counts.ask("latch_set it 1"), "set true");
+        const auto before = looks(world);
+        waits.tell("latch_wait it 60000");
+        ASSERT_TRUE(wait_for_a_message(world, round % 2, 1 - round % 2, before, "SHARDNUMSUB"));
+        ASSERT_EQ(counts.ask("latch_down it 1"), "counted");
+        ASSERT_EQ(waits.answer(), "open") << round;
+        ASSERT_LT(pawl::boot_clock::now() - began, 30s) << "woken by a look";
+    }
 }
 
 //   P waits | J: delete: DEL, PUBLISH 1 | P looks: there is none, as at 0

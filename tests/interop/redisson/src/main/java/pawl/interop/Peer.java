@@ -16,12 +16,14 @@ import org.redisson.config.Config;
  * same verbs as in peer.cpp.
  */
 public final class Peer {
+    private final RedissonClient redisson;
     private final Taker taker;
     /** What turns System.nanoTime() into the boot clock's nanoseconds. */
     private final long offset;
     private final Map<String, Deque<Taker.Taken>> held = new HashMap<>();
 
     private Peer(RedissonClient redisson, long lease, long offset) {
+        this.redisson = redisson;
         taker = new Taker(redisson, lease);
         this.offset = offset;
     }
