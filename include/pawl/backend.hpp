@@ -92,6 +92,8 @@ struct promises {
     bool strictly_fair = false;
     bool downgrades = false;
     bool chosen_values = false;  // `claim::value`, and `adopt`
+    // All modes of a name keep each other out and stand in one line, past which nobody goes.
+    bool one_line = true;
 };
 
 struct identity {

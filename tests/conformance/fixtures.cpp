@@ -83,7 +83,18 @@ private:
 constexpr promises with_redisson{.survives_restart = false,
                                  .names_holders = false,
                                  .hands_over = false,
-                                 .order = pawl::fairness::none};
+                                 .order = pawl::fairness::none,
+                                 .permits = true,
+                                 .strictly_fair = true,
+                                 .one_line = false};
+constexpr promises with_readwrite{.survives_restart = false,
+                                  .names_holders = false,
+                                  .hands_over = false,
+                                  .order = pawl::fairness::none,
+                                  .shared = true,
+                                  .permits = true,
+                                  .downgrades = true,
+                                  .one_line = false};
 
 }  // namespace
 
@@ -91,7 +102,9 @@ std::vector<backend> all_backends() {
     return {{"Memory", std::make_shared<memory_fixture>()},
             {"Sqlite", std::make_shared<sqlite_fixture>()},
             {"Redis", std::make_shared<redis_fixture>()},
-            {"Redisson", std::make_shared<redis_fixture>("?layout=redisson", with_redisson)}};
+            {"Redisson", std::make_shared<redis_fixture>("?layout=redisson", with_redisson)},
+            {"RedissonReadWrite",
+             std::make_shared<redis_fixture>("?layout=redisson&object=readwrite", with_readwrite)}};
 }
 
 }  // namespace tested

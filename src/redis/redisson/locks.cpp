@@ -53,6 +53,7 @@ promises locks::promised() const noexcept {
     made.shared = readwrite;
     made.downgrades = readwrite;
     made.strictly_fair = !readwrite;
+    made.one_line = false;
     return made;
 }
 
