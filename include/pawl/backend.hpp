@@ -96,6 +96,8 @@ struct promises {
     // Count-down latches; and whether it numbers their generations, which a barrier needs.
     bool latches = false;
     bool barriers = false;
+    // All modes of a name keep each other out and stand in one line, past which nobody goes.
+    bool one_line = true;
 };
 
 struct identity {

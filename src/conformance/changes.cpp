@@ -13,8 +13,13 @@ constexpr try_options try_reading{.ttl = long_ttl, .mode = lock_mode::shared};
 constexpr try_options try_writing{.ttl = long_ttl};
 
 bool with_downgrades(const promises& promised) { return promised.downgrades && promised.shared; }
+bool with_downgrades_in_line(const promises& promised) {
+    return with_downgrades(promised) && promised.one_line;
+}
 bool with_sharing(const promises& promised) { return promised.shared; }
-bool with_permits(const promises& promised) { return promised.permits; }
+bool with_permits_in_line(const promises& promised) {
+    return promised.permits && promised.one_line;
+}
 bool without_downgrades(const promises& promised) { return !promised.downgrades; }
 bool without_sharing(const promises& promised) { return !promised.shared; }
 bool without_permits(const promises& promised) { return !promised.permits; }
@@ -170,12 +175,12 @@ void downgrades_are_unsupported(fixture& of) {
 constexpr promise list[] = {
     {"renew_moves_the_end", everybody, renew_moves_the_end},
     {"renew_after_a_loss_throws", everybody, renew_after_a_loss_throws},
-    {"a_downgrade_lets_readers_in", with_downgrades, a_downgrade_lets_readers_in},
+    {"a_downgrade_lets_readers_in", with_downgrades_in_line, a_downgrade_lets_readers_in},
     {"a_downgraded_hold_is_renewed_and_lost_as_any", with_downgrades,
      a_downgraded_hold_is_renewed_and_lost_as_any},
     {"a_downgrade_after_a_loss_throws", with_downgrades, a_downgrade_after_a_loss_throws},
     {"force_takes_it_from_all_readers", with_sharing, force_takes_it_from_all_readers},
-    {"force_takes_it_from_all_who_have_permits", with_permits,
+    {"force_takes_it_from_all_who_have_permits", with_permits_in_line,
      force_takes_it_from_all_who_have_permits},
     {"sharing_is_unsupported", without_sharing, sharing_is_unsupported},
     {"permits_are_unsupported", without_permits, permits_are_unsupported},

@@ -15,6 +15,10 @@ bool strictly(const promises& promised) { return promised.strictly_fair; }
 bool strictly_with_processes(const promises& promised) {
     return promised.strictly_fair && promised.across_processes;
 }
+// Where the line is the service's own, a dead waiter is no matter of leases.
+bool strictly_in_one_line(const promises& promised) {
+    return strictly_with_processes(promised) && promised.one_line;
+}
 bool strictly_with_sharing(const promises& promised) {
     return promised.strictly_fair && promised.shared;
 }
@@ -146,7 +150,7 @@ constexpr promise list[] = {
     {"the_order_of_arrival_is_kept", strictly, the_order_of_arrival_is_kept},
     {"processes_take_turns", strictly_with_processes, processes_take_turns},
     {"a_newcomer_never_passes_a_waiter", strictly_with_processes, a_newcomer_never_passes_a_waiter},
-    {"dead_waiters_are_passed_over", strictly_with_processes, dead_waiters_are_passed_over},
+    {"dead_waiters_are_passed_over", strictly_in_one_line, dead_waiters_are_passed_over},
     {"readers_and_writers_stand_in_one_line", strictly_with_sharing,
      readers_and_writers_stand_in_one_line},
 };

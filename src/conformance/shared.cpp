@@ -13,6 +13,7 @@ constexpr try_options try_reading{.ttl = long_ttl, .mode = lock_mode::shared};
 constexpr try_options try_writing{.ttl = long_ttl};
 
 bool with_sharing(const promises& promised) { return promised.shared; }
+bool with_sharing_in_line(const promises& promised) { return promised.shared && promised.one_line; }
 bool with_sharing_processes(const promises& promised) {
     return promised.shared && promised.across_processes;
 }
@@ -218,10 +219,10 @@ constexpr promise list[] = {
     {"readers_share", with_sharing, readers_share},
     {"a_writer_excludes_readers", with_sharing, a_writer_excludes_readers},
     {"a_crowd_reads_and_writes", with_sharing, a_crowd_reads_and_writes},
-    {"a_waiting_writer_is_not_starved", with_sharing, a_waiting_writer_is_not_starved},
-    {"readers_behind_a_writer_come_in_together", with_sharing,
+    {"a_waiting_writer_is_not_starved", with_sharing_in_line, a_waiting_writer_is_not_starved},
+    {"readers_behind_a_writer_come_in_together", with_sharing_in_line,
      readers_behind_a_writer_come_in_together},
-    {"a_writer_that_gives_up_lets_readers_pass", with_sharing,
+    {"a_writer_that_gives_up_lets_readers_pass", with_sharing_in_line,
      a_writer_that_gives_up_lets_readers_pass},
     {"a_killed_writer_lets_readers_pass", with_sharing_processes,
      a_killed_writer_lets_readers_pass},

@@ -12,6 +12,10 @@
 
 namespace pawl::redis {
 
+namespace redisson {
+class locks;
+}
+
 // A waiter looks this often, the last resort where a message was lost or never sent.
 inline constexpr duration look_at_least = std::chrono::milliseconds(1000);
 inline constexpr duration look_at_most = std::chrono::milliseconds(1400);
@@ -63,6 +67,9 @@ protected:
     private:
         lock_base& home_;
     };
+
+private:
+    friend class redisson::locks;
 
     const options where_;
     const backend_context context_;

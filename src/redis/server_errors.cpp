@@ -36,8 +36,11 @@ constexpr std::array rules{
     rule{"MASTERDOWN", errc::unavailable, true, "the replica has lost its master"},
     rule{"CLUSTERDOWN", errc::unavailable, true, "the cluster is down"},
     rule{"TRYAGAIN", errc::unavailable, true, "the slot is moving"},
-    rule{"MOVED", errc::unsupported, false, "this is a node of a cluster; use a single server"},
-    rule{"CROSSSLOT", errc::unsupported, false, "this is a node of a cluster; use a single server"},
+    rule{"MOVED", errc::unsupported, false,
+         "another node of the cluster has that slot; give that node's URL, or use a single server"},
+    rule{"CROSSSLOT", errc::unsupported, false,
+         "its keys are in different slots of the cluster; use a single server, or put a hash tag, "
+         "{…}, into the name where the layout is Redisson's"},
     rule{"ERR max number of clients", errc::unavailable, true, "raise maxclients on the server"},
     rule{"ERR DB index", errc::bad_option, false, "choose a database that the server has"},
     rule{"ERR invalid DB index", errc::bad_option, false, "choose a database that the server has"},

@@ -61,10 +61,7 @@ private:
 // One server for each promise, over TCP.
 class redis_fixture : public pawl::conformance::fixture {
 public:
-    explicit redis_fixture(std::string options = {}, promises promised = {.loss_is_pushed = true,
-                                                                          .chosen_values = true,
-                                                                          .latches = true,
-                                                                          .barriers = true})
+    explicit redis_fixture(std::string options, promises promised)
         : options_(std::move(options)), promised_(promised) {}
 
     world fresh() override {
@@ -85,20 +82,39 @@ private:
     const promises promised_;
 };
 
+constexpr promises native{.loss_is_pushed = true,
+                          .chosen_values = true,
+                          .latches = true,
+                          .barriers = true};
+
 // What a Java service's lock cannot promise, Pawl's cannot either where they are the same lock.
 constexpr promises with_redisson{.survives_restart = false,
                                  .names_holders = false,
                                  .hands_over = false,
                                  .order = pawl::fairness::none,
-                                 .latches = true};
+                                 .permits = true,
+                                 .strictly_fair = true,
+                                 .latches = true,
+                                 .one_line = false};
+constexpr promises with_readwrite{.survives_restart = false,
+                                  .names_holders = false,
+                                  .hands_over = false,
+                                  .order = pawl::fairness::none,
+                                  .shared = true,
+                                  .permits = true,
+                                  .downgrades = true,
+                                  .latches = true,
+                                  .one_line = false};
 
 }  // namespace
 
 std::vector<backend> all_backends() {
     return {{"Memory", std::make_shared<memory_fixture>()},
             {"Sqlite", std::make_shared<sqlite_fixture>()},
-            {"Redis", std::make_shared<redis_fixture>()},
-            {"Redisson", std::make_shared<redis_fixture>("?layout=redisson", with_redisson)}};
+            {"Redis", std::make_shared<redis_fixture>("", native)},
+            {"Redisson", std::make_shared<redis_fixture>("?layout=redisson", with_redisson)},
+            {"RedissonReadWrite",
+             std::make_shared<redis_fixture>("?layout=redisson&object=readwrite", with_readwrite)}};
 }
 
 }  // namespace tested

@@ -44,7 +44,7 @@ TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
         EXPECT_EQ(locks.acquire("it", {.ttl = 60s}).release(), pawl::release_result::released);
     const statistics after = locks.statistics();
     // A release of Redisson's layout leaves a latch, which is taken away afterwards.
-    const std::uint64_t most = GetParam().name == "Redisson" ? 30 : 20;
+    const std::uint64_t most = GetParam().name.starts_with("Redisson") ? 30 : 20;
     EXPECT_TRUE(eventually([&] { return locks.statistics().requests - before.requests == most; }));
     EXPECT_EQ(after.grants - before.grants, 10U);
     EXPECT_EQ(after.pushes, before.pushes);
@@ -86,7 +86,9 @@ TEST_P(Statistics, AHandOffNeedsNoSecondAttempt) {
         (void)mine.release();
         if (took >= 1s) continue;
         EXPECT_EQ(after.grants - before.grants, 1U);
-        EXPECT_EQ(after.pushes - before.pushes, 1U);
+        EXPECT_GE(after.pushes - before.pushes, 1U);
+        // A writer of Redisson's layout tells Java's sleepers and those about to sleep.
+        EXPECT_LE(after.pushes - before.pushes, GetParam().name == "RedissonReadWrite" ? 2U : 1U);
         EXPECT_EQ(after.hand_offs - before.hand_offs, promised.hands_over ? 1U : 0U);
         if (!promised.hands_over) return;  // told, it asked once more
         EXPECT_EQ(after.requests - before.requests, confirms ? 2U : 1U);

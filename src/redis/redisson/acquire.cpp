@@ -45,8 +45,8 @@ asio::awaitable<void> locks::attempt::listen(time_point give_up_at) {
     listens_ = true;
 }
 
-// Who counts and reads is told from others by the minus. What follows is a writer's own name for
-// its field.
+// Java's threads have no minus: it tells those who stand in a fair line, and those who read and
+// count. What follows is a writer's own name for its field.
 std::string locks::new_owner(kind what, bool fenced) {
     if (what == kind::permits) {
         std::string bytes(12, '\0');
@@ -54,7 +54,8 @@ std::string locks::new_owner(kind what, bool fenced) {
         return bytes;
     }
     const bool readwrite = what == kind::read || what == kind::write;
-    return client_ + (readwrite && fenced ? ":-" : ":") + std::to_string(++threads_) +
+    const bool marked = what == kind::fair || (readwrite && fenced);
+    return client_ + (marked ? ":-" : ":") + std::to_string(++threads_) +
            (what == kind::write ? ":write" : "");
 }
 

@@ -30,16 +30,32 @@ if not held and (not head or head == owner) then
     redis.call("PEXPIRE", KEYS[1], ARGV[2])
     return {1, token}
 end
+-- Who was first may have been told, and have left since.
+if not held then
+    redis.call(ARGV[3], ARGV[4] .. ":" .. head, "0")
+end
 local left = redis.call("PTTL", KEYS[1])
 if wait > 0 then
-    local at = redis.call("LPOS", KEYS[2], owner)
-    local before = nil
-    if at ~= 0 then
-        before = redis.call("LINDEX", KEYS[2], at and at - 1 or -1)
+    -- Whoever of those before gets its turn takes the time that it was waited for off all behind
+    -- it: until its next look this one needs as much for each. Pawl's have a minus. Java's tryLock
+    -- adds next to nothing to what the one before it has: hence what is left of the lease.
+    local before, stands, javas, pawls = nil, false, 0, 0
+    for _, other in ipairs(redis.call("LRANGE", KEYS[2], 0, -1)) do
+        if other == owner then
+            stands = true
+            break
+        end
+        before = other
+        if string.find(other, ":-", 1, true) then
+            pawls = pawls + 1
+        else
+            javas = javas + 1
+        end
     end
+    local least = now + math.max(left, 0) + javas * 300000 + pawls * wait
     local base = before and tonumber(redis.call("ZSCORE", KEYS[3], before) or 0) or 0
-    redis.call("ZADD", KEYS[3], math.max(base, now + math.max(left, 0)) + wait, owner)
-    if not at then
+    redis.call("ZADD", KEYS[3], math.max(base, least) + wait, owner)
+    if not stands then
         redis.call("RPUSH", KEYS[2], owner)
     end
 end

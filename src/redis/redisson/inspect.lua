@@ -14,16 +14,18 @@ local function add_owners()
         local owner, count = fields[i], fields[i + 1]
         if is_owner(owner) then
             local reads = redis.call("HGET", KEYS[1], "mode") and not string.find(owner, ":write$")
-            local left = redis.call("PTTL", KEYS[1])
+            local left, there = redis.call("PTTL", KEYS[1]), true
+            -- Of a reader that is gone the field stays behind, as long as there are others.
             if reads then
-                left = 0
+                left, there = 0, false
                 for entry = 1, tonumber(count) or 0 do
                     local key = ARGV[5] .. ":" .. owner .. ":rwlock_timeout:" .. entry
-                    left = math.max(left, redis.call("PTTL", key))
+                    local own = redis.call("PTTL", key)
+                    left, there = math.max(left, own), there or own ~= -2
                 end
             end
-            -- Of a reader that is gone the field stays behind, as long as there are others.
-            if left ~= 0 then
+            -- A lease of less than a millisecond is one, too.
+            if there then
                 table.insert(holders, {owner, count, left, reads and "shared" or "exclusive", 0})
             end
         end

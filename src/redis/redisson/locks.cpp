@@ -57,6 +57,7 @@ promises locks::promised() const noexcept {
     made.downgrades = readwrite;
     made.strictly_fair = !readwrite;
     made.latches = true;
+    made.one_line = false;
     return made;
 }
 

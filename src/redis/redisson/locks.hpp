@@ -14,7 +14,8 @@
 
 namespace pawl::redis::redisson {
 
-// A waiter in line that has not looked for this long has left: it is passed over.
+// A waiter in line that has not looked for this long, after the lease that it saw has ended, has
+// left: it is passed over.
 inline constexpr duration line_lease = std::chrono::seconds(5);
 
 class locks final : public lock_base {

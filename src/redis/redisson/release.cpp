@@ -7,7 +7,10 @@
 #include "../../core/chance.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,14 +25,21 @@ target locks::target_of(const hold& what) const {
             what.grant.proof};
 }
 
-// The keys of a cluster's script must be of one slot, so of one lock.
+// The keys of a cluster's script must be of one slot, so of one lock. All are asked at once: leases
+// do not wait for each other's answers.
 asio::awaitable<void> locks::renew(std::span<renewal> batch) {
-    if (!link_->current().sharded) {
+    if (!link_->current().sharded || batch.size() < 2) {
         co_await renew_together(batch);
         co_return;
     }
+    using one_of_them = decltype(asio::co_spawn(context_.strand, renew_together(batch),  //
+                                                asio::deferred));
+    std::vector<one_of_them> all;
     for (std::size_t i = 0; i < batch.size(); ++i)
-        co_await renew_together(batch.subspan(i, 1));
+        all.push_back(asio::co_spawn(context_.strand, renew_together(batch.subspan(i, 1)),  //
+                                     asio::deferred));
+    auto group = asio::experimental::make_parallel_group(std::move(all));
+    co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
 }
 
 asio::awaitable<void> locks::renew_together(std::span<renewal> batch) {

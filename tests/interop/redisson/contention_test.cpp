@@ -55,8 +55,8 @@ std::size_t changes(support::history of) {
 
 enum class among { one_at_a_time, with_tokens, some_together };
 
-void contend(const std::string& name, among what) {
-    both world;
+void contend(const std::string& name, among what, bool in_a_cluster = false) {
+    both world(in_a_cluster);
     std::ofstream(world.file("gate")) << std::string(sizeof(gate), '\0');
     std::vector<side> crowd;
     for (int i = 0; i < 2; ++i) {
@@ -98,6 +98,10 @@ TEST(Contention, OfAFencedLock) { contend("fenced", among::with_tokens); }
 TEST(Contention, OfAFairLock) { contend("fair", among::one_at_a_time); }
 
 TEST(Contention, OfAReadWriteLock) { contend("rw", among::some_together); }
+
+TEST(Contention, OfAFencedLockInACluster) { contend("fenced", among::with_tokens, true); }
+
+TEST(Contention, OfAReadWriteLockInACluster) { contend("rw", among::some_together, true); }
 
 TEST(Contention, OfPermitsWithLeases) { contend("permits", among::some_together); }
 

@@ -65,6 +65,26 @@ TEST(Holders, AKilledPawlHolderFreesItForJava) {
     }
 }
 
+//   J holds a fair lock | P1, P2, J2 stand in line | P1: SIGKILL | J leaves, tells P1 | P2's looks
+//   find P1 gone | P2 leaves, tells J2
+TEST(Holders, AKilledWaiterIsPassedOver) {
+    both world;
+    side first = world.java(ttl), dead = world.pawl(ttl), second = world.pawl(ttl),
+         third = world.java(ttl);
+    ASSERT_TRUE(first.ask("lock fair").starts_with("held"));
+    std::size_t waiting = 0;
+    for (side* next : {&dead, &second, &third}) {
+        next->tell("lock fair");
+        ASSERT_TRUE(world.has_listeners(++waiting));
+    }
+    dead.kill9();
+    ASSERT_TRUE(first.ask("unlock fair").starts_with("unlocked"));
+    for (side* next : {&second, &third}) {
+        EXPECT_TRUE(next->answer(ttl + 5s + grace).starts_with("held")) << next->name();
+        EXPECT_TRUE(next->ask("unlock fair").starts_with("unlocked"));
+    }
+}
+
 //   J reads | P reads | J: SIGKILL | P leaves: the hash lives as long as J's lease, or is gone
 TEST(Holders, OfADeadReaderNothingStays) {
     both world;

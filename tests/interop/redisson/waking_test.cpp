@@ -112,6 +112,17 @@ TEST(WakingAgain, OfPawlAfterItsConnectionWasCut) {
     }
 }
 
+// Each has its turn when the one before it has left.
+void take_turns(both& world, const std::vector<side*>& line) {
+    std::size_t waiting = line.size();
+    for (side* next : line) {
+        ASSERT_TRUE(next->answer().starts_with("held")) << next->name();
+        // Who is not first in line would be seen here by a second of Pawl's looks.
+        EXPECT_EQ(world.eyes().inspect("fair").waiters, --waiting);
+        ASSERT_TRUE(next->ask("unlock fair").starts_with("unlocked"));
+    }
+}
+
 // Both kinds of waiters go in the order in which they came:
 //   J1 holds | P1, J2, P2 stand in line | J1 leaves | P1, J2, P2 have it, one after the other
 TEST(WakingInOrder, OfAFairLine) {
@@ -125,13 +136,28 @@ TEST(WakingInOrder, OfAFairLine) {
             ASSERT_TRUE(world.has_listeners(++waiting));
         }
         ASSERT_TRUE(first.ask("unlock fair").starts_with("unlocked"));
-        for (side* next : {&one, &two, &three}) {
-            ASSERT_TRUE(next->answer().starts_with("held")) << next->name();
-            // A second of Pawl's looks would show one that is not first in line.
-            EXPECT_EQ(world.eyes().inspect("fair").waiters, --waiting);
-            ASSERT_TRUE(next->ask("unlock fair").starts_with("unlocked"));
-        }
+        take_turns(world, {&one, &two, &three});
     }
+}
+
+// A Java waiter that gets its turn takes the five minutes, for which it would have been waited for,
+// off all behind it, as if they had been added to what they have:
+//   J holds, renews | J1, P1, J2, P2 stand in line | longer than its lease was | J leaves | J1:
+//   ZINCRBY -300000 P1 … | J1 leaves, purges the line: P1 must still stand there
+TEST(WakingInOrder, OfAFairLineThatWaitedForLong) {
+    constexpr auto lease = 2s;
+    both world;
+    side first = world.java(lease), one = world.java(lease), two = world.pawl(lease),
+         three = world.java(lease), four = world.pawl(lease);
+    ASSERT_TRUE(first.ask("lock fair").starts_with("held"));
+    std::size_t waiting = 0;
+    for (side* next : {&one, &two, &three, &four}) {
+        next->tell("lock fair");
+        ASSERT_TRUE(world.has_listeners(++waiting));
+    }
+    ASSERT_TRUE(one.silent(lease + 8s));
+    ASSERT_TRUE(first.ask("unlock fair").starts_with("unlocked"));
+    take_turns(world, {&one, &two, &three, &four});
 }
 
 }  // namespace
