@@ -104,8 +104,8 @@ class Page:
                 text = self.cell(name, key, small)
                 cells.append(f"**{text}**" if self.is_best(name, key, less) else text)
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
-        lines += ["", "The server's commands: those that were sent + those that scripts carried out. "
-                  f"Contenders: 2 in 2 clients, {USERS} in {CLIENTS}.", "",
+        lines += ["", "The server's commands: those that were sent + those that scripts carried "
+                  f"out. Contenders: 2 in 2 clients, {USERS} in {CLIENTS}.", "",
                   "| | version | runtime | renewal and loss signal | told by, when frozen |",
                   "|--|--|--|--|--|"]
         for name in self.rows:

@@ -174,8 +174,8 @@ async function answer(verb, ...rest) {
 }
 
 async function main() {
-  say({ version: locks.version, runtime: `Node ${process.versions.node}, ioredis ${versionOf('ioredis')}`,
-    warm: 1 });
+  const runtime = `Node ${process.versions.node}, ioredis ${versionOf('ioredis')}`;
+  say({ version: locks.version, runtime, warm: 1 });
   for await (const line of readline.createInterface({ input: process.stdin })) {
     if (line === 'quit') process.exit(0);
     say(await answer(...line.split(' ')));
