@@ -195,7 +195,7 @@ public final class Driver {
         boolean fenced = arguments[0].equals("FencedLock");
         Driver driver = new Driver(fenced, "redis://127.0.0.1:" + arguments[1]);
         String version = Redisson.class.getPackage().getImplementationVersion();
-        say(String.format("{\"version\": \"%s\", \"runtime\": \"Java %s\", \"warm\": 2}", version,
+        say(String.format("{\"version\": \"%s\", \"runtime\": \"Java %s\", \"warm\": 5}", version,
                 System.getProperty("java.version")));
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line = lines.readLine(); line != null && !line.equals("quit");
