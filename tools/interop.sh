@@ -19,7 +19,7 @@ prepare_redisson() {
     rm -f "$out/prepared"
     if [[ -z $why ]]; then
         say "Preparing Redisson for tests/interop"
-        if timeout 300 mvn -q -B -f tests/interop/redisson/pom.xml "-Dout=$PWD/$out" \
+        if timeout 300 mvn -q -B -f tests/interop/redisson/pom.xml "-Dout=$(realpath -m "$out")" \
             process-classes >"$out/maven.log" 2>&1; then
             touch "$out/prepared"
             return

@@ -1,0 +1,145 @@
+"""The peers, and the processes that drive them."""
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from server import die_with_parent
+
+HERE = Path(__file__).resolve().parent
+PATIENCE = 60  # s: a driver that says nothing for longer has failed
+
+
+@dataclass
+class Peer:
+    name: str
+    language: str
+    kind: str  # the driver's first argument
+    pawl: bool = False
+    renewal: str = ""  # what keeps its lease, and what tells of a loss
+
+
+PEERS = [
+    Peer("Pawl", "pawl", "coroutines", True, "renews at ttl/3; lost()"),
+    Peer("Pawl, threads", "pawl", "threads", True, "renews at ttl/3; lost()"),
+    Peer("Pawl, layout=redisson", "pawl", "redisson", True, "renews at ttl/3; lost()"),
+    Peer("Redisson RLock", "java", "RLock", renewal="watchdog at ttl/3; no signal"),
+    Peer("Redisson FencedLock", "java", "FencedLock", renewal="watchdog at ttl/3; no signal"),
+    Peer("rueidislock", "go", "rueidislock", renewal="renews at ttl/2; its context is cancelled"),
+    Peer("redsync", "go", "redsync",
+         renewal="the program calls Extend() at ttl/3, and watches Until() by a timer of its own"),
+    Peer("node-redlock", "js", "node-redlock", renewal="using() renews 0.5 s before the end; "
+                                                       "its AbortSignal"),
+    Peer("redis-semaphore", "js", "redis-semaphore", renewal="renews at 0.8 ttl; onLockLost"),
+    Peer("redis-py Lock", "py", "redis-py",
+         renewal="the program calls reacquire() at ttl/3, and sees it fail"),
+    Peer("python-redis-lock", "py", "python-redis-lock",
+         renewal="auto_renewal at 2/3 ttl; no signal, its thread dies of an exception"),
+]
+
+
+class Languages:
+    """How each language's driver is started, and why it cannot be."""
+
+    def __init__(self, build):
+        peers, redisson = build / "bench/peers", build / "interop/redisson/lib"
+        modules = build / "tests/interop_plain/js/node_modules"
+        self.commands = {
+            "pawl": [str(build / "bench/pawl_peer")],
+            "java": ["java", "-cp", f"{redisson}/*:{peers / 'java'}", "Driver"],
+            "go": [str(peers / "go/peer")],
+            "js": ["node", str(HERE / "js/driver.js")],
+            "py": [sys.executable, str(HERE / "py/driver.py")],
+        }
+        self.environment = {"js": {"NODE_PATH": str(modules)},
+                            "py": {"PYTHONPATH": str(peers / "py")}}
+        self.needed = {"pawl": build / "bench/pawl_peer", "java": peers / "java/Driver.class",
+                       "go": peers / "go/peer", "js": modules / "redlock",
+                       "py": peers / "py/redis_lock"}
+
+    def why_not(self, language):
+        """Empty where it can be started."""
+        program = self.commands[language][0]
+        if not os.path.isabs(program) and shutil.which(program) is None:
+            return f"there is no {program}"
+        if not self.needed[language].exists():
+            return "it was not prepared; `./dev bench peers` does that and says what fails"
+        return ""
+
+
+class DriverFailed(Exception):
+    def __init__(self, peer, why):
+        super().__init__(why)
+        self.peer = peer
+
+
+class Driver:
+    """One process that drives one peer. A line comes with the moment when it arrived."""
+
+    def __init__(self, peer, languages, port, folder):
+        self.peer = peer
+        self.log = folder / f"{peer.language}-{peer.kind}.log"
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [*languages.commands[peer.language], peer.kind, str(port)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+                env=os.environ | languages.environment.get(peer.language, {}),
+                preexec_fn=die_with_parent)
+        self.lines = queue.Queue()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        try:
+            self.hello = self.next()[1]
+        except DriverFailed:
+            self.kill()
+            raise
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put((time.monotonic(), line))
+        self.lines.put((time.monotonic(), None))
+
+    def next(self, patience=PATIENCE):
+        """(when, what) of the next line; (None, None) when none comes in time."""
+        try:
+            when, line = self.lines.get(timeout=patience)
+        except queue.Empty:
+            if patience < PATIENCE:
+                return None, None
+            raise DriverFailed(self.peer, f"no answer for {PATIENCE} s") from None
+        if line is None:
+            words = self.log.read_text(errors="replace").strip()[-1500:] or "without a word"
+            raise DriverFailed(self.peer, f"its driver ended: {words}")
+        return when, json.loads(line)
+
+    def tell(self, command):
+        try:
+            self.process.stdin.write(command + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # `next` says why
+
+    def ask(self, command):
+        self.tell(command)
+        return self.next()[1]
+
+    def quit(self):
+        self.tell("quit")
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            pass
+        self.kill()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        self.process.stdin.close()
+        self.process.stdout.close()

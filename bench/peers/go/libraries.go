@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"math"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-redsync/redsync/v4"
+	pool "github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+	"github.com/redis/rueidis/rueidislock"
+)
+
+const users = 64
+
+func versionOf(module string) string {
+	info, _ := debug.ReadBuildInfo()
+	for _, each := range info.Deps {
+		if each.Path == module {
+			return each.Version
+		}
+	}
+	return "unknown"
+}
+
+type redsyncLibrary struct{ address string }
+
+type redsyncClient struct {
+	locks *redsync.Redsync
+	ttl   time.Duration
+}
+
+func newRedsync(address string) library { return redsyncLibrary{address} }
+
+func (redsyncLibrary) version() string { return versionOf("github.com/go-redsync/redsync/v4") }
+
+// Its default: 50 to 250 ms, by chance.
+func (redsyncLibrary) polls() time.Duration { return 250 * time.Millisecond }
+
+func (r redsyncLibrary) newClient(ttl time.Duration) client {
+	server := redis.NewClient(&redis.Options{Addr: r.address, PoolSize: users})
+	return redsyncClient{redsync.New(pool.NewPool(server)), ttl}
+}
+
+// Default delays; as many tries as it takes.
+func (c redsyncClient) lock(name string) *redsync.Mutex {
+	mutex := c.locks.NewMutex(name, redsync.WithExpiry(c.ttl), redsync.WithTries(math.MaxInt32))
+	if err := mutex.Lock(); err != nil {
+		panic(err)
+	}
+	return mutex
+}
+
+func (c redsyncClient) acquire(name string) hold {
+	mutex := c.lock(name)
+	return func() {
+		if _, err := mutex.Unlock(); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// It has no renewal and no signal. What a careful program can do: Extend every ttl/3, and never
+// work past Until().
+func (r redsyncLibrary) watch(name string, ttl time.Duration, lost func(string)) string {
+	mutex := r.newClient(ttl).(redsyncClient).lock(name)
+	var until atomic.Pointer[time.Time]
+	note := func() {
+		when := mutex.Until()
+		until.Store(&when)
+	}
+	note()
+	go func() {
+		for range time.Tick(ttl / 3) {
+			_, _ = mutex.Extend()
+			note()
+		}
+	}()
+	go func() {
+		for left := time.Until(*until.Load()); left > 0; left = time.Until(*until.Load()) {
+			time.Sleep(left)
+		}
+		lost("Until() has passed, by the program's own timer")
+	}()
+	return name
+}
+
+type rueidisLibrary struct{ address string }
+
+type rueidisClient struct{ locks rueidislock.Locker }
+
+func newRueidis(address string) library { return rueidisLibrary{address} }
+
+func (rueidisLibrary) version() string { return versionOf("github.com/redis/rueidis") }
+
+func (rueidisLibrary) polls() time.Duration { return 0 }
+
+// As its README has it for one server of 7.0.5 or later. But with the default TryNextAfter, 20 ms, an
+// acquire that is answered later than that waits for ever: it deletes its own key, and NOLOOP keeps
+// that from itself.
+func (r rueidisLibrary) newClient(ttl time.Duration) client {
+	locks, err := rueidislock.NewLocker(rueidislock.LockerOption{
+		ClientOption:   rueidis.ClientOption{InitAddress: []string{r.address}},
+		KeyMajority:    1,
+		NoLoopTracking: true,
+		KeyValidity:    ttl,
+		TryNextAfter:   time.Second,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return rueidisClient{locks}
+}
+
+func (c rueidisClient) acquire(name string) hold {
+	_, cancel, err := c.locks.WithContext(context.Background(), name)
+	if err != nil {
+		panic(err)
+	}
+	return hold(cancel)
+}
+
+func (r rueidisLibrary) watch(name string, ttl time.Duration, lost func(string)) string {
+	locks := r.newClient(ttl).(rueidisClient).locks
+	held, _, err := locks.WithContext(context.Background(), name)
+	if err != nil {
+		panic(err)
+	}
+	go func() {
+		<-held.Done()
+		lost("its context is cancelled")
+	}()
+	return "rueidislock:0:" + name
+}

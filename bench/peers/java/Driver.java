@@ -1,0 +1,207 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.redisson.Redisson;
+import org.redisson.api.RFencedLock;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/**
+ * Drives Redisson's RLock or FencedLock for ../run.py: one command a line, one JSON object a line
+ * back. ../README.md says what the commands are.
+ */
+public final class Driver {
+    private final boolean fenced;
+    private final String address;
+    private final List<RedissonClient> clients = new ArrayList<>();
+    private final Map<String, RLock> held = new HashMap<>();
+
+    private Driver(boolean fenced, String address) {
+        this.fenced = fenced;
+        this.address = address;
+    }
+
+    /** Its default pools: 24 to 64 connections; the watchdog's timeout is the ttl. */
+    private RedissonClient connect(long ttl) {
+        Config config = new Config();
+        config.useSingleServer().setAddress(address);
+        config.setLockWatchdogTimeout(ttl);
+        return Redisson.create(config);
+    }
+
+    synchronized RedissonClient client(int number) {
+        while (clients.size() <= number) clients.add(connect(30_000));
+        return clients.get(number);
+    }
+
+    RLock acquire(RedissonClient from, String name) {
+        if (fenced) {
+            RFencedLock lock = from.getFencedLock(name);
+            lock.lockAndGetToken();
+            return lock;
+        }
+        RLock lock = from.getLock(name);
+        lock.lock();
+        return lock;
+    }
+
+    static synchronized void say(String line) {
+        System.out.println(line);
+    }
+
+    static String numbers(List<Double> values) {
+        StringBuilder text = new StringBuilder("[");
+        for (double each : values) {
+            if (text.length() > 1) text.append(',');
+            text.append(String.format(Locale.ROOT, "%.3f", each));
+        }
+        return text.append(']').toString();
+    }
+
+    interface Job {
+        void run() throws InterruptedException;
+    }
+
+    /** A driver that fails must be seen to fail. */
+    static Thread start(Job job) {
+        Thread one = new Thread(() -> {
+            try {
+                job.run();
+            } catch (Throwable problem) {
+                problem.printStackTrace();
+                System.exit(1);
+            }
+        });
+        one.setDaemon(true);
+        one.start();
+        return one;
+    }
+
+    private String pairs(int users, double seconds) throws InterruptedException {
+        RedissonClient from = client(0);
+        AtomicLong count = new AtomicLong();
+        List<Double> taken = new ArrayList<>();
+        List<Thread> crowd = new ArrayList<>();
+        long began = System.nanoTime();
+        for (int i = 0; i < users; ++i) {
+            String name = "pair/" + i;
+            crowd.add(start(() -> {
+                long before = System.nanoTime();
+                while (before - began < seconds * 1e9) {
+                    acquire(from, name).unlock();
+                    long now = System.nanoTime();
+                    if (users == 1) taken.add((now - before) / 1e3);
+                    before = now;
+                    count.incrementAndGet();
+                }
+            }));
+        }
+        for (Thread each : crowd) each.join();
+        double spent = (System.nanoTime() - began) / 1e9;
+        return String.format(Locale.ROOT, "{\"pairs\": %d, \"seconds\": %.6f, \"us\": %s}",
+                count.get(), spent, numbers(taken));
+    }
+
+    /** Users of one name hand it round: who has released asks again when another one has it. */
+    private final class Round {
+        private final List<Double> taken = new ArrayList<>();
+        private volatile long released;
+        private long turn;
+        private boolean over;
+
+        /** The number of this turn; 0 when the game is over. */
+        private synchronized long enter(long now) {
+            if (released != 0 && !over) taken.add((now - released) / 1e3);
+            ++turn;
+            notifyAll();
+            return over ? 0 : turn;
+        }
+
+        private synchronized boolean leave(long mine) throws InterruptedException {
+            while (turn == mine && !over) wait();
+            return !over;
+        }
+
+        synchronized void stop() {
+            over = true;
+            notifyAll();
+        }
+
+        void play(RedissonClient from) throws InterruptedException {
+            for (boolean on = true; on;) {
+                RLock lock = acquire(from, "hand");
+                long mine = enter(System.nanoTime());
+                if (mine != 0) {
+                    Thread.sleep(2 + ThreadLocalRandom.current().nextInt(10));
+                    released = System.nanoTime();
+                }
+                lock.unlock();
+                on = mine != 0 && leave(mine);
+            }
+        }
+    }
+
+    private String handoff(int users, int many, double seconds) throws InterruptedException {
+        Round round = new Round();
+        List<Thread> crowd = new ArrayList<>();
+        for (int i = 0; i < users; ++i) {
+            RedissonClient from = client(i % many);
+            crowd.add(start(() -> round.play(from)));
+        }
+        Thread.sleep((long) (seconds * 1000));
+        round.stop();
+        for (Thread each : crowd) each.join();
+        return "{\"us\": " + numbers(round.taken) + "}";
+    }
+
+    private String answer(String[] words) throws InterruptedException {
+        switch (words[0]) {
+            case "pairs":
+                return pairs(Integer.parseInt(words[1]), Double.parseDouble(words[2]));
+            case "handoff":
+                return handoff(Integer.parseInt(words[1]), Integer.parseInt(words[2]),
+                        Double.parseDouble(words[3]));
+            case "take":
+                held.put(words[1], acquire(client(0), words[1]));
+                break;
+            case "give":
+                held.remove(words[1]).unlock();
+                break;
+            case "wait":
+                RedissonClient other = client(1);
+                start(() -> {
+                    acquire(other, words[1]).unlock();
+                    say("{\"got\": \"" + words[1] + "\"}");
+                });
+                break;
+            case "watch":
+                // The watchdog renews. Nothing tells the program when that fails.
+                acquire(connect(Long.parseLong(words[2])), words[1]);
+                return "{\"key\": \"" + words[1] + "\"}";
+            default:
+                throw new IllegalArgumentException("unknown command " + words[0]);
+        }
+        return "{\"ok\": true}";
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        boolean fenced = arguments[0].equals("FencedLock");
+        Driver driver = new Driver(fenced, "redis://127.0.0.1:" + arguments[1]);
+        String version = Redisson.class.getPackage().getImplementationVersion();
+        say(String.format("{\"version\": \"%s\", \"runtime\": \"Java %s\", \"warm\": 5}", version,
+                System.getProperty("java.version")));
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = lines.readLine(); line != null && !line.equals("quit");
+                line = lines.readLine()) {
+            say(driver.answer(line.split(" ")));
+        }
+        System.exit(0);
+    }
+}
