@@ -216,8 +216,11 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> one) {
         try {
             given = co_await service_.downgrade(one->what());
             answered = true;
-        } catch (const error&) {
+        } catch (const error& e) {
             if (!one->plan.kept) throw ended(*one);
+            const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
+            if (!passing) settle(one, {});
+            if (!passing) throw;
         }
         if (answered) break;
         alarm pause(time_, strand_);

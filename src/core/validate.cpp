@@ -75,6 +75,9 @@ void check_value(std::string_view value, const lock_options& options, const prom
     if (const auto at = control_character_in(value))
         throw error(errc::bad_option, "The value has a control character at byte " +
                                           std::to_string(*at) + "; use printable characters.");
+    if (value.starts_with("pawl:"))
+        throw error(errc::bad_option,
+                    "A value that begins with 'pawl:' is Pawl's own; begin it otherwise.");
     if (options.mode != lock_mode::exclusive || options.fair)
         throw error(errc::bad_option,
                     "Only a plain exclusive lock can have a value of the caller's own: neither a "

@@ -5,12 +5,13 @@
 #include "values.hpp"
 
 #include "../core/chance.hpp"
+#include "../core/permits.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <array>
-#include <charconv>
+#include <span>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -18,15 +19,17 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 namespace {
 
-std::string milliseconds(duration d) {
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count());
+// {2, n}, {3, n}, {4}: see join.lua.
+bool refuses_permits(const reply& answer) {
+    return answer.what == reply::kind::array && !answer.items.empty() &&
+           answer.items[0].what == reply::kind::integer && answer.items[0].number >= 2;
 }
 
-std::int64_t number(const reply& from) {
-    if (from.what == reply::kind::integer) return from.number;
-    std::int64_t value = -1;
-    std::from_chars(from.text.data(), from.text.data() + from.text.size(), value);
-    return value;
+[[noreturn]] void refuse_permits(const reply& answer, claim what) {
+    const auto kept = answer.items.size() > 1 ? number(answer.items[1]) : 0;
+    if (answer.items[0].number != 3) what.of = 0;  // it was right when it was said
+    static_cast<void>(core::permits_in_all(what, static_cast<std::uint32_t>(kept)));
+    throw error(errc::protocol, what.name + ": an answer about permits that makes no sense.");
 }
 
 bool is_line(const reply& answer) {
@@ -62,13 +65,17 @@ public:
         here.where = home.scheme_.of(what.name);
         here.ttl = what.ttl;
         here.window = std::min<duration>(claim_window, what.ttl);
+        here.inherits = what.mode == lock_mode::exclusive && !what.fair;
+        if (what.mode == lock_mode::shared) here.want = "s";
+        if (what.mode == lock_mode::permits) here.want = "p" + std::to_string(what.permits);
+        here.of = std::to_string(what.of);
     }
     ~visit() {
         if (listed_) home_.waiters_.remove(here);
-        if (settled || !asked_) return;
+        if (!asked_ || (settled && !stands_again)) return;
         asio::co_spawn(home_.context_.strand,
                        home_.leave(std::move(here.where), std::move(here.member),
-                                   std::move(here.prefix), here.ttl, generation_),
+                                   std::move(here.prefix), std::move(kept), here.ttl, generation_),
                        asio::detached);
     }
     visit(const visit&) = delete;
@@ -92,6 +99,11 @@ private:
 public:
     waiter here;
     bool settled = false;  // granted, or the server said that we hold and wait for nothing
+    // What was under way when the grant came found the lock not ours: we may have a place in line
+    // again, or even the lock a second time, beside what we hold.
+    bool stands_again = false;
+    bool looked = false;
+    std::string kept;  // the value that we hold
 };
 
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_point give_up_at) {
@@ -126,16 +138,10 @@ asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
     mine.about_to_send();
     here.asked = now();
     const auto value = value_of(here.prefix, wall_ms());
-    const auto ttl = milliseconds(what.ttl);
-    const auto window = milliseconds(here.window);
-    const auto lease = std::to_string(waiter_lease_ms);
-    const auto lowest = what.fenced ? floor() : std::string();
-    const std::array<std::string_view, 4> names{here.where.lock, here.where.fence, here.where.queue,
-                                                here.where.waiters};
-    const std::array<std::string_view, 7> arguments{
-        value, ttl, lowest, waits ? std::string_view(here.member) : "", here.prefix, window, lease};
-    auto answer = co_await scripts_.run(scripts::acquire, names, arguments, until);
+    auto answer = co_await send_acquire(here, what, value, waits, until);
     refuse_errors(answer, here.where.lock);
+    mine.settled = refuses_permits(answer);
+    if (mine.settled) refuse_permits(answer, what);
     if (!is_line(answer))
         throw error(errc::protocol, here.where.lock + ": an answer that makes no sense.");
     if (answer.items[0].number == 1) {
@@ -150,14 +156,46 @@ asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
         mine.settled = true;
         co_return std::nullopt;
     }
-    co_return co_await stand_in_line(mine, std::move(answer), give_up_at);
+    co_return co_await stand_in_line(mine, what, std::move(answer), give_up_at);
 }
 
-asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply line,
-                                                           time_point give_up_at) {
+// Who wants it alone, and may be quick, asks the shorter script.
+asio::awaitable<reply> locks::send_acquire(const waiter& here, const claim& what,
+                                           const std::string& value, bool waits, time_point until) {
+    const auto names = here.where.all();
+    const auto ttl = milliseconds(what.ttl);
+    const auto window = milliseconds(here.window);
+    const auto lease = std::to_string(waiter_lease_ms);
+    const auto known = floor();
+    const auto run = link_->current().run_id;
+    const std::array<std::string_view, 12> arguments{value,
+                                                     ttl,
+                                                     what.fenced ? std::string_view(known) : "",
+                                                     waits ? std::string_view(here.member) : "",
+                                                     here.prefix,
+                                                     window,
+                                                     lease,
+                                                     scheme_.channel_prefix(),
+                                                     known,
+                                                     here.want,
+                                                     here.of,
+                                                     run};
+    const std::span all_names(names);
+    const std::span all_arguments(arguments);
+    const auto& script = here.inherits ? scripts::acquire : scripts::join;
+    const auto some_names = here.inherits ? all_names.first(4) : all_names;
+    const auto some_arguments = here.inherits ? all_arguments.first(7) : all_arguments;
+    auto answer = co_await scripts_.run(script, some_names, some_arguments, until);
+    co_return answer;
+}
+
+asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const claim& what,
+                                                           reply line, time_point give_up_at) {
     auto& here = mine.here;
     auto asked = here.asked;
     bool armed = false;
+    // Inherited before the server knew us: the script had to be sent twice, and found our own lock.
+    mine.stands_again = here.given && here.granted_server_ms < 0;
     for (;;) {
         // Not so where the look found the lock to be ours: its grant is older than the look.
         const bool in_line = line.items.size() >= 4 && line.items[0].number == 0;
@@ -184,6 +222,10 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, reply li
         }
         if (now() >= give_up_at) co_return std::nullopt;
         line = co_await look(mine, rank == 0, give_up_at, asked);
+        mine.looked = true;
+        mine.settled = refuses_permits(line);
+        if (mine.settled) refuse_permits(line, what);
+        mine.stands_again = here.given && is_line(line) && line.items[0].number == 0;
         if (!here.given && line.items.size() == 4 && line.items[0].number == 1) {
             // The message was lost, but the lock is ours; what is left of the window counts from
             // the question.
@@ -209,10 +251,13 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
             if (!link_->connected()) co_await connect(give_up_at);
             asked = now();
             const auto lowest = floor();
-            const std::array<std::string_view, 4> names{here.where.lock, here.where.fence,
-                                                        here.where.queue, here.where.waiters};
-            const std::array<std::string_view, 6> arguments{
-                lowest, scheme_.channel_prefix(), here.member, here.prefix, window, lease};
+            const auto names = here.where.all();
+            const auto run = link_->current().run_id;
+            const std::array<std::string_view, 9> arguments{lowest,      scheme_.channel_prefix(),
+                                                            here.member, here.prefix,
+                                                            window,      lease,
+                                                            here.want,   here.of,
+                                                            run};
             // Whoever shares the key with us frees it without a word to our waiters: the server
             // tells us.
             const bool tracked = scheme_.shared_with_others() && first_in_line;
@@ -236,55 +281,61 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
     }
 }
 
-// A grant whose window is nearly over, or whose instant is not known well, is renewed before it is
-// believed.
+// A grant whose time is nearly over is renewed before it is believed. One whose message comes after
+// a later look that found us in line was taken back in between.
 asio::awaitable<std::optional<grant>> locks::claim_given(visit& mine) {
     auto given = std::move(*mine.here.given);
-    if (!given.confirm || given.deadline > now() + mine.here.window / 4) {
+    const auto granted = std::exchange(mine.here.granted_server_ms, -1);
+    const bool dated = mine.looked && granted >= 0 && mine.here.asked_server_ms >= 0;
+    if (dated && granted < mine.here.asked_server_ms) {
+        mine.here.given.reset();
+        co_return std::nullopt;
+    }
+    if (dated && granted == mine.here.asked_server_ms) mine.stands_again = true;
+    if (given.deadline > now() + mine.here.window / 4) {
         mine.settled = true;
+        mine.kept = given.proof;
         co_return given;
     }
     const auto asked = now();
     const auto ttl = milliseconds(mine.here.ttl);
-    const std::array<std::string_view, 1> names{mine.here.where.lock};
+    const auto& where = mine.here.where;
+    const std::array<std::string_view, 3> names{where.lock, where.holders, where.details};
     const std::array<std::string_view, 2> arguments{given.proof, ttl};
-    const auto answer = co_await scripts_.run(scripts::renew, names, arguments, soon());
+    const bool alone = mine.here.want == "x";
+    const auto& script = alone ? scripts::renew : scripts::renew_beside;
+    const auto some_names = std::span(names).first(alone ? 1 : 3);
+    const auto answer = co_await scripts_.run(script, some_names, arguments, soon());
     if (answer.items.size() == 1 && answer.items[0].number == 1) {
         given.deadline = asked + mine.here.ttl - drift(mine.here.ttl);
         given.confirm = false;
         mine.settled = true;
+        mine.kept = given.proof;
         co_return given;
     }
     mine.here.given.reset();
+    mine.stands_again = false;  // where it stands, it goes on waiting
     co_return std::nullopt;
 }
 
-// Until the server has confirmed it, for the ttl at the longest. What was sent over another
-// connection may still be carried out after this: then it is said again.
-asio::awaitable<void> locks::leave(keys where, std::string member, std::string prefix, duration ttl,
-                                   std::uint64_t generation) {
-    const busy here(*this);
-    const auto until = now() + ttl + where_.reply_timeout;
-    for (auto again = 0; again < 3 && now() < until;) {
-        try {
-            if (!link_->connected()) co_await connect(until);
-            const auto lowest = floor();
-            const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue,
-                                                        where.waiters};
-            const std::array<std::string_view, 4> arguments{lowest, scheme_.channel_prefix(),
-                                                            member, prefix};
-            const auto answer = co_await scripts_.run(scripts::leave, names, arguments, until);
-            if (answer.what != reply::kind::error) {
-                if (link_->current().generation == generation) break;
-                ++again;
-            } else if (!worth_retrying(answer.text)) {
-                break;
-            }
-        } catch (const connection_lost&) {
-        } catch (const error&) {}
-        if (closing_) break;
-        co_await pause(100ms, 400ms);
-    }
+asio::awaitable<void> locks::leave(keys where, std::string member, std::string prefix,
+                                   std::string kept, duration ttl, std::uint64_t generation) {
+    const saying say = [&](time_point until) {
+        return send_leave(where, member, prefix, kept, until);
+    };
+    co_await undo_by(say, ttl, generation);
+}
+
+asio::awaitable<reply> locks::send_leave(const keys& where, const std::string& member,
+                                         const std::string& prefix, const std::string& kept,
+                                         time_point give_up_at) {
+    const auto lowest = floor();
+    const auto run = link_->current().run_id;
+    const auto names = where.all();
+    const std::array<std::string_view, 6> arguments{
+        lowest, scheme_.channel_prefix(), member, prefix, kept, run};
+    auto answer = co_await scripts_.run(scripts::leave, names, arguments, give_up_at);
+    co_return answer;
 }
 
 }  // namespace pawl::redis

@@ -183,11 +183,11 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
         for (auto* waiting : gates_)
             waiting->opened.ring();
         co_return;
+    } catch (const connection_lost&) {
+        co_return;  // `run` knows why
     } catch (const error& e) {
         refusal_ = std::current_exception();
         trouble = e.what();
-    } catch (const connection_lost&) {
-        co_return;  // `run` knows why
     }
     log(trouble);
     on->close();

@@ -2,12 +2,12 @@
 #include "locks.hpp"
 
 #include "redis_scripts.hpp"
+#include "server_errors.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <array>
-#include <charconv>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -47,7 +47,7 @@ private:
 asio::awaitable<std::optional<grant>> locks::bid_for(const claim& what, bool adopting) {
     bid mine(*this, what);
     const auto until = soon();
-    const auto ttl = std::to_string(std::chrono::ceil<std::chrono::milliseconds>(what.ttl).count());
+    const auto ttl = milliseconds(what.ttl);
     try {
         if (!link_->connected()) co_await connect(until);
         const auto lowest = what.fenced ? floor() : std::string();
@@ -66,11 +66,9 @@ asio::awaitable<std::optional<grant>> locks::bid_for(const claim& what, bool ado
             throw error(errc::protocol, mine.where.lock + ": an answer that makes no sense.");
         mine.to_undo = false;
         if (answer.items[0].number != 1) co_return std::nullopt;
-        const auto& token = answer.items.back().text;
-        std::uint64_t number = 0;
-        std::from_chars(token.data(), token.data() + token.size(), number);
+        const auto token = static_cast<std::uint64_t>(number(answer.items.back()));
         grant given{.deadline = asked + what.ttl - drift(what.ttl),
-                    .token = fencing_token(number),
+                    .token = fencing_token(token),
                     .proof = what.value};
         co_return given;
     } catch (const connection_lost& e) {
@@ -83,25 +81,13 @@ asio::awaitable<std::optional<grant>> locks::adopt(const claim& what) {
     return bid_for(what, true);
 }
 
-// Until the server has confirmed it, for the ttl at the longest. What was sent over another
-// connection may still be carried out after this: then it is said again.
 asio::awaitable<void> locks::undo(keys where, std::string value, duration ttl,
                                   std::uint64_t generation) {
-    const busy here(*this);
-    const auto until = now() + ttl + where_.reply_timeout;
     const heir nobody;
-    for (auto again = 0; again < 3 && now() < until && !closing_;) {
-        try {
-            if (!link_->connected()) co_await connect(until);
-            const auto answer = co_await send_release(where, value, nobody, false, until);
-            const bool refused = answer.what == reply::kind::error;
-            if (refused && !worth_retrying(answer.text)) break;
-            if (!refused && link_->current().generation == generation) break;
-            if (!refused) ++again;
-        } catch (const connection_lost&) {
-        } catch (const error&) {}
-        co_await pause(100ms, 400ms);
-    }
+    const saying say = [&](time_point until) {
+        return send_release(where, value, nobody, false, until);
+    };
+    co_await undo_by(say, ttl, generation);
     undoing_.erase({where.lock, value});
 }
 

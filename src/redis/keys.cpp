@@ -103,6 +103,8 @@ keys key_scheme::of(std::string_view name) const {
     all.fence = joined(base, ":f");
     all.queue = joined(base, ":q");
     all.waiters = joined(base, ":w");
+    all.holders = joined(base, ":h");
+    all.details = joined(base, ":d");
     return all;
 }
 

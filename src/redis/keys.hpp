@@ -1,6 +1,7 @@
 // Which keys a lock has. All of one lock share one hash slot.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,15 @@ struct keys {
     std::string lock;     // STRING: the holder's value
     std::string fence;    // STRING: the counter
     std::string queue;    // ZSET: waiter -> time of arrival
-    std::string waiters;  // HASH: waiter -> its lease, claim window and value
+    std::string waiters;  // HASH: waiter -> its lease, claim window, wish and value
+    std::string holders;  // ZSET: who holds it beside others -> when the lease ends
+    std::string
+        details;  // HASH: the same -> permits, token and value; and how many permits there are
+
+    // As most scripts want them.
+    [[nodiscard]] std::array<std::string_view, 6> all() const noexcept {
+        return {lock, fence, queue, waiters, holders, details};
+    }
 };
 
 class key_scheme {

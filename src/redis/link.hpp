@@ -2,6 +2,7 @@
 // is boost_link; the simulation has another.
 #pragma once
 
+#include <pawl/error.hpp>
 #include <pawl/types.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -80,9 +81,9 @@ public:
 };
 
 // Thrown by `exec` when the outcome is unknown; carries the reason as a sentence.
-class connection_lost : public std::runtime_error {
+class connection_lost : public error {
 public:
-    using std::runtime_error::runtime_error;
+    explicit connection_lost(const std::string& why) : error(errc::unreachable, why) {}
 };
 
 }  // namespace pawl::redis

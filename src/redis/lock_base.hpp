@@ -12,6 +12,7 @@
 
 namespace pawl::redis {
 
+class locks;
 namespace redisson {
 class locks;
 }
@@ -69,6 +70,7 @@ protected:
     };
 
 private:
+    friend class locks;
     friend class redisson::locks;
 
     const options where_;
@@ -79,6 +81,7 @@ private:
     bool closing_ = false;
 };
 
+// As the scripts want it: whole, and not shorter than it is.
 [[nodiscard]] std::string milliseconds(duration d);
 // Of an integer or of digits; `otherwise` where it is neither.
 [[nodiscard]] std::int64_t number(const reply& from, std::int64_t otherwise = 0);

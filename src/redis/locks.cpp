@@ -29,14 +29,16 @@ std::unique_ptr<backend> make_backend(const options& where, const backend_contex
 }
 
 locks::locks(const options& where, backend_context context, const link_factory& connect)
-    : where_(where),
-      context_(std::move(context)),
+    : locks(where, context, connect, core::random_hex(*context.time, 8)) {}
+
+locks::locks(const options& where, backend_context context, const link_factory& connect,
+             std::string client)
+    : lock_base(where, std::move(context), connect,
+                key_scheme(where.name_space, where.key).channel_prefix() + client),
       scheme_(where.name_space, where.key),
-      client_(core::random_hex(*context_.time, 8)),
+      client_(std::move(client)),
       channel_(scheme_.channel_prefix() + client_),
       value_end_(value_prefix("", client_, context_.who)),
-      link_(connect(*this, channel_)),
-      scripts_(*link_),
       latches_(where_, context_, scheme_, *link_) {}
 
 std::int64_t locks::wall_ms() const {
@@ -50,17 +52,6 @@ std::string locks::floor() const {
     const auto seconds = us / 1'000'000 - 1'704'067'200;
     if (seconds <= 0) return "0";
     return std::to_string(seconds * 65536 + us % 1'000'000 * 65536 / 1'000'000);
-}
-
-asio::awaitable<void> locks::connect(time_point give_up_at) {
-    const std::array<std::string_view, 1> ping{"PING"};
-    while (!link_->connected())
-        co_await link_->exec(ping, give_up_at);
-}
-
-asio::awaitable<void> locks::pause(duration at_least, duration at_most) {
-    core::alarm timer(time(), context_.strand);
-    co_await timer.wait_until(now() + core::random_between(time(), at_least, at_most));
 }
 
 void locks::on_message(std::string_view channel, std::string_view payload) {
@@ -82,6 +73,7 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
             std::from_chars(payload.data(), payload.data() + payload.size(), server_ms);
         if (parsed.ec != std::errc{}) return;
         to->given = pushed_grant(*to, token, server_ms, now());
+        to->granted_server_ms = server_ms;
         to->woken.ring();
     }
 }
@@ -96,20 +88,10 @@ void locks::on_connected(const session&) {
 
 void locks::on_disconnected() {}
 
-asio::awaitable<void> locks::close() {
-    const auto until = now() + context_.drain;
-    core::alarm tick(time(), context_.strand);
-    while (busy_ > 0 && now() < until)
-        co_await tick.wait_until(now() + std::chrono::milliseconds(2));
-    closing_ = true;
-    co_await link_->close(until);
-    while (busy_ > 0)
-        co_await tick.wait_until(now() + std::chrono::milliseconds(2));
-}
-
 promises locks::promised() const noexcept {
     promises made;
     made.loss_is_pushed = true;
+    made.shared = made.permits = made.strictly_fair = made.downgrades = true;
     made.chosen_values = true;
     made.latches = true;
     made.barriers = true;

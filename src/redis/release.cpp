@@ -9,66 +9,50 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <vector>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace pawl::redis {
-namespace {
-
-std::string milliseconds(duration d) {
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count());
-}
-
-release_result found(const reply& answer) {
-    if (answer.what == reply::kind::error)
-        return answer.text.starts_with("WRONGTYPE") ? release_result::taken_over
-                                                    : release_result::unknown;
-    if (answer.items.empty()) return release_result::unknown;
-    switch (answer.items[0].number) {
-    case 1: return release_result::released;
-    case 0: return release_result::expired;
-    default: return release_result::taken_over;
-    }
-}
-
-}  // namespace
-
 asio::awaitable<void> locks::renew(std::span<renewal> batch) {
-    std::vector<std::string> owned;
-    owned.reserve(batch.size() * 2);
-    auto give_up_at = now();
-    for (const auto& one : batch) {
-        owned.push_back(scheme_.of(one.what->claim.name).lock);
-        owned.push_back(milliseconds(one.ttl));
-        give_up_at = std::max(give_up_at, one.what->grant.deadline);
+    const auto alone = [](const renewal& one) {
+        return one.what->claim.mode == lock_mode::exclusive;
+    };
+    if (std::ranges::all_of(batch, alone)) {
+        co_await renew_some(batch, false);
+        co_return;
     }
+    std::vector<renewal> some;
+    std::vector<renewal> beside;
+    for (const auto& one : batch)
+        (alone(one) ? some : beside).push_back(one);
+    if (!some.empty()) co_await renew_some(some, false);
+    co_await renew_some(beside, true);
+    auto next = some.begin();
+    auto next_beside = beside.begin();
+    for (auto& one : batch)
+        one = alone(one) ? *next++ : *next_beside++;
+}
+
+asio::awaitable<void> locks::renew_some(std::span<renewal> batch, bool beside) {
+    std::vector<keys> where;
+    std::vector<std::string> ttls;
     std::vector<std::string_view> names;
     std::vector<std::string_view> arguments;
-    names.reserve(batch.size());
+    where.reserve(batch.size());
+    ttls.reserve(batch.size());
+    names.reserve(batch.size() * (beside ? 3 : 1));
     arguments.reserve(batch.size() * 2);
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-        names.emplace_back(owned[2 * i]);
-        arguments.emplace_back(batch[i].what->grant.proof);
-        arguments.emplace_back(owned[2 * i + 1]);
+    for (const auto& one : batch) {
+        where.push_back(scheme_.of(one.what->claim.name));
+        ttls.push_back(milliseconds(one.ttl));
+        names.emplace_back(where.back().lock);
+        if (beside) names.insert(names.end(), {where.back().holders, where.back().details});
+        arguments.insert(arguments.end(), {one.what->grant.proof, ttls.back()});
     }
-    // The connection may have to be made first: what counts is when the request can have been sent.
-    const auto asked = now();
-    try {
-        const auto answer = co_await scripts_.run(scripts::renew, names, arguments, give_up_at);
-        if (answer.items.size() != batch.size()) co_return;
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-            if (answer.items[i].number == 1) {
-                batch[i].result = renewal::outcome::extended;
-                batch[i].deadline = asked + batch[i].ttl - drift(batch[i].ttl);
-            } else {
-                batch[i].result = renewal::outcome::refused;
-            }
-        }
-    } catch (const std::exception& e) {
-        if (context_.log) context_.log(std::string("a renewal was not answered: ") + e.what());
-    }
+    const auto& script = beside ? scripts::renew_beside : scripts::renew;
+    co_await renew_by(script, batch, names, arguments);
 }
 
 asio::awaitable<reply> locks::send_release(const keys& where, const std::string& proof,
@@ -76,11 +60,33 @@ asio::awaitable<reply> locks::send_release(const keys& where, const std::string&
     const auto lowest = floor();
     const auto value = to.member.empty() ? std::string() : value_of(to.prefix, to.since);
     const auto ttl = to.member.empty() ? std::string() : milliseconds(to.ttl);
-    const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue,
-                                                where.waiters};
-    const std::array<std::string_view, 7> arguments{
-        proof, lowest, scheme_.channel_prefix(), to.member, value, ttl, turn ? "1" : "0"};
+    const auto names = where.all();
+    const auto run = link_->current().run_id;
+    const std::array<std::string_view, 8> arguments{
+        proof, lowest, scheme_.channel_prefix(), to.member, value, ttl, turn ? "1" : "0", run};
     auto answer = co_await scripts_.run(scripts::release, names, arguments, give_up_at);
+    co_return answer;
+}
+
+asio::awaitable<reply> locks::send_part(const keys& where, const std::string& proof,
+                                        time_point give_up_at) {
+    const auto lowest = floor();
+    const auto names = where.all();
+    const auto run = link_->current().run_id;
+    const std::array<std::string_view, 4> arguments{proof, lowest, scheme_.channel_prefix(), run};
+    auto answer = co_await scripts_.run(scripts::part, names, arguments, give_up_at);
+    co_return answer;
+}
+
+asio::awaitable<reply> locks::give_back(const hold& what, const heir& to, bool turn,
+                                        time_point give_up_at) {
+    const auto where = scheme_.of(what.claim.name);
+    const auto& proof = what.grant.proof;
+    if (what.claim.mode != lock_mode::exclusive) {
+        auto parted = co_await send_part(where, proof, give_up_at);
+        co_return parted;
+    }
+    auto answer = co_await send_release(where, proof, to, turn, give_up_at);
     co_return answer;
 }
 
@@ -93,24 +99,24 @@ asio::awaitable<release_result> locks::release(const hold& what) {
     try {
         // The heir is chosen when there is nothing left to wait for: it may leave at any time.
         if (!link_->connected()) co_await connect(give_up_at);
-        const auto to = heir_of(what.claim.name);
+        const auto to = heir_of(what.claim);
         const auto passed = passes_.find(what.claim.name);
         const bool turn = passed != passes_.end() && passed->second >= local_passes;
         const auto asked = now();
-        const auto answer = co_await send_release(where, what.grant.proof, to, turn, give_up_at);
+        const auto answer = co_await give_back(what, to, turn, give_up_at);
         result = found(answer);
         inherit(what.claim.name, where, to, answer, asked);
     } catch (const connection_lost&) {
     } catch (const error&) {}
     if (result == release_result::unknown && !closing_)
-        asio::co_spawn(context_.strand, release_later(where, what.grant.proof, what.claim.ttl),
-                       asio::detached);
+        asio::co_spawn(context_.strand, release_later(what), asio::detached);
     co_return result;
 }
 
 // A waiter of this process inherits at once; after some turns the others come first.
-locks::heir locks::heir_of(const std::string& name) const {
-    const auto* first = waiters_.first_for(name);
+locks::heir locks::heir_of(const claim& from) const {
+    if (from.mode != lock_mode::exclusive) return {};
+    const auto* first = waiters_.first_for(from.name);
     if (first == nullptr) return {};
     return {first->owner, first->member, first->prefix, first->ttl, wall_ms()};
 }
@@ -126,35 +132,23 @@ void locks::inherit(const std::string& name, const keys& where, const heir& to, 
     if (next == nullptr) {
         // Its leaving may have come before the gift, where the script had to be sent twice.
         asio::co_spawn(context_.strand,
-                       leave(where, to.member, to.prefix, to.ttl, link_->current().generation),
+                       leave(where, to.member, to.prefix, {}, to.ttl, link_->current().generation),
                        asio::detached);
         return;
     }
     if (next->given) return;
-    std::uint64_t token = 0;
-    const auto& text = answer.items[1].text;
-    std::from_chars(text.data(), text.data() + text.size(), token);
     grant given;
     given.deadline = asked + next->ttl - drift(next->ttl);
-    given.token = fencing_token(token);
+    given.token = fencing_token(static_cast<std::uint64_t>(number(answer.items[1])));
     given.proof = value_of(next->prefix, to.since);
     next->given = std::move(given);
     next->woken.ring();
 }
 
-asio::awaitable<void> locks::release_later(keys where, std::string proof, duration ttl) {
-    const busy here(*this);
-    const auto until = now() + ttl;
+asio::awaitable<void> locks::release_later(hold what) {
     const heir nobody;
-    while (now() < until && !closing_) {
-        co_await pause(50ms, 200ms);
-        try {
-            if (!link_->connected()) co_await connect(until);
-            const auto answer = co_await send_release(where, proof, nobody, false, until);
-            if (found(answer) != release_result::unknown || !worth_retrying(answer.text)) co_return;
-        } catch (const connection_lost&) {
-        } catch (const error&) {}
-    }
+    const saying say = [&](time_point until) { return give_back(what, nobody, false, until); };
+    co_await release_later_by(say, what.claim.ttl);
 }
 
 }  // namespace pawl::redis

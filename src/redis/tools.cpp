@@ -3,12 +3,15 @@
 #include "doctor.hpp"
 #include "options.hpp"
 #include "redis_scripts.hpp"
+#include "server_errors.hpp"
 #include "values.hpp"
 
 #include <pawl/options.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <set>
 
 namespace asio = boost::asio;
@@ -24,6 +27,48 @@ std::uint64_t unsigned_number(const reply& from) {
     return value;
 }
 
+std::uint64_t take_number(std::string_view& text) {
+    std::uint64_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
+    if (text.starts_with(' ')) text.remove_prefix(1);
+    return value;
+}
+
+using detail_map = std::map<std::string_view, const reply*>;
+
+detail_map read_details(const reply& fields) {
+    detail_map found;
+    for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2)
+        found[fields.items[i].text] = &fields.items[i + 1];
+    return found;
+}
+
+// As inspect.lua answers: the living, the one whose hold began first in front.
+std::vector<holder> holders_beside(const reply& answer, const detail_map& details) {
+    std::vector<holder> found;
+    const auto& ends = answer.items[4].items;
+    const auto now = static_cast<std::int64_t>(unsigned_number(answer.items[6]));
+    for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {
+        const auto detail = details.find(ends[i].text);
+        const auto left = static_cast<std::int64_t>(unsigned_number(ends[i + 1])) - now;
+        if (detail == details.end() || left <= 0) continue;
+        // PERMITS TOKEN VALUE
+        std::string_view text = detail->second->text;
+        const auto permits = static_cast<std::uint32_t>(take_number(text));
+        const fencing_token token(take_number(text));
+        auto who = read_value(text);
+        const bool counts = answer.items[0].text == "pawl:permits";
+        who.mode = counts ? lock_mode::permits : lock_mode::shared;
+        who.permits = counts ? permits : 0;
+        who.token = token;
+        who.remaining = std::chrono::milliseconds(left);
+        found.push_back(std::move(who));
+    }
+    std::ranges::stable_sort(found, {}, &holder::since);
+    return found;
+}
+
 }  // namespace
 
 asio::awaitable<examination> locks::examine() {
@@ -35,20 +80,32 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     lock_info found;
     found.name = name;
     const auto where = scheme_.of(name);
-    const std::array<std::string_view, 3> names{where.lock, where.fence, where.queue};
+    const std::array<std::string_view, 5> names{where.lock, where.fence, where.queue, where.holders,
+                                                where.details};
     const auto answer = co_await scripts_.run(scripts::inspect, names, {}, soon());
     refuse_errors(answer, where.lock);
-    if (answer.items.size() != 4)
+    if (answer.items.size() != 7)
         throw error(errc::protocol, where.lock + ": an answer that makes no sense.");
     found.waiters = unsigned_number(answer.items[3]);
-    if (answer.items[0].what == reply::kind::string) {
-        auto who = read_value(answer.items[0].text);
-        const auto left = answer.items[1].number;
-        // A lock of another library may have no end.
-        who.remaining = left < 0 ? forever : std::chrono::milliseconds(left);
-        who.token = fencing_token(unsigned_number(answer.items[2]));
-        found.held_by = std::move(who);
+    const auto details = read_details(answer.items[5]);
+    if (const auto n = details.find("n"); n != details.end())
+        found.permits = static_cast<std::uint32_t>(unsigned_number(*n->second));
+    if (answer.items[0].what != reply::kind::string) co_return found;
+    const auto& value = answer.items[0].text;
+    if (value == "pawl:shared" || value == "pawl:permits") {
+        for (auto& who : holders_beside(answer, details))
+            if (found.held_by)
+                found.others.push_back(std::move(who));
+            else
+                found.held_by = std::move(who);
+        co_return found;
     }
+    auto who = read_value(value);
+    const auto left = answer.items[1].number;
+    // A lock of another library may have no end.
+    who.remaining = left < 0 ? forever : std::chrono::milliseconds(left);
+    who.token = fencing_token(unsigned_number(answer.items[2]));
+    found.held_by = std::move(who);
     co_return found;
 }
 
@@ -79,12 +136,44 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto where = scheme_.of(name);
     if (!link_->connected()) co_await connect(soon());
     const auto lowest = floor();
-    const std::array<std::string_view, 4> names{where.lock, where.fence, where.queue,
-                                                where.waiters};
-    const std::array<std::string_view, 2> arguments{lowest, scheme_.channel_prefix()};
+    const auto names = where.all();
+    const auto run = link_->current().run_id;
+    const std::array<std::string_view, 3> arguments{lowest, scheme_.channel_prefix(), run};
     const auto answer = co_await scripts_.run(scripts::force, names, arguments, soon());
     refuse_errors(answer, where.lock);
     co_return answer.number == 1;
+}
+
+asio::awaitable<std::optional<grant>> locks::downgrade(const hold& what) {
+    const auto where = scheme_.of(what.claim.name);
+    const auto give_up_at = what.grant.deadline;
+    if (!link_->connected()) co_await connect(give_up_at);
+    const auto names = where.all();
+    const auto ttl = milliseconds(what.claim.ttl);
+    const auto token = to_string(what.grant.token);
+    const auto lowest = floor();
+    const auto run = link_->current().run_id;
+    const std::array<std::string_view, 6> arguments{what.grant.proof,         ttl, token, lowest,
+                                                    scheme_.channel_prefix(), run};
+    const auto asked = now();
+    const auto answer = co_await scripts_.run(scripts::downgrade, names, arguments, give_up_at);
+    refuse_errors(answer, where.lock);
+    if (answer.number != 1) co_return std::nullopt;
+    grant given = what.grant;
+    given.deadline = asked + what.claim.ttl - drift(what.claim.ttl);
+    co_return given;
+}
+
+asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits) {
+    const auto where = scheme_.of(name);
+    if (!link_->connected()) co_await connect(soon());
+    const auto names = where.all();
+    const auto n = std::to_string(permits);
+    const auto lowest = floor();
+    const auto run = link_->current().run_id;
+    const std::array<std::string_view, 4> arguments{n, lowest, scheme_.channel_prefix(), run};
+    const auto answer = co_await scripts_.run(scripts::resize, names, arguments, soon());
+    refuse_errors(answer, where.lock);
 }
 
 }  // namespace pawl::redis

@@ -29,7 +29,7 @@ waiter* waiter_table::by_owner(std::string_view owner) const {
 waiter* waiter_table::first_for(std::string_view name) const {
     const auto [begin, end] = by_name_.equal_range(name);
     for (auto at = begin; at != end; ++at) {
-        if (!at->second->given) return at->second;
+        if (at->second->inherits && !at->second->given) return at->second;
     }
     return nullptr;
 }

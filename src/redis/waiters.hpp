@@ -20,6 +20,9 @@ struct waiter {
     keys where;
     duration ttl{};
     duration window{};
+    std::string want = "x";  // as the scripts say it: alone, "s" shared, "pK" K permits
+    std::string of = "0";    // permits in all; 0 as the server keeps it
+    bool inherits = false;   // a release of this process may name it
 
     // When the enqueueing reply was asked for, and the server's time in it: what bounds the instant
     // of a pushed grant from below. Unset until the first reply, and while a connection is new.
@@ -27,6 +30,7 @@ struct waiter {
     std::int64_t asked_server_ms = -1;
 
     std::optional<grant> given;
+    std::int64_t granted_server_ms = -1;  // of a grant that was pushed
     core::alarm woken;
 };
 

@@ -1,4 +1,4 @@
--- acquire: takes the lock if it is free, else stands in line where a waiter is named.
+-- acquire: takes the lock alone if it is free, else stands in line where a waiter is named.
 -- KEYS lock fence queue waiters
 -- ARGV value ttl_ms floor('' = no token) waiter('' = do not wait) prefix window_ms lease_ms
 -- -> {1, token} | {0, ms left} | {0, ms left, server ms, rank}
@@ -12,4 +12,5 @@ redis.call("GET", KEYS[1])
 if ARGV[4] == "" then
     return {0, redis.call("PTTL", KEYS[1])}
 end
-return stand_in_line(KEYS[1], KEYS[3], KEYS[4], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+local k = {lock = KEYS[1], queue = KEYS[3], waiters = KEYS[4]}
+return stand_in_line(k, ARGV[4], ARGV[5], ARGV[6], ARGV[7], "x")

@@ -1,17 +1,31 @@
--- force: takes the lock from whoever holds it, tells the victim, and passes the lock on with a
--- higher token.
--- KEYS lock fence queue waiters   ARGV floor channel_prefix   -> 1 | 0 nobody had it
+-- force: takes the lock from whoever holds it, all of them, tells the victims, and serves the line
+-- with a higher token.
+-- KEYS lock fence queue waiters holders details   ARGV floor channel_prefix run
+-- -> 1 | 0 nobody had it
 --@include _token.lua
 --@include _clock.lua
---@include _pass_on.lua
-local value = redis.call("GET", KEYS[1])
-if not value then
+--@include _keys.lua
+--@include _holders.lua
+--@include _serve.lua
+local function tell(value)
+    local owner, client = string.match(value, "^(%x+);(%x+);")
+    if owner then
+        redis.call("PUBLISH", ARGV[2] .. client, "lost " .. owner)
+    end
+end
+local state = settle(k, now_ms())
+if state == "free" then
+    serve(k, state, ARGV[1], ARGV[2])
     return 0
+elseif state == "exclusive" then
+    tell(redis.call("GET", k.lock))
+else
+    for _, owner in ipairs(redis.call("ZRANGE", k.holders, 0, -1)) do
+        local detail = redis.call("HGET", k.details, owner) or ""
+        tell(string.match(detail, "^%d+ %d+ (.*)$") or "")
+    end
+    forget_holders(k)
 end
-local owner, client = string.match(value, "^(%x+);(%x+);")
-if owner then
-    redis.call("PUBLISH", ARGV[2] .. client, "lost " .. owner)
-end
-next_token(KEYS[2], ARGV[1])
-pass_on(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[2])
+next_token(k.fence, ARGV[1])
+serve(k, "free", ARGV[1], ARGV[2])
 return 1

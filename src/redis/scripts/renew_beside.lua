@@ -1,0 +1,22 @@
+-- renew_beside: extends what is still held beside others; never makes a hold.
+-- KEYS lock holders details, for each   ARGV value ttl_ms, for each   -> {1 | 0, …}
+--@include _clock.lua
+--@include _holders.lua
+local answers = {}
+local now = now_ms()
+for i = 1, #KEYS / 3 do
+    local k = {lock = KEYS[3 * i - 2], holders = KEYS[3 * i - 1], details = KEYS[3 * i]}
+    local owner = owner_of(ARGV[2 * i - 1])
+    local mark = redis.pcall("GET", k.lock)
+    local detail, ends
+    if type(mark) == "string" and marks[mark] then
+        detail, ends = held_beside(k, owner)
+    end
+    answers[i] = 0
+    if detail and tonumber(ends) > now then
+        redis.call("ZADD", k.holders, string.format("%.0f", now + ARGV[2 * i]), owner)
+        keep_until_the_last(k)
+        answers[i] = 1
+    end
+end
+return answers
