@@ -19,8 +19,9 @@ void checker::fail(const std::string& rule, const std::string& what) {
     if (violation_.empty()) violation_ = rule + ": " + what;
 }
 
-checker::question checker::asked(const std::string& name, duration ttl) const {
-    return {world_.now(), books_.at(name).newest, ttl};
+checker::question checker::asked(const std::string& name, const lock_options& options) const {
+    return {world_.now(), books_.at(name).newest, std::min(options.ttl, options.max_hold),
+            options.mode, options.permits};
 }
 
 bool checker::believes(const tenure& one) const {
@@ -47,7 +48,9 @@ checker::tenure_id checker::granted(process& by, const std::string& name, const 
     auto& at = books_.at(name);
     const auto id = ++made_;
     auto& one = tenures_[id];
-    one = {&by, name, &handle, handle.token().value(), asked.ttl, instant(-1)};
+    one = {&by,       name,        &handle,    handle.token().value(),
+           asked.ttl, instant(-1), asked.mode, asked.permits};
+    at.taken.emplace(&by, one.token);
     // What the trouble took may have been given before it, and be believed for one lease.
     if (asked.invoked <= at.disturbed) one.excused_until = at.disturbed + asked.ttl * 102 / 100;
     // A waiter bounds the instant of its grant by the server's clock, which was set meanwhile.
@@ -61,43 +64,74 @@ checker::tenure_id checker::granted(process& by, const std::string& name, const 
     return id;
 }
 
-// I2: unique, and in the order of real time.
+// I2: unique but for those who read at the same time, and in the order of real time.
 void checker::check_tokens(const tenure& one, book& at, const question& asked) {
-    const bool fresh = at.returned.insert(one.token).second;
+    const bool reads = one.mode == lock_mode::shared;
+    const bool fresh =
+        at.returned.insert(one.token).second || (reads && at.of_readers.contains(one.token));
+    if (reads) at.of_readers.insert(one.token);
     at.newest = std::max(at.newest, one.token);
     if (plan_.tokens_may_go_back) return;
     if (!fresh) fail("I2", shown(one) + " has a token that somebody had before");
-    if (one.token <= asked.newest)
+    if (one.token < asked.newest || (one.token == asked.newest && !reads))
         fail("I2", shown(one) + " began after one with token " + std::to_string(asked.newest) +
                        " had been given");
 }
 
-// I1: nobody else believes.
+bool checker::go_together(const tenure& one, const tenure& other) const {
+    return one.mode == other.mode && one.mode != lock_mode::exclusive;
+}
+
+// I1: nobody else believes, but for who may.
 void checker::check_alone(const tenure& one) {
     if (is_excused(one)) return;
     for (const auto& [id, other] : tenures_) {
         if (&other == &one || other.name != one.name || is_excused(other)) continue;
-        if (believes(other)) fail("I1", shown(one) + " was given during " + shown(other));
+        if (believes(other) && !go_together(one, other))
+            fail("I1", shown(one) + " was given during " + shown(other));
     }
+    if (one.mode == lock_mode::permits) check_permits(one);
+}
+
+void checker::check_permits(const tenure& one) {
+    std::uint32_t out = 0;
+    for (const auto& [id, other] : tenures_)
+        if (other.name == one.name && !is_excused(other) && believes(other)) out += other.permits;
+    if (out > pool_permits)
+        fail("I1", shown(one) + " was given, and " + std::to_string(out) + " permits are out");
 }
 
 // I1, from the server's side: what a user believes, the server has in its books.
 void checker::check_ours(const tenure& one, const std::string& when) {
     if (one.token == 0 || is_excused(one) || !believes(one)) return;
     auto& at = books_.at(one.name);
-    if (!server_has(at, one.token)) {
+    const auto end = server_end(at, one);
+    if (!end) {
         fail("I1",
              shown(one) + " is not the server's, " + when + "; that has '" + value_now(at) + "'");
-    } else if (one.by->instant_of(one.handle->safe_until()) > server_end(at)) {
+    } else if (one.by->instant_of(one.handle->safe_until()) > *end) {
         fail("I1", shown(one) + " is believed for longer than the server keeps it");
     }
 }
 
-instant checker::server_end(const book& at) {
+instant checker::instant_at(std::int64_t server_ms) {
     const auto& data = network_.server().data();
-    const auto ends = data.peek()->find(at.where.lock)->second.expires_ms;
-    if (!ends) return instant::max();
-    return world_.now() + std::chrono::microseconds(*ends * 1000 - data.now_us());
+    return world_.now() + std::chrono::microseconds(server_ms * 1000 - data.now_us());
+}
+
+// How long the server keeps it; nothing: it is not the server's.
+std::optional<instant> checker::server_end(const book& at, const tenure& one) {
+    if (server_has(at, one.token)) {
+        const auto& data = network_.server().data();
+        const auto ends = data.peek()->find(at.where.lock)->second.expires_ms;
+        return ends ? instant_at(*ends) : instant::max();
+    }
+    std::optional<instant> last;
+    for (const auto& [owner, other] : beside_now(at)) {
+        if (other.token != one.token || client_of(other.value) != one.by) continue;
+        last = std::max(last.value_or(instant::min()), instant_at(other.ends_ms));
+    }
+    return last;
 }
 
 bool checker::server_has(const book& at, std::uint64_t token) {
@@ -136,14 +170,21 @@ void checker::check_deadline(tenure_id which, instant deadline) {
 
 void checker::gone(tenure_id which) { tenures_.erase(which); }
 
-void checker::released(const std::string& name, std::uint64_t token, bool surely, instant called,
+void checker::released(const std::string& name, given_up what, bool surely, instant called,
                        release_result found) {
     auto& at = books_.at(name);
     const bool disturbed = !plan_.calm_network || at.forced >= called;
     if (surely && !disturbed && found != release_result::released)
         fail("I5", "a release of '" + name + "' found it " + to_string(found));
-    if (found == release_result::released && token != 0 && server_has(at, token))
+    if (found == release_result::released && what.mode == lock_mode::exclusive && what.token != 0 &&
+        server_has(at, what.token))
         fail("I5", "a release of '" + name + "' left it as it was");
+}
+
+void checker::steps_down(tenure_id which) {
+    auto& one = tenures_.at(which);
+    one.mode = lock_mode::shared;
+    books_.at(one.name).of_readers.insert(one.token);
 }
 
 // I3: what a believer writes is not refused.
@@ -151,11 +192,14 @@ void checker::wrote(tenure_id which) {
     const auto& one = tenures_.at(which);
     if (one.token == 0 || !believes(one)) return;
     check_ours(one, "while it wrote");
+    if (one.mode == lock_mode::permits) return;  // they write in any order
     auto& at = books_.at(one.name);
     const bool refused = one.token < at.written;
     if (refused && !is_excused(one) && !plan_.tokens_may_go_back)
         fail("I3", shown(one) + " wrote after token " + std::to_string(at.written));
-    at.written = std::max(at.written, one.token);
+    // Readers' tokens may differ after a restart of the server; what they read is of the last
+    // writer.
+    if (one.mode == lock_mode::exclusive) at.written = std::max(at.written, one.token);
 }
 
 void checker::noticed_loss(tenure_id which) {

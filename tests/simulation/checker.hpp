@@ -6,9 +6,11 @@
 #include "trace.hpp"
 
 #include <pawl/held_lock.hpp>
+#include <pawl/options.hpp>
 #include <redis/keys.hpp>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,8 +28,10 @@ public:
         instant invoked{};
         std::uint64_t newest = 0;  // token that anybody had been given by then
         duration ttl{};
+        lock_mode mode{};
+        std::uint32_t permits = 1;
     };
-    [[nodiscard]] question asked(const std::string& name, duration ttl) const;
+    [[nodiscard]] question asked(const std::string& name, const lock_options& options) const;
 
     // The handle must stay where it is until `gone`.
     using tenure_id = std::uint64_t;
@@ -35,8 +39,14 @@ public:
                       const question& asked);
     // The user gives it up; from here on it does not believe.
     void gone(tenure_id which);
-    void released(const std::string& name, std::uint64_t token, bool surely, instant called,
+    struct given_up {
+        std::uint64_t token;
+        lock_mode mode;
+    };
+    void released(const std::string& name, given_up what, bool surely, instant called,
                   release_result found);
+    // The user has asked for a downgrade: others may read from now on.
+    void steps_down(tenure_id which);
     // The user writes to the resource that the lock guards.
     void wrote(tenure_id which);
     // The user saw that it lost the lock.
@@ -69,13 +79,26 @@ private:
         std::uint64_t token = 0;
         duration ttl{};
         instant excused_until{-1};
+        lock_mode mode{};
+        std::uint32_t permits = 1;
     };
+    // Who holds it beside others, as the server knows: see src/redis/scripts/_holders.lua.
+    struct holder {
+        std::string value;
+        std::uint64_t token = 0;
+        std::int64_t permits = 0, ends_ms = 0;
+    };
+    using holders = std::map<std::string, holder>;  // by owner
     struct book {
         redis::keys where;
         std::string value;                            // of the lock, when last looked at
         std::map<std::string, std::uint64_t> tokens;  // of every value there was
         std::map<std::string, std::uint64_t> renumbered;
         std::set<std::uint64_t> returned;  // tokens, to users
+        std::set<std::uint64_t> of_readers;
+        std::multiset<std::pair<const process*, std::uint64_t>> taken;  // who was given which
+        holders beside;                                                 // when last looked at
+        std::set<std::string> seen;                                     // their values
         std::uint64_t newest = 0;
         std::uint64_t written = 0;  // the resource's highest
         instant disturbed{-1};
@@ -91,7 +114,9 @@ private:
     [[nodiscard]] bool awake(const process& who, instant for_the_last) const;
     [[nodiscard]] std::string value_now(const book& at);
     [[nodiscard]] bool server_has(const book& at, std::uint64_t token);
-    [[nodiscard]] instant server_end(const book& at);
+    [[nodiscard]] std::optional<instant> server_end(const book& at, const tenure& one);
+    [[nodiscard]] instant instant_at(std::int64_t server_ms);
+    [[nodiscard]] holders beside_now(const book& at);
     [[nodiscard]] std::uint64_t counter_now(const book& at);
     [[nodiscard]] process* client_of(const std::string& value) const;
     [[nodiscard]] static std::string member_of(const std::string& value);
@@ -99,11 +124,17 @@ private:
 
     void check_tokens(const tenure& one, book& at, const question& asked);
     void check_alone(const tenure& one);
+    [[nodiscard]] bool go_together(const tenure& one, const tenure& other) const;
+    void check_permits(const tenure& one);
     void watch(tenure_id which);
     void check_deadline(tenure_id which, instant deadline);
     void check_ours(const tenure& one, const std::string& when);
     void look_at(book& at, const call& what);
     void changed(book& at, const call& what, const std::string& now);
+    void look_at_holders(book& at, const call& what);
+    void joined(book& at, const call& what, const std::string& owner);
+    void expect_all_told(const book& of);
+    [[nodiscard]] bool could_go(const book& at, const std::string& record, bool first);
     void passed_on(book& at, const call& what, const std::string& now);
     void expect_delivery(book& at, const std::string& value);
     void expect_told(const book& of, std::uint64_t token);

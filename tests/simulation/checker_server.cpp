@@ -47,7 +47,12 @@ struct checker::call {
         return !answer.items.empty() && answer.items[0].number == number;
     }
     [[nodiscard]] bool passes_on() const {
-        return script == "release" || script == "leave" || script == "look" || script == "force";
+        return script != "acquire" && script != "renew" && script != "renew_beside";
+    }
+    [[nodiscard]] bool enlists() const { return script == "acquire" || script == "join"; }
+    // Who asks for the lock, or says that it has it.
+    [[nodiscard]] std::string owner() const {
+        return arguments[0].substr(0, arguments[0].find(';'));
     }
 };
 
@@ -61,7 +66,8 @@ std::string checker::value_now(const book& at) {
     const auto* text = std::get_if<std::string>(&it->second.content);
     if (text != nullptr && !ends && !text->starts_with("foreign"))
         fail("I6", "a lock without an end: '" + *text + "'");
-    return text != nullptr ? *text : std::string();
+    // Held beside others: see beside_now.
+    return text != nullptr && !text->starts_with("pawl:") ? *text : std::string();
 }
 
 std::uint64_t checker::counter_now(const book& at) {
@@ -94,9 +100,9 @@ void checker::executed(process& by, const words& command, const redis::reply& an
     const auto keys = std::stol(command[2]);
     const auto first = command.begin() + 3;
     const call what{by, script, words(first + keys, command.end()), answer};
-    // Only a renewal has keys of several locks.
-    const auto locks = script == "renew" ? keys : 1;
-    for (auto key = first; key != first + locks; ++key) {
+    // Only renewals have keys of several locks.
+    const auto each = script == "renew" ? 1 : script == "renew_beside" ? 3 : keys;
+    for (auto key = first; key != first + keys; key += each) {
         const auto at = by_key_.find(*key);
         if (at != by_key_.end()) look_at(*at->second, what);
     }
@@ -105,7 +111,7 @@ void checker::executed(process& by, const words& command, const redis::reply& an
 void checker::look_at(book& at, const call& what) {
     const auto& a = what.arguments;
     const auto now_ms = network_.server().data().now_ms();
-    if (what.script == "acquire" && !a[3].empty() && what.said(0))
+    if (what.enlists() && !a[3].empty() && what.said(0))
         at.leases[a[3]] = now_ms + std::stoll(a[6]);
     if (what.script == "look" && what.said(0)) at.leases[a[2]] = now_ms + std::stoll(a[5]);
     if (what.script == "leave") at.left.insert(a[2]);
@@ -115,6 +121,7 @@ void checker::look_at(book& at, const call& what) {
     const auto now = value_now(at);
     const auto before = at.tokens[at.value];
     if (now != at.value) changed(at, what, now);
+    look_at_holders(at, what);
     if (what.script == "force" && what.said(1)) {
         if (before != 0 && counter_now(at) <= before && !plan_.tokens_may_go_back)
             fail("I2", "a lock was taken by force, and its token not overtaken");
@@ -132,7 +139,7 @@ void checker::changed(book& at, const call& what, const std::string& now) {
         if (forced)
             one.excused_until = std::max(one.excused_until, world_.now() + one.ttl * 102 / 100);
         // What the client itself is giving back at this moment was given up before.
-        if (before != 0 && believes(one) && !is_excused(one))
+        if (before != 0 && believes(one) && !is_excused(one) && !server_end(at, one))
             fail("I5", shown(one) + " was ended at the server by " + std::string(what.script));
     }
     at.value = now;
@@ -141,10 +148,97 @@ void checker::changed(book& at, const call& what, const std::string& now) {
         at.tokens[now] = 0;
         return;
     }
-    const bool fenced = what.script != "acquire" || !what.arguments[2].empty();
+    const bool own = what.enlists() && now == what.arguments[0];
+    const bool fenced = !own || !what.arguments[2].empty();
     at.tokens[now] = fenced ? counter_now(at) : 0;
     if (what.script == "renew") fail("I5", "a renewal made a lock");
-    if (what.passes_on()) passed_on(at, what, now);
+    if (what.passes_on() && !own) passed_on(at, what, now);
+}
+
+checker::holders checker::beside_now(const book& at) {
+    holders found;
+    auto& data = network_.server().data();
+    const auto* all = data.peek();
+    const auto lock = all->find(at.where.lock);
+    const auto set = all->find(at.where.holders);
+    const auto details = all->find(at.where.details);
+    if (lock == all->end() || set == all->end() || details == all->end()) return found;
+    const auto* mark = std::get_if<std::string>(&lock->second.content);
+    const auto* members = std::get_if<store::sorted_set>(&set->second.content);
+    const auto* records = std::get_if<store::hash>(&details->second.content);
+    if (mark == nullptr || !mark->starts_with("pawl:") || !members || !records) return found;
+    for (const auto& [score, owner] : members->order) {
+        const auto record = records->find(owner);
+        const auto ends = static_cast<std::int64_t>(score);
+        if (record == records->end() || ends <= data.now_ms()) continue;
+        const auto& text = record->second;  // PERMITS TOKEN VALUE
+        const auto first = text.find(' ');
+        const auto second = text.find(' ', first + 1);
+        found[owner] = {text.substr(second + 1), std::stoull(text.substr(first + 1)),
+                        std::stoll(text), ends};
+    }
+    return found;
+}
+
+void checker::look_at_holders(book& at, const call& what) {
+    const auto before = std::exchange(at.beside, beside_now(at));
+    if (what.script == "force" && what.said(1) && !before.empty()) {
+        at.forced = at.disturbed = world_.now();
+        expect_all_told(at);
+    }
+    if (before.empty() && at.beside.empty()) return;
+    for (const auto& [owner, one] : at.beside)
+        if (!before.contains(owner)) joined(at, what, owner);
+    std::int64_t out = 0;
+    for (const auto& [owner, one] : at.beside)
+        out += one.permits;
+    const bool calm = at.disturbed < instant{} && clock_set_ < instant{};
+    if (calm && what.script != "renew_beside" && &at == &books_[std::string(pool)] &&
+        out > pool_permits)
+        fail("I1", std::to_string(out) + " permits are out at the server");
+    for (const auto& [id, one] : tenures_)
+        if (&books_.at(one.name) == &at) check_ours(one, "after " + std::string(what.script));
+}
+
+void checker::joined(book& at, const call& what, const std::string& owner) {
+    const auto& value = at.beside.at(owner).value;
+    if (!at.seen.insert(value).second) return;  // the server came up with it again
+    if (what.script == "renew_beside") fail("I5", "a renewal made a hold");
+    if ((what.enlists() || what.script == "downgrade") && owner == what.owner()) return;
+    const auto member = member_of(value);
+    if (at.leases[member] <= network_.server().data().now_ms())
+        fail("I6", "a waiter whose place had ended was let in");
+    if (!plan_.calm_network) return;
+    if (at.left.contains(member)) fail("I6", "a waiter that had left was let in");
+    world_.after(at_once, [this, &at, owner, value] {
+        const auto now = beside_now(at);
+        const auto found = now.find(owner);
+        const auto* to = client_of(value);
+        if (found == now.end() || found->second.value != value || found->second.token == 0) return;
+        if (to == nullptr || !awake(*to, 2 * at_once)) return;
+        if (!at.taken.contains({to, found->second.token}))
+            fail("I6", "a waiter was let in with token " + std::to_string(found->second.token) +
+                           ", and did not come");
+    });
+}
+
+// Every holder is told of an operator's force.
+void checker::expect_all_told(const book& of) {
+    std::vector<tenure_id> victims;
+    for (auto& [id, one] : tenures_) {
+        if (&books_.at(one.name) != &of) continue;
+        one.excused_until = std::max(one.excused_until, world_.now() + one.ttl * 102 / 100);
+        if (one.token != 0) victims.push_back(id);
+    }
+    if (!plan_.calm_network) return;
+    world_.after(at_once, [this, victims] {
+        for (const auto id : victims) {
+            const auto found = tenures_.find(id);
+            if (found == tenures_.end() || !believes(found->second)) continue;
+            if (awake(*found->second.by, 2 * at_once))
+                fail("I4", shown(found->second) + " was taken by force, and its holder not told");
+        }
+    });
 }
 
 void checker::passed_on(book& at, const call& what, const std::string& now) {
@@ -166,8 +260,6 @@ void checker::expect_delivery(book& at, const std::string& value) {
         const auto token = at.tokens[value];
         if (at.value != value || value_now(at) != value || token == 0) return;
         if (to == nullptr || !awake(*to, 2 * at_once) || at.returned.contains(token)) return;
-        // A look that was under way while an operator took the lock may be given it a second time.
-        if (at.forced + 2 * at_once > world_.now()) return;
         fail("I6", "token " + std::to_string(token) + " was handed off, and nobody took it");
     });
 }
@@ -186,27 +278,51 @@ void checker::check_rules(book& at, const call& what) {
     const auto& a = what.arguments;
     if (what.script == "release" && what.said(1) && at.value == a[0])
         fail("I5", "a release left the lock as it was");
-    if (what.script == "leave" && at.value.starts_with(a[3] + ";"))
+    if (what.script == "leave" && at.value.starts_with(a[3] + ";") && at.value != a[4])
         fail("I6", "a waiter left and kept the lock");
     if (what.script == "look" || (what.passes_on() && what.said(1)))
         check_nobody_forgotten(at, what);
+    if (what.script == "join" && what.said(1) &&
+        network_.server().data().peek()->contains(at.where.queue))
+        fail("I6", "who waits for his turn went past the line");
 }
 
-// A free lock and a living waiter do not meet.
+// A lock that is free, or may be shared, and who could have it, do not meet.
 void checker::check_nobody_forgotten(book& at, const call& what) {
     if (!plan_.calm_network || !at.value.empty()) return;
     auto& data = network_.server().data();
     const auto* all = data.peek();
     const auto it = all->find(at.where.waiters);
-    if (it == all->end()) return;
+    const auto line = all->find(at.where.queue);
+    if (it == all->end() || line == all->end()) return;
     const auto* waiters = std::get_if<store::hash>(&it->second.content);
-    if (waiters == nullptr) return;
-    for (const auto& [member, record] : *waiters) {
+    const auto* order = std::get_if<store::sorted_set>(&line->second.content);
+    if (waiters == nullptr || order == nullptr) return;
+    bool first = true;
+    for (const auto& [score, member] : order->order) {
+        const auto record = waiters->find(member);
         const auto client = clients_.find(member.substr(0, member.find(':')));
-        if (client == clients_.end() || dead_.contains(client->second)) continue;
-        if (std::stoll(record) > data.now_ms())
-            fail("I6", std::string(what.script) + " freed the lock under a waiter's nose");
+        if (record == waiters->end() || client == clients_.end() ||
+            std::stoll(record->second) <= data.now_ms())
+            continue;
+        if (!dead_.contains(client->second) && could_go(at, record->second, first))
+            fail("I6", std::string(what.script) + " left the lock free under a waiter's nose");
+        first = false;
     }
+}
+
+// `record`: LEASE WINDOW WANT PREFIX
+bool checker::could_go(const book& at, const std::string& record, bool first) {
+    if (at.beside.empty()) return true;
+    if (!first) return false;
+    const auto want = record.substr(record.find(' ', record.find(' ') + 1) + 1);
+    const auto& mark =
+        std::get<std::string>(network_.server().data().peek()->find(at.where.lock)->second.content);
+    if (want[0] != 'p') return want[0] == 's' && mark == "pawl:shared";
+    std::int64_t out = std::stoll(want.substr(1));
+    for (const auto& [owner, one] : at.beside)
+        out += one.permits;
+    return mark == "pawl:permits" && out <= pool_permits;
 }
 
 void checker::expect_no_locks() {
@@ -215,6 +331,11 @@ void checker::expect_no_locks() {
         const auto* of = client_of(value);
         if (of != nullptr && !dead_.contains(of))
             fail("I6", "'" + name + "' stays locked, and nobody has it: '" + value + "'");
+        for (const auto& [owner, one] : beside_now(at)) {
+            const auto* by = client_of(one.value);
+            if (by != nullptr && !dead_.contains(by))
+                fail("I6", "'" + name + "' stays held, and nobody has it: '" + one.value + "'");
+        }
     }
 }
 

@@ -52,14 +52,24 @@ public:
         lock_ = text(chance_.between(1, 2));
         pick_client();
         const auto dice = chance_.below(100);
-        if (dice < 26) return acquire();
+        if (dice < 14) return acquire();
+        if (dice < 30) return join();
         if (dice < 46) return look();
-        if (dice < 66) return release();
-        if (dice < 76) return leave();
-        if (dice < 84) return renew();
-        if (dice < 86) return adopt();
-        if (dice < 89) return {"force", four_keys(), {floor(), "ch:"}};
-        if (dice < 92) return {"inspect", {key(""), key(":f"), key(":q")}, {}};
+        if (dice < 58) return release();
+        if (dice < 66) return {"part", six_keys(), {value(), floor(), "ch:", run()}};
+        if (dice < 73) return leave();
+        if (dice < 77) return renew();
+        if (dice < 79) return adopt();
+        if (dice < 84) return renew_beside();
+        if (dice < 86)
+            return {"downgrade",
+                    six_keys(),
+                    {present_or_new_value(), ttl(), "7", floor(), "ch:", run()}};
+        if (dice < 88)
+            return {"resize", six_keys(), {text(chance_.between(1, 4)), floor(), "ch:", run()}};
+        if (dice < 91) return {"force", six_keys(), {floor(), "ch:", run()}};
+        if (dice < 93)
+            return {"inspect", {key(""), key(":f"), key(":q"), key(":h"), key(":d")}, {}};
         return from_outside();
     }
 
@@ -77,7 +87,7 @@ public:
     [[nodiscard]] static words every_key() {
         words all;
         for (const char* const lock : {"1", "2"})
-            for (const char* const part : {"", ":f", ":q", ":w"})
+            for (const char* const part : {"", ":f", ":q", ":w", ":h", ":d"})
                 all.push_back("pawl:{" + std::string(lock) + "}" + part);
         return all;
     }
@@ -85,6 +95,11 @@ public:
 private:
     std::string key(const char* part) { return "pawl:{" + lock_ + "}" + part; }
     words four_keys() { return {key(""), key(":f"), key(":q"), key(":w")}; }
+    words six_keys() { return {key(""), key(":f"), key(":q"), key(":w"), key(":h"), key(":d")}; }
+    std::string want() {
+        static constexpr std::array some{"x", "s", "s", "p1", "p2", "p3"};
+        return some[chance_.below(some.size())];
+    }
 
     void pick_client() {
         static constexpr std::array names{"a1", "b2", "c3", "d4"};
@@ -95,6 +110,7 @@ private:
         prefix_ = owner_ + ";" + client_ + ";host;1;" +
                   commands[static_cast<std::size_t>(owner_.front() - 'a')];
     }
+    std::string run() { return chance_.chance(0.9) ? "r1" : "r2"; }
     std::string waiter() { return client_ + ":" + owner_; }
     std::string present_or_new_value() {
         const auto there = now_there_(key(""));
@@ -126,18 +142,41 @@ private:
                 {value(), ttl(), chance_.chance(0.9) ? floor() : "", waits ? waiter() : "", prefix_,
                  window(), lease()}};
     }
-    operation look() {
-        return {"look", four_keys(), {floor(), "ch:", waiter(), prefix_, window(), lease()}};
+    operation join() {
+        const bool waits = chance_.chance(0.7);
+        return {"join",
+                six_keys(),
+                {value(), ttl(), chance_.chance(0.9) ? floor() : "", waits ? waiter() : "", prefix_,
+                 window(), lease(), "ch:", floor(), want(), text(chance_.between(0, 3)), run()}};
     }
-    operation leave() { return {"leave", four_keys(), {floor(), "ch:", waiter(), prefix_}}; }
+    operation look() {
+        return {"look",
+                six_keys(),
+                {floor(), "ch:", waiter(), prefix_, window(), lease(), want(),
+                 text(chance_.below(2) * 3), run()}};
+    }
+    operation leave() {
+        const auto kept = chance_.chance(0.3) ? present_or_new_value() : std::string();
+        return {"leave", six_keys(), {floor(), "ch:", waiter(), prefix_, kept, run()}};
+    }
+    operation renew_beside() {
+        operation all{"renew_beside", {}, {}};
+        for (auto count = chance_.between(1, 2); count > 0; --count) {
+            lock_ = text(chance_.between(1, 2));
+            pick_client();
+            all.keys.insert(all.keys.end(), {key(""), key(":h"), key(":d")});
+            all.arguments.insert(all.arguments.end(), {value(), ttl()});
+        }
+        return all;
+    }
     operation release() {
         const auto mine = present_or_new_value();
         const bool heir = chance_.chance(0.5);
         words arguments{mine, floor(), "ch:"};
         pick_client();
-        arguments.insert(arguments.end(),
-                         {heir ? waiter() : "", value(), ttl(), chance_.chance(0.5) ? "1" : "0"});
-        return {"release", four_keys(), std::move(arguments)};
+        arguments.insert(arguments.end(), {heir ? waiter() : "", value(), ttl(),
+                                           chance_.chance(0.5) ? "1" : "0", run()});
+        return {"release", six_keys(), std::move(arguments)};
     }
     operation renew() {
         operation all{"renew", {}, {}};
@@ -156,7 +195,7 @@ private:
     }
     // Other clients, operators, evictions: also what should never be there.
     operation from_outside() {
-        static constexpr std::array parts{"", ":f", ":q", ":w"};
+        static constexpr std::array parts{"", ":f", ":q", ":w", ":h", ":d"};
         const auto some_key = key(parts[chance_.below(parts.size())]);
         const auto dice = chance_.below(64);
         if (dice < 8) return {"", {}, {"SET", key(""), "foreign", "PX", ttl(), "NX"}};
@@ -352,13 +391,43 @@ std::string outcome(const operation& what, const redis::reply& answer) {
 
 // The comparison means something only if the operations meet.
 void expect_every_outcome(const std::map<std::string, int>& seen, int messages) {
-    for (const char* const one :
-         {"acquire 1 of 2", "acquire 0 of 2", "acquire 0 of 4", "acquire error WRONGTYPE",
-          "look 1 of 4", "look 0 of 4", "look error WRONGTYPE", "release 1 of 1", "release 1 of 2",
-          "release 2 of 1", "release 0 of 1", "leave 0", "leave 1", "renew 1 of 2", "renew 0 of 2",
-          "adopt 1 of 2", "adopt 0 of 1", "force 0", "force 1"}) {
+    for (const char* const one : {"acquire 1 of 2",
+                                  "acquire 0 of 2",
+                                  "acquire 0 of 4",
+                                  "acquire error WRONGTYPE",
+                                  "look 1 of 4",
+                                  "look 0 of 4",
+                                  "look error WRONGTYPE",
+                                  "release 1 of 1",
+                                  "release 1 of 2",
+                                  "release 2 of 1",
+                                  "release 0 of 1",
+                                  "leave 0",
+                                  "leave 1",
+                                  "renew 1 of 2",
+                                  "renew 0 of 2",
+                                  "adopt 1 of 2",
+                                  "adopt 0 of 1",
+                                  "force 0",
+                                  "force 1",
+                                  "join 1 of 2",
+                                  "join 0 of 2",
+                                  "join 0 of 4",
+                                  "join 2 of 2",
+                                  "join 3 of 2",
+                                  "join 4 of 1",
+                                  "look 2 of 2",
+                                  "look 4 of 1",
+                                  "part 1 of 1",
+                                  "part 0 of 1",
+                                  "part 2 of 1",
+                                  "renew_beside 1 of 2",
+                                  "renew_beside 0 of 2",
+                                  "downgrade 1",
+                                  "downgrade 0",
+                                  "resize 1"}) {
         const auto it = seen.find(one);
-        EXPECT_GT(it == seen.end() ? 0 : it->second, 200) << one;
+        EXPECT_GT(it == seen.end() ? 0 : it->second, 40) << one;
     }
     EXPECT_GT(messages, 1000);
 }
@@ -387,7 +456,9 @@ TEST(cross_check, twins_do_what_the_scripts_do) {
                          std::to_string(done));
             const auto answer = twins.run(one);
             ++seen[outcome(one, answer)];
-            ASSERT_EQ(to_string(answer), to_string(real.read()));
+            auto really = real.read();
+            if (really.items.size() == 7) sort_hash(really.items[5]);  // of inspect
+            ASSERT_EQ(to_string(answer), to_string(really));
             ASSERT_EQ(to_string(twins.dump(every_key)), to_string(real.read_dump()));
         }
         for (; !twins.messages.empty(); twins.messages.pop_front(), ++messages)

@@ -105,6 +105,15 @@ void plan_users(plan& made, prng& chance) {
     users.ttl_most = users.ttl_least + spread(chance, 50ms, 5s);
 }
 
+void plan_modes(plan& made, prng& chance) {
+    auto& users = made.users;
+    made.mixed = chance.chance(0.4);
+    users.fair = chance.chance(0.3) ? 0.4 : 0.0;
+    users.reads = std::array{0.3, 0.6, 0.9}[chance.below(3)];
+    users.permits = std::array{0.6, 0.9, 1.0}[chance.below(3)];
+    users.downgrades = chance.chance(0.5) ? 0.3 : 0.0;
+}
+
 }  // namespace
 
 std::string_view to_string(trouble what) noexcept { return names[static_cast<std::size_t>(what)]; }
@@ -125,6 +134,7 @@ plan make_plan(std::uint64_t seed, planted bug) {
     made.net.bug = bug;
     plan_troubles(made, chance);
     plan_users(made, chance);
+    plan_modes(made, chance);
     return made;
 }
 

@@ -48,7 +48,11 @@ struct habits {
     double clings = 0.1;    // holds on until it is lost, or for very long
     double max_hold = 0.1;  // limits the total hold
     double unfenced = 0.0;  // asks for no token
-    instant idle_most{};    // between two locks
+    double fair = 0.0;      // insists on the order of arrival
+    double reads = 0.0;     // where readers and writers meet
+    double permits = 0.0;   // where holders of permits meet others
+    double downgrades = 0.0;
+    instant idle_most{};  // between two locks
     instant hold_most{};
     duration ttl_least{}, ttl_most{};
 };
@@ -63,6 +67,7 @@ struct plan {
     std::size_t names = 1;
     instant horizon{};
     duration reply_timeout{};
+    bool mixed = false;        // also names that are not always held alone
     bool shared_key = false;   // on the wire with other libraries
     double clocks_differ = 0;  // how much faster or slower a program's clock may be
 
@@ -72,6 +77,10 @@ struct plan {
     // (docs/guarantees.md).
     bool tokens_may_go_back = false;
 };
+
+// A name of readers and writers, and one of permits.
+inline constexpr std::string_view room = "room", pool = "pool";
+inline constexpr std::uint32_t pool_permits = 3;
 
 [[nodiscard]] plan make_plan(std::uint64_t seed, planted bug);
 

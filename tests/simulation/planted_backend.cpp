@@ -60,6 +60,9 @@ public:
     asio::awaitable<bool> force_release(std::string_view name) override {
         return right_->force_release(name);
     }
+    asio::awaitable<std::optional<grant>> downgrade(const hold& what) override {
+        return right_->downgrade(what);
+    }
     asio::awaitable<examination> examine() override { return right_->examine(); }
     asio::awaitable<void> close() override { return right_->close(); }
     promises promised() const noexcept override { return right_->promised(); }

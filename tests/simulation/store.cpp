@@ -97,6 +97,23 @@ bool store::zadd_new(std::string_view key, double score, std::string_view member
     return true;
 }
 
+void store::zadd(std::string_view key, double score, std::string_view member) {
+    auto& set = make_as<sorted_set>(key);
+    const auto [it, fresh] = set.scores.emplace(member, score);
+    if (!fresh) set.order.erase({it->second, it->first});
+    it->second = score;
+    set.order.emplace(score, member);
+}
+
+std::vector<std::pair<std::string, double>> store::zrange(std::string_view key) {
+    std::vector<std::pair<std::string, double>> found;
+    if (const auto* const set = find_as<sorted_set>(key)) {
+        for (const auto& [score, member] : set->order)
+            found.emplace_back(member, score);
+    }
+    return found;
+}
+
 bool store::zrem(std::string_view key, std::string_view member) {
     auto* const set = find_as<sorted_set>(key);
     if (!set) return false;
@@ -144,6 +161,16 @@ std::optional<std::string> store::hget(std::string_view key, std::string_view fi
     if (!fields) return std::nullopt;
     const auto it = fields->find(field);
     return it == fields->end() ? std::nullopt : std::optional(it->second);
+}
+
+void store::hincrby(std::string_view key, std::string_view field, std::int64_t by) {
+    const auto before = hget(key, field).value_or("0");
+    hset(key, field, std::to_string(std::stoll(before) + by));
+}
+
+store::hash store::hgetall(std::string_view key) {
+    const auto* const fields = find_as<hash>(key);
+    return fields ? *fields : hash{};
 }
 
 bool store::hdel(std::string_view key, std::string_view field) {

@@ -46,9 +46,16 @@ public:
     bool del(std::string_view key);
     std::int64_t pttl(std::string_view key);
     bool pexpire(std::string_view key, std::int64_t ms);
+    bool pexpireat(std::string_view key, std::int64_t when_ms) {
+        return pexpire(key, when_ms - now_ms());
+    }
+    bool exists(std::string_view key) { return find(key) != nullptr; }
     std::int64_t incr(std::string_view key);
 
     bool zadd_new(std::string_view key, double score, std::string_view member);
+    void zadd(std::string_view key, double score, std::string_view member);
+    // Members in order, the lowest score first.
+    [[nodiscard]] std::vector<std::pair<std::string, double>> zrange(std::string_view key);
     bool zrem(std::string_view key, std::string_view member);
     std::optional<std::string> zpopmin(std::string_view key);
     std::int64_t zcard(std::string_view key);
@@ -57,6 +64,8 @@ public:
 
     void hset(std::string_view key, std::string_view field, std::string_view value);
     std::optional<std::string> hget(std::string_view key, std::string_view field);
+    void hincrby(std::string_view key, std::string_view field, std::int64_t by);
+    [[nodiscard]] hash hgetall(std::string_view key);
     bool hdel(std::string_view key, std::string_view field);
 
     // What is there now; what has expired is dropped first.

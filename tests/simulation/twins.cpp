@@ -1,10 +1,10 @@
 #include "twins.hpp"
 
+#include "twin_parts.hpp"
 #include "twins_latch.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -12,124 +12,6 @@ namespace pawl::simulation {
 namespace {
 
 using redis::reply;
-
-std::int64_t to_number(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || stop != text.data() + text.size())
-        throw command_error("ERR value is not an integer or out of range");
-    return number;
-}
-
-// _token.lua
-std::string next_token(script_call& s, std::string_view fence, std::string_view floor_text) {
-    auto token = s.keys.incr(fence);
-    const auto floor = to_number(floor_text);
-    if (token <= floor && s.bug != planted::counter_from_one) {
-        const auto seconds = s.keys.now_us() / 1'000'000 - 1'704'067'200;
-        const auto seed = seconds * 65536 + s.keys.now_us() % 1'000'000 * 65536 / 1'000'000;
-        token = std::max(seed, floor + 1);
-        s.keys.set(fence, std::to_string(token), 86'400'000, false);
-    } else if (token % 64 == 0) {
-        s.keys.pexpire(fence, 86'400'000);
-    }
-    return std::to_string(token);
-}
-
-// A planted bug: the number of the holder before.
-std::string present_token(script_call& s, std::string_view fence, std::string_view floor) {
-    auto token = s.keys.get(fence);
-    return token ? *token : next_token(s, fence, floor);
-}
-
-struct waiter_record {
-    std::int64_t lease;
-    std::int64_t window;
-    std::string_view prefix;
-};
-
-// ^(%d+) (%d+) (.*)$
-std::optional<waiter_record> read_record(std::string_view text) {
-    const auto digits = [&text]() -> std::optional<std::int64_t> {
-        const auto end = text.find_first_not_of("0123456789");
-        if (end == 0 || end == text.npos || text[end] != ' ') return std::nullopt;
-        const auto number = to_number(text.substr(0, end));
-        text.remove_prefix(end + 1);
-        return number;
-    };
-    const auto lease = digits();
-    const auto window = lease ? digits() : std::nullopt;
-    if (!window) return std::nullopt;
-    return waiter_record{*lease, *window, text};
-}
-
-struct lock_keys {
-    const std::string& lock;
-    const std::string& fence;
-    const std::string& queue;
-    const std::string& waiters;
-};
-
-lock_keys keys_of(const script_call& s) { return {s.key[0], s.key[1], s.key[2], s.key[3]}; }
-
-// Gives the lock to this waiter. False: it is dead or gone. Sets `full` where memory forbids any
-// hand-off.
-bool give(script_call& s, const lock_keys& k, std::string_view first, std::string_view floor,
-          std::string_view channel, bool& full) {
-    const auto now = std::to_string(s.keys.now_ms());
-    const auto record = s.keys.hget(k.waiters, first).value_or("");
-    s.keys.hdel(k.waiters, first);
-    const auto waiter = read_record(record);
-    const bool to_the_dead = s.bug == planted::pass_on_to_the_dead;
-    if (!waiter || (waiter->lease <= s.keys.now_ms() && !to_the_dead)) return false;
-    try {
-        s.keys.set(k.lock, std::string(waiter->prefix) + ";" + now, waiter->window, false);
-    } catch (const command_error&) {
-        full = true;
-        return false;
-    }
-    const auto token = s.bug == planted::hand_off_keeps_token ? present_token(s, k.fence, floor)
-                                                              : next_token(s, k.fence, floor);
-    const auto colon = first.find(':');
-    if (colon == first.npos) throw command_error("ERR attempt to concatenate a nil value");
-    const auto client = first.substr(0, colon);
-    const auto owner = first.substr(colon + 1);
-    const auto message = "grant " + std::string(owner) + " " + token + " " + now;
-    return s.publish(std::string(channel) + std::string(client), message) > 0 || to_the_dead;
-}
-
-// _pass_on.lua
-void pass_on(script_call& s, std::string_view floor, std::string_view channel) {
-    const auto k = keys_of(s);
-    bool full = false;
-    while (!full && s.bug != planted::release_passes_to_nobody) {
-        const auto first = s.keys.zpopmin(k.queue);
-        if (!first) break;
-        if (give(s, k, *first, floor, channel, full)) return;
-    }
-    s.keys.del(k.lock);
-}
-
-struct place {
-    const std::string& member;
-    const std::string& prefix;
-    const std::string& window;
-    const std::string& lease;
-};
-
-// _stand_in_line.lua
-reply stand_in_line(script_call& s, const place& p) {
-    const auto k = keys_of(s);
-    const auto lease = to_number(p.lease);
-    s.keys.zadd_new(k.queue, static_cast<double>(s.keys.now_us()), p.member);
-    const auto until = std::to_string(s.keys.now_ms() + lease);
-    s.keys.hset(k.waiters, p.member, until + " " + p.window + " " + p.prefix);
-    s.keys.pexpire(k.queue, lease * 2);
-    s.keys.pexpire(k.waiters, lease * 2);
-    return array_reply({integer_reply(0), integer_reply(s.keys.pttl(k.lock)),
-                        string_reply(std::to_string(s.keys.now_ms())),
-                        integer_reply(s.keys.zrank(k.queue, p.member).value_or(0))});
-}
 
 reply acquire(script_call& s) {
     const auto k = keys_of(s);
@@ -141,11 +23,57 @@ reply acquire(script_call& s) {
             {integer_reply(1), string_reply(a[2].empty() ? "0" : next_token(s, k.fence, a[2]))});
     static_cast<void>(s.keys.get(k.lock));
     if (a[3].empty()) return array_reply({integer_reply(0), integer_reply(s.keys.pttl(k.lock))});
-    return stand_in_line(s, {a[3], a[4], a[5], a[6]});
+    return stand_in_line(s, k, {a[3], a[4], a[5], a[6], "x"});
+}
+
+// Nothing, or why so many permits cannot be had.
+std::optional<reply> refuse_permits(script_call& s, const lock_keys& k, std::int64_t permits,
+                                    const std::string& of) {
+    const auto n = permits_in_all(s, k, of);
+    if (n == 0) return array_reply({integer_reply(4)});
+    if (of != "0" && to_number(of) != n) return array_reply({integer_reply(3), integer_reply(n)});
+    if (permits > n) return array_reply({integer_reply(2), integer_reply(n)});
+    return std::nullopt;
+}
+
+reply join(script_call& s) {
+    const auto k = keys_of(s);
+    const auto& a = s.arg;
+    const auto& want = a[9];
+    auto state = settle(s, k);
+    if (const auto permits = permits_in(want)) {
+        if (auto refusal = refuse_permits(s, k, *permits, a[10])) return *refusal;
+    }
+    state = serve(s, k, state, a[8], a[7]);
+    const bool first = s.keys.zcard(k.queue) == 0 || s.bug == planted::join_past_the_line;
+    if (first && fits(s, k, state, want)) {
+        if (want != "x") {
+            auto token = admit(s, k, state, {want, owner_in(a[0]), a[0], a[1], a[2]});
+            if (!token) return error_reply("OOM no memory for another holder");
+            return array_reply({integer_reply(1), string_reply(std::move(*token))});
+        }
+        s.keys.set(k.lock, a[0], to_number(a[1]), false);
+        return array_reply(
+            {integer_reply(1), string_reply(a[2].empty() ? "0" : next_token(s, k.fence, a[2]))});
+    }
+    if (a[3].empty()) return array_reply({integer_reply(0), integer_reply(s.keys.pttl(k.lock))});
+    return stand_in_line(s, k, {a[3], a[4], a[5], a[6], want});
 }
 
 bool starts_with_mark(const std::optional<std::string>& value, const std::string& prefix) {
     return value && value->starts_with(prefix + ";");
+}
+
+bool beside_others(standing state) {
+    return state == standing::shared || state == standing::permits;
+}
+
+// .*;(%d+)$
+std::string since_in(const std::string& value) {
+    const auto end = value.rfind(';');
+    const auto since = end == value.npos ? std::string() : value.substr(end + 1);
+    const bool digits = since.find_first_not_of("0123456789") == since.npos;
+    return digits ? since : std::string();
 }
 
 reply look(script_call& s) {
@@ -158,9 +86,27 @@ reply look(script_call& s) {
                             string_reply(value->substr(a[3].size() + 1)),
                             integer_reply(s.keys.pttl(k.lock))});
     }
-    auto line = stand_in_line(s, {a[2], a[3], a[4], a[5]});
-    if (!value && s.bug != planted::look_hands_on_nothing) {
-        pass_on(s, a[0], a[1]);
+    const auto state = settle(s, k);
+    const auto owner = owner_in(a[3]);
+    if (const auto held = beside_others(state) ? held_beside(s, k, owner) : std::nullopt) {
+        const auto detail = read_detail(held->detail);
+        const auto since = detail ? since_in(detail->value) : std::string();
+        const auto left = held->ends - s.keys.now_ms();
+        return array_reply({integer_reply(1), string_reply(since.empty() ? "0" : detail->token),
+                            string_reply(since.empty() ? "0" : since), integer_reply(left)});
+    }
+    if (const auto permits = permits_in(a[6])) {
+        const auto n = permits_in_all(s, k, a[7]);
+        if (*permits > n) {
+            s.keys.zrem(k.queue, a[2]);
+            s.keys.hdel(k.waiters, a[2]);
+            if (n == 0) return array_reply({integer_reply(4)});
+            return array_reply({integer_reply(2), integer_reply(n)});
+        }
+    }
+    auto line = stand_in_line(s, k, {a[2], a[3], a[4], a[5], a[6]});
+    if (state != standing::exclusive && s.bug != planted::look_hands_on_nothing) {
+        serve(s, k, state, a[0], a[1]);
         line.items[1] = integer_reply(s.keys.pttl(k.lock));
         line.items[3] = integer_reply(s.keys.zrank(k.queue, a[2]).value_or(0));
     }
@@ -174,11 +120,21 @@ reply leave(script_call& s) {
         s.keys.zrem(k.queue, a[2]);
         s.keys.hdel(k.waiters, a[2]);
     }
-    if (starts_with_mark(s.keys.get(k.lock), a[3]) && s.bug != planted::leave_keeps_lock) {
-        pass_on(s, a[0], a[1]);
+    const auto value = s.keys.get(k.lock);
+    if (starts_with_mark(value, a[3])) {
+        if (value == a[4] || s.bug == planted::leave_keeps_lock) return integer_reply(0);
+        serve(s, k, standing::free, a[0], a[1]);
         return integer_reply(1);
     }
-    return integer_reply(0);
+    auto state = settle(s, k);
+    if (state == standing::exclusive) return integer_reply(0);
+    const auto owner = owner_in(a[3]);
+    const auto held = beside_others(state) ? s.keys.hget(k.details, owner) : std::nullopt;
+    const auto detail = read_detail(held);
+    const bool given = held && !(detail && detail->value == a[4]);
+    if (given && expel(s, k, owner)) state = standing::free;
+    serve(s, k, state, a[0], a[1]);
+    return integer_reply(given ? 1 : 0);
 }
 
 reply release(script_call& s) {
@@ -201,8 +157,20 @@ reply release(script_call& s) {
             return array_reply({integer_reply(1), string_reply(std::move(token))});
         }
     }
-    pass_on(s, a[1], a[2]);
+    serve(s, k, standing::free, a[1], a[2]);
     return array_reply({integer_reply(1)});
+}
+
+reply part(script_call& s) {
+    const auto k = keys_of(s);
+    const auto& a = s.arg;
+    auto state = settle(s, k);
+    if (state == standing::exclusive) return array_reply({integer_reply(2)});
+    const auto owner = owner_in(a[0]);
+    const bool held = beside_others(state) && s.keys.zscore(k.holders, owner);
+    if (held && expel(s, k, owner)) state = standing::free;
+    if (s.bug != planted::part_serves_nobody) serve(s, k, state, a[1], a[2]);
+    return array_reply({integer_reply(held ? 1 : 0)});
 }
 
 reply renew(script_call& s) {
@@ -223,6 +191,69 @@ reply renew(script_call& s) {
             integer_reply(ours && s.keys.pexpire(s.key[i], to_number(s.arg[2 * i + 1])) ? 1 : 0));
     }
     return array_reply(std::move(answers));
+}
+
+std::int64_t renew_one(script_call& s, const lock_keys& k, const std::string& value,
+                       std::int64_t ttl) {
+    std::optional<std::string> mark;
+    try {
+        mark = s.keys.get(k.lock);
+    } catch (const command_error&) {
+        return 0;
+    }
+    if (mark != "pawl:shared" && mark != "pawl:permits") return 0;
+    const auto owner = owner_in(value);
+    const auto held = held_beside(s, k, owner);
+    if (!held || held->ends <= s.keys.now_ms()) return 0;
+    s.keys.zadd(k.holders, static_cast<double>(s.keys.now_ms() + ttl), owner);
+    keep_until_the_last(s, k);
+    return 1;
+}
+
+reply renew_beside(script_call& s) {
+    std::vector<reply> answers;
+    for (std::size_t i = 0; i < s.key.size() / 3; ++i) {
+        lock_keys k;
+        k.lock = s.key[3 * i];
+        k.holders = s.key[3 * i + 1];
+        k.details = s.key[3 * i + 2];
+        const auto ttl = to_number(s.arg[2 * i + 1]);
+        answers.push_back(integer_reply(renew_one(s, k, s.arg[2 * i], ttl)));
+    }
+    return array_reply(std::move(answers));
+}
+
+reply downgrade(script_call& s) {
+    const auto k = keys_of(s);
+    const auto& a = s.arg;
+    const auto owner = owner_in(a[0]);
+    const auto ends = static_cast<double>(s.keys.now_ms() + to_number(a[1]));
+    auto state = settle(s, k);
+    if (state == standing::exclusive && s.keys.get(k.lock) == a[0]) {
+        s.keys.set(k.lock, "pawl:shared", to_number(a[1]), false);
+        forget_holders(s, k);
+        s.keys.zadd(k.holders, ends, owner);
+        s.keys.hset(k.details, owner, "1 " + a[2] + " " + a[0]);
+        s.keys.hset(k.details, "used", "1");
+        if (a[2] != "0") keep_readers_token(s, k, a[2]);
+        state = standing::shared;
+    } else if (state != standing::shared || !held_beside(s, k, owner)) {
+        return integer_reply(0);
+    } else {
+        s.keys.zadd(k.holders, ends, owner);
+    }
+    keep_until_the_last(s, k);
+    if (s.bug != planted::downgrade_serves_nobody) serve(s, k, state, a[3], a[4]);
+    return integer_reply(1);
+}
+
+reply resize(script_call& s) {
+    const auto k = keys_of(s);
+    const auto state = settle(s, k);
+    s.keys.hset(k.details, "n", s.arg[0]);
+    s.keys.pexpire(k.details, 86'400'000);
+    serve(s, k, state, s.arg[1], s.arg[2]);
+    return integer_reply(1);
 }
 
 reply adopt(script_call& s) {
@@ -248,15 +279,30 @@ std::optional<std::pair<std::string_view, std::string_view>> owner_and_client(
     return std::pair(owner, client);
 }
 
-reply force(script_call& s) {
-    const auto k = keys_of(s);
-    const auto value = s.keys.get(k.lock);
-    if (!value) return integer_reply(0);
-    const auto who = owner_and_client(*value);
+void tell_of_force(script_call& s, const std::string& value) {
+    const auto who = owner_and_client(value);
     if (who && s.bug != planted::force_tells_nobody)
         s.publish(s.arg[1] + std::string(who->second), "lost " + std::string(who->first));
-    if (s.bug != planted::force_keeps_token) next_token(s, k.fence, s.arg[0]);
-    pass_on(s, s.arg[0], s.arg[1]);
+}
+
+reply force(script_call& s) {
+    const auto k = keys_of(s);
+    const auto state = settle(s, k);
+    if (state == standing::free) {
+        serve(s, k, state, s.arg[0], s.arg[1]);
+        return integer_reply(0);
+    }
+    if (state == standing::exclusive) {
+        tell_of_force(s, s.keys.get(k.lock).value_or(""));
+    } else {
+        for (const auto& [owner, ends] : s.keys.zrange(k.holders)) {
+            const auto detail = read_detail(s.keys.hget(k.details, owner));
+            tell_of_force(s, detail ? detail->value : "");
+        }
+        forget_holders(s, k);
+    }
+    if (s.bug != planted::force_keeps_token) static_cast<void>(next_token(s, k.fence, s.arg[0]));
+    serve(s, k, standing::free, s.arg[0], s.arg[1]);
     return integer_reply(1);
 }
 
@@ -269,10 +315,23 @@ reply inspect(script_call& s) {
     items.push_back(integer_reply(s.keys.pttl(s.key[0])));
     items.push_back(text(s.keys.get(s.key[1])));
     items.push_back(integer_reply(s.keys.zcard(s.key[2])));
+    std::vector<reply> holders;
+    for (const auto& [owner, ends] : s.keys.zrange(s.key[3])) {
+        holders.push_back(string_reply(owner));
+        holders.push_back(string_reply(std::to_string(static_cast<std::int64_t>(ends))));
+    }
+    std::vector<reply> details;
+    for (const auto& [field, value] : s.keys.hgetall(s.key[4])) {
+        details.push_back(string_reply(field));
+        details.push_back(string_reply(value));
+    }
+    items.push_back(array_reply(std::move(holders)));
+    items.push_back(array_reply(std::move(details)));
+    items.push_back(string_reply(std::to_string(s.keys.now_ms())));
     return array_reply(std::move(items));
 }
 
-constexpr std::array<std::pair<std::string_view, twin>, 8> twins{{
+constexpr std::array<std::pair<std::string_view, twin>, 13> twins{{
     {"acquire", acquire},
     {"look", look},
     {"leave", leave},
@@ -281,6 +340,11 @@ constexpr std::array<std::pair<std::string_view, twin>, 8> twins{{
     {"adopt", adopt},
     {"force", force},
     {"inspect", inspect},
+    {"join", join},
+    {"part", part},
+    {"renew_beside", renew_beside},
+    {"downgrade", downgrade},
+    {"resize", resize},
 }};
 
 }  // namespace

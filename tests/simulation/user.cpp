@@ -58,6 +58,24 @@ duration user::ttl() {
     return duration(chance_.between(habits.ttl_least.count(), habits.ttl_most.count()));
 }
 
+lock_options user::wishes() {
+    const auto& habits = home_.around().what.users;
+    lock_options made;
+    made.ttl = ttl();
+    made.wait = kind_ == kind::endless ? forever : wait_;
+    if (chance_.chance(habits.max_hold))
+        made.max_hold = duration(chance_.between(20'000'000, 3'000'000'000));
+    made.fenced = !chance_.chance(habits.unfenced);
+    if (name_ == room && chance_.chance(habits.reads)) made.mode = lock_mode::shared;
+    if (name_ == pool && chance_.chance(habits.permits)) {
+        made.mode = lock_mode::permits;
+        made.permits = static_cast<std::uint32_t>(chance_.between(1, pool_permits));
+        made.of = pool_permits;
+    }
+    made.fair = chance_.chance(habits.fair);
+    return made;
+}
+
 void user::ask() {
     if (finishing_) return rest();
     const auto& habits = home_.around().what.users;
@@ -67,17 +85,12 @@ void user::ask() {
             : chance_.chance(habits.limited) ? kind::limited
                                              : kind::endless;
     wait_ = kind_ == kind::once ? duration{} : duration(chance_.between(0, 1'500'000'000));
-    lock_options options;
-    options.ttl = ttl();
-    options.wait = kind_ == kind::endless ? forever : wait_;
-    if (chance_.chance(habits.max_hold))
-        options.max_hold = duration(chance_.between(20'000'000, 3'000'000'000));
-    options.fenced = !chance_.chance(habits.unfenced);
+    const auto options = wishes();
     ++number_;
     waiting_ = true;
     cancelled_ = false;
     asked_at_ = home_.time().now();
-    question_ = home_.around().judge.asked(name_, std::min(options.ttl, options.max_hold));
+    question_ = home_.around().judge.asked(name_, options);
     say("asks for " + name_);
     signal_ = std::make_unique<asio::cancellation_signal>();
     auto done = asio::bind_cancellation_slot(
@@ -90,7 +103,9 @@ void user::ask() {
         const try_options once{.ttl = options.ttl,
                                .max_hold = options.max_hold,
                                .mode = options.mode,
-                               .fenced = options.fenced};
+                               .fenced = options.fenced,
+                               .permits = options.permits,
+                               .of = options.of};
         home_.locks().async_try_acquire(name_, once, std::move(done));
     } else {
         home_.locks().async_acquire(name_, options, std::move(done));
@@ -154,8 +169,28 @@ void user::work() {
     judge.wrote(tenure_);
     const auto now = home_.around().world.now();
     if (finishing_ || now >= until_) return give_back();
+    if (name_ == room && question_.mode == lock_mode::exclusive &&
+        chance_.chance(home_.around().what.users.downgrades))
+        return step_down();
     const auto step = std::min<instant>(until_ - now, 40ms);
     later(instant(chance_.between(step.count() / 2, step.count())), &user::work);
+}
+
+void user::step_down() {
+    say("steps down");
+    question_.mode = lock_mode::shared;
+    home_.around().judge.steps_down(tenure_);
+    lock_.async_downgrade(
+        asio::bind_executor(home_.home().get_executor(),
+                            [this](const boost::system::error_code& ec) { stepped_down(ec); }));
+}
+
+void user::stepped_down(const boost::system::error_code& ec) {
+    if (dead_) return;
+    say("stepped down: " + ec.message());
+    if (ec && ec != make_error_code(errc::lost))
+        home_.around().judge.fail("I6", label_ + " could not step down: " + ec.message());
+    work();
 }
 
 void user::give_back() {
@@ -173,7 +208,7 @@ void user::give_back() {
 void user::given_back(release_result found) {
     if (dead_) return;
     say(std::string("released: ") + to_string(found));
-    home_.around().judge.released(name_, token_, sure_, until_, found);
+    home_.around().judge.released(name_, {token_, question_.mode}, sure_, until_, found);
     let_go();
 }
 

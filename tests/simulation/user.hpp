@@ -31,7 +31,10 @@ private:
     void cancel();
     void answered(const boost::system::error_code& ec, held_lock lock);
     [[nodiscard]] bool may_fail(const boost::system::error_code& ec) const;
+    [[nodiscard]] lock_options wishes();
     void work();
+    void step_down();
+    void stepped_down(const boost::system::error_code& ec);
     void give_back();
     void given_back(release_result found);
     void let_go();

@@ -18,6 +18,7 @@ redis::options options_of(const plan& what) {
 std::vector<std::string> names_of(const plan& what) {
     std::vector<std::string> made{"gate"};
     if (what.names > 1) made.emplace_back("door");
+    if (what.mixed) made.insert(made.end(), {std::string(room), std::string(pool)});
     return made;
 }
 
@@ -192,9 +193,10 @@ void world::come_up() {
 void world::evict(const disturbance& one) {
     const auto where = keys_of(one);
     const auto& name = names_[one.which % names_.size()];
-    const std::array keys{where.lock, where.fence, where.queue, where.waiters};
-    const auto& key = keys[one.which / 5 % keys.size()];
-    if (key == where.lock) judge_.disturbed(&name);
+    const auto keys = where.all();
+    const auto which = one.which / 5 % keys.size();
+    const std::string key(keys[which]);
+    if (key != where.fence && key != where.queue && key != where.waiters) judge_.disturbed(&name);
     network_.disturb([&](simulated_redis& server) { server.evict(key); });
 }
 

@@ -51,6 +51,18 @@ TEST_P(Worlds, KeepEveryPromise) {
 // - The message of a grant is slow; a look finds the lock given, but its window is over before it
 //   is confirmed. Then the message comes. Its instant must not be counted from that look, which was
 //   later than the grant.
+// - A process is stopped while it inherits a lock, and goes on when that is over. Its look finds
+//   the lock somebody else's and takes a new place in line; then the old gift is read. It must be
+//   asked about before it is believed, and whoever is granted a lock must not leave a place behind.
+// - B asks, and the server does not know the script. Before B's question is sent in full, A's
+//   release names B as its heir. The question then finds B's own lock, and takes a place in line
+//   for who has it already.
+// - A waiter is granted a lock, an operator takes it away, a look gives it to the same waiter
+// again,
+//   and only then the first message is read. It is older than the look that found the waiter in
+//   line: it must not be believed.
+// - Readers are in, the server comes up with what was true before them, and others join: they must
+//   not be given the number of readers whose time is over.
 // - A renewal fails at once, without a word from the network. It must not be tried again at once.
 INSTANTIATE_TEST_SUITE_P(Swarm, Worlds, testing::Range(std::uint64_t{0}, shares));
 
