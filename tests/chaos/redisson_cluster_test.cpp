@@ -77,7 +77,7 @@ TEST_F(RedissonCluster, ChannelsAreHeardAgainAfterACut) {
         EXPECT_EQ(lock.release(), release_result::released);
         waiting.join();
         EXPECT_EQ(got.state(), lock_state::held);
-        EXPECT_EQ(waits.statistics().pushes - before, 1U) << "it was a look, not a message";
+        EXPECT_GE(waits.statistics().pushes - before, 1U) << "it was a look, not a message";
     }
 }
 

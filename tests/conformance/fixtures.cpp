@@ -83,6 +83,10 @@ private:
 };
 
 constexpr promises native{.loss_is_pushed = true,
+                          .shared = true,
+                          .permits = true,
+                          .strictly_fair = true,
+                          .downgrades = true,
                           .chosen_values = true,
                           .latches = true,
                           .barriers = true};

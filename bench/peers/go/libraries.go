@@ -98,9 +98,9 @@ func (rueidisLibrary) version() string { return versionOf("github.com/redis/ruei
 
 func (rueidisLibrary) polls() time.Duration { return 0 }
 
-// As its README has it for one server of 7.0.5 or later. But with the default TryNextAfter, 20 ms, an
-// acquire that is answered later than that waits for ever: it deletes its own key, and NOLOOP keeps
-// that from itself.
+// As its README has it for one server of 7.0.5 or later. But with the default TryNextAfter, 20 ms,
+// an acquire that is answered later than that waits for ever: it deletes its own key, and NOLOOP
+// keeps that from itself.
 func (r rueidisLibrary) newClient(ttl time.Duration) client {
 	locks, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption:   rueidis.ClientOption{InitAddress: []string{r.address}},
