@@ -228,8 +228,9 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const cl
         mine.stands_again = here.given && is_line(line) && line.items[0].number == 0;
         if (!here.given && line.items.size() == 4 && line.items[0].number == 1) {
             // The message was lost, but the lock is ours; what is left of the window counts from
-            // the question.
-            const auto rest = std::chrono::milliseconds(number(line.items[3]));
+            // the question. More than all of it means that the server's clock was set back.
+            const auto left_of_it = std::chrono::milliseconds(number(line.items[3]));
+            const auto rest = std::min<duration>(left_of_it, here.window);
             grant given;
             given.deadline = asked + rest - drift(rest);
             given.token = fencing_token(static_cast<std::uint64_t>(number(line.items[1])));
