@@ -9,8 +9,6 @@
 #include <array>
 #include <charconv>
 
-namespace asio = boost::asio;
-
 namespace pawl::redis {
 namespace {
 
