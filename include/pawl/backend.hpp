@@ -93,6 +93,7 @@ struct promises {
     bool strictly_fair = false;
     bool downgrades = false;
     bool chosen_values = false;  // `claim::value`, and `adopt`
+    bool several = false;        // `acquire_several`
     // Count-down latches; and whether it numbers their generations, which a barrier needs.
     bool latches = false;
     bool barriers = false;
@@ -146,6 +147,10 @@ public:
     // the service can still be told to drop, and a grant that arrives late is given back.
     virtual boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                                  time_point give_up_at) = 0;
+
+    // Takes all of these alone if all are free, or none of them (empty), in one request. As for
+    // `acquire` when it throws or is cancelled. Asked of services that promise `several`.
+    virtual boost::asio::awaitable<std::vector<grant>> acquire_several(std::span<const claim> what);
 
     // Extends each; in as few requests as the service allows. Never creates a lock. Does not throw.
     virtual boost::asio::awaitable<void> renew(std::span<renewal> batch) = 0;

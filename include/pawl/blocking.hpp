@@ -139,10 +139,11 @@ public:
     held_lock adopt(std::string_view name, std::string_view value, try_options options = {},
                     std::stop_token cancel = {});
 
-    // All of 1 to 256 names or none, within one `options.wait`; each name counts once. They are
-    // taken one after the other, in the order of their bytes, so that two who name the same locks
-    // never wait for each other. errc::lost: one was lost before the last one came. Whatever fails
-    // or is cancelled leaves nothing behind.
+    // All of 1 to 256 names or none, within one `options.wait`; each name counts once. Where one
+    // request can take all that are free, it is asked first. Else they are taken one after the
+    // other, in the order of their bytes, so that two who name the same locks never wait for each
+    // other. errc::lost: one was lost before the last one came. Whatever fails or is cancelled
+    // leaves nothing behind.
     held_locks acquire_all(std::vector<std::string> names, lock_options options = {},
                            std::stop_token cancel = {});
     // Empty: at least one is somebody else's.

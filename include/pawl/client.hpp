@@ -82,9 +82,10 @@ public:
     }
 
     // void(error_code, held_locks). All of 1 to 256 names or none, within one `options.wait`; each
-    // name counts once. They are taken one after the other, in the order of their bytes, so that
-    // two who name the same locks never wait for each other. errc::lost: one was lost before the
-    // last one came. Whatever fails or is cancelled leaves nothing behind.
+    // name counts once. Where one request can take all that are free, it is asked first. Else they
+    // are taken one after the other, in the order of their bytes, so that two who name the same
+    // locks never wait for each other. errc::lost: one was lost before the last one came. Whatever
+    // fails or is cancelled leaves nothing behind.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {

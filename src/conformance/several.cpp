@@ -38,6 +38,23 @@ void several_are_taken_as_one(fixture& of) {
     require(all_free(other, {"a", "b", "c"}), "something is left behind");
 }
 
+bool at_once(const promises& promised) { return promised.several; }
+
+void several_free_ones_are_one_request(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    (void)locks.acquire_all({"a", "b"}, options).release();  // a server may have to be taught first
+    const auto before = locks.statistics().requests;
+    auto all = locks.acquire_all({"a", "b", "c", "d"}, options);
+    require_equal(locks.statistics().requests, before + 1, "requests for four free locks");
+    (void)all.release();
+    auto busy = other.acquire("d", options);
+    const auto then = locks.statistics().requests;
+    require(!locks.try_acquire_all({"a", "b", "c", "d"}, once), "a busy lock was taken");
+    require_equal(locks.statistics().requests, then + 1, "requests to find one of four busy");
+    require(all_free(other, {"a", "b", "c"}), "a try left something behind");
+}
+
 void one_that_is_busy_leaves_none(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where), other(here.where);
@@ -159,6 +176,7 @@ void senseless_sets_are_refused(fixture& of) {
 
 constexpr promise list[] = {
     {"several_are_taken_as_one", everybody, several_are_taken_as_one},
+    {"several_free_ones_are_one_request", at_once, several_free_ones_are_one_request},
     {"one_that_is_busy_leaves_none", everybody, one_that_is_busy_leaves_none},
     {"cancelled_before_the_last_leaves_none", everybody, cancelled_before_the_last_leaves_none},
     {"opposite_orders_do_not_block", everybody, opposite_orders_do_not_block},

@@ -23,6 +23,12 @@ asio::awaitable<std::optional<grant>> backend::adopt([[maybe_unused]] const clai
     co_return std::nullopt;
 }
 
+asio::awaitable<std::vector<grant>> backend::acquire_several(
+    [[maybe_unused]] std::span<const claim> what) {
+    cannot("take several locks at once");
+    co_return std::vector<grant>{};
+}
+
 asio::awaitable<void> backend::resize([[maybe_unused]] std::string_view name,
                                       [[maybe_unused]] std::uint32_t permits) {
     cannot("count permits");

@@ -92,6 +92,21 @@ asio::awaitable<taken> engine::acquire(std::string name, lock_options options, b
     co_return keep(std::move(got), options.max_hold);
 }
 
+asio::awaitable<std::vector<taken>> engine::acquire_several(const std::vector<std::string>& names,
+                                                            lock_options options) {
+    refuse_closed();
+    std::vector<claim> all;
+    all.reserve(names.size());
+    for (const auto& name : names)
+        all.push_back(claim_of(name, options));
+    auto given = co_await backend_->acquire_several(all);
+    std::vector<taken> mine;
+    mine.reserve(given.size());
+    for (std::size_t i = 0; i < given.size(); ++i)
+        mine.push_back(keep(hold{std::move(all[i]), std::move(given[i])}, options.max_hold));
+    co_return mine;
+}
+
 asio::awaitable<taken> engine::acquire_as(std::string name, std::string value, lock_options options,
                                           bool adopting) {
     check_name(name);

@@ -40,6 +40,12 @@ public:
     // Strand. An empty result: somebody else's, where `once`. Throws pawl::error.
     boost::asio::awaitable<taken> acquire(std::string name, lock_options options, bool once);
 
+    // Strand. All of these if all are free, in one request; empty: one is somebody else's, and none
+    // was taken. Only of services that can.
+    [[nodiscard]] bool takes_several() const { return backend_->promised().several; }
+    boost::asio::awaitable<std::vector<taken>> acquire_several(
+        const std::vector<std::string>& names, lock_options options);
+
     // Strand. Asks once for a hold under a value of the caller's own; adopting, for what is held so
     // already. An empty result: somebody else's, or not held so.
     boost::asio::awaitable<taken> acquire_as(std::string name, std::string value,

@@ -81,6 +81,28 @@ void give_back(engine& home, const std::vector<taken>& mine) {
         home.release(*each, {});
 }
 
+// Where one request can: all that are free now. Empty: not all of them are, or it is not known.
+asio::awaitable<std::vector<taken>> take_at_once(engine::ptr home,
+                                                 const std::vector<std::string>& names,
+                                                 request how) {
+    std::vector<taken> mine;
+    try {
+        mine = co_await home->acquire_several(names, how.options);
+    } catch (const error& e) {
+        const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
+        if (how.once || !passing) throw;
+    }
+    co_return mine;
+}
+
+// An owner may have some of them already.
+bool may_be_at_once(const engine& home, const std::shared_ptr<owner>& who, std::size_t names,
+                    const request& how) {
+    const bool plain = how.options.mode == lock_mode::exclusive && !how.options.fair;
+    return !who && names > 1 && plain && (!how.once || how.once->tries == 1) &&
+           home.takes_several();
+}
+
 }  // namespace
 
 request to_request(const try_options& options) {
@@ -126,6 +148,10 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::shared_ptr<o
     names.erase(std::unique(names.begin(), names.end()), names.end());
     const auto give_up_at = plus(home->time().now(), how.options.wait);
     std::vector<taken> mine;
+    if (may_be_at_once(*home, who, names.size(), how)) {
+        mine = co_await take_at_once(home, names, how);
+        if (!mine.empty() || how.once) co_return mine;
+    }
     mine.reserve(names.size());
     try {
         for (const auto& name : names) {

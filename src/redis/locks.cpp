@@ -91,6 +91,7 @@ promises locks::promised() const noexcept {
     made.loss_is_pushed = true;
     made.shared = made.permits = made.strictly_fair = made.downgrades = true;
     made.chosen_values = true;
+    made.several = true;
     made.latches = true;
     made.barriers = true;
     return made;

@@ -49,6 +49,28 @@ TEST_F(LostReplies, OfATryAreReportedAndUndone) {
     }
 }
 
+// Several are asked for in one request, it is carried out, and its answer is lost. One that waits
+// asks again for each; one that does not says that it does not know. Neither leaves any behind.
+TEST_F(LostReplies, OfSeveralLocksLeaveNone) {
+    for (const fate how : {fate::lose_reply, fate::cut_reply, fate::lose_request}) {
+        client locks = proxied();
+        (void)locks.acquire_all({"a", "b", "c"}, {.ttl = long_ttl, .wait = patience}).release();
+        ASSERT_TRUE(clean());
+        proxy.inject({.which = script(scripts::several), .what = how});
+        auto all = locks.acquire_all({"a", "b", "c"}, {.ttl = long_ttl, .wait = patience});
+        EXPECT_EQ(all.state(), lock_state::held);
+        EXPECT_EQ(all.release(), release_result::released);
+        EXPECT_TRUE(clean());
+        proxy.inject({.which = script(scripts::several), .what = how});
+        const auto what = failure_of([&] {
+            (void)locks.try_acquire_all({"a", "b", "c"}, {.ttl = long_ttl});
+        });
+        ASSERT_TRUE(what.has_value());
+        EXPECT_EQ(what->reason, errc::unreachable) << what;
+        EXPECT_TRUE(clean());
+    }
+}
+
 // It was somebody else's: the place in line that the lost answer was about must not stay behind
 // either.
 TEST_F(LostReplies, OfAnAcquireOfAHeldLockLeaveNoPlaceInLine) {

@@ -88,6 +88,7 @@ constexpr promises native{.loss_is_pushed = true,
                           .strictly_fair = true,
                           .downgrades = true,
                           .chosen_values = true,
+                          .several = true,
                           .latches = true,
                           .barriers = true};
 

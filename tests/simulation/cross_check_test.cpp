@@ -59,7 +59,8 @@ public:
         if (dice < 66) return {"part", six_keys(), {value(), floor(), "ch:", run()}};
         if (dice < 73) return leave();
         if (dice < 77) return renew();
-        if (dice < 79) return adopt();
+        if (dice < 78) return adopt();
+        if (dice < 79) return several();
         if (dice < 84) return renew_beside();
         if (dice < 86)
             return {"downgrade",
@@ -186,6 +187,16 @@ private:
             all.keys.push_back(key(""));
             all.arguments.push_back(present_or_new_value());
             all.arguments.push_back(ttl());
+        }
+        return all;
+    }
+    operation several() {
+        operation all{"several", {}, {ttl(), chance_.chance(0.2) ? "" : floor()}};
+        for (const char* const lock : {"1", "2"}) {
+            lock_ = lock;
+            pick_client();
+            all.keys.insert(all.keys.end(), {key(""), key(":f")});
+            all.arguments.push_back(value());
         }
         return all;
     }
@@ -406,6 +417,8 @@ void expect_every_outcome(const std::map<std::string, int>& seen, int messages) 
                                   "leave 1",
                                   "renew 1 of 2",
                                   "renew 0 of 2",
+                                  "several 1 of 3",
+                                  "several 0 of 2",
                                   "adopt 1 of 2",
                                   "adopt 0 of 1",
                                   "force 0",

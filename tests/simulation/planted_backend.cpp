@@ -60,6 +60,9 @@ public:
     asio::awaitable<bool> force_release(std::string_view name) override {
         return right_->force_release(name);
     }
+    asio::awaitable<std::vector<grant>> acquire_several(std::span<const claim> what) override {
+        return right_->acquire_several(what);
+    }
     asio::awaitable<std::optional<grant>> downgrade(const hold& what) override {
         return right_->downgrade(what);
     }

@@ -256,6 +256,20 @@ reply resize(script_call& s) {
     return integer_reply(1);
 }
 
+reply several(script_call& s) {
+    const auto locks = s.key.size() / 2;
+    for (std::size_t i = 0; i < locks; ++i)
+        if (s.keys.get(s.key[2 * i]))
+            return array_reply({integer_reply(0), integer_reply(static_cast<std::int64_t>(i + 1))});
+    std::vector<reply> answer{integer_reply(1)};
+    for (std::size_t i = 0; i < locks; ++i) {
+        s.keys.set(s.key[2 * i], s.arg[2 + i], to_number(s.arg[0]), false);
+        answer.push_back(
+            string_reply(s.arg[1].empty() ? "0" : next_token(s, s.key[2 * i + 1], s.arg[1])));
+    }
+    return array_reply(std::move(answer));
+}
+
 reply adopt(script_call& s) {
     if (s.keys.get(s.key[0]) != s.arg[0]) return array_reply({integer_reply(0)});
     s.keys.pexpire(s.key[0], to_number(s.arg[1]));
@@ -331,13 +345,14 @@ reply inspect(script_call& s) {
     return array_reply(std::move(items));
 }
 
-constexpr std::array<std::pair<std::string_view, twin>, 13> twins{{
+constexpr std::array<std::pair<std::string_view, twin>, 14> twins{{
     {"acquire", acquire},
     {"look", look},
     {"leave", leave},
     {"release", release},
     {"renew", renew},
     {"adopt", adopt},
+    {"several", several},
     {"force", force},
     {"inspect", inspect},
     {"join", join},
