@@ -16,7 +16,8 @@ function(pawl_own target)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND PAWL_SANITIZE)
         # What the sanitizers add confuses GCC's analysis of the flow.
         target_compile_options(${target} PRIVATE
-            -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+            -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds
+            -Wno-mismatched-new-delete)
     endif()
     target_include_directories(${target} PRIVATE
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
