@@ -26,7 +26,8 @@ public:
     bool try_lock_shared();
     void unlock_shared() noexcept;
     // From exclusive to shared, without letting a writer come between; `unlock_shared` ends it.
-    // Throws errc::lost when the hold ended first: then `unlock` it.
+    // Throws errc::lost when the hold ended first: then `unlock` it; errc::bad_option where this
+    // thread has none.
     void downgrade();
 
     // Of the calling thread's hold, between lock and unlock. All readers between two writers have

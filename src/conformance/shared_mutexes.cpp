@@ -109,6 +109,8 @@ void a_shared_mutex_is_downgraded(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where), other(here.where);
     shared_mutex mine(locks, "it", options), same(other, "it", options);
+    require_equal(failure_of([&] { mine.downgrade(); }), errc::bad_option,
+                  "a downgrade of what this thread does not hold");
     mine.lock();
     const fencing_token token = mine.token();
     mine.downgrade();

@@ -45,6 +45,12 @@ void shared_mutex::unlock() noexcept {
 
 void shared_mutex::unlock_shared() noexcept { unlock(); }
 
-void shared_mutex::downgrade() { holds_.mine().downgrade(); }
+void shared_mutex::downgrade() {
+    auto& mine = holds_.mine();
+    if (!mine)
+        throw error(errc::bad_option, "This thread does not hold '" + name_ +
+                                          "', so it has nothing to downgrade; lock it first.");
+    mine.downgrade();
+}
 
 }  // namespace pawl::blocking
