@@ -71,6 +71,8 @@ public:
         one->answered.ring();
     }
 
+    [[nodiscard]] bool is_asked() const { return !open_.empty(); }
+
     std::vector<std::string> asked;
     std::string released;  // the proof by which it was
 
@@ -118,6 +120,9 @@ protected:
     ~KeeperOnDemand() override {
         keeper_.stop();
         settle();
+        // A question keeps who waits for its answer.
+        while (service_.is_asked())
+            answer(word::silence);
     }
 
     std::shared_ptr<core::lease> make_lease() {
