@@ -90,9 +90,9 @@ void waiters_of_a_latch_are_pushed(fixture& of) {
     std::vector<std::unique_ptr<aside>> waiting;
     std::atomic<int> gone_on = 0;
     for (int i = 0; i < 5; ++i) {
-        clients.push_back(std::make_unique<blocking::client>(here.where));
-        waiting.push_back(std::make_unique<aside>([&, i] {
-            latch one(*clients[static_cast<std::size_t>(i)], "it");
+        auto& its = *clients.emplace_back(std::make_unique<blocking::client>(here.where));
+        waiting.push_back(std::make_unique<aside>([&gone_on, &its] {
+            latch one(its, "it");
             if (one.wait_for(patience)) ++gone_on;
         }));
     }
