@@ -62,6 +62,16 @@ struct try_options {
             .of = options.of};
 }
 
+// The same hold, asked for by a single try.
+[[nodiscard]] constexpr try_options one_try(const lock_options& options) noexcept {
+    return {.ttl = options.ttl,
+            .max_hold = options.max_hold,
+            .mode = options.mode,
+            .fenced = options.fenced,
+            .permits = options.permits,
+            .of = options.of};
+}
+
 static_assert(std::is_trivially_copyable_v<lock_options> &&
               std::is_trivially_copyable_v<try_options>);
 

@@ -14,6 +14,9 @@ namespace pawl::blocking {
 class thread_holds {
 public:
     void keep(held_lock mine);
+    // Acquires and keeps it; false: somebody else's, or still so after `wait`.
+    bool try_acquire(client& locks, const std::string& name, const lock_options& options);
+    bool acquire(client& locks, const std::string& name, lock_options options, duration wait);
     // Out of here: the calling thread's, else the oldest of another thread, else an empty one.
     [[nodiscard]] held_lock take() noexcept;
     // Valid until the calling thread takes it; an empty one where it has none.

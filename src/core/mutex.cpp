@@ -7,28 +7,9 @@ mutex::mutex(client& locks, std::string name, lock_options options)
 
 void mutex::lock() { lock_for(forever); }
 
-bool mutex::try_lock() {
-    const try_options once{.ttl = options_.ttl,
-                           .max_hold = options_.max_hold,
-                           .mode = options_.mode,
-                           .fenced = options_.fenced};
-    auto held = locks_->try_acquire(name_, once);
-    if (!held) return false;
-    holds_.keep(std::move(held));
-    return true;
-}
+bool mutex::try_lock() { return holds_.try_acquire(*locks_, name_, options_); }
 
-bool mutex::lock_for(duration wait) {
-    auto options = options_;
-    options.wait = std::max(wait, duration{});
-    try {
-        holds_.keep(locks_->acquire(name_, options));
-        return true;
-    } catch (const error& e) {
-        if (e.reason() == errc::timed_out) return false;
-        throw;
-    }
-}
+bool mutex::lock_for(duration wait) { return holds_.acquire(*locks_, name_, options_, wait); }
 
 void mutex::unlock() noexcept {
     if (auto mine = holds_.take()) mine.release();

@@ -43,13 +43,7 @@ held_lock semaphore::take(std::uint32_t permits, duration wait, std::stop_token 
 
 held_lock semaphore::try_take(std::uint32_t permits) {
     return ask_for(permits, [&](const lock_options& options) {
-        const try_options once{.ttl = options.ttl,
-                               .max_hold = options.max_hold,
-                               .mode = options.mode,
-                               .fenced = options.fenced,
-                               .permits = options.permits,
-                               .of = options.of};
-        return locks_->try_acquire(name_, once);
+        return locks_->try_acquire(name_, one_try(options));
     });
 }
 

@@ -1,7 +1,5 @@
 #include <pawl/shared_mutex.hpp>
 
-#include <algorithm>
-
 namespace pawl::blocking {
 
 shared_mutex::shared_mutex(client& locks, std::string name, lock_options options)
@@ -16,27 +14,15 @@ void shared_mutex::lock_shared() { lock_for(lock_mode::shared, forever); }
 bool shared_mutex::try_lock_shared() { return try_once(lock_mode::shared); }
 
 bool shared_mutex::try_once(lock_mode mode) {
-    const try_options once{.ttl = options_.ttl,
-                           .max_hold = options_.max_hold,
-                           .mode = mode,
-                           .fenced = options_.fenced};
-    auto held = locks_->try_acquire(name_, once);
-    if (!held) return false;
-    holds_.keep(std::move(held));
-    return true;
+    auto options = options_;
+    options.mode = mode;
+    return holds_.try_acquire(*locks_, name_, options);
 }
 
 bool shared_mutex::lock_for(lock_mode mode, duration wait) {
     auto options = options_;
     options.mode = mode;
-    options.wait = std::max(wait, duration{});
-    try {
-        holds_.keep(locks_->acquire(name_, options));
-        return true;
-    } catch (const error& e) {
-        if (e.reason() == errc::timed_out) return false;
-        throw;
-    }
+    return holds_.acquire(*locks_, name_, options, wait);
 }
 
 void shared_mutex::unlock() noexcept {

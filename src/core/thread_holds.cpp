@@ -19,6 +19,26 @@ void thread_holds::keep(held_lock mine) {
     all_.push_front({std::this_thread::get_id(), std::move(mine)});
 }
 
+bool thread_holds::try_acquire(client& locks, const std::string& name,
+                               const lock_options& options) {
+    auto held = locks.try_acquire(name, one_try(options));
+    if (!held) return false;
+    keep(std::move(held));
+    return true;
+}
+
+bool thread_holds::acquire(client& locks, const std::string& name, lock_options options,
+                           duration wait) {
+    options.wait = std::max(wait, duration{});
+    try {
+        keep(locks.acquire(name, options));
+        return true;
+    } catch (const error& e) {
+        if (e.reason() == errc::timed_out) return false;
+        throw;
+    }
+}
+
 held_lock thread_holds::take() noexcept {
     const std::lock_guard lock(guard_);
     if (all_.empty()) return {};

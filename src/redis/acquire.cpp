@@ -7,9 +7,6 @@
 #include "../core/chance.hpp"
 #include "../core/permits.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include <array>
 #include <span>
 

@@ -11,6 +11,11 @@
 
 namespace pawl::redis {
 
+// A latch's waiter looks this often: the last resort where a message was lost, and how a dead
+// connection is noticed.
+inline constexpr duration latch_look_at_least = std::chrono::seconds(4);
+inline constexpr duration latch_look_at_most = std::chrono::seconds(6);
+
 // Used on one strand.
 class ears {
 public:

@@ -14,8 +14,7 @@ struct keys {
     std::string queue;    // ZSET: waiter -> time of arrival
     std::string waiters;  // HASH: waiter -> its lease, claim window, wish and value
     std::string holders;  // ZSET: who holds it beside others -> when the lease ends
-    std::string
-        details;  // HASH: the same -> permits, token and value; and how many permits there are
+    std::string details;  // HASH: the same -> permits, token, value; how many permits there are
 
     // As most scripts want them.
     [[nodiscard]] std::array<std::string_view, 6> all() const noexcept {

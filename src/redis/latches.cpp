@@ -1,5 +1,6 @@
 #include "latches.hpp"
 
+#include "lock_base.hpp"
 #include "redis_scripts.hpp"
 #include "server_errors.hpp"
 
@@ -16,16 +17,6 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis {
 namespace {
-
-// The last resort where a message was lost, and how a dead connection is noticed.
-constexpr duration look_at_least = 4s;
-constexpr duration look_at_most = 6s;
-// A wait that ends during a question still gets the answer.
-constexpr duration least_silence = 300ms;
-
-std::string milliseconds(duration d) {
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count());
-}
 
 std::uint64_t number(std::string_view text) {
     std::uint64_t value = 0;
@@ -201,7 +192,7 @@ asio::awaitable<bool> native_latches::wait(std::string_view name, std::uint64_t 
             continue;
         }
         const auto look_at =
-            now() + core::random_between(*context_.time, look_at_least, look_at_most);
+            now() + core::random_between(*context_.time, latch_look_at_least, latch_look_at_most);
         auto heard = news::none;
         while (heard == news::none) {
             const bool rung = co_await mine.woken.wait_until(std::min(look_at, give_up_at));

@@ -81,7 +81,6 @@ asio::awaitable<void> lock_base::undo_by(const saying& say, duration ttl,
             } else if (!worth_retrying(answer.text)) {
                 break;
             }
-        } catch (const connection_lost&) {
         } catch (const error&) {}
         if (closing_) break;
         co_await pause(100ms, 400ms);
@@ -97,7 +96,6 @@ asio::awaitable<void> lock_base::release_later_by(const saying& say, duration tt
             if (!link_->connected()) co_await connect(until);
             const auto answer = co_await say(until);
             if (found(answer) != release_result::unknown || !worth_retrying(answer.text)) co_return;
-        } catch (const connection_lost&) {
         } catch (const error&) {}
     }
 }

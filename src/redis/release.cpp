@@ -106,7 +106,6 @@ asio::awaitable<release_result> locks::release(const hold& what) {
         const auto answer = co_await give_back(what, to, turn, give_up_at);
         result = found(answer);
         inherit(what.claim.name, where, to, answer, asked);
-    } catch (const connection_lost&) {
     } catch (const error&) {}
     if (result == release_result::unknown && !closing_)
         asio::co_spawn(context_.strand, release_later(what), asio::detached);

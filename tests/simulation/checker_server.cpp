@@ -193,8 +193,9 @@ void checker::look_at_holders(book& at, const call& what) {
     for (const auto& [owner, one] : at.beside)
         out += one.permits;
     const bool calm = at.disturbed < instant{} && clock_set_ < instant{};
-    if (calm && what.script != "renew_beside" && &at == &books_[std::string(pool)] &&
-        out > pool_permits)
+    const auto pooled = books_.find(std::string(pool));
+    const bool counts = pooled != books_.end() && &pooled->second == &at;
+    if (calm && what.script != "renew_beside" && counts && out > pool_permits)
         fail("I1", std::to_string(out) + " permits are out at the server");
     for (const auto& [id, one] : tenures_)
         if (&books_.at(one.name) == &at) check_ours(one, "after " + std::string(what.script));

@@ -100,13 +100,7 @@ void user::ask() {
                                 answered(ec, std::move(lock));
                             }));
     if (kind_ == kind::once) {
-        const try_options once{.ttl = options.ttl,
-                               .max_hold = options.max_hold,
-                               .mode = options.mode,
-                               .fenced = options.fenced,
-                               .permits = options.permits,
-                               .of = options.of};
-        home_.locks().async_try_acquire(name_, once, std::move(done));
+        home_.locks().async_try_acquire(name_, one_try(options), std::move(done));
     } else {
         home_.locks().async_acquire(name_, options, std::move(done));
     }

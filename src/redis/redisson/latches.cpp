@@ -3,13 +3,13 @@
 #include "redisson_scripts.hpp"
 
 #include "../../core/chance.hpp"
+#include "../lock_base.hpp"
 #include "../server_errors.hpp"
 
 #include <pawl/options.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -19,14 +19,8 @@ using namespace std::chrono_literals;
 namespace pawl::redis::redisson {
 namespace {
 
-// The last resort where a message was lost.
-constexpr duration look_at_least = 4s;
-constexpr duration look_at_most = 6s;
-// A wait that ends during a question still gets the answer.
-constexpr duration least_silence = 300ms;
-
 void refuse_latch(const reply& answer, const std::string& key) {
-    if (answer.what == reply::kind::error && answer.text.find("WRONGTYPE") != std::string::npos)
+    if (of_another_type(answer))
         throw error(errc::wrong_type,
                     key +
                         ": holds something that is no RCountDownLatch of Redisson's; choose "
@@ -35,9 +29,7 @@ void refuse_latch(const reply& answer, const std::string& key) {
 }
 
 std::uint64_t count_in(const reply& answer) {
-    std::int64_t count = 0;
-    std::from_chars(answer.text.data(), answer.text.data() + answer.text.size(), count);
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0));
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(number(answer), 0));
 }
 
 enum class news : std::uint8_t { none, open, look };
@@ -148,7 +140,7 @@ asio::awaitable<bool> java_latches::wait(std::string_view name, std::uint64_t,
             continue;
         }
         const auto look_at =
-            now() + core::random_between(*context_.time, look_at_least, look_at_most);
+            now() + core::random_between(*context_.time, latch_look_at_least, latch_look_at_most);
         const bool rung = co_await mine.woken.wait_until(std::min(look_at, give_up_at));
         if (rung && read_messages(mine.messages) == news::open) co_return true;
         if (now() >= give_up_at) co_return false;

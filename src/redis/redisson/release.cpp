@@ -108,7 +108,6 @@ asio::awaitable<void> locks::forget(std::string latch) {
     try {
         const std::array<std::string_view, 2> words{"DEL", latch};
         co_await link_->exec(words, soon());
-    } catch (const connection_lost&) {
     } catch (const error&) {}  // it has an end of its own
 }
 
