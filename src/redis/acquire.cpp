@@ -138,7 +138,8 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const cl
             here.asked_server_ms = number(line.items[2]);
         }
         auto look_at = now() + core::random_between(time(), look_at_least, look_at_most);
-        // Who is near the front is there when the present holder's lease ends, one after the other.
+        // Who is near the front is there when a holder's lease or a dead one's place ends, one
+        // after the other.
         const auto left = in_line ? number(line.items[1]) : -1;
         const auto rank = in_line ? number(line.items[3]) : 0;
         if (left >= 0 && rank < 3)

@@ -18,8 +18,8 @@ class locks;
 }
 
 // A waiter looks this often, the last resort where a message was lost or never sent.
-inline constexpr duration look_at_least = std::chrono::milliseconds(1000);
-inline constexpr duration look_at_most = std::chrono::milliseconds(1400);
+inline constexpr duration look_at_least = std::chrono::milliseconds(950);
+inline constexpr duration look_at_most = std::chrono::milliseconds(1200);
 // A wait that ends during a question still gets the answer: only a longer silence says something
 // about the server.
 inline constexpr duration least_silence = std::chrono::milliseconds(300);

@@ -12,8 +12,9 @@
 
 namespace pawl::redis {
 
-// A waiter keeps its place by looking; a place lives three times as long.
-inline constexpr std::int64_t waiter_lease_ms = 3600;
+// A waiter keeps its place by looking. Who stands behind a dead one that does not fit waits no
+// longer than this.
+inline constexpr std::int64_t waiter_lease_ms = 1900;
 // How long a waiter that was given the lock has to claim it.
 inline constexpr duration claim_window = std::chrono::milliseconds(1200);
 // How often in a row a lock may stay within one process while others wait.

@@ -291,4 +291,19 @@ reply stand_in_line(script_call& s, const lock_keys& k, const place& p) {
                         integer_reply(s.keys.zrank(k.queue, p.member).value_or(0))});
 }
 
+std::int64_t ends_in(script_call& s, const lock_keys& k, standing state,
+                     const std::string& member) {
+    const auto holders = s.keys.zrange(k.holders);
+    if (state == standing::free || state == standing::exclusive || holders.empty())
+        return s.keys.pttl(k.lock);
+    auto soonest = static_cast<std::int64_t>(holders.front().second);
+    const auto line = s.keys.zrange(k.queue);
+    if (!line.empty() && line.front().first != member) {
+        const auto record = s.keys.hget(k.waiters, line.front().first).value_or("");
+        const auto digits = record.substr(0, record.find_first_not_of("0123456789"));
+        soonest = std::min(soonest, digits.empty() ? s.keys.now_ms() : to_number(digits));
+    }
+    return std::max<std::int64_t>(soonest - s.keys.now_ms(), 0);
+}
+
 }  // namespace pawl::simulation

@@ -72,4 +72,8 @@ struct place {
 };
 [[nodiscard]] redis::reply stand_in_line(script_call& s, const lock_keys& k, const place& p);
 
+// _ends_in.lua
+[[nodiscard]] std::int64_t ends_in(script_call& s, const lock_keys& k, standing state,
+                                   const std::string& member);
+
 }  // namespace pawl::simulation

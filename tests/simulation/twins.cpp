@@ -57,7 +57,9 @@ reply join(script_call& s) {
             {integer_reply(1), string_reply(a[2].empty() ? "0" : next_token(s, k.fence, a[2]))});
     }
     if (a[3].empty()) return array_reply({integer_reply(0), integer_reply(s.keys.pttl(k.lock))});
-    return stand_in_line(s, k, {a[3], a[4], a[5], a[6], want});
+    auto line = stand_in_line(s, k, {a[3], a[4], a[5], a[6], want});
+    line.items[1] = integer_reply(ends_in(s, k, state, a[3]));
+    return line;
 }
 
 bool starts_with_mark(const std::optional<std::string>& value, const std::string& prefix) {
@@ -86,7 +88,7 @@ reply look(script_call& s) {
                             string_reply(value->substr(a[3].size() + 1)),
                             integer_reply(s.keys.pttl(k.lock))});
     }
-    const auto state = settle(s, k);
+    auto state = settle(s, k);
     const auto owner = owner_in(a[3]);
     if (const auto held = beside_others(state) ? held_beside(s, k, owner) : std::nullopt) {
         const auto detail = read_detail(held->detail);
@@ -106,8 +108,8 @@ reply look(script_call& s) {
     }
     auto line = stand_in_line(s, k, {a[2], a[3], a[4], a[5], a[6]});
     if (state != standing::exclusive && s.bug != planted::look_hands_on_nothing) {
-        serve(s, k, state, a[0], a[1]);
-        line.items[1] = integer_reply(s.keys.pttl(k.lock));
+        state = serve(s, k, state, a[0], a[1]);
+        line.items[1] = integer_reply(ends_in(s, k, state, a[2]));
         line.items[3] = integer_reply(s.keys.zrank(k.queue, a[2]).value_or(0));
     }
     return line;

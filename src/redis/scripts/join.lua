@@ -2,7 +2,7 @@
 -- KEYS lock fence queue waiters holders details
 -- ARGV value ttl_ms floor('' = no token) waiter('' = do not wait) prefix window_ms lease_ms
 --      channel_prefix known_floor want of(0 = as it is kept) run
--- -> {1, token} | {0, ms left} | {0, ms left, server ms, rank}
+-- -> {1, token} | {0, ms left} | {0, ms until something ends, server ms, rank}
 --    | {2, n} fewer permits than wanted | {3, n} another n is kept | {4} no n is kept
 --@include _token.lua
 --@include _clock.lua
@@ -10,6 +10,7 @@
 --@include _holders.lua
 --@include _serve.lua
 --@include _stand_in_line.lua
+--@include _ends_in.lua
 local want, now = ARGV[10], now_ms()
 local state = settle(k, now)
 local permits = tonumber(string.match(want, "^p(%d+)$"))
@@ -36,4 +37,6 @@ end
 if ARGV[4] == "" then
     return {0, redis.call("PTTL", k.lock)}
 end
-return stand_in_line(k, ARGV[4], ARGV[5], ARGV[6], ARGV[7], want)
+local line = stand_in_line(k, ARGV[4], ARGV[5], ARGV[6], ARGV[7], want)
+line[2] = ends_in(k, state, ARGV[4], now)
+return line

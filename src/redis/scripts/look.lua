@@ -2,7 +2,8 @@
 -- ended by itself, and keeps the place in line.
 -- KEYS lock fence queue waiters holders details
 -- ARGV floor channel_prefix waiter prefix window_ms lease_ms want of(0 = as it is kept) run
--- -> {1, token, since_ms, ms left} it is the caller's | {0, ms left, server ms, rank}
+-- -> {1, token, since_ms, ms left} it is the caller's
+--    | {0, ms until something ends, server ms, rank}
 --    | {2, n} fewer permits than wanted | {4} no n is kept
 --@include _token.lua
 --@include _clock.lua
@@ -10,6 +11,7 @@
 --@include _holders.lua
 --@include _serve.lua
 --@include _stand_in_line.lua
+--@include _ends_in.lua
 local floor, member, want = ARGV[1], ARGV[3], ARGV[7]
 local mark = ARGV[4] .. ";"
 local value = redis.call("GET", k.lock)
@@ -38,8 +40,8 @@ if permits then
 end
 local line = stand_in_line(k, member, ARGV[4], ARGV[5], ARGV[6], want)
 if state ~= "exclusive" then
-    serve(k, state, floor, ARGV[2])
-    line[2] = redis.call("PTTL", k.lock)
+    state = serve(k, state, floor, ARGV[2])
+    line[2] = ends_in(k, state, member, now)
     line[4] = redis.call("ZRANK", k.queue, member) or 0
 end
 return line
