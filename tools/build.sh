@@ -30,10 +30,11 @@ boost_folder_of() {
     sed -n 's/^PAWL_BOOST_INCLUDE_DIR:[^=]*=//p' "$1/CMakeCache.txt"
 }
 
+# Most tests wait for leases to end and servers to start; PAWL_BUSY_TEST names those that work.
 run_ctest() {
     local folder=$1
     shift
-    "${without_aslr[@]}" ctest --test-dir "$folder" -j "$(nproc)" --output-on-failure \
+    "${without_aslr[@]}" ctest --test-dir "$folder" -j $((4 * $(nproc))) --output-on-failure \
         --no-tests=error "$@"
 }
 
