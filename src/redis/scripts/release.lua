@@ -3,15 +3,20 @@
 -- KEYS lock fence queue waiters holders details
 -- ARGV value floor channel_prefix heir('' = none) heir_value heir_ttl_ms turn run
 -- -> {1} released | {1, token} released to the heir | {0} gone | {2} somebody else's
+local value = redis.call("GET", KEYS[1])
+if value ~= ARGV[1] then
+    return {value and 2 or 0}
+end
+-- Nobody waits, which is most often so: done before the parts below are even made.
+if ARGV[4] == "" and redis.call("EXISTS", KEYS[3]) == 0 then
+    redis.call("DEL", KEYS[1])
+    return {1}
+end
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua
 --@include _holders.lua
 --@include _serve.lua
-local value = redis.call("GET", k.lock)
-if value ~= ARGV[1] then
-    return {value and 2 or 0}
-end
 local heir = ARGV[4]
 if heir ~= "" then
     local others = redis.call("ZCARD", k.queue) - (redis.call("ZSCORE", k.queue, heir) and 1 or 0)
