@@ -126,8 +126,8 @@ public:
             begin<bool, std::string>{engine_, &client::start_force_release}, token,
             std::move(name));
     }
-    // void(error_code). How many permits the semaphore has from now on, 1 or more. Fewer than are
-    // out: nobody is let in until enough came back.
+    // void(error_code). How many permits the semaphore has from now on, 1 or more, also where
+    // nobody has said a number before. Fewer than are out: nobody is let in until enough came back.
     template <class Token = boost::asio::deferred_t>
     auto async_resize(std::string name, std::uint32_t permits, Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(

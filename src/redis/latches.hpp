@@ -43,6 +43,8 @@ private:
     [[nodiscard]] time_point soon() const { return now() + where_.reply_timeout; }
     [[nodiscard]] std::string key_of(std::string_view name) const;
     boost::asio::awaitable<void> pause(duration at_least, duration at_most) const;
+    // Throws what the server's error means for that latch.
+    boost::asio::awaitable<void> refuse(const reply& answer, const std::string& key);
     // Sends it until it is answered: the server knows a request that it has carried out.
     boost::asio::awaitable<reply> say(const script& what, std::string_view name,
                                       std::vector<std::string> arguments);
