@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
 namespace {
 
 using namespace cli_test;
@@ -63,6 +65,9 @@ TEST_F(RedissonPermits, WithLeasesHaveHolders) {
         const auto shown = at->run({"ls"}).out;
         EXPECT_NE(shown.find("pool  2 of 3"), std::string::npos) << shown;
     }
+    const auto two = locks.start({"run", "--permits", "1/1", "{a}", "--", "sleep", "600"});
+    ASSERT_TRUE(locks.soon_held("{a}")) << two->err();
+    EXPECT_EQ(locks.run({"ls", "--names"}).out, "pool\n{a}\n");
     one->signal(SIGTERM);
     ASSERT_TRUE(support::eventually([&] { return !locks.held("pool"); }));
     EXPECT_EQ(locks.run({"status", "pool"}).out, "pool is free\n  permits    3 free\n");

@@ -127,7 +127,8 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     for (const auto& pattern : patterns) {
         const auto lent = co_await keys_like(pattern, "zset");
         for (const auto& key : lent) {
-            if (auto name = naming_.name_of_lent(key)) names.insert(std::move(*name));
+            for (auto& name : naming_.names_of_lent(key))
+                names.insert(std::move(name));
         }
     }
     const bool semaphores = where_.object == redisson_object::semaphore;
