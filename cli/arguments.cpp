@@ -3,6 +3,7 @@
 #include "failure.hpp"
 
 #include <charconv>
+#include <limits>
 
 namespace pawl::cli {
 
@@ -20,14 +21,16 @@ void add_name(CLI::App& verb, arguments& into) {
     verb.add_option("NAME", into.name, "The lock")->required()->type_name("");
 }
 
+constexpr auto most_permits = std::numeric_limits<std::uint32_t>::max();
+
 std::uint32_t count_option(std::string_view option, std::string_view text) {
     std::uint32_t value = 0;
     const char* end = text.data() + text.size();
     const auto [stopped, problem] = std::from_chars(text.data(), end, value);
     if (problem == std::errc{} && stopped == end && value > 0) return value;
     throw failure(exit_code::usage, "'" + std::string(text) + "' is no number of permits for " +
-                                        std::string(option) +
-                                        "; use a whole number of 1 or more, such as 5.");
+                                        std::string(option) + "; use a whole number from 1 to " +
+                                        std::to_string(most_permits) + ", such as 5.");
 }
 
 }  // namespace pawl::cli

@@ -38,6 +38,7 @@ struct arguments {
     bool names_only = false;
     bool force = false;
     bool yes = false;
+    bool create = false;
     std::vector<std::string> command;  // behind --
 };
 
@@ -53,7 +54,7 @@ void add_place(CLI::App& verb, arguments& into);
 void add_json(CLI::App& verb, arguments& into);
 void add_name(CLI::App& verb, arguments& into);
 
-// A whole number, 1 or more; throws a usage failure that names the option.
+// A whole number from 1 to 4294967295; throws a usage failure that names the option.
 [[nodiscard]] std::uint32_t count_option(std::string_view option, std::string_view text);
 
 }  // namespace pawl::cli

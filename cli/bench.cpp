@@ -194,7 +194,7 @@ std::vector<cell> row(const std::string& title, const latencies& what, bool rate
 
 int bench(const bench_options& options) {
     if (options.lasting < 10ms || options.lasting > 1h) {
-        throw failure(exit_code::usage, "A measurement of " + readable(options.lasting) +
+        throw failure(exit_code::usage, "A measurement of " + exact(options.lasting) +
                                             " makes no sense; use 10ms to 1h.");
     }
     const place where = find_place(options.on);

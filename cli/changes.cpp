@@ -57,9 +57,12 @@ std::vector<change> change_log::look(const std::vector<lock_info>& locks) {
     std::map<std::string, lock_info> now;
     for (const lock_info& each : locks)
         now.emplace(each.name, each);
-    // A lock that the service does not list any more is free.
+    // A lock that the service does not list any more is free, and a semaphore as large as before.
     for (const auto& [name, old] : before_)
-        now.emplace(name, lock_info{.name = name, .held_by = {}, .waiters = 0});
+        now.emplace(
+            name,
+            lock_info{
+                .name = name, .held_by = {}, .waiters = 0, .others = {}, .permits = old.permits});
 
     std::vector<change> found;
     for (const auto& [name, lock] : now) {

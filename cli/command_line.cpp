@@ -17,6 +17,12 @@ bool runs_commands(std::string_view verb) { return verb == "run" || verb == "ele
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+bool is_twice(const std::vector<CLI::App*>& verbs, const std::string& name) {
+    if (verbs.empty()) return false;
+    const CLI::Option* option = verbs.front()->get_option_no_throw(name);
+    return option != nullptr && option->count() > 1;
+}
+
 // CLI11's words for programmers become a sentence for people.
 std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
     const auto verbs = app.get_subcommands();
@@ -42,7 +48,9 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
         return what.substr(0, what.find(' ')) + " is missing; see " + help + ".";
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr) {
-        return what.substr(0, what.find_first_of(" :")) + " needs a value; see " + help + ".";
+        const auto name = what.substr(0, what.find_first_of(" :"));
+        if (is_twice(verbs, name)) return name + " is given twice; give it once.";
+        return name + " needs a value; see " + help + ".";
     }
     return what + "; see " + help + ".";
 }

@@ -93,6 +93,20 @@ std::string readable(duration what) {
     return "0 s";
 }
 
+std::string exact(duration what) {
+    if (what == forever) return "forever";
+    constexpr std::array<unit, 5> steps{
+        {{" d", 24h}, {" h", 1h}, {" min", 1min}, {" s", 1s}, {" ms", 1ms}}};
+    std::string text;
+    for (const unit& each : steps) {
+        if (what < each.size) continue;
+        text.append(text.empty() ? "" : " ").append(std::to_string(what / each.size));
+        text.append(each.name);
+        what %= each.size;
+    }
+    return text.empty() ? "0 ms" : text;
+}
+
 std::string measured(duration what) {
     constexpr std::array<unit, 4> steps{{{"s", 1s}, {"ms", 1ms}, {"µs", 1us}, {"ns", 1ns}}};
     for (const unit& each : steps) {

@@ -21,6 +21,9 @@ namespace pawl::cli {
 // Two units at the most, for people: "850 ms", "29 s", "3 min 5 s", "2 h".
 [[nodiscard]] std::string readable(duration what);
 
+// To the millisecond: "1 s 500 ms".
+[[nodiscard]] std::string exact(duration what);
+
 // One unit with three digits, for measurements: "43.1 µs".
 [[nodiscard]] std::string measured(duration what);
 

@@ -194,7 +194,7 @@ void front::keep_minimum() {
         const auto what = events_.wait(until);
         for (const report& told : what.reports) {
             if (told.what != report::kind::lost) continue;
-            say("Lost " + in_words(options_) + " before the " + readable(options_.min_hold) +
+            say("Lost " + in_words(options_) + " before the " + exact(options_.min_hold) +
                 " of --min-hold were over; the command had already ended.");
             return;
         }
@@ -226,7 +226,7 @@ void front::give_back() {
     }
     if (!lost_)
         say("The service did not confirm the release of " + in_words(options_) +
-            "; it ends by itself within " + readable(options_.ttl) + ".");
+            "; it ends by itself within " + exact(options_.ttl) + ".");
 }
 
 int front::end() {

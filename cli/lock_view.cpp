@@ -63,7 +63,7 @@ void write(json& to, const holder& by) {
 
 void write(json& to, const lock_info& what) {
     const auto all = holders_of(what);
-    to.begin_object().field("name", what.name).field("held", !all.empty());
+    to.begin_object().field("name", what.name).field("held", is_held(what));
     to.key("mode");
     if (all.empty()) {
         to.null();
@@ -71,6 +71,12 @@ void write(json& to, const lock_info& what) {
         to.text(to_string(all.front().mode));
     }
     write_count(to.key("permits"), what.permits);
+    to.key("free_permits");
+    if (const auto free = free_permits(what)) {
+        to.number(std::int64_t{*free});
+    } else {
+        to.null();
+    }
     to.key("holder");
     if (all.empty()) {
         to.null();
@@ -91,6 +97,19 @@ std::vector<holder> holders_of(const lock_info& what) {
     });
     if (what.held_by) all.insert(all.begin(), *what.held_by);
     return all;
+}
+
+bool is_held(const lock_info& what) {
+    return what.held_by || (what.free_permits && *what.free_permits == 0);
+}
+
+std::optional<std::uint32_t> free_permits(const lock_info& what) {
+    if (what.free_permits) return what.free_permits;
+    if (what.permits == 0) return std::nullopt;
+    std::uint32_t out = 0;
+    for (const holder& each : holders_of(what))
+        out += each.mode == lock_mode::permits ? each.permits : what.permits;
+    return what.permits - std::min(out, what.permits);
 }
 
 std::string mode_text(const lock_info& what, const holder& by) {
@@ -144,6 +163,11 @@ cell remaining_cell(const lock_info& /*what*/, const holder& by) {
     return {readable(by.remaining), by.remaining < nearly_over ? colour::red : colour::none};
 }
 
+cell unheld_cell(const lock_info& what) {
+    const std::string count = what.free_permits ? std::to_string(*what.free_permits) + " " : "";
+    return {count + "free", is_held(what) ? colour::yellow : colour::green};
+}
+
 table lock_table(const std::vector<lock_info>& locks, const lease_view& lease) {
     using enum table::align;
     table result({{.title = "NAME", .side = left, .flexible = true},
@@ -158,7 +182,7 @@ table lock_table(const std::vector<lock_info>& locks, const lease_view& lease) {
         const cell name{printable(each.name), colour::bold};
         cell waiters{std::to_string(each.waiters), each.waiters > 0 ? colour::yellow : colour::dim};
         const auto all = holders_of(each);
-        if (all.empty()) result.add({name, {"free", colour::green}, {}, {}, {}, {}, waiters, {}});
+        if (all.empty()) result.add({name, unheld_cell(each), {}, {}, {}, {}, waiters, {}});
         for (const holder& by : all) {
             const bool known = by.since != std::chrono::system_clock::time_point{};
             result.add({name,

@@ -7,17 +7,23 @@
 #include <pawl/types.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pawl::cli {
 
-// One object: name, held, mode, permits, holder (or null), others, waiters.
+// One object: name, held, mode, permits, free_permits, holder (or null), others, waiters.
 void write(json& to, const lock_info& what);
 void write(json& to, const holder& what);
 
 // All who hold it: the one who was first, then the others, always in the same order.
 [[nodiscard]] std::vector<holder> holders_of(const lock_info& what);
+
+// Somebody has it, also where the service does not know who.
+[[nodiscard]] bool is_held(const lock_info& what);
+// How many permits can be had now; empty for what is no semaphore.
+[[nodiscard]] std::optional<std::uint32_t> free_permits(const lock_info& what);
 
 // What one holder has: "exclusive", "shared", "2 of 5" where five permits are known.
 [[nodiscard]] std::string mode_text(const lock_info& what, const holder& by);
@@ -39,6 +45,9 @@ using lease_view = std::function<cell(const lock_info&, const holder&)>;
 
 // What remains of the lease; red when little does.
 [[nodiscard]] cell remaining_cell(const lock_info& what, const holder& by);
+
+// The mode of what nobody is known to hold: "free", "3 free".
+[[nodiscard]] cell unheld_cell(const lock_info& what);
 
 // The columns of `ls` and `watch`, which shows the lease in its own way; a line for each holder.
 [[nodiscard]] table lock_table(const std::vector<lock_info>& locks,

@@ -1,5 +1,6 @@
 #include "failure.hpp"
 #include "json.hpp"
+#include "lock_view.hpp"
 #include "style.hpp"
 #include "verbs.hpp"
 
@@ -12,6 +13,10 @@ namespace pawl::cli {
 int resize(const resize_options& options) {
     const place where = find_place(options.on);
     blocking::client locks(where.where);
+    if (!options.create && !free_permits(locks.inspect(options.name))) {
+        throw failure(exit_code::no, "There is no semaphore '" + options.name +
+                                         "'; check the name, or say --create to make it.");
+    }
     locks.resize(options.name, options.permits);
     if (options.json) {
         json text;

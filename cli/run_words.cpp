@@ -34,7 +34,7 @@ std::string loss_sentence(const run_options& options, loss_reason why, std::stri
                                  : "; the command is told to stop.";
     switch (why) {
     case loss_reason::max_hold:
-        return "The " + readable(options.max_hold) + " of --max-hold are over for " +
+        return "The " + exact(options.max_hold) + " of --max-hold are over for " +
                in_words(options) + then;
     case loss_reason::forced: return lost + ": somebody released it by force" + then;
     case loss_reason::taken_over:

@@ -41,8 +41,13 @@ void show(const lock_info& what) {
     const auto title = paint(printable(what.name), colour::bold, coloured);
     const auto all = holders_of(what);
     if (all.empty()) {
-        std::printf("%s is %s\n", title.c_str(), paint("free", colour::green, coloured).c_str());
-        if (what.permits > 0) line("permits", std::to_string(what.permits) + " in all");
+        const auto state = is_held(what) ? paint("held", colour::yellow, coloured)
+                                         : paint("free", colour::green, coloured);
+        std::printf("%s is %s\n", title.c_str(), state.c_str());
+        if (what.free_permits)
+            line("permits", std::to_string(*what.free_permits) + " free");
+        else if (what.permits > 0)
+            line("permits", std::to_string(what.permits) + " in all");
         if (what.waiters > 0) line("waiters", std::to_string(what.waiters));
         return;
     }
@@ -68,7 +73,7 @@ int status(const status_options& options) {
     } else {
         show(found);
     }
-    return static_cast<int>(found.held_by ? exit_code::ok : exit_code::no);
+    return static_cast<int>(is_held(found) ? exit_code::ok : exit_code::no);
 }
 
 }  // namespace pawl::cli

@@ -75,6 +75,7 @@ void add_resize(CLI::App& app, arguments& from, action& chosen) {
     verb->add_option("N", from.count, "How many from now on, for everybody")
         ->required()
         ->type_name("");
+    verb->add_flag("--create", from.create, "Make it where nobody has said a number yet");
     add_place(*verb, from);
     add_json(*verb, from);
     verb->callback([&] {
@@ -82,6 +83,7 @@ void add_resize(CLI::App& app, arguments& from, action& chosen) {
             return resize({.on = from.on,
                            .name = from.name,
                            .permits = count_option("N", from.count),
+                           .create = from.create,
                            .json = from.json});
         };
     });

@@ -75,6 +75,7 @@ struct resize_options {
     place_options on;
     std::string name;
     std::uint32_t permits = 0;
+    bool create = false;  // also a semaphore that nobody has used
     bool json = false;
 };
 int resize(const resize_options& options);

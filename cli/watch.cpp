@@ -121,8 +121,7 @@ std::vector<std::string> frame(const view& now, const place& where, lease_bars& 
     const bool coloured = wants_colour(STDOUT_FILENO);
     const auto width = terminal_width(STDOUT_FILENO);
     const auto height = std::max<std::size_t>(terminal_height(STDOUT_FILENO), 6);
-    const auto held = std::count_if(now.locks.begin(), now.locks.end(),
-                                    [](const lock_info& each) { return each.held_by.has_value(); });
+    const auto held = std::count_if(now.locks.begin(), now.locks.end(), is_held);
     std::uint64_t waiters = 0;
     for (const lock_info& each : now.locks)
         waiters += each.waiters;
@@ -234,7 +233,7 @@ int watch_lines(blocking::client& locks, const watch_options& options,
 
 int watch(const watch_options& options) {
     if (options.interval < 50ms || options.interval > 24h) {
-        throw failure(exit_code::usage, "An --interval of " + readable(options.interval) +
+        throw failure(exit_code::usage, "An --interval of " + exact(options.interval) +
                                             " makes no sense; use 50ms to 24h.");
     }
     const pause_for_events events;

@@ -77,7 +77,8 @@ _pawl() {
             options+=' --on-loss --label --verbose --'
             ;;
         elect) options+=' --ttl --wait --max-hold --label --verbose --' ;;
-        status | resize | doctor) options+=' --json' ;;
+        status | doctor) options+=' --json' ;;
+        resize) options+=' --json --create' ;;
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes' ;;

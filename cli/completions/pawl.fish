@@ -66,6 +66,7 @@ complete -c pawl -n "__fish_seen_subcommand_from ls" -l names -d 'Only the names
 complete -c pawl -n "__fish_seen_subcommand_from watch" \
     -l interval -x -a '500ms 1s 5s' -d 'How often to look'
 complete -c pawl -n "__fish_seen_subcommand_from release" -l force -d 'Take it from its holder'
+complete -c pawl -n "__fish_seen_subcommand_from resize" -l create -d 'Make it where there is none'
 complete -c pawl -n "__fish_seen_subcommand_from release" -s y -l yes -d 'Do not ask'
 complete -c pawl -n "__fish_seen_subcommand_from bench" \
     -l for -x -a '1s 3s 10s' -d 'How long each part takes'

@@ -172,8 +172,8 @@ public:
     // no answer; it may be asked again then.
     virtual boost::asio::awaitable<std::optional<grant>> adopt(const claim& what);
 
-    // Says how many permits a semaphore has from now on. Fewer than are out: nobody is let in until
-    // enough came back.
+    // Says how many permits a semaphore has from now on, also where nobody has said it before.
+    // Fewer than are out: nobody is let in until enough came back.
     virtual boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits);
 
     // Takes the lock from whoever holds it, all of them, and passes it on; the next token is
@@ -191,6 +191,13 @@ public:
     [[nodiscard]] virtual latches* counted() noexcept { return nullptr; }
 
     [[nodiscard]] virtual promises promised() const noexcept = 0;
+
+    // What the user can change to get a mode, or `fair`, that is not promised: the end of a
+    // sentence, such as "set a=b in the URL". Empty where nothing helps.
+    [[nodiscard]] virtual std::string way_to([[maybe_unused]] lock_mode mode,
+                                             [[maybe_unused]] bool fair) const {
+        return {};
+    }
 };
 
 // 1 % of the ttl + 2 ms, for the different speeds of two clocks.

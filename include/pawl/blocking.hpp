@@ -159,8 +159,8 @@ public:
     [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
     // Takes the lock from its holder and passes it on; the victim is told. False: nobody had it.
     bool force_release(std::string_view name);
-    // How many permits the semaphore has from now on, 1 or more. Fewer than are out: nobody is let
-    // in until enough came back.
+    // How many permits the semaphore has from now on, 1 or more, also where nobody has said a
+    // number before. Fewer than are out: nobody is let in until enough came back.
     void resize(std::string_view name, std::uint32_t permits);
     // Connects, looks, and says what this deployment is worth.
     [[nodiscard]] examination examine();

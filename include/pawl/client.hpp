@@ -127,8 +127,8 @@ public:
     auto async_force_release(std::string name, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_force_release, token, std::move(name));
     }
-    // void(error_code). How many permits the semaphore has from now on, 1 or more. Fewer than are
-    // out: nobody is let in until enough came back.
+    // void(error_code). How many permits the semaphore has from now on, 1 or more, also where
+    // nobody has said a number before. Fewer than are out: nobody is let in until enough came back.
     template <class Token = boost::asio::deferred_t>
     auto async_resize(std::string name, std::uint32_t permits, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_resize, token, std::move(name), permits);

@@ -25,9 +25,10 @@ public:
     bool try_lock();
     void unlock() noexcept;
 
-    // For the owner, between lock and unlock.
-    [[nodiscard]] fencing_token token() const noexcept { return handle().token(); }
-    [[nodiscard]] std::stop_token lost() const noexcept { return handle().lost(); }
+    // For the owner, between lock and unlock. In a thread that has no hold the first two throw
+    // errc::bad_option, and the handle is empty.
+    [[nodiscard]] fencing_token token() const { return holds_.held(name_).token(); }
+    [[nodiscard]] std::stop_token lost() const { return holds_.held(name_).lost(); }
     [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
 
 protected:
@@ -72,9 +73,9 @@ public:
         return lock_for(std::chrono::ceil<duration>(when - Clock::now()));
     }
 
-    // For the owner, between lock and unlock.
-    [[nodiscard]] fencing_token token() const noexcept { return inner_.token(); }
-    [[nodiscard]] std::stop_token lost() const noexcept { return inner_.lost(); }
+    // For the owner, between lock and unlock; errc::bad_option in a thread that has no hold.
+    [[nodiscard]] fencing_token token() const { return inner_.token(); }
+    [[nodiscard]] std::stop_token lost() const { return inner_.lost(); }
 
 private:
     bool lock_for(duration wait);

@@ -36,9 +36,10 @@ public:
     // One that was lost counts, and is no error. Does nothing where none was acquired here.
     void release() noexcept;
 
-    // Of the calling thread's newest permit: its token, and whether it was lost.
-    [[nodiscard]] fencing_token token() const noexcept { return handle().token(); }
-    [[nodiscard]] std::stop_token lost() const noexcept { return handle().lost(); }
+    // Of the calling thread's newest permit: its token, and whether it was lost. In a thread that
+    // acquired none the first two throw errc::bad_option, and the handle is empty.
+    [[nodiscard]] fencing_token token() const { return holds_.held(name_).token(); }
+    [[nodiscard]] std::stop_token lost() const { return holds_.held(name_).lost(); }
     [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
 
     // `permits` of them as one handle that gives them back; `release` knows nothing of it. As the
@@ -46,8 +47,8 @@ public:
     held_lock take(std::uint32_t permits = 1, duration wait = forever, std::stop_token cancel = {});
     held_lock try_take(std::uint32_t permits = 1);
 
-    // How many there are from now on, for all processes. Fewer than are out: nobody is let in
-    // until enough came back.
+    // How many there are from now on, for all processes, also where nobody has said it yet. Fewer
+    // than are out: nobody is let in until enough came back.
     void resize(std::uint32_t permits);
 
 private:

@@ -31,9 +31,10 @@ public:
     void downgrade();
 
     // Of the calling thread's hold, between lock and unlock. All readers between two writers have
-    // one token; a later writer's is larger.
-    [[nodiscard]] fencing_token token() const noexcept { return handle().token(); }
-    [[nodiscard]] std::stop_token lost() const noexcept { return handle().lost(); }
+    // one token; a later writer's is larger. In a thread that has no hold the first two throw
+    // errc::bad_option, and the handle is empty.
+    [[nodiscard]] fencing_token token() const { return holds_.held(name_).token(); }
+    [[nodiscard]] std::stop_token lost() const { return holds_.held(name_).lost(); }
     [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
 
 protected:

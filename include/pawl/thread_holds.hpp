@@ -22,6 +22,8 @@ public:
     // Valid until the calling thread takes it; an empty one where it has none.
     [[nodiscard]] held_lock& mine() noexcept;
     [[nodiscard]] const held_lock& mine() const noexcept;
+    // The same, but errc::bad_option where it has none of `name`.
+    [[nodiscard]] const held_lock& held(const std::string& name) const;
 
 private:
     struct entry {

@@ -24,6 +24,26 @@ void a_mutex_is_lockable(fixture& of) {
     same.unlock();
 }
 
+// A thread that has no hold gets an answer, also beside one that has.
+void who_has_no_mutex_is_told(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    mutex it(locks, "it", {.ttl = long_ttl});
+    recursive_mutex again(locks, "again", {.ttl = long_ttl});
+    const auto without = [&] {
+        require_equal(failure_of([&] { (void)it.token(); }), errc::bad_option, "a token");
+        require_equal(failure_of([&] { (void)it.lost(); }), errc::bad_option, "a loss");
+        require_equal(failure_of([&] { (void)again.token(); }), errc::bad_option, "a token");
+        require_equal(failure_of([&] { (void)again.lost(); }), errc::bad_option, "a loss");
+        require(!it.handle(), "a handle of nothing");
+    };
+    without();
+    const std::scoped_lock both(it, again);
+    require(it.token() == it.handle().token() && !it.lost().stop_requested(), "the owner's hold");
+    require(!again.lost().stop_requested(), "the owner's other hold");
+    aside(without).get();
+}
+
 void threads_share_one_mutex(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where);
@@ -138,6 +158,7 @@ void unlock_after_a_loss_does_nothing(fixture& of) {
 
 constexpr promise list[] = {
     {"a_mutex_is_lockable", everybody, a_mutex_is_lockable},
+    {"who_has_no_mutex_is_told", everybody, who_has_no_mutex_is_told},
     {"threads_share_one_mutex", everybody, threads_share_one_mutex},
     {"scoped_lock_takes_several", everybody, scoped_lock_takes_several},
     {"std_lock_backs_off", everybody, std_lock_backs_off},

@@ -151,6 +151,39 @@ void a_losing_writers_unlock_is_its_own(fixture& of) {
     an_unlock_after_a_loss_is_nobody_elses<shared_mutex>(of);
 }
 
+// A thread that has no hold gets an answer, also beside one that has.
+template <class Lock>
+void a_thread_without_a_hold_is_told(Lock& it, const std::function<void()>& lock,
+                                     const std::function<void()>& unlock) {
+    const auto without = [&] {
+        require_equal(failure_of([&] { (void)it.token(); }), errc::bad_option, "a token");
+        require_equal(failure_of([&] { (void)it.lost(); }), errc::bad_option, "a loss");
+        require(!it.handle(), "a handle of nothing");
+    };
+    without();
+    lock();
+    require(it.token() == it.handle().token() && !it.lost().stop_requested(), "the holder's hold");
+    aside(without).get();
+    unlock();
+    without();
+}
+
+void who_has_no_shared_mutex_is_told(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    shared_mutex it(locks, "it", options);
+    a_thread_without_a_hold_is_told(
+        it, [&] { it.lock_shared(); }, [&] { it.unlock_shared(); });
+}
+
+void who_has_no_permit_is_told(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    semaphore it(locks, "it", 2, options);
+    a_thread_without_a_hold_is_told(
+        it, [&] { it.acquire(); }, [&] { it.release(); });
+}
+
 void threads_use_one_semaphore(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where);
@@ -226,6 +259,8 @@ constexpr promise list[] = {
     {"a_shared_mutex_is_downgraded", with_downgrades, a_shared_mutex_is_downgraded},
     {"a_losers_unlock_is_its_own", everybody, a_losers_unlock_is_its_own},
     {"a_losing_writers_unlock_is_its_own", with_sharing, a_losing_writers_unlock_is_its_own},
+    {"who_has_no_shared_mutex_is_told", with_sharing, who_has_no_shared_mutex_is_told},
+    {"who_has_no_permit_is_told", with_permits, who_has_no_permit_is_told},
     {"threads_use_one_semaphore", with_permits, threads_use_one_semaphore},
     {"a_semaphore_counts", with_permits, a_semaphore_counts},
     {"a_semaphore_follows_a_resize", with_permits, a_semaphore_follows_a_resize},

@@ -70,7 +70,7 @@ error timed_out(const std::string& name) {
 asio::awaitable<taken> engine::acquire(std::string name, lock_options options, bool once) {
     check_name(name);
     check_options(options);
-    check_mode(options, backend_->promised());
+    check_mode(options, *backend_);
     refuse_closed();
     const auto began = time().now();
     const auto give_up_at = once ? began : plus(began, options.wait);
@@ -171,7 +171,7 @@ asio::awaitable<bool> engine::resize(std::string name, std::uint32_t permits) {
     check_name(name);
     if (permits == 0)
         throw error(errc::bad_option, "A semaphore of 0 permits lets nobody in; use 1 or more.");
-    check_mode({.mode = lock_mode::permits}, backend_->promised());
+    check_mode({.mode = lock_mode::permits}, *backend_);
     co_await backend_->resize(name, permits);
     co_return true;
 }

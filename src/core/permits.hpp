@@ -2,11 +2,22 @@
 #pragma once
 
 #include <pawl/backend.hpp>
+#include <pawl/error.hpp>
+
+#include <string>
 
 namespace pawl::core {
 
-// How many there are, from what the service keeps (0: nothing) and what is asked for. Throws
-// errc::bad_option where the two do not agree, or more is asked for than there are.
+// "1 permit", "5 permits".
+[[nodiscard]] std::string permits_text(std::uint32_t count);
+
+// errc::bad_option: no number is kept and none was said; another one is kept; more is asked for.
+[[nodiscard]] error nobody_said(const claim& what);
+[[nodiscard]] error other_number(const claim& what, std::uint32_t kept);
+[[nodiscard]] error too_many(const claim& what, std::uint32_t all);
+
+// How many there are, from what the service keeps (0: nothing) and what is asked for. Throws one of
+// these where the two do not agree.
 [[nodiscard]] std::uint32_t permits_in_all(const claim& what, std::uint32_t kept);
 
 }  // namespace pawl::core

@@ -4,6 +4,12 @@
 
 namespace pawl::blocking {
 
+namespace {
+
+bool is_known(const lock_info& what) { return what.permits != 0 || what.free_permits; }
+
+}  // namespace
+
 semaphore::semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options)
     : locks_(&locks), name_(std::move(name)), options_(options), all_(permits) {
     options_.mode = lock_mode::permits;
@@ -20,7 +26,7 @@ held_lock semaphore::ask_for(std::uint32_t permits, Ask ask) {
         try {
             return ask(options);
         } catch (const error& e) {
-            if (e.reason() != errc::bad_option || locks_->inspect(name_).permits != 0) throw;
+            if (e.reason() != errc::bad_option || is_known(locks_->inspect(name_))) throw;
         }
     }
     options.of = all_;

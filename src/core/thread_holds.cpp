@@ -61,4 +61,12 @@ const held_lock& thread_holds::mine() const noexcept {
     return found == all_.end() ? none_ : found->lock;
 }
 
+const held_lock& thread_holds::held(const std::string& name) const {
+    const auto& own = mine();
+    if (!own)
+        throw error(errc::bad_option,
+                    "This thread does not hold '" + name + "'; ask between its lock and unlock.");
+    return own;
+}
+
 }  // namespace pawl::blocking

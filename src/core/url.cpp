@@ -75,6 +75,15 @@ void parse_host(std::string_view text, url& into) {
     into.port = static_cast<std::uint16_t>(port);
 }
 
+// Nobody can say which of the two was meant.
+void refuse_twice(const url& so_far, std::string_view name) {
+    for (const auto& [known, value] : so_far.options) {
+        if (known == name)
+            throw error(errc::bad_option,
+                        "The URL has the option '" + known + "' twice; give it once.");
+    }
+}
+
 void parse_options(std::string_view text, url& into) {
     while (!text.empty()) {
         text.remove_prefix(1);  // '?' or '&'
@@ -85,8 +94,9 @@ void parse_options(std::string_view text, url& into) {
             throw error(errc::bad_url,
                         "One of the URL's options has no value; write name=value, with '&' "
                         "between two.");
-        into.options.emplace_back(decode(pair.substr(0, equals), "options"),
-                                  decode(pair.substr(equals + 1), "options"));
+        auto name = decode(pair.substr(0, equals), "options");
+        refuse_twice(into, name);
+        into.options.emplace_back(std::move(name), decode(pair.substr(equals + 1), "options"));
     }
 }
 

@@ -21,7 +21,7 @@ struct url {
 };
 
 // SCHEME://[USER[:PASSWORD]@][HOST][:PORT][/PATH][?KEY=VALUE&…] or SCHEME:PATH, percent-decoded.
-// Throws errc::bad_url with one sentence.
+// Throws errc::bad_url with one sentence; errc::bad_option for an option that is there twice.
 [[nodiscard]] url parse_url(std::string_view text);
 
 // The scheme alone; empty when there is none.

@@ -1,5 +1,7 @@
 #include "validate.hpp"
 
+#include "permits.hpp"
+
 #include <pawl/error.hpp>
 
 #include <optional>
@@ -49,15 +51,18 @@ void check_options(const lock_options& options) {
     if (options.permits == 0)
         throw error(errc::bad_option, "A hold of 0 permits makes no sense; ask for 1 or more.");
     if (options.of != 0 && options.permits > options.of)
-        throw error(errc::bad_option, "There are only " + std::to_string(options.of) +
-                                          " permits, and you ask for " +
+        throw error(errc::bad_option, (options.of == 1 ? "There is only " : "There are only ") +
+                                          permits_text(options.of) + ", and you ask for " +
                                           std::to_string(options.permits) + "; ask for fewer.");
 }
 
-void check_mode(const lock_options& options, const promises& promised) {
-    const auto refuse = [](const char* what) {
-        throw error(errc::unsupported, std::string("This service has no ") + what +
-                                           "; see the table in docs/guarantees.md.");
+void check_mode(const lock_options& options, const backend& service) {
+    const auto promised = service.promised();
+    const auto refuse = [&](const char* what) {
+        const auto way = service.way_to(options.mode, options.fair);
+        throw error(errc::unsupported,
+                    std::string("This service has no ") + what + "; " +
+                        (way.empty() ? "see the table in docs/guarantees.md" : way) + ".");
     };
     if (options.mode == lock_mode::shared && !promised.shared) refuse("shared locks");
     if (options.mode == lock_mode::permits && !promised.permits) refuse("permits");

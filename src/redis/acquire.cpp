@@ -73,7 +73,7 @@ asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
     here.asked = now();
     const auto value = value_of(here.prefix, wall_ms());
     auto answer = co_await send_acquire(here, what, value, waits, until);
-    refuse_errors(answer, here.where.lock);
+    if (answer.what == reply::kind::error) co_await refuse(answer, here.where);
     mine.settled = refuses_permits(answer);
     if (mine.settled) refuse_permits(answer, what);
     if (!is_line(answer))
@@ -200,7 +200,7 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
             const auto until = std::max(give_up_at, asked + least_silence);
             auto answer = co_await scripts_.run(scripts::look, names, arguments, until, tracked);
             if (answer.what != reply::kind::error && is_line(answer)) co_return answer;
-            if (!worth_retrying(answer.text)) refuse_errors(answer, here.where.lock);
+            if (!worth_retrying(answer.text)) co_await refuse(answer, here.where);
             trouble = answer.text;
         } catch (const connection_lost& e) {
             trouble = e.what();

@@ -61,7 +61,7 @@ asio::awaitable<std::optional<grant>> locks::bid_for(const claim& what, bool ado
         const auto answer =
             co_await scripts_.run(script, std::span(names).first(adopting ? 2 : 4),
                                   std::span(arguments).first(adopting ? 3 : 7), until);
-        refuse_errors(answer, mine.where.lock);
+        if (answer.what == reply::kind::error) co_await refuse(answer, mine.where);
         if (answer.items.empty())
             throw error(errc::protocol, mine.where.lock + ": an answer that makes no sense.");
         mine.to_undo = false;

@@ -3,6 +3,7 @@
 #include "lock_base.hpp"
 #include "redis_scripts.hpp"
 #include "server_errors.hpp"
+#include "wrong_type.hpp"
 
 #include "../core/chance.hpp"
 #include "../core/latch.hpp"
@@ -45,6 +46,11 @@ std::string native_latches::remember_ms() const {
     return milliseconds(2 * (where_.reply_timeout + where_.connect_timeout));
 }
 
+asio::awaitable<void> native_latches::refuse(const reply& answer, const std::string& key) {
+    const std::array<typed_key, 1> hash{{{key, "hash", "a latch"}}};
+    co_await redis::refuse(link_, answer, hash, soon());
+}
+
 asio::awaitable<reply> native_latches::say(const script& what, std::string_view name,
                                            std::vector<std::string> arguments) {
     const auto latch = place_of(name).key;
@@ -63,7 +69,7 @@ asio::awaitable<reply> native_latches::say(const script& what, std::string_view 
             asked = true;
             auto answer = co_await scripts_.run(what, keys, words, until);
             if (answer.what != reply::kind::error) co_return answer;
-            if (!worth_retrying(answer.text)) refuse_errors(answer, latch);
+            if (!worth_retrying(answer.text)) co_await refuse(answer, latch);
             refused = explain(answer.text, latch);
         } catch (const connection_lost& e) {
             sent = sent || asked;
@@ -112,7 +118,7 @@ asio::awaitable<latches::step> native_latches::send_step(std::string_view name, 
 asio::awaitable<bool> native_latches::look(wish& what, time_point give_up_at) {
     const std::array<std::string_view, 1> keys{what.at.key};
     const auto answer = co_await scripts_.run(scripts::latch_look, keys, {}, give_up_at);
-    refuse_errors(answer, what.at.key);
+    if (answer.what == reply::kind::error) co_await refuse(answer, what.at.key);
     core::latch_standing found;
     found.known = answer.items.size() == 5;
     if (found.known) {
@@ -127,7 +133,7 @@ asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
     const auto at = place_of(name);
     const std::array<std::string_view, 1> keys{at.key};
     const auto answer = co_await scripts_.run(scripts::latch_look, keys, {}, soon());
-    refuse_errors(answer, at.key);
+    if (answer.what == reply::kind::error) co_await refuse(answer, at.key);
     latch_info found;
     found.name = name;
     found.waiters = co_await waiters(at);
@@ -146,7 +152,7 @@ asio::awaitable<bool> native_latches::reset(std::string_view name) {
     const auto publish = co_await ears_.publish(soon());
     const std::array<std::string_view, 1> how{publish};
     const auto answer = co_await scripts_.run(scripts::latch_reset, keys, how, soon());
-    refuse_errors(answer, at.key);
+    if (answer.what == reply::kind::error) co_await refuse(answer, at.key);
     co_return answer.number == 1;
 }
 

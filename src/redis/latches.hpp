@@ -25,6 +25,8 @@ private:
     boost::asio::awaitable<bool> look(wish& what, time_point give_up_at) override;
     [[nodiscard]] news read(std::string_view message, std::uint64_t generation) const override;
 
+    // Throws what the server's error means for that latch.
+    boost::asio::awaitable<void> refuse(const reply& answer, const std::string& key);
     // Sends it until it is answered: the server knows a request that it has carried out.
     boost::asio::awaitable<reply> say(const script& what, std::string_view name,
                                       std::vector<std::string> arguments);

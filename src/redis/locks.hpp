@@ -58,6 +58,8 @@ private:
     // connection.
     std::string floor() const;
 
+    // Throws what the server's error means for that lock.
+    boost::asio::awaitable<void> refuse(const reply& answer, const keys& where);
     boost::asio::awaitable<std::optional<grant>> ask(visit& mine, const claim& what,
                                                      time_point give_up_at);
     boost::asio::awaitable<reply> send_acquire(const waiter& here, const claim& what,

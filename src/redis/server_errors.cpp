@@ -14,11 +14,12 @@ struct rule {
 
 constexpr std::array rules{
     rule{"WRONGTYPE", errc::wrong_type, false,
-         "it holds something else: for a lock of Redisson set layout=redisson in the URL, for "
-         "another program's data choose another name, namespace or key template"},
+         "holds something else than Pawl's; for a lock of Redisson set layout=redisson in the URL, "
+         "for another program's data choose another name, namespace or key template"},
     rule{
         "ERR value is not an integer", errc::wrong_type, false,
-        "the counter of its tokens, in its key that ends in :f, holds something else; delete that"},
+        "the counter of its tokens, in its key that ends in :f, holds something that is no number; "
+        "delete that key"},
     rule{"NOAUTH", errc::refused, false,
          "give the password: password_file or password_env in the URL, or the URL itself"},
     rule{"WRONGPASS", errc::refused, false, "check user and password"},
@@ -49,6 +50,18 @@ constexpr std::array rules{
     rule{"NOPROTO", errc::unsupported, false, "Pawl needs Redis 6.2 or later, or Valkey"},
 };
 
+// Without what servers add about the script in which it happened.
+std::string_view plain(std::string_view words) noexcept {
+    static constexpr std::string_view in_script = "@user_script:";
+    if (words.starts_with("ERR Error running script")) {
+        const auto at = words.find(in_script);
+        const auto end = at == words.npos ? at : words.find_first_of(": ", at + in_script.size());
+        const auto begin = end == words.npos ? end : words.find_first_not_of(": ", end);
+        if (begin != words.npos) words.remove_prefix(begin);
+    }
+    return words.substr(0, words.find(" script: "));
+}
+
 const rule* find(std::string_view words) noexcept {
     for (const auto& one : rules) {
         if (words.starts_with(one.begins)) return &one;
@@ -59,12 +72,16 @@ const rule* find(std::string_view words) noexcept {
 }  // namespace
 
 bool worth_retrying(std::string_view words) noexcept {
-    const auto* one = find(words);
+    const auto* one = find(plain(words));
     return one != nullptr && one->retry;
 }
 
 error explain(std::string_view words, const std::string& about) {
+    words = plain(words);
     const auto* one = find(words);
+    // There the server's words add nothing.
+    if (one != nullptr && one->code == errc::wrong_type)
+        return {one->code, about + ": " + one->advice + "."};
     const auto said = about + ": the server says \"" + std::string(words.substr(0, 200)) + "\"; ";
     if (one == nullptr)
         return {errc::protocol, said + "run `pawl doctor` to see what kind of server this is."};

@@ -33,7 +33,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_several(std::span<const claim
             one->about_to_send();
         const auto asked = now();
         const auto answer = co_await scripts_.run(scripts::several, names, arguments, until);
-        refuse_errors(answer, mine.front()->here.where.lock);
+        if (answer.what == reply::kind::error) co_await refuse(answer, mine.front()->here.where);
         const bool ours = !answer.items.empty() && answer.items[0].number == 1;
         if (ours && answer.items.size() != what.size() + 1)
             throw error(errc::protocol, "Several locks: an answer that makes no sense.");

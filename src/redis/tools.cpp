@@ -5,6 +5,7 @@
 #include "redis_scripts.hpp"
 #include "server_errors.hpp"
 #include "values.hpp"
+#include "wrong_type.hpp"
 
 #include <pawl/options.hpp>
 
@@ -69,6 +70,11 @@ std::vector<holder> holders_beside(const reply& answer, const detail_map& detail
 
 }  // namespace
 
+asio::awaitable<void> locks::refuse(const reply& answer, const keys& where) {
+    const auto all = typed(where);
+    co_await redis::refuse(*link_, answer, all, soon());
+}
+
 asio::awaitable<examination> locks::examine() {
     auto report = co_await examine_server(*link_, time(), where_);
     co_return report;
@@ -81,7 +87,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     const std::array<std::string_view, 5> names{where.lock, where.fence, where.queue, where.holders,
                                                 where.details};
     const auto answer = co_await scripts_.run(scripts::inspect, names, {}, soon());
-    refuse_errors(answer, where.lock);
+    if (answer.what == reply::kind::error) co_await refuse(answer, where);
     if (answer.items.size() != 7)
         throw error(errc::protocol, where.lock + ": an answer that makes no sense.");
     found.waiters = unsigned_number(answer.items[3]);
@@ -138,7 +144,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto run = link_->current().run_id;
     const std::array<std::string_view, 3> arguments{lowest, scheme_.channel_prefix(), run};
     const auto answer = co_await scripts_.run(scripts::force, names, arguments, soon());
-    refuse_errors(answer, where.lock);
+    if (answer.what == reply::kind::error) co_await refuse(answer, where);
     co_return answer.number == 1;
 }
 
@@ -155,7 +161,7 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& what) {
                                                     scheme_.channel_prefix(), run};
     const auto asked = now();
     const auto answer = co_await scripts_.run(scripts::downgrade, names, arguments, give_up_at);
-    refuse_errors(answer, where.lock);
+    if (answer.what == reply::kind::error) co_await refuse(answer, where);
     if (answer.number != 1) co_return std::nullopt;
     grant given = what.grant;
     given.deadline = asked + what.claim.ttl - drift(what.claim.ttl);
@@ -171,7 +177,7 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
     const auto run = link_->current().run_id;
     const std::array<std::string_view, 4> arguments{n, lowest, scheme_.channel_prefix(), run};
     const auto answer = co_await scripts_.run(scripts::resize, names, arguments, soon());
-    refuse_errors(answer, where.lock);
+    if (answer.what == reply::kind::error) co_await refuse(answer, where);
 }
 
 }  // namespace pawl::redis

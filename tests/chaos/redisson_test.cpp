@@ -78,7 +78,9 @@ TEST_F(Redisson, KeysOfAnotherTypeAreRefusedWithAnAdvice) {
         EXPECT_EQ(what->reason, errc::wrong_type) << what;
         EXPECT_NE(what->sentence.find(word), std::string::npos) << what;
     };
-    says([&] { (void)plain.try_acquire("hash"); }, "set layout=redisson");
+    says(
+        [&] { (void)plain.try_acquire("hash"); },
+        "hash holds a hash, where Pawl keeps the lock; for a lock of Redisson set layout=redisson");
     says([&] { (void)plain.acquire("hash", {.wait = patience}); }, "set layout=redisson");
     for (const std::string name : {"string", "cart"}) {
         says([&] { (void)shared.try_acquire(name); }, "leave out layout=redisson");

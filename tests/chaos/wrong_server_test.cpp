@@ -146,6 +146,7 @@ TEST_F(WrongServer, HoldsSomethingElseBesideTheLock) {
         if (!what) what = failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 1s}); });
         ASSERT_TRUE(what.has_value()) << key;
         EXPECT_EQ(what->reason, errc::wrong_type) << key << ": " << what;
+        EXPECT_EQ(what->sentence.find(key + " holds a list, where Pawl keeps "), 0U) << what;
         lock = {};
         (void)server.ask({"DEL", key});
         EXPECT_TRUE(clean()) << key;

@@ -98,6 +98,8 @@ TEST(BadInput, OfModesAndSeveralLocks) {
         {"run", "--permits", "1/2/3", "x", "--", "true"},
         {"run", "--permits", "1.5/2", "x", "--", "true"},
         {"run", "--permits", "1/4294967296", "x", "--", "true"},
+        {"run", "--permits", "1/2", "--permits", "1/2", "x", "--", "true"},
+        {"run", "--wait", "1s", "--wait", "1s", "x", "--", "true"},
         {"run", "--permits", "one", "x", "--", "true"},
         {"run", "--permits", "1/2", "--shared", "x", "--", "true"},
         {"run", "--permits", "1/2", "--also", "y", "x", "--", "true"},
@@ -115,6 +117,7 @@ TEST(BadInput, OfModesAndSeveralLocks) {
         {"resize", "x", "-1"},
         {"resize", "x", "5/5"},
         {"resize", "x", "many"},
+        {"resize", "x", "4294967296"},
         {"resize", "", "5"},
         {"resize", "x", "5", "6"},
     };
@@ -133,6 +136,19 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
               std::string::npos);
     EXPECT_NE(here.run({"run", "--also", "x", "x", "--", "true"}).err.find("'x' is named twice"),
               std::string::npos);
+    const auto of_run = [&](const words& options) {
+        return here.run(words{"run"} + options + words{"x", "--", "true"}).err;
+    };
+    EXPECT_EQ(of_run({"--permits", "1/2", "--permits", "1/2"}),
+              "pawl: --permits is given twice; give it once.\n");
+    EXPECT_EQ(of_run({"--ttl=1s", "--ttl", "2s"}), "pawl: --ttl is given twice; give it once.\n");
+    EXPECT_NE(here.run({"run", "x", "--ttl"}).err.find("--ttl needs a value"), std::string::npos);
+    EXPECT_NE(of_run({"--permits", "1/4294967296"}).find("from 1 to 4294967295"),
+              std::string::npos);
+    EXPECT_NE(here.run({"resize", "x", "4294967296"}).err.find("from 1 to 4294967295"),
+              std::string::npos);
+    EXPECT_EQ(here.run({"ls", "--on", "redis://host/?layout=native&layout=redisson"}).err,
+              "pawl: The URL has the option 'layout' twice; give it once.\n");
     EXPECT_NE(here.run({"ls", "--on", "localhost:6379"}).err.find("redis://"), std::string::npos);
 }
 
@@ -145,16 +161,45 @@ TEST(BadInput, TooManyLocksAtOnce) {
     expect_sentence(here.run(all + words{"--also", "z", "--", "true"}), 64, "257 locks");
 }
 
-// Redisson's RLock has no readers, and its ReadWriteLock no strict order.
+// Redisson's RLock has no readers, and its ReadWriteLock no strict order: what to set is named.
 TEST(BadInput, ModesThatTheServiceDoesNotKnow) {
     support::redis_server server;
-    for (const auto& [option, url] : std::vector<std::pair<std::string, std::string>>{
-             {"--shared", server.url("?layout=redisson")},
-             {"--fair", server.url("?layout=redisson&object=readwrite")}}) {
-        const auto found = world(url).run({"run", option, "x", "--", "true"});
+    const auto refusal = [&](const std::string& option, const std::string& url) {
+        const auto found = world(server.url(url)).run({"run", option, "x", "--", "true"});
         expect_sentence(found, 64, option);
-        EXPECT_NE(found.err.find("This service has no "), std::string::npos) << found.err;
-    }
+        return found.err;
+    };
+    EXPECT_EQ(refusal("--shared", "?layout=redisson"),
+              "pawl: This service has no shared locks; set object=readwrite in the URL, for "
+              "Redisson's ReadWriteLock.\n");
+    EXPECT_EQ(
+        refusal("--fair", "?layout=redisson&object=readwrite")
+            .find("pawl: This service has no strictly fair locks; leave object=readwrite out"),
+        0U);
+}
+
+// Of a name that is one object in Redisson's layout, and is used as another.
+TEST(BadInput, OtherObjectsOfRedisson) {
+    support::redis_server server;
+    server.ask({"SET", "pool", "3"});
+    const auto refusal = [&](const words& options, const std::string& object) {
+        const auto found = world(server.url("?layout=redisson" + object))
+                               .run(words{"run"} + options + words{"--", "true"});
+        expect_sentence(found, 65, options.back() + object);
+        return found.err;
+    };
+    for (const words& options : std::vector<words>{{"pool"}, {"--fair", "pool"}})
+        EXPECT_NE(refusal(options, "").find("pool: is a semaphore in Redisson's layout"),
+                  std::string::npos);
+    for (const words& options : std::vector<words>{{"pool"}, {"--shared", "pool"}})
+        EXPECT_NE(refusal(options, "&object=readwrite").find("object=semaphore in the URL"),
+                  std::string::npos);
+    server.ask({"HSET", "lock", "176d4c5e-cbab-4c45-831e-b8c949d7ba8c:1", "1"});
+    for (const std::string object : {"", "&object=semaphore"})
+        EXPECT_NE(refusal({"--permits", "1/2", "lock"}, object).find("lock: is no semaphore in "),
+                  std::string::npos);
+    EXPECT_EQ(server.ask({"GET", "pool"}).text, "3");
+    EXPECT_EQ(server.ask({"HLEN", "lock"}).number(), 1);
 }
 
 TEST(BadInput, OfTheUrl) {
@@ -176,6 +221,10 @@ TEST(BadInput, OfTheUrl) {
                                          "sqlite:",
                                          "sqlite://host/x",
                                          "sqlite:/x?mode=ro",
+                                         "redis://host?layout=native&layout=redisson",
+                                         "redis://host?key=a%7Bname%7D&k%65y=a%7Bname%7D",
+                                         "sqlite:/x?namespace=a&namespace=a",
+                                         "memory:x?a=1&a=1",
                                          "memory:x?y=z"};
     for (const std::string& url : table) {
         expect_sentence(here.run({"status", "--on", url, "x"}), 64, url);
@@ -197,8 +246,15 @@ TEST(BadInput, OfTheService) {
     for (const words& row : std::vector<words>{{"run", "hash", "--", "true"}, {"status", "hash"}}) {
         expect_sentence(here.run(row), 65, "a key of another type");
     }
+    EXPECT_EQ(
+        here.run({"status", "hash"}).err,
+        "pawl: pawl:{hash} holds a hash, where Pawl keeps the lock; for a lock of Redisson set "
+        "layout=redisson in the URL, for another program's data choose another name, "
+        "namespace or key template.\n");
     server.ask({"SET", "pawl:{count}:f", "no number"});
-    expect_sentence(here.run({"run", "count", "--", "true"}), 65, "a counter that does not count");
+    const auto counter = here.run({"run", "count", "--", "true"});
+    expect_sentence(counter, 65, "a counter that does not count");
+    EXPECT_EQ(counter.err.find("script"), std::string::npos) << counter.err;
     server.ask({"CONFIG", "SET", "requirepass", "pw"});
     expect_sentence(here.run({"run", "x", "--", "true"}), 77, "no password");
     server.kill9();

@@ -65,6 +65,7 @@ TEST_P(Modes, NeverMorePermitsThanThereAre) {
     EXPECT_EQ(
         status("x", "it['permits'], sum(h['permits'] for h in [it['holder']] + it['others'])"),
         "5 4");
+    EXPECT_EQ(status("x", "it['free_permits']"), "1");
     EXPECT_EQ(once({"--permits", "2", "x"}), 75);
     EXPECT_EQ(once({"--permits", "1/5", "x"}), 0);
     EXPECT_EQ(once({"--shared", "x"}), 75);
@@ -87,6 +88,20 @@ TEST_P(Modes, MoreOfThemLetWaitersIn) {
     EXPECT_TRUE(soon("x", holders, "2"));
 }
 
+// A name that was mistyped must not become another semaphore.
+TEST_P(Modes, ResizeMakesASemaphoreOnlyWhenAsked) {
+    const auto refused = here().run({"resize", "mistyped", "3"});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_EQ(refused.err,
+              "pawl: There is no semaphore 'mistyped'; check the name, or say --create to make "
+              "it.\n");
+    EXPECT_EQ(status("mistyped", "it['permits'], it['free_permits']"), "None None");
+    EXPECT_EQ(here().run({"resize", "--create", "x", "3"}).out, "'x' has 3 permits from now on.\n");
+    EXPECT_EQ(here().run({"resize", "x", "2"}).code, 0) << "it is there by now";
+    EXPECT_EQ(once({"--permits", "1/2", "x"}), 0);
+}
+
 TEST_P(Modes, AWrongNumberIsOneSentence) {
     const auto refused = [this](const std::string& permits) {
         const auto found = here().run({"run", "--permits", permits, "x", "--", "true"});
@@ -99,7 +114,12 @@ TEST_P(Modes, AWrongNumberIsOneSentence) {
               "--permits 2/5.\n");
     ASSERT_EQ(once({"--permits", "1/5", "x"}), 0);
     EXPECT_NE(refused("1/8").find("'x' has 5 permits, not 8"), std::string::npos);
-    EXPECT_NE(refused("6").find("ask for fewer"), std::string::npos);
+    EXPECT_NE(refused("6").find("has 5 permits, and you ask for 6; ask for fewer, or change that "
+                                "with `pawl resize 'x' 6`."),
+              std::string::npos);
+    ASSERT_EQ(here().run({"resize", "x", "1"}).code, 0);
+    EXPECT_NE(refused("3").find("has 1 permit, and you ask for 3"), std::string::npos);
+    EXPECT_NE(refused("1/2").find("'x' has 1 permit, not 2"), std::string::npos);
 }
 
 // 1. One holds; A waits, B waits. 2. One ends. A runs, then B.
@@ -179,6 +199,23 @@ TEST_P(Modes, WatchTellsOfEachHolder) {
     while (std::getline(lines, line) && line.find("\"event\":\"taken\"") == std::string::npos) {}
     EXPECT_EQ(from_json(line, "it['by']['pid'], it['by']['mode'], it['lock']['mode']"),
               std::to_string(one->pid()) + " shared shared");
+}
+
+TEST_P(Modes, WatchTellsOfAFreedSemaphoreHowManyThereAre) {
+    const auto one = hold({"--permits", "2/5", "x"});
+    ASSERT_TRUE(soon("x", holders, "1")) << one->err();
+    const auto events = here().start({"watch", "--interval", "50ms", "--json"});
+    const auto told = [&](const std::string& what) {
+        return support::eventually([&] { return events->out().find(what) != std::string::npos; });
+    };
+    ASSERT_TRUE(told("\"event\":\"held\""));
+    one->signal(SIGTERM);
+    ASSERT_TRUE(told("\"event\":\"freed\""));
+    const auto all = events->out();
+    const auto line = all.substr(all.rfind('\n', all.find("\"freed\"")) + 1);
+    EXPECT_EQ(from_json(line.substr(0, line.find('\n')),
+                        "it['lock']['held'], it['lock']['permits'], it['lock']['free_permits']"),
+              "False 5 5");
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Modes, ::testing::ValuesIn(places_with_modes()),

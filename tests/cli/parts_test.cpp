@@ -45,6 +45,12 @@ TEST(Durations, AreShownShortly) {
     EXPECT_EQ(readable(49h), "2 d 1 h");
     EXPECT_EQ(readable(-5s), "0 s");
     EXPECT_EQ(readable(pawl::forever), "forever");
+    EXPECT_EQ(exact(1500ms), "1 s 500 ms");
+    EXPECT_EQ(exact(10ms), "10 ms");
+    EXPECT_EQ(exact(90min + 1ms), "1 h 30 min 1 ms");
+    EXPECT_EQ(exact(48h), "2 d");
+    EXPECT_EQ(exact(pawl::forever), "forever");
+    EXPECT_EQ(exact(0s), "0 ms");
     EXPECT_EQ(measured(43100ns), "43.1 µs");
     EXPECT_EQ(measured(1234ms), "1.23 s");
     EXPECT_EQ(measured(999ns), "999 ns");
@@ -193,6 +199,10 @@ TEST(Changes, OfTheNumberOfPermitsAreTold) {
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].what, change::kind::resized);
     EXPECT_EQ(found[0].before, 5U);
+    const auto freed = log.look({});
+    ASSERT_EQ(freed.size(), 1U);
+    EXPECT_EQ(freed[0].what, change::kind::freed);
+    EXPECT_EQ(freed[0].now.permits, 3U);
 }
 
 TEST(Views, HoldersAreAlwaysInTheSameOrder) {

@@ -89,11 +89,12 @@ TEST_P(Several, MaxHoldBeginsWhenAllAreThere) {
 TEST_P(Several, MaxHoldEndsTheCommand) {
     const auto file = here().file("beats");
     const auto one =
-        here().start(words{"run", "--ttl", "1s", "--max-hold", "1s", "a", "--also", "b", "--"} +
+        here().start(words{"run", "--ttl", "1s", "--max-hold", "1100ms", "a", "--also", "b", "--"} +
                      heartbeat(file, "stubborn"));
     const auto found = one->wait();
     EXPECT_EQ(found.code, 70);
-    EXPECT_NE(found.err.find("--max-hold are over for 'a' and 1 other"), std::string::npos)
+    EXPECT_NE(found.err.find("The 1 s 100 ms of --max-hold are over for 'a' and 1 other"),
+              std::string::npos)
         << found.err;
     EXPECT_TRUE(soon_silent(file));
 }

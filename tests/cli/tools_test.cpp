@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <fstream>
+#include <regex>
 
 namespace {
 
@@ -201,6 +202,30 @@ TEST(Tools, CompletionScriptsAreSound) {
     started bash({"bash", here.file("script")}, here.environment());
     EXPECT_EQ(bash.wait().out, "term\n--shared\nresize\nstatus\n");
     EXPECT_EQ(here.run({"completion", "tcsh"}).code, 64);
+}
+
+// As .It Fl in the manual, which says what it does, and in every shell's completion.
+TEST(Tools, EveryOptionIsInTheManual) {
+    const world here;
+    const auto manual = read_file(std::string(PAWL_SOURCE_DIR) + "/cli/man/pawl.1");
+    const std::regex option("--([a-z][a-z-]+)");
+    for (const char* verb :
+         {"run", "elect", "status", "ls", "watch", "release", "resize", "doctor", "bench"}) {
+        const auto help = here.run({verb, "--help"}).out;
+        std::size_t found = 0;
+        for (std::sregex_iterator each(help.begin(), help.end(), option), end; each != end;
+             ++each) {
+            const auto name = (*each)[1].str();
+            if (name == "help") continue;
+            ++found;
+            const std::regex item("\n\\.It Fl ([a-z] , Fl )?-" + name + "[ \n]");
+            EXPECT_TRUE(std::regex_search(manual, item)) << verb << " --" << name;
+            EXPECT_NE(here.run({"completion", "bash"}).out.find("--" + name), std::string::npos);
+            EXPECT_NE(here.run({"completion", "zsh"}).out.find("--" + name), std::string::npos);
+            EXPECT_NE(here.run({"completion", "fish"}).out.find("-l " + name), std::string::npos);
+        }
+        EXPECT_GE(found, 2U) << help;
+    }
 }
 
 TEST(Tools, VersionAndHelp) {

@@ -1,4 +1,5 @@
 // Pure parts of the core and of the Redis backend: nothing here waits, connects or sleeps.
+#include "core/permits.hpp"
 #include "core/url.hpp"
 #include "core/validate.hpp"
 #include "redis/keys.hpp"
@@ -93,6 +94,14 @@ TEST(Urls, ThatMakeNoSenseAreRefusedWithoutTheirPassword) {
     }
 }
 
+TEST(Urls, WithAnOptionTwiceAreRefused) {
+    for (const std::string_view bad :
+         {"redis://h?layout=native&layout=redisson", "redis://h/?verify=no&x=1&verify=no",
+          "redis://h?key=a&k%65y=b", "redis+unix:///s?database=1&database=2",
+          "sqlite:/f?namespace=a&namespace=b", "memory:?a=b&a=b"})
+        EXPECT_EQ(refusal([&] { static_cast<void>(from_url(bad)); }), errc::bad_option) << bad;
+}
+
 TEST(Urls, MayHaveAnAtSignWhereItBelongs) {
     for (const std::string_view good :
          {"redis://h?namespace=a@b", "redis://h:1/0?namespace=a@b", "redis://u:p@h:1/0?key=@{name}",
@@ -163,6 +172,13 @@ TEST(RedissonNames, AreThoseOfTheJavaSide) {
     EXPECT_EQ(mapped.name_of("shop:.lock"), std::nullopt);
     EXPECT_EQ(mapped.name_of("x.lock"), std::nullopt);
     EXPECT_EQ(mapped.glob("a*"), "shop:a\\**.lock");
+    // Two names may have one key beside theirs.
+    using names = std::vector<std::string>;
+    EXPECT_EQ(plain.names_of_lent("{a}:timeout"), (names{"{a}", "a"}));
+    EXPECT_EQ(plain.names_of_lent("x{a}:timeout"), names{"x{a}"});
+    EXPECT_EQ(mapped.names_of_lent("{shop:x.lock}:timeout"), names{"x"});
+    EXPECT_EQ(plain.names_of_lent("a:timeout"), names{});
+    EXPECT_EQ(plain.names_of_lent("{a}"), names{});
 }
 
 TEST(RedissonLayout, IsChosenByAnOptionAndHasNoNamespace) {
@@ -173,6 +189,21 @@ TEST(RedissonLayout, IsChosenByAnOptionAndHasNoNamespace) {
               errc::bad_option);
     EXPECT_EQ(refusal([] { (void)redis::at("redis://h?layout=redisson&key=plain"); }),
               errc::bad_option);
+}
+
+TEST(Permits, AreCountedInWords) {
+    claim one;
+    one.name = "x";
+    one.permits = 3;
+    EXPECT_EQ(core::permits_text(1), "1 permit");
+    EXPECT_EQ(core::permits_text(0), "0 permits");
+    EXPECT_NE(std::string(core::too_many(one, 1).what())
+                  .find("has 1 permit, and you ask for 3; ask for fewer, or change that with "
+                        "`pawl resize 'x' 3`."),
+              std::string::npos);
+    EXPECT_EQ(
+        refusal([] { core::check_options({.mode = lock_mode::permits, .permits = 2, .of = 1}); }),
+        errc::bad_option);
 }
 
 TEST(Values, TellWhoIsBehindThem) {
@@ -208,6 +239,22 @@ TEST(ServerErrors, AreClassified) {
     EXPECT_EQ(redis::explain("NOPERM no", "k").reason(), errc::refused);
     EXPECT_EQ(redis::explain("MISCONF no", "k").reason(), errc::unavailable);
     EXPECT_EQ(redis::explain("ERR odd", "k").reason(), errc::protocol);
+}
+
+// Servers from 7.0 on say behind their words in which script it was, older ones before them.
+TEST(ServerErrors, SayNothingOfTheScript) {
+    const std::string words = "WRONGTYPE Operation against a key holding the wrong kind of value",
+                      digest(40, 'a');
+    const auto plain = redis::explain(words, "k");
+    for (const auto& said :
+         {words + " script: " + digest + ", on @user_script:1.",
+          "ERR Error running script (call to f_" + digest + "): @user_script:12: " + words}) {
+        EXPECT_STREQ(redis::explain(said, "k").what(), plain.what());
+        EXPECT_EQ(redis::explain(said, "k").reason(), errc::wrong_type);
+    }
+    const std::string odd =
+        redis::explain("ERR odd script: " + digest + ", on @user_script:1.", "k").what();
+    EXPECT_NE(odd.find("the server says \"ERR odd\""), std::string::npos) << odd;
 }
 
 }  // namespace

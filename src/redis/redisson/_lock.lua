@@ -19,6 +19,19 @@ local function no_lock()
     return redis.error_reply("WRONGTYPE the key is no lock of Redisson")
 end
 
+-- How many fields it has; or the refusal where it is none: a number is a semaphore, or its like.
+local function fields_of(lock)
+    local count = redis.pcall("HLEN", lock)
+    if type(count) == "number" then
+        return count
+    end
+    local said = redis.pcall("GET", lock)
+    if type(said) == "string" and tonumber(said) then
+        return nil, redis.error_reply("OTHERKIND semaphore")
+    end
+    return nil, count
+end
+
 -- A hash of another program, or of an object that excludes nobody here.
 local function of_another_kind(lock, wanted)
     if not holder_of(lock) then

@@ -2,7 +2,11 @@
 -- KEYS lock queue [counter]   ARGV owner ttl_ms   -> {1, token} | {0, ms left}
 --@include _lock.lua
 --@include _token.lua
-if redis.call("HLEN", KEYS[1]) == 0 then
+local fields, no_hash = fields_of(KEYS[1])
+if no_hash then
+    return no_hash
+end
+if fields == 0 then
     local token, trouble = next_token(KEYS[3])
     if trouble then
         return trouble

@@ -7,7 +7,11 @@
 --@include _clock.lua
 --@include _line.lua
 local owner, wait, now = ARGV[1], tonumber(ARGV[7]), now_ms()
-local held = redis.call("HLEN", KEYS[1]) > 0
+local fields, no_hash = fields_of(KEYS[1])
+if no_hash then
+    return no_hash
+end
+local held = fields > 0
 local trouble = held and of_another_kind(KEYS[1], "lock")
 if trouble then
     return trouble

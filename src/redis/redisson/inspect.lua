@@ -1,12 +1,13 @@
 -- inspect: whatever the name is.
 -- KEYS lock counter timeouts lent
 -- ARGV numsub lock_channel rwlock_channel semaphore_channel tagged
--- -> {permits in all, token | false, waiters, {{owner, count, ms left, mode, permits}, …}}
+-- -> {permits in all, token | false, waiters, {{owner, count, ms left, mode, permits}, …},
+--     permits free | false, permits lent}
 --@include _lock.lua
 --@include _clock.lua
 local now = now_ms()
 local never = 922337203685477
-local holders, permits = {}, 0
+local holders, permits, free, lent_out = {}, 0, false, 0
 
 local function add_owners()
     local fields = redis.call("HGETALL", KEYS[1])
@@ -44,9 +45,11 @@ local function add_permits()
         end
         if over > now then
             by_hold[hold][5] = by_hold[hold][5] + 1
+            lent_out = lent_out + 1
         end
     end
     permits = permits + #lent / 2
+    free = permits - lent_out
 end
 
 local type = redis.call("TYPE", KEYS[1]).ok
@@ -68,4 +71,4 @@ local waiters = redis.call("ZCOUNT", KEYS[3], now, "+inf")
 for i = 2, 4 do
     waiters = waiters + redis.call("PUBSUB", ARGV[1], ARGV[i])[2]
 end
-return {permits, redis.call("GET", KEYS[2]), waiters, holders}
+return {permits, redis.call("GET", KEYS[2]), waiters, holders, free, lent_out}

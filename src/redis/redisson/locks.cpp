@@ -55,4 +55,13 @@ promises locks::promised() const noexcept {
     return made;
 }
 
+std::string locks::way_to(lock_mode mode, bool fair) const {
+    if (mode == lock_mode::shared && !fair)
+        return "set object=readwrite in the URL, for Redisson's ReadWriteLock";
+    if (mode == lock_mode::exclusive && fair)
+        return "leave object=readwrite out of the URL, since of Redisson's objects only the lock "
+               "can be strictly fair";
+    return "of Redisson's objects only the lock can be strictly fair, and it is held alone";
+}
+
 }  // namespace pawl::redis::redisson

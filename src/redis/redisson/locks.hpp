@@ -34,6 +34,7 @@ public:
     boost::asio::awaitable<examination> examine() override;
     latches* counted() noexcept override { return &latches_; }
     promises promised() const noexcept override;
+    std::string way_to(lock_mode mode, bool fair) const override;
 
 private:
     class attempt;

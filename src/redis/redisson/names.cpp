@@ -56,14 +56,18 @@ std::optional<std::string> naming::name_of(std::string_view key) const {
     return std::string(key.substr(before_.size(), key.size() - before_.size() - after_.size()));
 }
 
-std::optional<std::string> naming::name_of_lent(std::string_view key) const {
+std::vector<std::string> naming::names_of_lent(std::string_view key) const {
     static constexpr std::string_view end = ":timeout";
-    if (!key.ends_with(end)) return std::nullopt;
+    std::vector<std::string> names;
+    if (!key.ends_with(end)) return names;
     key.remove_suffix(end.size());
-    const auto as_it_is = name_of(key);
-    if (as_it_is && of(*as_it_is).tagged == key) return as_it_is;
-    if (key.size() < 2 || key.front() != '{' || key.back() != '}') return std::nullopt;
-    return name_of(key.substr(1, key.size() - 2));
+    if (auto as_it_is = name_of(key); as_it_is && of(*as_it_is).tagged == key)
+        names.push_back(std::move(*as_it_is));
+    if (key.size() > 2 && key.front() == '{' && key.back() == '}') {
+        if (auto inside = name_of(key.substr(1, key.size() - 2)); inside)
+            names.push_back(std::move(*inside));
+    }
+    return names;
 }
 
 std::string naming::glob(std::string_view prefix) const {

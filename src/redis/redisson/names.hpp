@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pawl::redis::redisson {
 
@@ -33,8 +34,8 @@ public:
     [[nodiscard]] names of(std::string_view name) const;
     // Of the lock's key; empty when no name gives that key.
     [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
-    // The same of the key that says what a semaphore has lent.
-    [[nodiscard]] std::optional<std::string> name_of_lent(std::string_view key) const;
+    // The same of the key that says what a semaphore has lent: "a" and "{a}" have one.
+    [[nodiscard]] std::vector<std::string> names_of_lent(std::string_view key) const;
     // For SCAN: the locks whose names begin with `prefix`.
     [[nodiscard]] std::string glob(std::string_view prefix) const;
 

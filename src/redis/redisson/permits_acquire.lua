@@ -4,10 +4,11 @@
 --@include _token.lua
 --@include _clock.lua
 --@include _permits.lua
+--@include _free.lua
 local count, of, now = tonumber(ARGV[5]), tonumber(ARGV[6]), now_ms()
-local said = redis.call("GET", KEYS[1])
-if said and not tonumber(said) then
-    return redis.error_reply("WRONGTYPE the key is no semaphore of Redisson")
+local said, other = free_in(KEYS[1])
+if other then
+    return other
 end
 reclaim(KEYS[1], KEYS[2], now, ARGV[3], ARGV[4])
 local lent = redis.call("ZCARD", KEYS[2])

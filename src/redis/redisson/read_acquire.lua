@@ -4,8 +4,12 @@
 -- KEYS lock mine [counter]   ARGV owner ttl_ms   -> {1, token} | {0, ms left}
 --@include _lock.lua
 --@include _token.lua
+local fields, no_hash = fields_of(KEYS[1])
+if no_hash then
+    return no_hash
+end
 local mode = redis.call("HGET", KEYS[1], "mode")
-if not mode and redis.call("HLEN", KEYS[1]) > 0 then
+if not mode and fields > 0 then
     return of_another_kind(KEYS[1], "readwrite")
 end
 if mode and mode ~= "read" then

@@ -3,15 +3,17 @@
 #include "../lock_base.hpp"
 #include "../server_errors.hpp"
 
+#include "../../core/permits.hpp"
+
 #include <pawl/error.hpp>
 
 #include <array>
+#include <charconv>
 
 namespace pawl::redis::redisson {
 namespace {
 
-constexpr std::array words{"OTHERKIND lock", "OTHERKIND readwrite", "BADCOUNTER",
-                           "NOPERMITS",      "OTHERCOUNT ",         "TOOMANY "};
+constexpr std::array words{"OTHERKIND ", "BADCOUNTER", "NOPERMITS", "OTHERCOUNT ", "TOOMANY "};
 
 // The words begin the reply, or follow the ERR that servers before 7 put there.
 bool says(const reply& answer, std::string_view what) {
@@ -19,8 +21,11 @@ bool says(const reply& answer, std::string_view what) {
 }
 
 // The number at the end.
-std::string count_in(const reply& answer) {
-    return answer.text.substr(answer.text.find_last_of(' ') + 1);
+std::uint32_t count_in(const reply& answer) {
+    const auto digits = std::string_view(answer.text).substr(answer.text.find_last_of(' ') + 1);
+    std::uint32_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
 }
 
 }  // namespace
@@ -44,6 +49,17 @@ void refuse(const reply& answer, const names& keys) {
                     keys.lock +
                         ": is held as a ReadWriteLock of Redisson; add object=readwrite to "
                         "the URL, or choose another name.");
+    if (says(answer, "OTHERKIND semaphore"))
+        throw error(errc::wrong_type,
+                    keys.lock +
+                        ": is a semaphore in Redisson's layout, or another object that is kept as "
+                        "a number, and no lock; ask for permits of it, with object=semaphore in "
+                        "the URL for Redisson's Semaphore, or choose another name.");
+    if (says(answer, "OTHERKIND other"))
+        throw error(errc::wrong_type,
+                    keys.lock +
+                        ": is no semaphore in Redisson's layout, but a lock or something else; "
+                        "ask for no permits of it, or choose another name.");
     if (says(answer, "BADCOUNTER"))
         throw error(errc::wrong_type, keys.counter +
                                           ": the counter of the tokens holds something else; "
@@ -58,17 +74,9 @@ void refuse(const reply& answer, const names& keys) {
 }
 
 void refuse_count(const reply& answer, const claim& what) {
-    if (says(answer, "NOPERMITS"))
-        throw error(errc::bad_option, "Nobody has said how many permits '" + what.name +
-                                          "' has; say it once with `of`.");
-    if (says(answer, "OTHERCOUNT "))
-        throw error(errc::bad_option, "The semaphore '" + what.name + "' has " + count_in(answer) +
-                                          " permits, not " + std::to_string(what.of) +
-                                          "; change that with resize.");
-    if (says(answer, "TOOMANY "))
-        throw error(errc::bad_option, "The semaphore '" + what.name + "' has only " +
-                                          count_in(answer) + " permits, and you ask for " +
-                                          std::to_string(what.permits) + "; ask for fewer.");
+    if (says(answer, "NOPERMITS")) throw core::nobody_said(what);
+    if (says(answer, "OTHERCOUNT ")) throw core::other_number(what, count_in(answer));
+    if (says(answer, "TOOMANY ")) throw core::too_many(what, count_in(answer));
 }
 
 }  // namespace pawl::redis::redisson

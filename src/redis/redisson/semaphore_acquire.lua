@@ -3,18 +3,19 @@
 -- KEYS free receipt [counter]   ARGV owner ttl_ms verb channel permits of
 -- -> {1, token} | {0, -1}
 --@include _token.lua
-local said = redis.call("GET", KEYS[1])
-if said and not tonumber(said) then
-    return redis.error_reply("WRONGTYPE the key is no semaphore of Redisson")
+--@include _free.lua
+local free, other = free_in(KEYS[1])
+if other then
+    return other
 end
-if not said then
+if not free then
     if tonumber(ARGV[6]) == 0 then
         return redis.error_reply("NOPERMITS")
     end
     redis.call("SET", KEYS[1], ARGV[6])
-    said = ARGV[6]
+    free = tonumber(ARGV[6])
 end
-if tonumber(said) < tonumber(ARGV[5]) or redis.call("EXISTS", KEYS[2]) == 1 then
+if free < tonumber(ARGV[5]) or redis.call("EXISTS", KEYS[2]) == 1 then
     return {0, -1}
 end
 local token, trouble = next_token(KEYS[3])

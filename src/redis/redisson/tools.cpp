@@ -55,6 +55,19 @@ holder read_holder(const reply& answer, fencing_token newest) {
     return who;
 }
 
+std::uint32_t at_least_none(const reply& count) {
+    return static_cast<std::uint32_t>(std::max<std::int64_t>(number(count), 0));
+}
+
+// A Semaphore keeps only how many are free, and looks like an expirable one that has lent nothing.
+void read_permits(const reply& answer, redisson_object object, lock_info& into) {
+    if (answer.items[4].what == reply::kind::nil) return;
+    into.free_permits = at_least_none(answer.items[4]);
+    const bool lends = number(answer.items[5]) > 0;
+    if (lends || object != redisson_object::semaphore)
+        into.permits = at_least_none(answer.items[0]);
+}
+
 }  // namespace
 
 asio::awaitable<lock_info> locks::inspect(std::string_view name) {
@@ -69,9 +82,9 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
                                                     where.sc_channel, where.tagged};
     const auto answer = co_await scripts_.run(scripts::inspect, keys, arguments, soon());
     refuse(answer, where);
-    if (answer.items.size() != 4)
+    if (answer.items.size() != 6)
         throw error(errc::protocol, where.lock + ": an answer that makes no sense.");
-    found.permits = static_cast<std::uint32_t>(std::max<std::int64_t>(number(answer.items[0]), 0));
+    read_permits(answer, where_.object, found);
     const fencing_token newest(static_cast<std::uint64_t>(number(answer.items[1])));
     found.waiters = static_cast<std::uint64_t>(number(answer.items[2]));
     for (const auto& one : answer.items[3].items) {
@@ -101,7 +114,8 @@ asio::awaitable<std::vector<std::string>> locks::keys_like(std::string glob, std
     co_return keys;
 }
 
-// Locks are hashes. What a semaphore has lent is a sorted set beside it.
+// Locks are hashes. What an expirable semaphore has lent is a sorted set beside it. A Semaphore is
+// a number, as much else may be: only where the URL says that it is one, it counts as such.
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     std::set<std::string> names;
     const auto glob = naming_.glob(prefix);
@@ -113,14 +127,23 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     for (const auto& pattern : patterns) {
         const auto lent = co_await keys_like(pattern, "zset");
         for (const auto& key : lent) {
-            if (auto name = naming_.name_of_lent(key)) names.insert(std::move(*name));
+            for (auto& name : naming_.names_of_lent(key))
+                names.insert(std::move(name));
+        }
+    }
+    const bool semaphores = where_.object == redisson_object::semaphore;
+    if (semaphores) {
+        const auto numbers = co_await keys_like(glob, "string");
+        for (const auto& key : numbers) {
+            auto name = naming_.name_of(key);
+            if (name && !key.starts_with("redisson_")) names.insert(std::move(*name));
         }
     }
     std::vector<lock_info> found;
     for (const auto& name : names) {
         try {
             auto one = co_await inspect(name);
-            if (one.held_by) found.push_back(std::move(one));
+            if (one.held_by || (semaphores && one.free_permits)) found.push_back(std::move(one));
         } catch (const error& e) {
             if (e.reason() != errc::wrong_type) throw;  // of another program
         }
