@@ -1,5 +1,6 @@
 #include "server_errors.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace pawl::redis {
@@ -53,11 +54,10 @@ constexpr std::array rules{
 // Without what servers add about the script in which it happened.
 std::string_view plain(std::string_view words) noexcept {
     static constexpr std::string_view in_script = "@user_script:";
-    if (words.starts_with("ERR Error running script")) {
-        const auto at = words.find(in_script);
-        const auto end = at == words.npos ? at : words.find_first_of(": ", at + in_script.size());
-        const auto begin = end == words.npos ? end : words.find_first_not_of(": ", end);
-        if (begin != words.npos) words.remove_prefix(begin);
+    const auto at = words.find(in_script);
+    if (words.starts_with("ERR Error running script") && at != std::string_view::npos) {
+        words.remove_prefix(at + in_script.size());
+        words.remove_prefix(std::min(words.find_first_not_of("0123456789: "), words.size()));
     }
     return words.substr(0, words.find(" script: "));
 }
