@@ -2,7 +2,6 @@
 
 #include "redisson_scripts.hpp"
 
-#include "../../core/chance.hpp"
 #include "../lock_base.hpp"
 #include "../server_errors.hpp"
 
@@ -10,11 +9,9 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 namespace asio = boost::asio;
-using namespace std::chrono_literals;
 
 namespace pawl::redis::redisson {
 namespace {
@@ -28,43 +25,27 @@ void refuse_latch(const reply& answer, const std::string& key) {
     refuse_errors(answer, key);
 }
 
-std::uint64_t count_in(const reply& answer) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(number(answer), 0));
-}
-
-enum class news : std::uint8_t { none, open, look };
-
-// "0": it came to 0. "1": it was set, or deleted. Empty: the connection is a new one.
-news read_messages(std::vector<std::string>& messages) {
-    auto found = news::none;
-    for (const auto& one : std::exchange(messages, {})) {
-        if (one == "0") return news::open;
-        found = news::look;
-    }
-    return found;
-}
-
 }  // namespace
 
 java_latches::java_latches(const options& where, const backend_context& context,
                            const naming& names, link& over)
-    : where_(where),
-      context_(context),
-      names_(names),
-      link_(over),
-      scripts_(over),
-      ears_(over, *context.time, context.strand) {}
+    : latch_base(where, context, over), names_(names) {}
 
 // Unlike those of the locks, the channel's name always has braces of its own.
-java_latches::place java_latches::place_of(std::string_view name) const {
+latch_base::place java_latches::place_of(std::string_view name) const {
     auto key = names_.of(name).lock;
     auto channel = "redisson_countdownlatch__channel__{" + key + "}";
     return {std::move(key), std::move(channel)};
 }
 
-asio::awaitable<void> java_latches::pause(duration at_least, duration at_most) const {
-    core::alarm timer(*context_.time, context_.strand);
-    co_await timer.wait_until(now() + core::random_between(*context_.time, at_least, at_most));
+// "0": it came to 0. "1": it was set, or deleted.
+latch_base::news java_latches::read(std::string_view message, std::uint64_t) const {
+    return message == "0" ? news::open : news::look;
+}
+
+asio::awaitable<bool> java_latches::look(wish& what, time_point give_up_at) {
+    const auto left = co_await count_of(what.at, give_up_at);
+    co_return left == 0;
 }
 
 asio::awaitable<std::int64_t> java_latches::say(const script& what, std::string_view name,
@@ -79,9 +60,7 @@ asio::awaitable<std::int64_t> java_latches::say(const script& what, std::string_
         refuse_latch(answer, at.key);
         co_return answer.number;
     } catch (const connection_lost& e) {
-        throw error(errc::unreachable, "Nobody knows whether the latch '" + std::string(name) +
-                                           "' was changed: " + e.what() +
-                                           "; look at it when the server is up.");
+        throw not_known_whether(name, e.what());
     }
 }
 
@@ -107,44 +86,7 @@ asio::awaitable<std::uint64_t> java_latches::count_of(const place& at, time_poin
     const std::array<std::string_view, 2> words{"GET", at.key};
     const auto answer = co_await link_.exec(words, give_up_at);
     refuse_latch(answer, at.key);
-    co_return count_in(answer);
-}
-
-asio::awaitable<bool> java_latches::wait(std::string_view name, std::uint64_t,
-                                         time_point give_up_at) {
-    const auto at = place_of(name);
-    const bool waits = give_up_at > now();
-    ears::ear mine(ears_, at.channel);
-    for (;;) {
-        std::optional<error> trouble;
-        const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
-        try {
-            if (waits && !mine.listens()) co_await mine.listen(until);
-            const auto left = co_await count_of(at, until);
-            if (left == 0) co_return true;
-        } catch (const connection_lost& e) {
-            trouble = error(errc::unreachable, "The latch '" + std::string(name) +
-                                                   "' could not be asked for: " + e.what() +
-                                                   "; check that the server is up.");
-        } catch (const error& e) {
-            if (e.reason() != errc::unavailable) throw;
-            trouble = e;
-        }
-        if (now() >= give_up_at) {
-            if (trouble) throw *trouble;
-            co_return false;
-        }
-        if (trouble) {
-            if (context_.log) context_.log(std::string(trouble->what()) + " Trying again.");
-            co_await pause(50ms, 200ms);
-            continue;
-        }
-        const auto look_at =
-            now() + core::random_between(*context_.time, latch_look_at_least, latch_look_at_most);
-        const bool rung = co_await mine.woken.wait_until(std::min(look_at, give_up_at));
-        if (rung && read_messages(mine.messages) == news::open) co_return true;
-        if (now() >= give_up_at) co_return false;
-    }
+    co_return static_cast<std::uint64_t>(std::max<std::int64_t>(number(answer), 0));
 }
 
 asio::awaitable<latch_info> java_latches::inspect(std::string_view name) {
@@ -154,10 +96,7 @@ asio::awaitable<latch_info> java_latches::inspect(std::string_view name) {
     found.known = true;
     found.remaining = forever;
     found.count = co_await count_of(at, soon());
-    const auto listeners = co_await ears_.count(at.channel, soon());
-    refuse_errors(listeners, at.key);
-    if (listeners.items.size() == 2)
-        found.waiters = static_cast<std::uint64_t>(listeners.items[1].number);
+    found.waiters = co_await waiters(at);
     co_return found;
 }
 
