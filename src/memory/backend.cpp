@@ -131,18 +131,12 @@ public:
     latches* counted() noexcept override { return &latches_; }
 
     promises promised() const noexcept override {
-        return {.fencing = true,
-                .survives_restart = false,
-                .loss_is_pushed = true,
-                .across_processes = false,
-                .across_hosts = false,
-                .order = fairness::first_in_first_out,
-                .shared = true,
-                .permits = true,
-                .strictly_fair = true,
-                .downgrades = true,
-                .latches = true,
-                .barriers = true};
+        promises made;
+        made.survives_restart = made.across_processes = made.across_hosts = false;
+        made.loss_is_pushed = true;
+        made.shared = made.permits = made.strictly_fair = made.downgrades = true;
+        made.latches = made.barriers = true;
+        return made;
     }
 
 private:

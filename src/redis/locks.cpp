@@ -90,10 +90,8 @@ promises locks::promised() const noexcept {
     promises made;
     made.loss_is_pushed = true;
     made.shared = made.permits = made.strictly_fair = made.downgrades = true;
-    made.chosen_values = true;
-    made.several = true;
-    made.latches = true;
-    made.barriers = true;
+    made.chosen_values = made.several = true;
+    made.latches = made.barriers = true;
     return made;
 }
 

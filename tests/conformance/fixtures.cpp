@@ -15,111 +15,89 @@ namespace {
 using pawl::promises;
 using pawl::conformance::world;
 
-class memory_fixture : public pawl::conformance::fixture {
+class made_by final : public pawl::conformance::fixture {
 public:
-    world fresh() override {
-        return {.where = pawl::memory::make(), .url = {}, .restart = {}, .keep = {}};
-    }
+    made_by(std::function<world()> make, const promises& promised)
+        : make_(std::move(make)), promised_(promised) {}
+
+    world fresh() override { return make_(); }
     const promises& promised() const override { return promised_; }
 
 private:
-    promises promised_{.survives_restart = false,
-                       .loss_is_pushed = true,
-                       .across_processes = false,
-                       .across_hosts = false,
-                       .shared = true,
-                       .permits = true,
-                       .strictly_fair = true,
-                       .downgrades = true,
-                       .latches = true,
-                       .barriers = true};
-};
-
-class sqlite_fixture : public pawl::conformance::fixture {
-public:
-    world fresh() override {
-        auto folder = std::make_shared<support::temp_folder>();
-        const std::string path = folder->file("locks.db");
-        return {.where = pawl::sqlite::at({.path = path}),
-                .url = "sqlite:" + path,
-                .restart = {},
-                .keep = folder};
-    }
-    const promises& promised() const override { return promised_; }
-
-private:
-    promises promised_{.loss_is_pushed = true,
-                       .across_hosts = false,
-                       .shared = true,
-                       .permits = true,
-                       .strictly_fair = true,
-                       .downgrades = true,
-                       .latches = true,
-                       .barriers = true};
-};
-
-// One server for each promise, over TCP.
-class redis_fixture : public pawl::conformance::fixture {
-public:
-    explicit redis_fixture(std::string options, promises promised)
-        : options_(std::move(options)), promised_(promised) {}
-
-    world fresh() override {
-        auto server = std::make_shared<support::redis_server>();
-        return {.where = pawl::redis::at(server->url(options_)),
-                .url = server->url(options_),
-                .restart =
-                    [server] {
-                        server->kill9();
-                        server->start(false);
-                    },
-                .keep = server};
-    }
-    const promises& promised() const override { return promised_; }
-
-private:
-    const std::string options_;
+    const std::function<world()> make_;
     const promises promised_;
 };
 
-constexpr promises native{.loss_is_pushed = true,
-                          .shared = true,
-                          .permits = true,
-                          .strictly_fair = true,
-                          .downgrades = true,
-                          .chosen_values = true,
-                          .several = true,
-                          .latches = true,
-                          .barriers = true};
+world fresh_memory() {
+    return {.where = pawl::memory::make(), .url = {}, .restart = {}, .keep = {}};
+}
+
+world fresh_file() {
+    auto folder = std::make_shared<support::temp_folder>();
+    const std::string path = folder->file("locks.db");
+    return {.where = pawl::sqlite::at({.path = path}),
+            .url = "sqlite:" + path,
+            .restart = {},
+            .keep = folder};
+}
+
+// One server for each promise, over TCP.
+world fresh_server(const std::string& options) {
+    auto server = std::make_shared<support::redis_server>();
+    return {.where = pawl::redis::at(server->url(options)),
+            .url = server->url(options),
+            .restart =
+                [server] {
+                    server->kill9();
+                    server->start(false);
+                },
+            .keep = server};
+}
+
+constexpr promises of_redis() {
+    promises all;
+    all.loss_is_pushed = true;
+    all.shared = all.permits = all.strictly_fair = all.downgrades = true;
+    all.chosen_values = all.several = true;
+    all.latches = all.barriers = true;
+    return all;
+}
+
+constexpr promises of_sqlite() {
+    auto all = of_redis();
+    all.across_hosts = all.chosen_values = all.several = false;
+    return all;
+}
+
+constexpr promises of_memory() {
+    auto all = of_sqlite();
+    all.survives_restart = all.across_processes = false;
+    return all;
+}
 
 // What a Java service's lock cannot promise, Pawl's cannot either where they are the same lock.
-constexpr promises with_redisson{.survives_restart = false,
-                                 .names_holders = false,
-                                 .hands_over = false,
-                                 .order = pawl::fairness::none,
-                                 .permits = true,
-                                 .strictly_fair = true,
-                                 .latches = true,
-                                 .one_line = false};
-constexpr promises with_readwrite{.survives_restart = false,
-                                  .names_holders = false,
-                                  .hands_over = false,
-                                  .order = pawl::fairness::none,
-                                  .shared = true,
-                                  .permits = true,
-                                  .downgrades = true,
-                                  .latches = true,
-                                  .one_line = false};
+constexpr promises of_redisson(bool readwrite) {
+    promises all;
+    all.survives_restart = all.names_holders = all.hands_over = all.one_line = false;
+    all.order = pawl::fairness::none;
+    all.permits = all.latches = true;
+    all.shared = all.downgrades = readwrite;
+    all.strictly_fair = !readwrite;
+    return all;
+}
+
+backend on_redis(const std::string& name, const std::string& options, const promises& promised) {
+    return {name, std::make_shared<made_by>([options] { return fresh_server(options); }, promised)};
+}
 
 }  // namespace
 
 std::vector<backend> all_backends() {
-    return {{"Memory", std::make_shared<memory_fixture>()},
-            {"Sqlite", std::make_shared<sqlite_fixture>()},
-            {"Redis", std::make_shared<redis_fixture>("", native)},
-            {"Redisson", std::make_shared<redis_fixture>("?layout=redisson", with_redisson)},
-            {"RedissonReadWrite",
-             std::make_shared<redis_fixture>("?layout=redisson&object=readwrite", with_readwrite)}};
+    return {{"Memory", std::make_shared<made_by>(fresh_memory, of_memory())},
+            {"Sqlite", std::make_shared<made_by>(fresh_file, of_sqlite())},
+            on_redis("Redis", "", of_redis()),
+            on_redis("Redisson", "?layout=redisson", of_redisson(false)),
+            on_redis("RedissonReadWrite", "?layout=redisson&object=readwrite", of_redisson(true))};
 }
 
 }  // namespace tested

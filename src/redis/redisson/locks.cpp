@@ -47,17 +47,11 @@ void locks::on_connected(const session&) {
 // number.
 promises locks::promised() const noexcept {
     promises made;
-    made.survives_restart = false;
-    made.names_holders = false;
-    made.hands_over = false;
+    made.survives_restart = made.names_holders = made.hands_over = made.one_line = false;
     made.order = fairness::none;
-    made.permits = true;
-    const bool readwrite = where_.object == redisson_object::readwrite;
-    made.shared = readwrite;
-    made.downgrades = readwrite;
-    made.strictly_fair = !readwrite;
-    made.latches = true;
-    made.one_line = false;
+    made.permits = made.latches = true;
+    made.shared = made.downgrades = where_.object == redisson_object::readwrite;
+    made.strictly_fair = !made.shared;
     return made;
 }
 
