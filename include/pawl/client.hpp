@@ -12,6 +12,8 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace pawl {
@@ -42,16 +44,16 @@ public:
     // cancelled or the client is closed, neither a lock nor a place in the queue stays behind.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            begin_acquire{engine_, {}, {}}, token, std::move(name), options);
+        return begin<Token>(engine_, &client::start_acquire, token, nullptr, std::move(name),
+                            options, std::nullopt);
     }
 
     // Asks once, or as often as `options.retry` says. An empty handle and no error: it is somebody
     // else's.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            begin_acquire{engine_, {}, options.retry}, token, std::move(name), once(options));
+        return begin<Token>(engine_, &client::start_acquire, token, nullptr, std::move(name),
+                            once(options), options.retry);
     }
 
     // As the two above, under a value of the caller's own: what the service shows of the hold is
@@ -63,13 +65,14 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_as(std::string name, std::string value, lock_options options = {},
                           Token&& token = {}) {
-        return begin_as(std::move(name), {std::move(value), false}, options, {}, token);
+        return begin<Token>(engine_, &client::start_acquire_as, token, std::move(name),
+                            {std::move(value), false}, options, std::nullopt);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_as(std::string name, std::string value, try_options options = {},
                               Token&& token = {}) {
-        return begin_as(std::move(name), {std::move(value), false}, once(options), options.retry,
-                        token);
+        return begin<Token>(engine_, &client::start_acquire_as, token, std::move(name),
+                            {std::move(value), false}, once(options), options.retry);
     }
     // Makes ours what is held under that value, whoever took it: extends it at once and from then
     // on, with the next token. Never takes a free lock. An empty handle and no error: it is not
@@ -77,8 +80,8 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_adopt(std::string name, std::string value, try_options options = {},
                      Token&& token = {}) {
-        return begin_as(std::move(name), {std::move(value), true}, once(options), options.retry,
-                        token);
+        return begin<Token>(engine_, &client::start_acquire_as, token, std::move(name),
+                            {std::move(value), true}, once(options), options.retry);
     }
 
     // void(error_code, held_locks). All of 1 to 256 names or none, within one `options.wait`; each
@@ -89,55 +92,51 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {
-        return begin_all(engine_, {}, std::move(names), options, {}, token);
+        return begin<Token>(engine_, &client::start_acquire_all, token, nullptr, std::move(names),
+                            options, std::nullopt);
     }
     // An empty answer and no error: at least one is somebody else's.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
-        return begin_all(engine_, {}, std::move(names), once(options), options.retry, token);
+        return begin<Token>(engine_, &client::start_acquire_all, token, nullptr, std::move(names),
+                            once(options), options.retry);
     }
 
-    // For people and tools; never to decide anything.
+    // void(error_code, lock_info). For people and tools; never to decide anything.
     template <class Token = boost::asio::deferred_t>
     auto async_inspect(std::string name, Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, lock_info)>(
-            begin<lock_info, std::string>{engine_, &client::start_inspect}, token, std::move(name));
+        return begin<Token>(engine_, &client::start_inspect, token, std::move(name));
     }
-    // When the holder's token is another one than `seen`; no holder has none. Looks every
-    // `interval`.
+    // void(error_code, lock_info). When the holder's token is another one than `seen`; no holder
+    // has none. Looks every `interval`.
     template <class Token = boost::asio::deferred_t>
     auto async_wait_change(std::string name, fencing_token seen, duration interval,
                            Token&& token = {}) {
-        using how = begin<lock_info, std::string, fencing_token, duration>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, lock_info)>(
-            how{engine_, &client::start_wait_change}, token, std::move(name), seen, interval);
+        return begin<Token>(engine_, &client::start_wait_change, token, std::move(name), seen,
+                            interval);
     }
+    // void(error_code, std::vector<lock_info>)
     template <class Token = boost::asio::deferred_t>
     auto async_list(std::string prefix, Token&& token = {}) {
-        using answer = std::vector<lock_info>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, answer)>(
-            begin<answer, std::string>{engine_, &client::start_list}, token, std::move(prefix));
+        return begin<Token>(engine_, &client::start_list, token, std::move(prefix));
     }
-    // Takes the lock from its holder and passes it on; the victim is told. False: nobody had it.
+    // void(error_code, bool). Takes the lock from its holder and passes it on; the victim is told.
+    // False: nobody had it.
     template <class Token = boost::asio::deferred_t>
     auto async_force_release(std::string name, Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, bool)>(
-            begin<bool, std::string>{engine_, &client::start_force_release}, token,
-            std::move(name));
+        return begin<Token>(engine_, &client::start_force_release, token, std::move(name));
     }
     // void(error_code). How many permits the semaphore has from now on, 1 or more. Fewer than are
     // out: nobody is let in until enough came back.
     template <class Token = boost::asio::deferred_t>
     auto async_resize(std::string name, std::uint32_t permits, Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            begin_resize{engine_}, token, std::move(name), permits);
+        return begin<Token>(engine_, &client::start_resize, token, std::move(name), permits);
     }
-    // Connects, looks, and says what this deployment is worth.
+    // void(error_code, examination). Connects, looks, and says what this deployment is worth.
     template <class Token = boost::asio::deferred_t>
     auto async_examine(Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, examination)>(
-            begin<examination>{engine_, &client::start_examine}, token);
+        return begin<Token>(engine_, &client::start_examine, token);
     }
 
     // The sentence behind the newest failure of this client: what the service said, and what to do.
@@ -152,71 +151,41 @@ private:
     friend class latch;
     friend class barrier;
     using engine_ptr = std::shared_ptr<core::engine>;
-
-    // What begins an operation; it names its executor for cancel_after and its like.
-    struct begin_acquire {
-        using executor_type = boost::asio::any_io_executor;
-        engine_ptr engine;
-        std::shared_ptr<core::owner> who;
-        std::optional<polling> once;
-
-        executor_type get_executor() const noexcept { return executor_of(*engine); }
-        void operator()(lock_handler done, std::string name, lock_options options) const {
-            start_acquire(engine, who, std::move(name), options, once, std::move(done));
-        }
-    };
-    template <class Answer, class... Arguments>
-    struct begin {
-        using executor_type = boost::asio::any_io_executor;
-        engine_ptr engine;
-        void (*start)(answer_handler<Answer>, engine_ptr, Arguments...);
-
-        executor_type get_executor() const noexcept { return executor_of(*engine); }
-        void operator()(answer_handler<Answer> done, Arguments... arguments) const {
-            start(std::move(done), engine, std::move(arguments)...);
-        }
-    };
+    using owner_ptr = std::shared_ptr<core::owner>;
 
     // A value of the caller's own; whether it is held under that already.
     struct chosen {
         std::string value;
         bool adopting;
     };
-    template <class Token>
-    auto begin_as(std::string name, chosen value, lock_options options, std::optional<polling> once,
-                  Token& token) {
-        using how = begin<held_lock, std::string, chosen, lock_options, std::optional<polling>>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            how{engine_, &client::start_acquire_as}, token, std::move(name), std::move(value),
-            options, once);
-    }
 
-    struct begin_resize {
+    // What begins an operation; it names its executor for cancel_after and its like.
+    template <class Signature, class... Arguments>
+    struct beginning {
         using executor_type = boost::asio::any_io_executor;
+        using handler = boost::asio::any_completion_handler<Signature>;
         engine_ptr engine;
+        void (*start)(handler, engine_ptr, Arguments...);
 
         executor_type get_executor() const noexcept { return executor_of(*engine); }
-        void operator()(held_lock::question_handler done, std::string name,
-                        std::uint32_t permits) const {
-            start_resize(std::move(done), engine, std::move(name), permits);
+        void operator()(handler done, Arguments... arguments) const {
+            start(std::move(done), engine, std::move(arguments)...);
         }
     };
-
-    using owner_ptr = std::shared_ptr<core::owner>;
-    template <class Token>
-    static auto begin_all(engine_ptr engine, owner_ptr who, std::vector<std::string> names,
-                          lock_options options, std::optional<polling> once, Token& token) {
-        using how = begin<held_locks, owner_ptr, std::vector<std::string>, lock_options,
-                          std::optional<polling>>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_locks)>(
-            how{std::move(engine), &client::start_acquire_all}, token, std::move(who),
-            std::move(names), options, once);
+    template <class Token, class Signature, class... Arguments>
+    static auto begin(const engine_ptr& engine,
+                      void (*start)(boost::asio::any_completion_handler<Signature>, engine_ptr,
+                                    Arguments...),
+                      std::remove_reference_t<Token>& token,
+                      std::type_identity_t<Arguments>... arguments) {
+        return boost::asio::async_initiate<Token, Signature>(
+            beginning<Signature, Arguments...>{engine, start}, token, std::move(arguments)...);
     }
 
     static boost::asio::any_io_executor executor_of(const core::engine& engine) noexcept;
     static std::shared_ptr<core::owner> make_owner(const core::engine& engine);
-    static void start_acquire(engine_ptr engine, std::shared_ptr<core::owner> who, std::string name,
-                              lock_options options, std::optional<polling> once, lock_handler done);
+    static void start_acquire(lock_handler done, engine_ptr engine, owner_ptr who, std::string name,
+                              lock_options options, std::optional<polling> once);
     static void start_acquire_as(lock_handler done, engine_ptr engine, std::string name,
                                  chosen value, lock_options options, std::optional<polling> once);
     static void start_acquire_all(answer_handler<held_locks> done, engine_ptr engine, owner_ptr who,

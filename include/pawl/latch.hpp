@@ -15,24 +15,6 @@
 
 namespace pawl {
 
-namespace detail {
-
-// What begins a question whose answer is that it was carried out.
-template <class... Arguments>
-struct begin_plain {
-    using executor_type = boost::asio::any_io_executor;
-    std::shared_ptr<core::engine> engine;
-    executor_type on;
-    void (*start)(held_lock::question_handler, std::shared_ptr<core::engine>, Arguments...);
-
-    executor_type get_executor() const noexcept { return on; }
-    void operator()(held_lock::question_handler done, Arguments... arguments) const {
-        start(std::move(done), engine, std::move(arguments)...);
-    }
-};
-
-}  // namespace detail
-
 // Counts down to 0, then lets all go who wait; then it can be set again. Thread-safe. Cancellation
 // as in client.hpp; a step that is cancelled may have been counted. errc::lost: the service does
 // not know it: nobody has set it, it was reset, or it was forgotten, by its ttl or by a restart.
@@ -44,61 +26,46 @@ public:
     // void(error_code, bool). Sets the count, 1 or more. False: it is counting already.
     template <class Token = boost::asio::deferred_t>
     auto async_try_set(std::uint32_t count, Token&& token = {}) {
-        using how = client::begin<bool, std::string, std::uint32_t, latch_options>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, bool)>(
-            how{engine_, &latch::start_set}, token, name_, count, options_);
+        return client::begin<Token>(engine_, &latch::start_set, token, name_, count, options_);
     }
     // void(error_code, std::uint64_t). Takes 1 or more off and says what is left; at 0 nothing
     // happens. Counted once, also when the connection breaks; errc::unreachable where that could
     // not be found out.
     template <class Token = boost::asio::deferred_t>
     auto async_count_down(std::uint32_t steps = 1, Token&& token = {}) {
-        using how = client::begin<std::uint64_t, std::string, std::uint32_t>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, std::uint64_t)>(
-            how{engine_, &latch::start_count_down}, token, name_, steps);
+        return client::begin<Token>(engine_, &latch::start_count_down, token, name_, steps);
     }
     // void(error_code, bool). Whether it is at 0.
     template <class Token = boost::asio::deferred_t>
     auto async_try_wait(Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, bool)>(
-            client::begin<bool, std::string>{engine_, &latch::start_try_wait}, token, name_);
+        return client::begin<Token>(engine_, &latch::start_try_wait, token, name_);
     }
     // void(error_code). Until the count that is under way has come to 0, also when it is set again
     // at once. errc::timed_out after `wait`.
     template <class Token = boost::asio::deferred_t>
     auto async_wait(duration wait = forever, Token&& token = {}) {
-        return plainly(&latch::start_wait, wait, token);
+        return client::begin<Token>(engine_, &latch::start_wait, token, name_, wait);
     }
     // Takes one off, then waits for the rest.
     template <class Token = boost::asio::deferred_t>
     auto async_arrive_and_wait(duration wait = forever, Token&& token = {}) {
-        return plainly(&latch::start_arrive, wait, token);
+        return client::begin<Token>(engine_, &latch::start_arrive, token, name_, wait);
     }
     // void(error_code, latch_info)
     template <class Token = boost::asio::deferred_t>
     auto async_inspect(Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, latch_info)>(
-            client::begin<latch_info, std::string>{engine_, &latch::start_inspect}, token, name_);
+        return client::begin<Token>(engine_, &latch::start_inspect, token, name_);
     }
     // void(error_code, bool). Takes it away: who waits gets errc::lost. False: there was none.
     template <class Token = boost::asio::deferred_t>
     auto async_reset(Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, bool)>(
-            client::begin<bool, std::string>{engine_, &latch::start_reset}, token, name_);
+        return client::begin<Token>(engine_, &latch::start_reset, token, name_);
     }
 
 private:
     friend class barrier;
     using engine_ptr = client::engine_ptr;
     using plain_handler = held_lock::question_handler;
-
-    template <class Token>
-    auto plainly(void (*start)(plain_handler, engine_ptr, std::string, duration), duration wait,
-                 Token& token) {
-        using how = detail::begin_plain<std::string, duration>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            how{engine_, client::executor_of(*engine_), start}, token, name_, wait);
-    }
 
     static void start_set(client::answer_handler<bool> done, engine_ptr engine, std::string name,
                           std::uint32_t count, latch_options options);
@@ -130,36 +97,28 @@ public:
     // all the same.
     template <class Token = boost::asio::deferred_t>
     auto async_arrive(Token&& token = {}) {
-        using how = client::begin<phase, std::string, std::uint32_t, latch_options>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, phase)>(
-            how{engine_, &barrier::start_arrive}, token, name_, parties_, options_);
+        return client::begin<Token>(engine_, &barrier::start_arrive, token, name_, parties_,
+                                    options_);
     }
     // void(error_code). Until all have come to that turn. errc::timed_out after `wait`.
     template <class Token = boost::asio::deferred_t>
     auto async_wait(phase turn, duration wait = forever, Token&& token = {}) {
-        using how = detail::begin_plain<std::string, phase, duration>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            how{engine_, client::executor_of(*engine_), &barrier::start_wait}, token, name_, turn,
-            wait);
+        return client::begin<Token>(engine_, &barrier::start_wait, token, name_, turn, wait);
     }
     // void(error_code). Both.
     template <class Token = boost::asio::deferred_t>
     auto async_arrive_and_wait(duration wait = forever, Token&& token = {}) {
-        using how = detail::begin_plain<std::string, std::uint32_t, latch_options, duration>;
-        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            how{engine_, client::executor_of(*engine_), &barrier::start_both}, token, name_,
-            parties_, options_, wait);
+        return client::begin<Token>(engine_, &barrier::start_both, token, name_, parties_, options_,
+                                    wait);
     }
     // As those of a latch.
     template <class Token = boost::asio::deferred_t>
     auto async_inspect(Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, latch_info)>(
-            client::begin<latch_info, std::string>{engine_, &latch::start_inspect}, token, name_);
+        return client::begin<Token>(engine_, &latch::start_inspect, token, name_);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_reset(Token&& token = {}) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, bool)>(
-            client::begin<bool, std::string>{engine_, &latch::start_reset}, token, name_);
+        return client::begin<Token>(engine_, &latch::start_reset, token, name_);
     }
 
 private:

@@ -24,11 +24,13 @@ public:
     // busy, and another acquire waits for the first.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
-        return begin(std::move(name), options, {}, token);
+        return client::begin<Token>(engine_, &client::start_acquire, token, who_, std::move(name),
+                                    options, std::nullopt);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
-        return begin(std::move(name), once(options), options.retry, token);
+        return client::begin<Token>(engine_, &client::start_acquire, token, who_, std::move(name),
+                                    once(options), options.retry);
     }
 
     // As those of the client; what the owner holds already is entered again, and given back with
@@ -36,22 +38,17 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {
-        return client::begin_all(engine_, who_, std::move(names), options, {}, token);
+        return client::begin<Token>(engine_, &client::start_acquire_all, token, who_,
+                                    std::move(names), options, std::nullopt);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
-        return client::begin_all(engine_, who_, std::move(names), once(options), options.retry,
-                                 token);
+        return client::begin<Token>(engine_, &client::start_acquire_all, token, who_,
+                                    std::move(names), once(options), options.retry);
     }
 
 private:
-    template <class Token>
-    auto begin(std::string name, lock_options options, std::optional<polling> once, Token& token) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, held_lock)>(
-            client::begin_acquire{engine_, who_, once}, token, std::move(name), options);
-    }
-
     std::shared_ptr<core::engine> engine_;
     std::shared_ptr<core::owner> who_;
 };

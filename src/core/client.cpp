@@ -64,8 +64,8 @@ std::shared_ptr<core::owner> client::make_owner(const core::engine& home) {
     return std::make_shared<core::owner>(home);
 }
 
-void client::start_acquire(engine_ptr home, std::shared_ptr<core::owner> who, std::string name,
-                           lock_options options, std::optional<polling> once, lock_handler done) {
+void client::start_acquire(lock_handler done, engine_ptr home, owner_ptr who, std::string name,
+                           lock_options options, std::optional<polling> once) {
     auto operation = connect(home, done);
     const auto slot = operation->slot();
     asio::co_spawn(

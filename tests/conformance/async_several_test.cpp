@@ -3,6 +3,8 @@
 
 #include <support/eventually.hpp>
 
+#include <pawl/lock_owner.hpp>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -36,6 +38,22 @@ TEST_P(AsyncSeveral, AreTakenAndGivenBackAsOne) {
     EXPECT_EQ(all.async_release(asio::use_future).get(), pawl::release_result::released);
     EXPECT_EQ(all.async_release(asio::use_future).get(), pawl::release_result::released);
     EXPECT_TRUE(other.async_try_acquire_all(names, once, asio::use_future).get());
+}
+
+// Only what was moved in may be emptied.
+TEST_P(AsyncSeveral, ATokenWithANameStaysTheCallers) {
+    auto locks = make_client();
+    pawl::lock_owner me(locks);
+    std::promise<void> all, one;
+    std::function<void(boost::system::error_code, pawl::held_locks)> take_all =
+        [&](boost::system::error_code, pawl::held_locks) { all.set_value(); };
+    std::function<void(boost::system::error_code, pawl::held_lock)> take_one =
+        [&](boost::system::error_code, pawl::held_lock) { one.set_value(); };
+    locks.async_try_acquire_all(names, once, take_all);
+    me.async_try_acquire("d", once, take_one);
+    all.get_future().get();
+    one.get_future().get();
+    EXPECT_TRUE(take_all != nullptr && take_one != nullptr);
 }
 
 // Two of three are ours, the third is somebody else's: there the cancellation comes.
