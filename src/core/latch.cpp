@@ -56,6 +56,13 @@ error latch_timed_out(const std::string& name) {
                 "missing."};
 }
 
+bool is_over(const latch_standing& found, std::string_view name, std::uint64_t& generation) {
+    if (!found.known) throw unknown_latch(name);
+    if (generation == 0) generation = found.generation;
+    if (generation < found.first || generation > found.generation) throw unknown_latch(name);
+    return generation < found.generation || found.count == 0;
+}
+
 latches& engine::counted() {
     if (closed_) throw error(errc::cancelled, "The client is closed; make a new one.");
     auto* found = backend_->counted();

@@ -9,6 +9,17 @@
 
 namespace pawl::core {
 
+struct latch_standing {
+    bool known = false;
+    std::uint64_t count = 0;
+    std::uint64_t generation = 0;
+    std::uint64_t first = 0;  // of the generations that the service knows
+    time_point expires{};     // where the backend wants to know
+};
+// Whether that generation is over; 0 becomes the present one. Throws `unknown_latch`.
+[[nodiscard]] bool is_over(const latch_standing& found, std::string_view name,
+                           std::uint64_t& generation);
+
 // errc::lost, where the service knows no such latch, or not any more.
 [[nodiscard]] error unknown_latch(std::string_view name);
 // errc::bad_option, where a barrier has another number of parties; 0: it is a latch.

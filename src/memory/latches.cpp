@@ -1,7 +1,6 @@
 #include "latches.hpp"
 
 #include "core/fork_mark.hpp"
-#include "core/latch.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -42,6 +41,7 @@ latch_book::entry* latch_book::find(const std::string& name, time_point now) {
 }
 
 void latch_book::begin(entry& one, std::uint32_t count, std::uint32_t parties) {
+    one.known = true;
     one.count = count;
     one.generation = ++last_generation_;
     if (one.first == 0) one.first = one.generation;
@@ -116,15 +116,10 @@ void latch_book::leave(const std::string& name, const std::shared_ptr<waiter>& o
     if (line->second.empty()) lines_.erase(line);
 }
 
-latch_book::outlook latch_book::look(const std::string& name, std::uint64_t generation,
-                                     time_point now) {
+core::latch_standing latch_book::look(const std::string& name, time_point now) {
     const std::lock_guard lock(mutex_);
-    const auto* one = find(name, now);
-    if (one == nullptr) return {};
-    const auto wanted = generation == 0 ? one->generation : generation;
-    if (wanted < one->first || wanted > one->generation) return {};
-    const bool over = wanted < one->generation || one->count == 0;
-    return {over ? standing::open : standing::counting, wanted, one->expires};
+    const core::latch_standing* const one = find(name, now);
+    return one == nullptr ? core::latch_standing{} : *one;
 }
 
 latch_info latch_book::inspect(const std::string& name, time_point now) {
@@ -189,12 +184,11 @@ asio::awaitable<bool> memory_latches::wait(std::string_view name, std::uint64_t 
     const std::string where(name);
     const place mine(*book, where, me);
     for (;;) {
-        const auto found = book->look(where, generation, now);
-        if (found.how == latch_book::standing::unknown) throw core::unknown_latch(where);
-        if (found.how == latch_book::standing::open) co_return true;
+        const auto found = book->look(where, now);
+        const bool over = core::is_over(found, where, generation);
+        if (over) co_return true;
         if (now >= give_up_at) co_return false;
-        generation = found.generation;
-        const auto until = std::min(give_up_at, found.look_at);
+        const auto until = std::min(give_up_at, found.expires);
         const bool rung = co_await (*mine)->alarm.wait_until(until);
         ++(rung ? me->count->pushes : me->count->requests);
         now = me->time->now();

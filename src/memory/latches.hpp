@@ -1,6 +1,7 @@
 // The latches of one world. All clients of the world call in here.
 #pragma once
 
+#include "core/latch.hpp"
 #include "world.hpp"
 
 #include <pawl/latches.hpp>
@@ -22,32 +23,22 @@ public:
         std::shared_ptr<session> by;
         core::alarm alarm;  // of the client's strand
     };
-    enum class standing : std::uint8_t { counting, open, unknown };
-    struct outlook {
-        standing how = standing::unknown;
-        std::uint64_t generation = 0;
-        time_point look_at{};  // when it is forgotten
-    };
 
     bool try_set(const std::string& name, std::uint32_t count, duration ttl, time_point now);
     latches::step count_down(const std::string& name, std::uint32_t steps, time_point now);
     latches::step arrive(const std::string& name, std::uint32_t parties, duration ttl,
                          time_point now);
-    // In line until `leave`. The generation 0 is the present one.
+    // In line until `leave`.
     void join(const std::string& name, const std::shared_ptr<waiter>& one);
     void leave(const std::string& name, const std::shared_ptr<waiter>& one);
-    outlook look(const std::string& name, std::uint64_t generation, time_point now);
+    core::latch_standing look(const std::string& name, time_point now);
     latch_info inspect(const std::string& name, time_point now);
     bool reset(const std::string& name, time_point now);
 
 private:
-    struct entry {
-        std::uint64_t count = 0;
-        std::uint64_t generation = 0;
-        std::uint64_t first = 0;  // of the generations that this memory knows
+    struct entry : core::latch_standing {
         std::uint32_t parties = 0;
         duration ttl{};
-        time_point expires{};
     };
 
     // Null where there is none, or its time is over.

@@ -123,12 +123,14 @@ asio::awaitable<bool> native_latches::look(wish& what, time_point give_up_at) {
     const std::array<std::string_view, 1> keys{what.at.key};
     const auto answer = co_await scripts_.run(scripts::latch_look, keys, {}, give_up_at);
     refuse_errors(answer, what.at.key);
-    if (answer.items.size() != 5) throw core::unknown_latch(what.name);
-    const auto generation = number(answer.items[1].text);
-    if (what.generation == 0) what.generation = generation;
-    if (what.generation < number(answer.items[2].text) || what.generation > generation)
-        throw core::unknown_latch(what.name);
-    co_return what.generation < generation || answer.items[0].text == "0";
+    core::latch_standing found;
+    found.known = answer.items.size() == 5;
+    if (found.known) {
+        found.count = number(answer.items[0].text);
+        found.generation = number(answer.items[1].text);
+        found.first = number(answer.items[2].text);
+    }
+    co_return core::is_over(found, what.name, what.generation);
 }
 
 asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {

@@ -2,8 +2,6 @@
 
 #include "statements.hpp"
 
-#include "core/latch.hpp"
-
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -15,7 +13,7 @@ namespace {
 constexpr duration place_lease = std::chrono::seconds(20);
 
 // The part of an entry that waiters look at.
-latch_standing part_of(const latch_standing& whole) { return whole; }
+core::latch_standing part_of(const core::latch_standing& whole) { return whole; }
 
 }  // namespace
 
@@ -102,11 +100,11 @@ latches::step latch_book::step(const std::string& name, std::uint32_t steps, std
     });
 }
 
-latch_standing latch_book::find(const std::string& name) {
+core::latch_standing latch_book::find(const std::string& name) {
     return file_.read([&](time_point now) { return part_of(read(name, now)); });
 }
 
-latch_standing latch_book::wait(const latch_place& where) {
+core::latch_standing latch_book::wait(const latch_place& where) {
     return file_.transact(durability::normal, [&](time_point now) {
         statement(*file_.database_, "INSERT OR REPLACE INTO latch_places VALUES (?, ?, ?, ?, ?, ?)")
             .with(file_.what_.name_space, where.name, where.id, file_.bell_->address(), file_.boot_,

@@ -2,6 +2,7 @@
 // tables.
 #pragma once
 
+#include "core/latch.hpp"
 #include "store.hpp"
 
 #include <pawl/latches.hpp>
@@ -14,14 +15,6 @@ struct latch_place {
     std::string name;
 };
 
-struct latch_standing {
-    bool known = false;
-    std::uint64_t count = 0;
-    std::uint64_t generation = 0;
-    std::uint64_t first = 0;  // of the generations that the file knows
-    time_point expires{};
-};
-
 // Used on the worker's thread. Throws as the store does.
 class latch_book {
 public:
@@ -31,15 +24,15 @@ public:
     // `parties` 0: of a latch.
     latches::step step(const std::string& name, std::uint32_t steps, std::uint32_t parties,
                        duration ttl);
-    latch_standing find(const std::string& name);
+    core::latch_standing find(const std::string& name);
     // The same, and from then on who waits is rung.
-    latch_standing wait(const latch_place& where);
+    core::latch_standing wait(const latch_place& where);
     void leave(const latch_place& where);
     latch_info inspect(const std::string& name);
     bool reset(const std::string& name);
 
 private:
-    struct entry : latch_standing {
+    struct entry : core::latch_standing {
         std::uint32_t parties = 0;
         duration ttl{};
     };

@@ -19,14 +19,6 @@ namespace {
 constexpr duration look_at_least = 4s;
 constexpr duration look_at_most = 6s;
 
-// Whether that generation is over; the first look learns which one is wished for.
-bool is_over(const latch_standing& found, const std::string& name, std::uint64_t& generation) {
-    if (!found.known) throw core::unknown_latch(name);
-    if (generation == 0) generation = found.generation;
-    if (generation < found.first || generation > found.generation) throw core::unknown_latch(name);
-    return generation < found.generation || found.count == 0;
-}
-
 }  // namespace
 
 // To be found by rings until it goes out of scope; the file is told in the background.
@@ -117,13 +109,13 @@ asio::awaitable<bool> file_latches::wait(std::string_view name, std::uint64_t ge
     place mine(*this, where);
     const auto look = [where](store& file) { return latch_book(file).wait(where); };
     bool rung = false;
-    latch_standing found;
+    core::latch_standing found;
     for (;;) {
         if (rung && mine->rung)
             found = *std::exchange(mine->rung, std::nullopt);
         else
             found = co_await at->run(look);
-        const bool over = is_over(found, where.name, generation);
+        const bool over = core::is_over(found, where.name, generation);
         if (over) co_return true;
         const auto now = time_.now();
         if (now >= give_up_at) co_return false;

@@ -28,7 +28,7 @@ public:
 private:
     struct waiting {
         core::alarm alarm;
-        std::optional<latch_standing> rung;
+        std::optional<core::latch_standing> rung;
     };
     using table = std::multimap<std::string, waiting*, std::less<>>;
     class place;
