@@ -1,10 +1,11 @@
 #include "doctor.hpp"
 
+#include "greeting.hpp"
+#include "numbers.hpp"
 #include "options.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace asio = boost::asio;
 using grade = pawl::finding::grade;
@@ -12,38 +13,24 @@ using grade = pawl::finding::grade;
 namespace pawl::redis {
 namespace {
 
-std::string field(std::string_view info, std::string_view name) {
-    const auto key = "\n" + std::string(name) + ":";
-    const auto at = info.find(key);
-    if (at == std::string_view::npos) return {};
-    const auto begin = at + key.size();
-    return std::string(info.substr(begin, info.find_first_of("\r\n", begin) - begin));
-}
-
-std::uint64_t number(const std::string& text) {
-    std::uint64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
 std::string in_ms(duration d) {
     const auto tenths = d / std::chrono::microseconds(100);
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
 }
 
 finding eviction(const std::string& memory) {
-    const auto policy = field(memory, "maxmemory_policy");
+    const auto policy = info_field(memory, "maxmemory_policy");
     if (policy.empty())
         return {grade::note, "eviction policy", "not readable", "allow the user INFO"};
-    if (policy == "noeviction" || number(field(memory, "maxmemory")) == 0)
+    if (policy == "noeviction" || number(info_field(memory, "maxmemory")) == 0)
         return {grade::good, "eviction policy", policy, ""};
     return {grade::bad, "eviction policy", policy,
             "the server may evict a lock that is held; set maxmemory-policy noeviction"};
 }
 
 finding replication(const std::string& info) {
-    const auto role = field(info, "role");
-    const auto replicas = number(field(info, "connected_slaves"));
+    const auto role = info_field(info, "role");
+    const auto replicas = number(info_field(info, "connected_slaves"));
     if (role == "slave") return {grade::bad, "role", "replica", "connect to the master"};
     if (replicas == 0) return {grade::good, "replicas", "none", ""};
     return {grade::warning, "replicas", std::to_string(replicas),
@@ -111,7 +98,7 @@ asio::awaitable<examination> examine_server(link& over, runtime& time, const opt
     all.push_back(eviction(memory));
 
     const auto saved = co_await info(over, "persistence", soon());
-    const bool aof = field(saved, "aof_enabled") == "1";
+    const bool aof = info_field(saved, "aof_enabled") == "1";
     std::string policy;
     if (aof) {
         const std::array<std::string_view, 3> ask{"CONFIG", "GET", "appendfsync"};
@@ -130,10 +117,10 @@ asio::awaitable<examination> examine_server(link& over, runtime& time, const opt
                        "append-only file, fsync " + (policy.empty() ? "unknown" : policy),
                        "a power loss may forget the last second; appendfsync always does not"});
     const auto replicas = co_await info(over, "replication", soon());
-    const bool replicated = number(field(replicas, "connected_slaves")) > 0;
+    const bool replicated = number(info_field(replicas, "connected_slaves")) > 0;
     report.guarantees = guarantees(aof, policy == "always", replicated);
     all.push_back(replication(replicas));
-    if (field(replicas, "role").empty())
+    if (info_field(replicas, "role").empty())
         all.back() = {grade::note, "replicas", "not readable", "allow the user INFO"};
 
     std::vector<duration> trips;

@@ -1,5 +1,6 @@
 #include "greeting.hpp"
 
+#include "numbers.hpp"
 #include "pending.hpp"
 #include "server_errors.hpp"
 
@@ -13,20 +14,6 @@ namespace bredis = boost::redis;
 
 namespace pawl::redis {
 namespace {
-
-std::string field(std::string_view info, std::string_view name) {
-    const auto key = "\n" + std::string(name) + ":";
-    const auto at = info.find(key);
-    if (at == std::string_view::npos) return {};
-    const auto begin = at + key.size();
-    return std::string(info.substr(begin, info.find_first_of("\r\n", begin) - begin));
-}
-
-std::int64_t number(const reply& from) {
-    std::int64_t value = from.number;
-    std::from_chars(from.text.data(), from.text.data() + from.text.size(), value);
-    return value;
-}
 
 // "6.0.16" is too old; what cannot be read is given a chance.
 bool older(const std::string& version, std::pair<unsigned, unsigned> than) {
@@ -45,6 +32,14 @@ void add(commands& to, std::initializer_list<std::string_view> words) {
 }
 
 }  // namespace
+
+std::string info_field(std::string_view info, std::string_view name) {
+    const auto key = "\n" + std::string(name) + ":";
+    const auto at = info.find(key);
+    if (at == std::string_view::npos) return {};
+    const auto begin = at + key.size();
+    return std::string(info.substr(begin, info.find_first_of("\r\n", begin) - begin));
+}
 
 commands greeting(const options& where) {
     commands first;
@@ -91,17 +86,17 @@ session read_greeting(const std::string& about, const std::vector<reply>& answer
     // A user without the right to INFO can still lock.
     const auto& info = answers[2].text;
     if (answers[2].what == reply::kind::string) {
-        met.run_id = field(info, "run_id");
-        met.server = field(info, "server_name").empty() ? "redis" : field(info, "server_name");
-        met.version = field(info, "valkey_version").empty() ? field(info, "redis_version")
-                                                            : field(info, "valkey_version");
-        if (field(info, "redis_mode") == "sentinel")
+        const auto field = [&](std::string_view name) { return info_field(info, name); };
+        met.run_id = field("run_id");
+        met.server = field("server_name").empty() ? "redis" : field("server_name");
+        met.version =
+            field("valkey_version").empty() ? field("redis_version") : field("valkey_version");
+        if (field("redis_mode") == "sentinel")
             throw error(errc::unsupported,
                         about + " is a Sentinel; give the URL of the server itself.");
         // As Redisson decides it, which asks whether the server knows PUBSUB SHARDNUMSUB.
-        met.sharded =
-            field(info, "redis_mode") == "cluster" && !older(field(info, "redis_version"), {7, 0});
-        if (older(field(info, "redis_version"), {6, 2}))
+        met.sharded = field("redis_mode") == "cluster" && !older(field("redis_version"), {7, 0});
+        if (older(field("redis_version"), {6, 2}))
             throw error(errc::unsupported, about + " is Redis " + met.version +
                                                "; Pawl needs Redis 6.2 or later, or Valkey.");
     }

@@ -28,6 +28,9 @@ struct commands {
 // Throws pawl::error when the server refuses, with one sentence. `about` names the server.
 [[nodiscard]] session read_greeting(const std::string& about, const std::vector<reply>& answers);
 
+// The value of that line of INFO's answer; empty where there is none.
+[[nodiscard]] std::string info_field(std::string_view info, std::string_view name);
+
 // A line for people.
 [[nodiscard]] std::string describe_connect_error(const boost::system::error_code& why);
 // True for answers that no Redis gives.

@@ -11,22 +11,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace pawl::redis {
-namespace {
-
-std::uint64_t number(std::string_view text) {
-    std::uint64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
-}  // namespace
 
 native_latches::native_latches(const options& where, const backend_context& context,
                                const key_scheme& scheme, link& over)

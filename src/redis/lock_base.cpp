@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -102,13 +101,6 @@ asio::awaitable<void> lock_base::release_later_by(const saying& say, duration tt
 
 std::string milliseconds(duration d) {
     return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count());
-}
-
-std::int64_t number(const reply& from, std::int64_t otherwise) {
-    if (from.what == reply::kind::integer) return from.number;
-    std::int64_t value = otherwise;
-    std::from_chars(from.text.data(), from.text.data() + from.text.size(), value);
-    return value;
 }
 
 bool of_another_type(const reply& answer) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "boost_link.hpp"
+#include "numbers.hpp"
 #include "script_runner.hpp"
 
 #include <pawl/backend.hpp>
@@ -83,8 +84,6 @@ private:
 
 // As the scripts want it: whole, and not shorter than it is.
 [[nodiscard]] std::string milliseconds(duration d);
-// Of an integer or of digits; `otherwise` where it is neither.
-[[nodiscard]] std::int64_t number(const reply& from, std::int64_t otherwise = 0);
 // True: the key holds something of another type. Redis 6 puts the name of the script before what a
 // command said in it.
 [[nodiscard]] bool of_another_type(const reply& answer);

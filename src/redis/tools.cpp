@@ -22,9 +22,7 @@ namespace {
 std::uint64_t unsigned_number(const reply& from) {
     if (from.what == reply::kind::integer)
         return static_cast<std::uint64_t>(std::max<std::int64_t>(from.number, 0));
-    std::uint64_t value = 0;
-    std::from_chars(from.text.data(), from.text.data() + from.text.size(), value);
-    return value;
+    return number(from.text);
 }
 
 std::uint64_t take_number(std::string_view& text) {

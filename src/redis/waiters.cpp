@@ -1,8 +1,7 @@
 #include "waiters.hpp"
 
+#include "numbers.hpp"
 #include "values.hpp"
-
-#include <charconv>
 
 namespace pawl::redis {
 
@@ -50,9 +49,7 @@ void waiter_table::ring_key(std::string_view lock_key) {
 grant pushed_grant(const waiter& to, std::string_view token, std::int64_t server_ms,
                    time_point received) {
     grant given;
-    std::uint64_t number = 0;
-    std::from_chars(token.data(), token.data() + token.size(), number);
-    given.token = fencing_token(number);
+    given.token = fencing_token(number(token));
     given.proof = value_of(to.prefix, server_ms);
     given.confirm = true;
     // No first byte of ours was sent. The grant was made no earlier than the enqueueing was asked
