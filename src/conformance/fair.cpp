@@ -26,29 +26,7 @@ bool strictly_with_sharing(const promises& promised) {
 // Three clients with four waiters each, lined up in turns: what a client has at hand when its own
 // hold ends must not go before the others.
 void the_order_of_arrival_is_kept(fixture& of) {
-    const world here = of.fresh();
-    std::vector<std::unique_ptr<blocking::client>> clients;
-    for (int i = 0; i < 3; ++i)
-        clients.push_back(std::make_unique<blocking::client>(here.where));
-    auto& mine = *clients[0];
-    auto lock = mine.acquire("it", fairly);
-    std::mutex guard;
-    std::vector<int> order, wanted;
-    std::vector<std::unique_ptr<aside>> crowd;
-    for (int i = 0; i < 12; ++i) {
-        wanted.push_back(i);
-        crowd.push_back(std::make_unique<aside>([&, i] {
-            auto turn = clients[static_cast<std::size_t>(i) % 3]->acquire("it", fairly);
-            const std::scoped_lock alone(guard);
-            order.push_back(i);
-        }));
-        require(has_waiters(mine, "it", static_cast<std::uint64_t>(i) + 1),
-                "a waiter is not to be seen");
-    }
-    require_equal(lock.release(), release_result::released, "release");
-    for (auto& each : crowd)
-        each->get();
-    require(order == wanted, "the waiters were not served in their order");
+    require_order_of_arrival(of.fresh(), 3, 12, fairly);
 }
 
 // Twice round: each stands in line anew as soon as it was served.

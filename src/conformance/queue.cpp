@@ -1,7 +1,5 @@
 #include "lists.hpp"
 
-#include <mutex>
-
 namespace pawl::conformance {
 
 namespace {
@@ -15,28 +13,9 @@ bool with_queue_over_processes(const promises& promised) {
 
 bool with_hand_over(const promises& promised) { return promised.hands_over; }
 
-// Each waiter is a client of its own, and lines up only when the one before stands in the queue.
+// Each waiter is a client of its own.
 void the_queue_is_served_in_order(fixture& of) {
-    const world here = of.fresh();
-    blocking::client mine(here.where);
-    auto lock = mine.acquire("it", {.ttl = long_ttl, .wait = patience});
-    std::mutex guard;
-    std::vector<int> order;
-    std::vector<std::unique_ptr<aside>> crowd;
-    for (int i = 0; i < 6; ++i) {
-        crowd.push_back(std::make_unique<aside>([&, i] {
-            blocking::client locks(here.where);
-            auto turn = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-            const std::scoped_lock alone(guard);
-            order.push_back(i);
-        }));
-        require(has_waiters(mine, "it", static_cast<std::uint64_t>(i) + 1),
-                "a waiter is not to be seen");
-    }
-    require_equal(lock.release(), release_result::released, "release");
-    for (auto& each : crowd)
-        each->get();
-    require(order == std::vector{0, 1, 2, 3, 4, 5}, "the waiters were not served in their order");
+    require_order_of_arrival(of.fresh(), 7, 6, {.ttl = long_ttl, .wait = patience});
 }
 
 // SIGKILL of the first in the queue; the release must reach the second.

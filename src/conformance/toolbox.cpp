@@ -1,5 +1,7 @@
 #include "toolbox.hpp"
 
+#include <memory>
+#include <mutex>
 #include <sstream>
 
 namespace pawl::conformance {
@@ -108,5 +110,29 @@ void turnstile::enter() {
 }
 
 void turnstile::leave() { inside_.fetch_sub(1); }
+
+void require_order_of_arrival(const world& here, std::size_t clients, std::size_t waiters,
+                              lock_options how) {
+    std::vector<std::unique_ptr<blocking::client>> all;
+    for (std::size_t i = 0; i < clients; ++i)
+        all.push_back(std::make_unique<blocking::client>(here.where));
+    auto lock = all[0]->acquire("it", how);
+    std::mutex guard;
+    std::vector<std::size_t> order, wanted;
+    std::vector<std::unique_ptr<aside>> crowd;
+    for (std::size_t i = 0; i < waiters; ++i) {
+        wanted.push_back(i);
+        crowd.push_back(std::make_unique<aside>([&, i] {
+            auto turn = all[(i + 1) % clients]->acquire("it", how);
+            const std::scoped_lock alone(guard);
+            order.push_back(i);
+        }));
+        require(has_waiters(*all[0], "it", i + 1), "a waiter is not to be seen");
+    }
+    require_equal(lock.release(), release_result::released, "release");
+    for (auto& each : crowd)
+        each->get();
+    require(order == wanted, "the waiters were not served in their order");
+}
 
 }  // namespace pawl::conformance

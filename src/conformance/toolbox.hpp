@@ -67,6 +67,11 @@ void require_equal(const A& found, const B& wanted, const std::string& what) {
                                std::uint64_t count);
 [[nodiscard]] bool is_free(blocking::client& eyes, const std::string& name);
 
+// Lines up so many waiters behind a hold of the first client's, each when the one before stands in
+// line, the next client's each time.
+void require_order_of_arrival(const world& here, std::size_t clients, std::size_t waiters,
+                              lock_options how);
+
 // A helper process that does one command at a time; the verbs are in agent.cpp.
 class agent {
 public:
