@@ -13,6 +13,10 @@
 
 namespace pawl::redis {
 
+namespace redisson {
+class java_latches;
+}
+
 class latch_base : public latches {
 public:
     boost::asio::awaitable<bool> wait(std::string_view name, std::uint64_t generation,
@@ -50,16 +54,19 @@ protected:
     // How many listen to its channel.
     boost::asio::awaitable<std::uint64_t> waiters(const place& at);
 
+private:
+    friend class native_latches;
+    friend class redisson::java_latches;
+
+    // Until there is something to do: a message about that generation, or the time for a look.
+    boost::asio::awaitable<news> hear(ears::ear& mine, std::uint64_t generation,
+                                      time_point give_up_at) const;
+
     const options& where_;
     const backend_context& context_;
     link& link_;
     script_runner scripts_;
     ears ears_;
-
-private:
-    // Until there is something to do: a message about that generation, or the time for a look.
-    boost::asio::awaitable<news> hear(ears::ear& mine, std::uint64_t generation,
-                                      time_point give_up_at) const;
 };
 
 [[nodiscard]] error no_answer(std::string_view name, std::string_view why);
