@@ -67,7 +67,7 @@ void check_names(const std::vector<std::string>& names) {
         check_name(each);
 }
 
-// The later ones may have kept us waiting for longer than the first one's luck.
+// The later ones, or a slow answer, may have kept us waiting for longer than the first one's luck.
 void check_unlost(const std::vector<taken>& mine) {
     for (const auto& each : mine)
         if (each.what->state() == lock_state::lost)
@@ -150,14 +150,14 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::shared_ptr<o
     std::vector<taken> mine;
     if (may_be_at_once(*home, who, names.size(), how)) {
         mine = co_await take_at_once(home, names, how);
-        if (!mine.empty() || how.once) co_return mine;
+        if (mine.empty() && how.once) co_return mine;
     }
     mine.reserve(names.size());
     try {
-        for (const auto& name : names) {
+        while (mine.size() < names.size()) {
             if (give_up_at != time_point::max())
                 how.options.wait = std::max(duration{}, give_up_at - home->time().now());
-            auto one = co_await take(home, who, name, how);
+            auto one = co_await take(home, who, names[mine.size()], how);
             if (!one.what) {
                 give_back(*home, mine);
                 co_return std::vector<taken>{};

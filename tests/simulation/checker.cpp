@@ -1,6 +1,8 @@
 // What users hold: see checker_server.cpp for what the server does.
 #include "checker.hpp"
 
+#include <algorithm>
+
 using namespace std::chrono_literals;
 
 namespace pawl::simulation {
@@ -170,15 +172,20 @@ void checker::check_deadline(tenure_id which, instant deadline) {
 
 void checker::gone(tenure_id which) { tenures_.erase(which); }
 
-void checker::released(const std::string& name, given_up what, bool surely, instant called,
-                       release_result found) {
-    auto& at = books_.at(name);
-    const bool disturbed = !plan_.calm_network || at.forced >= called;
+void checker::released(const std::vector<std::string>& names, const std::vector<given_up>& what,
+                       bool surely, instant called, release_result found) {
+    const bool disturbed = !plan_.calm_network || std::ranges::any_of(names, [&](const auto& name) {
+        return books_.at(name).forced >= called;
+    });
     if (surely && !disturbed && found != release_result::released)
-        fail("I5", "a release of '" + name + "' found it " + to_string(found));
-    if (found == release_result::released && what.mode == lock_mode::exclusive && what.token != 0 &&
-        server_has(at, what.token))
-        fail("I5", "a release of '" + name + "' left it as it was");
+        fail("I5", "a release of '" + names.front() + "' found it " + to_string(found));
+    if (found != release_result::released) return;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto& one = what.at(i);
+        if (one.mode == lock_mode::exclusive && one.token != 0 &&
+            server_has(books_.at(names[i]), one.token))
+            fail("I5", "a release of '" + names[i] + "' left it as it was");
+    }
 }
 
 void checker::steps_down(tenure_id which) {

@@ -6,6 +6,7 @@
 #include "trace.hpp"
 
 #include <pawl/held_lock.hpp>
+#include <pawl/held_locks.hpp>
 #include <pawl/options.hpp>
 #include <redis/keys.hpp>
 
@@ -43,8 +44,9 @@ public:
         std::uint64_t token;
         lock_mode mode;
     };
-    void released(const std::string& name, given_up what, bool surely, instant called,
-                  release_result found);
+    // `what` has one line for each name; `found`, the worst of them.
+    void released(const std::vector<std::string>& names, const std::vector<given_up>& what,
+                  bool surely, instant called, release_result found);
     // The user has asked for a downgrade: others may read from now on.
     void steps_down(tenure_id which);
     // The user writes to the resource that the lock guards.
@@ -52,6 +54,14 @@ public:
     // The user saw that it lost the lock.
     void noticed_loss(tenure_id which);
     void died(process& who);
+
+    // Of several names as one, sorted: a user asks for them, is answered, and was given them.
+    void set_asked(process& by, const std::vector<std::string>& names);
+    void set_ended(process& by, const std::vector<std::string>& names);
+    void set_given(process& by, const held_locks& set, const std::vector<std::string>& wanted);
+    void look_at_set(const held_locks& set);
+    [[nodiscard]] bool disturbed_since(const std::vector<std::string>& names, instant when) const;
+
     [[nodiscard]] bool excused(tenure_id which) const;
 
     // Locks may have been taken from their holders: of this name, or of all.
@@ -106,8 +116,20 @@ private:
         instant forced{-1};
         std::map<std::string, std::int64_t> leases;  // of waiters, ms
         std::set<std::string> left;
+        std::map<std::string, instant> since;  // when a value was first seen
+        // Of each program: how many of its users ask for this name with others, and when one last
+        // ceased to.
+        struct asking_for_sets {
+            int asking = 0;
+            instant ended{-1};
+        };
+        std::map<const process*, asking_for_sets> sets;
     };
     struct call;  // of a script, as the server carried it out
+    struct call_of_several {
+        std::vector<std::pair<std::string, std::string>> wanted;  // key and value
+        bool granted = false;
+    };
 
     [[nodiscard]] bool believes(const tenure& one) const;
     [[nodiscard]] bool is_excused(const tenure& one) const;
@@ -117,6 +139,7 @@ private:
     [[nodiscard]] std::optional<instant> server_end(const book& at, const tenure& one);
     [[nodiscard]] instant instant_at(std::int64_t server_ms);
     [[nodiscard]] holders beside_now(const book& at);
+    [[nodiscard]] bool held_as(const book& at, std::string_view mark) const;
     [[nodiscard]] std::uint64_t counter_now(const book& at);
     [[nodiscard]] process* client_of(const std::string& value) const;
     [[nodiscard]] static std::string member_of(const std::string& value);
@@ -140,6 +163,8 @@ private:
     void expect_told(const book& of, std::uint64_t token);
     void check_rules(book& at, const call& what);
     void check_nobody_forgotten(book& at, const call& what);
+    void check_all_or_none(const call_of_several& what);
+    void expect_nothing_left(book& at, process& by);
 
     scheduler& world_;
     simulated_network& network_;

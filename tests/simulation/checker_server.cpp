@@ -6,6 +6,7 @@
 #include <redis_scripts.hpp>
 
 #include <algorithm>
+#include <optional>
 
 using namespace std::chrono_literals;
 
@@ -47,9 +48,18 @@ struct checker::call {
         return !answer.items.empty() && answer.items[0].number == number;
     }
     [[nodiscard]] bool passes_on() const {
-        return script != "acquire" && script != "renew" && script != "renew_beside";
+        return script != "acquire" && script != "renew" && script != "renew_beside" &&
+               script != "several";
     }
     [[nodiscard]] bool enlists() const { return script == "acquire" || script == "join"; }
+    // The caller's own lock, by its value: whether it wanted a token.
+    [[nodiscard]] std::optional<bool> fenced_own(const std::string& value) const {
+        if (enlists() && value == arguments[0]) return !arguments[2].empty();
+        if (script == "several" &&
+            std::find(arguments.begin() + 2, arguments.end(), value) != arguments.end())
+            return !arguments[1].empty();
+        return std::nullopt;
+    }
     // Who asks for the lock, or says that it has it.
     [[nodiscard]] std::string owner() const {
         return arguments[0].substr(0, arguments[0].find(';'));
@@ -100,12 +110,19 @@ void checker::executed(process& by, const words& command, const redis::reply& an
     const auto keys = std::stol(command[2]);
     const auto first = command.begin() + 3;
     const call what{by, script, words(first + keys, command.end()), answer};
-    // Only renewals have keys of several locks.
-    const auto each = script == "renew" ? 1 : script == "renew_beside" ? 3 : keys;
+    // Renewals and `several` have keys of several locks.
+    const auto each = script == "renew"          ? 1
+                      : script == "several"      ? 2
+                      : script == "renew_beside" ? 3
+                                                 : keys;
+    call_of_several all{{}, what.said(1)};
     for (auto key = first; key != first + keys; key += each) {
         const auto at = by_key_.find(*key);
         if (at != by_key_.end()) look_at(*at->second, what);
+        if (script == "several")
+            all.wanted.emplace_back(*key, what.arguments.at(2 + all.wanted.size()));
     }
+    if (script == "several") check_all_or_none(all);
 }
 
 void checker::look_at(book& at, const call& what) {
@@ -148,10 +165,11 @@ void checker::changed(book& at, const call& what, const std::string& now) {
         at.tokens[now] = 0;
         return;
     }
-    const bool own = what.enlists() && now == what.arguments[0];
-    const bool fenced = !own || !what.arguments[2].empty();
-    at.tokens[now] = fenced ? counter_now(at) : 0;
+    const auto own = what.fenced_own(now);
+    at.tokens[now] = own.value_or(true) ? counter_now(at) : 0;
+    at.since[now] = world_.now();
     if (what.script == "renew") fail("I5", "a renewal made a lock");
+    if (what.script == "several" && plan_.calm_network) expect_delivery(at, now);
     if (what.passes_on() && !own) passed_on(at, what, now);
 }
 
@@ -180,6 +198,14 @@ checker::holders checker::beside_now(const book& at) {
     return found;
 }
 
+bool checker::held_as(const book& at, std::string_view mark) const {
+    const auto* all = network_.server().data().peek();
+    const auto lock = all->find(at.where.lock);
+    if (lock == all->end()) return false;
+    const auto* text = std::get_if<std::string>(&lock->second.content);
+    return text != nullptr && *text == mark;
+}
+
 void checker::look_at_holders(book& at, const call& what) {
     const auto before = std::exchange(at.beside, beside_now(at));
     if (what.script == "force" && what.said(1) && !before.empty()) {
@@ -195,7 +221,8 @@ void checker::look_at_holders(book& at, const call& what) {
     const bool calm = at.disturbed < instant{} && clock_set_ < instant{};
     const auto pooled = books_.find(std::string(pool));
     const bool counts = pooled != books_.end() && &pooled->second == &at;
-    if (calm && what.script != "renew_beside" && counts && out > pool_permits)
+    const bool mixed = what.script == "renew_beside" || !held_as(at, "pawl:permits");
+    if (calm && !mixed && counts && out > pool_permits)
         fail("I1", std::to_string(out) + " permits are out at the server");
     for (const auto& [id, one] : tenures_)
         if (&books_.at(one.name) == &at) check_ours(one, "after " + std::string(what.script));
@@ -204,6 +231,7 @@ void checker::look_at_holders(book& at, const call& what) {
 void checker::joined(book& at, const call& what, const std::string& owner) {
     const auto& value = at.beside.at(owner).value;
     if (!at.seen.insert(value).second) return;  // the server came up with it again
+    at.since[value] = world_.now();
     if (what.script == "renew_beside") fail("I5", "a renewal made a hold");
     if ((what.enlists() || what.script == "downgrade") && owner == what.owner()) return;
     const auto member = member_of(value);
@@ -216,7 +244,7 @@ void checker::joined(book& at, const call& what, const std::string& owner) {
         const auto found = now.find(owner);
         const auto* to = client_of(value);
         if (found == now.end() || found->second.value != value || found->second.token == 0) return;
-        if (to == nullptr || !awake(*to, 2 * at_once)) return;
+        if (to == nullptr || !awake(*to, 2 * at_once) || at.sets[to].asking > 0) return;
         if (!at.taken.contains({to, found->second.token}))
             fail("I6", "a waiter was let in with token " + std::to_string(found->second.token) +
                            ", and did not come");
@@ -261,6 +289,7 @@ void checker::expect_delivery(book& at, const std::string& value) {
         const auto token = at.tokens[value];
         if (at.value != value || value_now(at) != value || token == 0) return;
         if (to == nullptr || !awake(*to, 2 * at_once) || at.returned.contains(token)) return;
+        if (at.sets[to].asking > 0) return;  // see expect_nothing_left
         fail("I6", "token " + std::to_string(token) + " was handed off, and nobody took it");
     });
 }
@@ -317,13 +346,11 @@ bool checker::could_go(const book& at, const std::string& record, bool first) {
     if (at.beside.empty()) return true;
     if (!first) return false;
     const auto want = record.substr(record.find(' ', record.find(' ') + 1) + 1);
-    const auto& mark =
-        std::get<std::string>(network_.server().data().peek()->find(at.where.lock)->second.content);
-    if (want[0] != 'p') return want[0] == 's' && mark == "pawl:shared";
+    if (want[0] != 'p') return want[0] == 's' && held_as(at, "pawl:shared");
     std::int64_t out = std::stoll(want.substr(1));
     for (const auto& [owner, one] : at.beside)
         out += one.permits;
-    return mark == "pawl:permits" && out <= pool_permits;
+    return held_as(at, "pawl:permits") && out <= pool_permits;
 }
 
 void checker::expect_no_locks() {

@@ -114,6 +114,17 @@ void plan_modes(plan& made, prng& chance) {
     users.downgrades = chance.chance(0.5) ? 0.3 : 0.0;
 }
 
+// Last, so that the worlds without them stay as they were.
+void plan_sets(plan& made, prng& chance) {
+    if (!chance.chance(0.3)) return;
+    auto& users = made.users;
+    users.sets = std::array{0.4, 0.7, 1.0}[chance.below(3)];
+    users.owners = chance.chance(0.4) ? 0.5 : 0.0;
+    users.sets_read = chance.chance(0.3) ? 0.3 : 0.0;
+    made.names = static_cast<std::size_t>(chance.between(2, 4));
+    made.programs = std::max<std::size_t>(made.programs, 2);
+}
+
 }  // namespace
 
 std::string_view to_string(trouble what) noexcept { return names[static_cast<std::size_t>(what)]; }
@@ -135,6 +146,7 @@ plan make_plan(std::uint64_t seed, planted bug) {
     plan_troubles(made, chance);
     plan_users(made, chance);
     plan_modes(made, chance);
+    plan_sets(made, chance);
     return made;
 }
 

@@ -52,6 +52,9 @@ struct habits {
     double reads = 0.0;     // where readers and writers meet
     double permits = 0.0;   // where holders of permits meet others
     double downgrades = 0.0;
+    double sets = 0.0;    // of the users: take several names at once
+    double owners = 0.0;  // of those: ask through an owner of their own
+    double sets_read = 0.0;
     instant idle_most{};  // between two locks
     instant hold_most{};
     duration ttl_least{}, ttl_most{};

@@ -34,6 +34,8 @@ enum class planted : std::uint8_t {
     part_serves_nobody,
     downgrade_serves_nobody,
     readers_have_no_number_of_their_own,
+    several_takes_what_is_free,
+    several_over_others,
     // In the client, between core and backend.
     deadline_from_reply,
     renewal_deadline_from_reply,
@@ -43,11 +45,17 @@ enum class planted : std::uint8_t {
     claim_window_taken_for_ttl,
     renewals_not_sent,
     token_from_before,
+    several_swaps_tokens,
+    // Of several names as one, where the core takes them (wrong_set.hpp).
+    set_in_callers_order,
+    set_keeps_the_first,
+    set_with_a_lost_one,
     // In the connection.
     leave_not_sent,
     resent_after_loss,
     grants_dropped,
-    requests_overtake
+    requests_overtake,
+    several_undoes_one
 };
 
 inline constexpr std::array planted_names{
@@ -76,6 +84,8 @@ inline constexpr std::array planted_names{
     std::pair{planted::downgrade_serves_nobody, std::string_view("downgrade_serves_nobody")},
     std::pair{planted::readers_have_no_number_of_their_own,
               std::string_view("readers_have_no_number_of_their_own")},
+    std::pair{planted::several_takes_what_is_free, std::string_view("several_takes_what_is_free")},
+    std::pair{planted::several_over_others, std::string_view("several_over_others")},
     std::pair{planted::deadline_from_reply, std::string_view("deadline_from_reply")},
     std::pair{planted::renewal_deadline_from_reply,
               std::string_view("renewal_deadline_from_reply")},
@@ -85,10 +95,15 @@ inline constexpr std::array planted_names{
     std::pair{planted::claim_window_taken_for_ttl, std::string_view("claim_window_taken_for_ttl")},
     std::pair{planted::renewals_not_sent, std::string_view("renewals_not_sent")},
     std::pair{planted::token_from_before, std::string_view("token_from_before")},
+    std::pair{planted::several_swaps_tokens, std::string_view("several_swaps_tokens")},
+    std::pair{planted::set_in_callers_order, std::string_view("set_in_callers_order")},
+    std::pair{planted::set_keeps_the_first, std::string_view("set_keeps_the_first")},
+    std::pair{planted::set_with_a_lost_one, std::string_view("set_with_a_lost_one")},
     std::pair{planted::leave_not_sent, std::string_view("leave_not_sent")},
     std::pair{planted::resent_after_loss, std::string_view("resent_after_loss")},
     std::pair{planted::grants_dropped, std::string_view("grants_dropped")},
     std::pair{planted::requests_overtake, std::string_view("requests_overtake")},
+    std::pair{planted::several_undoes_one, std::string_view("several_undoes_one")},
 };
 
 }  // namespace pawl::simulation

@@ -61,7 +61,10 @@ public:
         return right_->force_release(name);
     }
     asio::awaitable<std::vector<grant>> acquire_several(std::span<const claim> what) override {
-        return right_->acquire_several(what);
+        auto given = co_await right_->acquire_several(what);
+        if (bug_ == planted::several_swaps_tokens && given.size() > 1)
+            std::swap(given.front().token, given.back().token);
+        co_return given;
     }
     asio::awaitable<std::optional<grant>> downgrade(const hold& what) override {
         return right_->downgrade(what);

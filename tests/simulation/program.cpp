@@ -1,6 +1,7 @@
 #include "program.hpp"
 
 #include "planted_backend.hpp"
+#include "set_user.hpp"
 #include "user.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -46,7 +47,12 @@ program::~program() = default;
 void program::start(std::size_t users) {
     for (std::size_t i = 0; i < users; ++i) {
         const auto name = label_ + static_cast<char>('a' + static_cast<char>(i));
-        users_.push_back(std::make_unique<user>(*this, name, chance_.fork()));
+        // Where nobody does, chance is not asked: those worlds stay as they were.
+        const auto share = around_.what.users.sets;
+        if (share > 0 && chance_.chance(share))
+            users_.push_back(std::make_unique<set_user>(*this, name, chance_.fork()));
+        else
+            users_.push_back(std::make_unique<user>(*this, name, chance_.fork()));
         users_.back()->start();
     }
 }

@@ -14,7 +14,7 @@
 
 namespace pawl::simulation {
 
-class user;
+class inhabitant;
 
 // What all programs of a world share.
 struct surroundings {
@@ -59,7 +59,7 @@ private:
     process process_;
     virtual_runtime time_;
     std::optional<client> client_;
-    std::vector<std::unique_ptr<user>> users_;
+    std::vector<std::unique_ptr<inhabitant>> users_;
     bool alive_ = true;
 };
 

@@ -12,6 +12,7 @@
 
 #include <list>
 #include <optional>
+#include <set>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -75,6 +76,7 @@ private:
     void greet();
     void greeted(const reply& answer);
     void send(const std::shared_ptr<request>& one);
+    [[nodiscard]] bool drops(const words& command);
     void went_down();
 
     simulated_network& network_;
@@ -95,6 +97,7 @@ private:
     core::alarm change_;  // the connection is ready, broken or to be closed
     std::list<gate*> gates_;
     std::list<std::shared_ptr<request>> sent_;  // unanswered, in order; abandoned ones too
+    std::set<std::string> not_undone_;          // a planted bug's: owners
 };
 
 void client_end::greet() {
@@ -183,14 +186,27 @@ void client_end::send(const std::shared_ptr<request>& one) {
     network_.send(wire_, one->command);
 }
 
+// Planted bugs: what is undone, is not said.
+bool client_end::drops(const words& command) {
+    const auto is = [&](const redis::script& which) {
+        return command.size() > 1 && (command[1] == which.sha1 || command[1] == which.text);
+    };
+    if (bug_ == planted::several_undoes_one && is(redis::scripts::several)) {
+        const auto second = 3 + std::stoul(command[2]) + 3;
+        for (auto value = second; value < command.size(); ++value)
+            not_undone_.insert(command[value].substr(0, command[value].find(';')));
+    }
+    if (!is(redis::scripts::leave)) return false;
+    if (bug_ == planted::leave_not_sent) return true;
+    const auto& member = command.at(3 + std::stoul(command[2]) + 2);
+    return not_undone_.contains(member.substr(member.find(':') + 1));
+}
+
 asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_of_it,
                                         time_point give_up_at, bool tracked) {
     const auto one = std::make_shared<request>(*context_.time, context_.strand);
     one->command.assign(words_of_it.begin(), words_of_it.end());
-    if (bug_ == planted::leave_not_sent && one->command.size() > 1 &&
-        (one->command[1] == redis::scripts::leave.sha1 ||
-         one->command[1] == redis::scripts::leave.text))
-        co_return integer_reply(0);
+    if (drops(one->command)) co_return integer_reply(0);
     if (!ready_) co_await wait_ready(give_up_at);
     const auto answer_by = context_.time->now() + reply_timeout_;
     if (tracked) {

@@ -260,9 +260,12 @@ reply resize(script_call& s) {
 
 reply several(script_call& s) {
     const auto locks = s.key.size() / 2;
-    for (std::size_t i = 0; i < locks; ++i)
-        if (s.keys.get(s.key[2 * i]))
+    for (std::size_t i = 0; i < locks; ++i) {
+        if (s.keys.get(s.key[2 * i]) && s.bug != planted::several_over_others)
             return array_reply({integer_reply(0), integer_reply(static_cast<std::int64_t>(i + 1))});
+        if (s.bug == planted::several_takes_what_is_free)
+            s.keys.set(s.key[2 * i], s.arg[2 + i], to_number(s.arg[0]), false);
+    }
     std::vector<reply> answer{integer_reply(1)};
     for (std::size_t i = 0; i < locks; ++i) {
         s.keys.set(s.key[2 * i], s.arg[2 + i], to_number(s.arg[0]), false);

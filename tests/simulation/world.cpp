@@ -16,8 +16,8 @@ redis::options options_of(const plan& what) {
 }
 
 std::vector<std::string> names_of(const plan& what) {
-    std::vector<std::string> made{"gate"};
-    if (what.names > 1) made.emplace_back("door");
+    constexpr std::array plain{"gate", "door", "yard", "attic"};
+    std::vector<std::string> made(plain.begin(), plain.begin() + what.names);
     if (what.mixed) made.insert(made.end(), {std::string(room), std::string(pool)});
     return made;
 }

@@ -1,0 +1,183 @@
+#include "set_user.hpp"
+
+#include <pawl/error.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+
+set_user::set_user(program& home, std::string label, prng chance)
+    : inhabitant(home, std::move(label), chance), owns_(chance_.chance(ways().owners)) {
+    if (owns_) owner_.emplace(home_.locks());
+}
+
+void set_user::no_more_tenures() {
+    for (const auto one : tenures_)
+        if (one != 0) judge().gone(one);
+    tenures_.clear();
+}
+
+void set_user::forget() {
+    no_more_tenures();
+    set_ = {};
+    wrong_.reset();
+    owner_.reset();
+}
+
+// In any order, and sometimes one of them twice.
+void set_user::choose_names() {
+    names_ = home_.around().names;
+    for (auto left = names_.size(); left > 1; --left)
+        std::swap(names_[left - 1], names_[chance_.below(left)]);
+    const auto most = std::min<std::size_t>(names_.size(), 4);
+    names_.resize(static_cast<std::size_t>(chance_.between(2, static_cast<std::int64_t>(most))));
+    sorted_ = names_;
+    std::ranges::sort(sorted_);
+    if (chance_.chance(0.1)) names_.push_back(names_.front());
+}
+
+lock_options set_user::wishes() {
+    auto made = plain_wishes();
+    if (chance_.chance(ways().sets_read)) made.mode = lock_mode::shared;
+    made.fair = chance_.chance(ways().fair);
+    return made;
+}
+
+void set_user::ask() {
+    if (finishing_) return rest();
+    choose_names();
+    choose_kind();
+    options_ = wishes();
+    begin();
+    questions_.clear();
+    std::string text;
+    for (const auto& name : sorted_)
+        questions_.push_back(judge().asked(name, options_));
+    for (const auto& name : names_)
+        text += " " + name;
+    judge().set_asked(home_.home(), sorted_);
+    say("asks for all of" + text);
+    send(options_);
+    plan_cancel();
+}
+
+void set_user::send(const lock_options& options) {
+    const auto on = home_.home().get_executor();
+    auto answer = [this](const boost::system::error_code& ec, held_locks all) {
+        answered(ec, std::move(all));
+    };
+    const auto bug = home_.around().what.net.bug;
+    if (is_wrong_set(bug) && kind_ != kind::once) {
+        wrong_ = std::make_shared<wrong_set>(home_.locks(), home_.time(), bug, answer);
+        auto& names = bug == planted::set_in_callers_order ? names_ : sorted_;
+        names.resize(sorted_.size());
+        return wrong_->start(names, options, signal_->slot(), on);
+    }
+    auto done =
+        asio::bind_cancellation_slot(signal_->slot(), asio::bind_executor(on, std::move(answer)));
+    if (kind_ == kind::once && owner_) {
+        owner_->async_try_acquire_all(names_, one_try(options), std::move(done));
+    } else if (kind_ == kind::once) {
+        home_.locks().async_try_acquire_all(names_, one_try(options), std::move(done));
+    } else if (owner_) {
+        owner_->async_acquire_all(names_, options, std::move(done));
+    } else {
+        home_.locks().async_acquire_all(names_, options, std::move(done));
+    }
+}
+
+// One that came early may be lost before the last one comes.
+bool set_user::may_fail_together(const boost::system::error_code& ec) const {
+    if (ec != make_error_code(errc::lost)) return may_fail(ec);
+    const bool too_long = home_.time().now() - asked_at_ >= options_.max_hold;
+    return too_long || !home_.around().what.calm_network || !never_stopped() ||
+           judge().disturbed_since(sorted_, questions_.front().invoked);
+}
+
+void set_user::answered(const boost::system::error_code& ec, held_locks all) {
+    if (dead_) return;
+    if (!std::exchange(waiting_, false)) judge().fail("I7", label_ + " was answered twice");
+    say("is answered " + (ec ? ec.message() : all ? "with all" : "busy"));
+    if (ec && !may_fail_together(ec))
+        judge().fail("I6", label_ + " got an error out of place: " + ec.message());
+    if (!ec && !all && kind_ != kind::once)
+        judge().fail("I6", label_ + " got nothing, and no error");
+    const bool in_time = home_.time().now() - asked_at_ <= wait_ + 400ms;
+    if (kind_ == kind::limited && home_.around().what.calm_network && never_stopped() && !in_time)
+        judge().fail("I6", label_ + " waited for all for longer than it wanted to");
+    if (ec && all) judge().fail("I8", label_ + " got locks, and an error");
+    set_ = std::move(all);
+    if (set_) {
+        auto name = sorted_.begin();
+        auto question = questions_.begin();
+        tokens_.clear();
+        judge().set_given(home_.home(), set_, sorted_);
+        for (const held_lock& one : set_) {
+            if (name == sorted_.end()) break;
+            tokens_.push_back({one.token().value(), options_.mode});
+            tenures_.push_back(judge().granted(home_.home(), *name++, one, *question++));
+        }
+    }
+    judge().set_ended(home_.home(), sorted_);
+    if (!set_) return rest();
+    choose_end(questions_.front().ttl);
+    work();
+}
+
+// The loss of one is told; the others stay taken, for work that has to come to its end.
+void set_user::work() {
+    judge().look_at_set(set_);
+    auto tenure = tenures_.begin();
+    for (const held_lock& one : set_) {
+        auto& its = *tenure++;
+        if (its == 0) continue;
+        if (one.state() != lock_state::lost) {
+            judge().wrote(its);
+            continue;
+        }
+        say("has lost " + std::string(one.name()));
+        judge().noticed_loss(its);
+        judge().gone(std::exchange(its, 0));
+        if (chance_.chance(0.5)) until_ = {};
+    }
+    if (finishing_ || world_now() >= until_) return give_back();
+    later(next_step(), this, &set_user::work);
+}
+
+void set_user::give_back() {
+    const bool unlimited = set_.safe_until() - home_.time().now() > 100ms;
+    const auto undisturbed = [this](auto one) { return one != 0 && !judge().excused(one); };
+    sure_ = unlimited && std::ranges::all_of(tenures_, undisturbed) && never_stopped();
+    const bool lost = set_.state() == lock_state::lost;
+    no_more_tenures();
+    until_ = world_now();
+    if (chance_.chance(ways().drops)) return let_go();
+    say("releases all");
+    set_.async_release(
+        asio::bind_executor(home_.home().get_executor(), [this, lost](release_result found) {
+            if (lost && found == release_result::released)
+                judge().fail("I8", label_ + " lost one, and released all");
+            given_back(found);
+        }));
+}
+
+void set_user::given_back(release_result found) {
+    if (dead_) return;
+    say(std::string("released all: ") + to_string(found));
+    judge().released(sorted_, tokens_, sure_, until_, found);
+    let_go();
+}
+
+void set_user::let_go() {
+    set_ = {};
+    rest();
+}
+
+}  // namespace pawl::simulation
