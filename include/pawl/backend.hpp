@@ -148,9 +148,11 @@ public:
     virtual boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                                  time_point give_up_at) = 0;
 
-    // Takes all of these alone if all are free, or none of them (empty), in one request. As for
+    // Takes all of these alone if all are free, or none of them (empty), in one request: it waits
+    // for nobody, and until `give_up_at`, where that is in the future, for the answer. As for
     // `acquire` when it throws or is cancelled. Asked of services that promise `several`.
-    virtual boost::asio::awaitable<std::vector<grant>> acquire_several(std::span<const claim> what);
+    virtual boost::asio::awaitable<std::vector<grant>> acquire_several(std::span<const claim> what,
+                                                                       time_point give_up_at);
 
     // Extends each; in as few requests as the service allows. Never creates a lock. Does not throw.
     virtual boost::asio::awaitable<void> renew(std::span<renewal> batch) = 0;

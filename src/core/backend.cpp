@@ -24,7 +24,7 @@ asio::awaitable<std::optional<grant>> backend::adopt([[maybe_unused]] const clai
 }
 
 asio::awaitable<std::vector<grant>> backend::acquire_several(
-    [[maybe_unused]] std::span<const claim> what) {
+    [[maybe_unused]] std::span<const claim> what, [[maybe_unused]] time_point give_up_at) {
     cannot("take several locks at once");
     co_return std::vector<grant>{};
 }

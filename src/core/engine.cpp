@@ -93,13 +93,14 @@ asio::awaitable<taken> engine::acquire(std::string name, lock_options options, b
 }
 
 asio::awaitable<std::vector<taken>> engine::acquire_several(const std::vector<std::string>& names,
-                                                            lock_options options) {
+                                                            lock_options options,
+                                                            time_point give_up_at) {
     refuse_closed();
     std::vector<claim> all;
     all.reserve(names.size());
     for (const auto& name : names)
         all.push_back(claim_of(name, options));
-    auto given = co_await backend_->acquire_several(all);
+    auto given = co_await backend_->acquire_several(all, give_up_at);
     std::vector<taken> mine;
     mine.reserve(given.size());
     for (std::size_t i = 0; i < given.size(); ++i)

@@ -44,7 +44,7 @@ public:
     // was taken. Only of services that can.
     [[nodiscard]] bool takes_several() const { return backend_->promised().several; }
     boost::asio::awaitable<std::vector<taken>> acquire_several(
-        const std::vector<std::string>& names, lock_options options);
+        const std::vector<std::string>& names, lock_options options, time_point give_up_at);
 
     // Strand. Asks once for a hold under a value of the caller's own; adopting, for what is held so
     // already. An empty result: somebody else's, or not held so.

@@ -81,16 +81,17 @@ void give_back(engine& home, const std::vector<taken>& mine) {
         home.release(*each, {});
 }
 
-// Where one request can: all that are free now. Empty: not all of them are, or it is not known.
+// Where one request can: all that are free now. Empty: not all of them are, or it is not known and
+// there is time to ask again.
 asio::awaitable<std::vector<taken>> take_at_once(engine::ptr home,
-                                                 const std::vector<std::string>& names,
-                                                 request how) {
+                                                 const std::vector<std::string>& names, request how,
+                                                 time_point give_up_at) {
     std::vector<taken> mine;
     try {
-        mine = co_await home->acquire_several(names, how.options);
+        mine = co_await home->acquire_several(names, how.options, give_up_at);
     } catch (const error& e) {
         const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
-        if (how.once || !passing) throw;
+        if (!passing || home->time().now() >= give_up_at) throw;
     }
     co_return mine;
 }
@@ -147,16 +148,18 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::shared_ptr<o
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     const auto give_up_at = plus(home->time().now(), how.options.wait);
+    // Who waits goes on to do so when the time is over: a mere try may be silent for longer.
+    const auto least = std::min<duration>(how.options.wait, std::chrono::milliseconds(1));
     std::vector<taken> mine;
     if (may_be_at_once(*home, who, names.size(), how)) {
-        mine = co_await take_at_once(home, names, how);
+        mine = co_await take_at_once(home, names, how, give_up_at);
         if (mine.empty() && how.once) co_return mine;
     }
     mine.reserve(names.size());
     try {
         while (mine.size() < names.size()) {
             if (give_up_at != time_point::max())
-                how.options.wait = std::max(duration{}, give_up_at - home->time().now());
+                how.options.wait = std::max(least, give_up_at - home->time().now());
             auto one = co_await take(home, who, names[mine.size()], how);
             if (!one.what) {
                 give_back(*home, mine);

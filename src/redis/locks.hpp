@@ -26,8 +26,8 @@ public:
 
     boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                          time_point give_up_at) override;
-    boost::asio::awaitable<std::vector<grant>> acquire_several(
-        std::span<const claim> what) override;
+    boost::asio::awaitable<std::vector<grant>> acquire_several(std::span<const claim> what,
+                                                               time_point give_up_at) override;
     boost::asio::awaitable<std::optional<grant>> adopt(const claim& what) override;
     boost::asio::awaitable<void> renew(std::span<renewal> batch) override;
     boost::asio::awaitable<release_result> release(const hold& what) override;

@@ -3,17 +3,20 @@
 #include "values.hpp"
 #include "visit.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace asio = boost::asio;
 
 namespace pawl::redis {
 
-asio::awaitable<std::vector<grant>> locks::acquire_several(std::span<const claim> what) {
+asio::awaitable<std::vector<grant>> locks::acquire_several(std::span<const claim> what,
+                                                           time_point give_up_at) {
     std::vector<std::unique_ptr<visit>> mine;
     std::vector<grant> given;
     try {
-        const auto until = soon();
+        const bool waits = give_up_at > now();
+        const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
         if (!link_->connected()) co_await connect(until);
         const auto ttl = milliseconds(what.front().ttl);
         const auto lowest = what.front().fenced ? floor() : std::string();

@@ -60,8 +60,9 @@ public:
     asio::awaitable<bool> force_release(std::string_view name) override {
         return right_->force_release(name);
     }
-    asio::awaitable<std::vector<grant>> acquire_several(std::span<const claim> what) override {
-        auto given = co_await right_->acquire_several(what);
+    asio::awaitable<std::vector<grant>> acquire_several(std::span<const claim> what,
+                                                        time_point give_up_at) override {
+        auto given = co_await right_->acquire_several(what, give_up_at);
         if (bug_ == planted::several_swaps_tokens && given.size() > 1)
             std::swap(given.front().token, given.back().token);
         co_return given;

@@ -40,7 +40,7 @@ private:
     std::vector<checker::question> questions_;  // of `sorted_`
     std::vector<std::string> sorted_;
     lock_options options_;
-    std::shared_ptr<wrong_set> wrong_;
+    std::vector<std::shared_ptr<wrong_set>> wrong_;  // with what they forgot
 
     // What is held.
     held_locks set_;
