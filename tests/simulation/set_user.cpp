@@ -1,5 +1,6 @@
 #include "set_user.hpp"
 
+#include <pawl/backend.hpp>
 #include <pawl/error.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -26,7 +27,9 @@ void set_user::no_more_tenures() {
 
 void set_user::forget() {
     no_more_tenures();
+    if (first_tenure_ != 0) judge().gone(first_tenure_);
     set_ = {};
+    first_ = {};
     wrong_.clear();
     owner_.reset();
 }
@@ -55,6 +58,42 @@ void set_user::ask() {
     choose_names();
     choose_kind();
     options_ = wishes();
+    began_ = world_now();
+    began_at_ = home_.time().now();
+    if (owner_ && chance_.chance(0.5)) return ask_for_first();
+    ask_for_all();
+}
+
+void set_user::ask_for_first() {
+    const auto& name = sorted_[chance_.below(sorted_.size())];
+    asked_at_ = home_.time().now();
+    questions_.assign(1, judge().asked(name, options_));
+    say("asks for " + name);
+    owner_->async_try_acquire(
+        name, one_try(options_),
+        asio::bind_executor(home_.home().get_executor(),
+                            [this](const boost::system::error_code& ec, held_lock one) {
+                                first_answered(ec, std::move(one));
+                            }));
+}
+
+void set_user::first_answered(const boost::system::error_code& ec, held_lock one) {
+    if (dead_) return;
+    say("is answered " + (ec ? ec.message() : one ? to_string(one.token()) : "busy"));
+    if (ec && !may_fail(ec))
+        judge().fail("I6", label_ + " got an error out of place: " + ec.message());
+    if (one) {
+        first_ = std::move(one);
+        const auto name = std::string(first_.name());
+        first_tenure_ = judge().granted(home_.home(), name, first_, questions_.front());
+        // Who holds one may wait for somebody who waits for it.
+        if (kind_ == kind::endless) kind_ = kind::limited;
+        options_.wait = wait_;
+    }
+    ask_for_all();
+}
+
+void set_user::ask_for_all() {
     begin();
     questions_.clear();
     std::string text;
@@ -97,9 +136,10 @@ void set_user::send(const lock_options& options) {
 // One that came early may be lost before the last one comes.
 bool set_user::may_fail_together(const boost::system::error_code& ec) const {
     if (ec != make_error_code(errc::lost)) return may_fail(ec);
-    const bool too_long = home_.time().now() - asked_at_ >= options_.max_hold;
+    const auto most = options_.max_hold - drift(options_.max_hold);
+    const bool too_long = home_.time().now() - began_at_ >= most;
     return too_long || !home_.around().what.calm_network || !never_stopped() ||
-           judge().disturbed_since(sorted_, questions_.front().invoked);
+           judge().disturbed_since(sorted_, began_);
 }
 
 void set_user::answered(const boost::system::error_code& ec, held_locks all) {
@@ -115,42 +155,56 @@ void set_user::answered(const boost::system::error_code& ec, held_locks all) {
     if (kind_ == kind::limited && never_stopped() && !in_time)
         judge().fail("I6", label_ + " waited for all for longer than it wanted to");
     if (ec && all) judge().fail("I8", label_ + " got locks, and an error");
-    set_ = std::move(all);
-    if (set_) {
-        auto name = sorted_.begin();
-        auto question = questions_.begin();
-        tokens_.clear();
-        judge().set_given(home_.home(), set_, sorted_);
-        for (const held_lock& one : set_) {
-            if (name == sorted_.end()) break;
-            tokens_.push_back({one.token().value(), options_.mode});
-            tenures_.push_back(judge().granted(home_.home(), *name++, one, *question++));
-        }
-    }
+    if (all) take_over(std::move(all));
     judge().set_ended(home_.home(), sorted_);
-    if (!set_) return rest();
+    if (!set_) return let_go();
     choose_end(questions_.front().ttl);
     work();
+}
+
+void set_user::take_over(held_locks all) {
+    set_ = std::move(all);
+    tokens_.clear();
+    judge().set_given(home_.home(), set_, sorted_);
+    auto name = sorted_.begin();
+    auto question = questions_.begin();
+    for (const held_lock& one : set_) {
+        if (name == sorted_.end()) break;
+        tokens_.push_back({one.token().value(), options_.mode});
+        if (first_ && one.name() == first_.name())
+            tenures_.push_back(enter_again(one));
+        else
+            tenures_.push_back(judge().granted(home_.home(), *name, one, *question));
+        ++name;
+        ++question;
+    }
+}
+
+// One more handle of the hold that is watched already.
+checker::tenure_id set_user::enter_again(const held_lock& one) {
+    if (one.token() != first_.token() || one.safe_until() != first_.safe_until())
+        judge().fail("I8", label_ + " entered a lock again, and it is another hold");
+    return 0;
 }
 
 // The loss of one is told; the others stay taken, for work that has to come to its end.
 void set_user::work() {
     judge().look_at_set(set_);
     auto tenure = tenures_.begin();
-    for (const held_lock& one : set_) {
-        auto& its = *tenure++;
-        if (its == 0) continue;
-        if (one.state() != lock_state::lost) {
-            judge().wrote(its);
-            continue;
-        }
-        say("has lost " + std::string(one.name()));
-        judge().noticed_loss(its);
-        judge().gone(std::exchange(its, 0));
-        if (chance_.chance(0.5)) until_ = {};
-    }
+    for (const held_lock& one : set_)
+        work_on(one, *tenure++);
+    if (first_) work_on(first_, first_tenure_);
     if (finishing_ || world_now() >= until_) return give_back();
     later(next_step(), this, &set_user::work);
+}
+
+void set_user::work_on(const held_lock& one, checker::tenure_id& its) {
+    if (its == 0) return;
+    if (one.state() != lock_state::lost) return judge().wrote(its);
+    say("has lost " + std::string(one.name()));
+    judge().noticed_loss(its);
+    judge().gone(std::exchange(its, 0));
+    if (chance_.chance(0.5)) until_ = {};
 }
 
 void set_user::give_back() {
@@ -164,14 +218,16 @@ void set_user::give_back() {
     say("releases all");
     set_.async_release(
         asio::bind_executor(home_.home().get_executor(), [this, lost](release_result found) {
+            if (dead_) return;
             if (lost && found == release_result::released)
                 judge().fail("I8", label_ + " lost one, and released all");
+            if (first_ && found == release_result::released)
+                judge().fail("I8", label_ + " has a handle of one, and released all");
             given_back(found);
         }));
 }
 
 void set_user::given_back(release_result found) {
-    if (dead_) return;
     say(std::string("released all: ") + to_string(found));
     judge().released(sorted_, tokens_, sure_, until_, found);
     let_go();
@@ -179,7 +235,26 @@ void set_user::given_back(release_result found) {
 
 void set_user::let_go() {
     set_ = {};
+    if (first_) return give_back_first();
     rest();
+}
+
+void set_user::give_back_first() {
+    const bool unlimited = first_.safe_until() - home_.time().now() > 100ms;
+    const auto tenure = std::exchange(first_tenure_, 0);
+    const bool sure = unlimited && tenure != 0 && !judge().excused(tenure) && never_stopped();
+    if (tenure != 0) judge().gone(tenure);
+    say("releases " + std::string(first_.name()));
+    first_.async_release(asio::bind_executor(
+        home_.home().get_executor(), [this, sure, called = world_now()](release_result found) {
+            if (dead_) return;
+            say(std::string("released: ") + to_string(found));
+            const std::string name(first_.name());
+            const checker::given_up what{first_.token().value(), options_.mode};
+            judge().released({name}, {what}, sure, called, found);
+            first_ = {};
+            rest();
+        }));
 }
 
 }  // namespace pawl::simulation

@@ -22,14 +22,21 @@ private:
     void forget() override;
     void choose_names();
     [[nodiscard]] lock_options wishes();
+    // Its owner has one of them already, and enters it again.
+    void ask_for_first();
+    void first_answered(const boost::system::error_code& ec, held_lock one);
+    void ask_for_all();
     void send(const lock_options& options);
     void answered(const boost::system::error_code& ec, held_locks all);
     [[nodiscard]] bool may_fail_together(const boost::system::error_code& ec) const;
+    void take_over(held_locks all);
+    [[nodiscard]] checker::tenure_id enter_again(const held_lock& one);
     void work();
-    void linger();
+    void work_on(const held_lock& one, checker::tenure_id& its);
     void give_back();
     void given_back(release_result found);
     void let_go();
+    void give_back_first();
     void no_more_tenures();
 
     const bool owns_;  // asks through an owner: never in one request
@@ -40,6 +47,8 @@ private:
     std::vector<checker::question> questions_;  // of `sorted_`
     std::vector<std::string> sorted_;
     lock_options options_;
+    instant began_{};                                // to ask for the first of them
+    time_point began_at_{};                          // by the program's clock
     std::vector<std::shared_ptr<wrong_set>> wrong_;  // with what they forgot
 
     // What is held.
@@ -47,6 +56,8 @@ private:
     std::vector<checker::tenure_id> tenures_;
     std::vector<checker::given_up> tokens_;
     bool sure_ = false;
+    held_lock first_;
+    checker::tenure_id first_tenure_ = 0;
 };
 
 }  // namespace pawl::simulation
