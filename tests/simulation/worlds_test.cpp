@@ -64,6 +64,23 @@ TEST_P(Worlds, KeepEveryPromise) {
 // - Readers are in, the server comes up with what was true before them, and others join: they must
 //   not be given the number of readers whose time is over.
 // - A renewal fails at once, without a word from the network. It must not be tried again at once.
+//
+// Of several names at once, also step by step in sets_test.cpp:
+// - The server gives A all of them; the answer is so slow that their lease is over. A must be told
+//   that they are lost, as where they come one after the other, and be given none.
+// - The server is silent while A asks for all in one request. A must not wait for longer than it
+//   wanted to, neither for this answer nor for that of a try of the first name afterwards.
+// - A's first name comes when the time is over already, and the server falls silent: the question
+//   for the second must not take longer than that of who waits.
+// And what they are there to meet, without having found anything so far:
+// - The answer of the one request is lost, and it is carried out at once, later, or never; or A
+//   gives up while it is under way. All names go back, also those that A is asking for again.
+// - A has the first and waits for the second; an operator takes the first, its holder sleeps, its
+//   `max_hold` is over, or A gives up. The second may be given at the same moment.
+// - A and B name the same locks in opposite orders, one of them in one request, one of them one by
+//   one, and others want one of them, also beside others, and in strict order.
+// - A's owner has one of them already, enters it again, and is given the others or is not.
+// - One of them is lost while A holds all: A is told, and the rest stays A's until it goes back.
 INSTANTIATE_TEST_SUITE_P(Swarm, Worlds, testing::Range(std::uint64_t{0}, shares));
 
 class Mutants : public testing::TestWithParam<std::pair<planted, std::string_view>> {};
