@@ -51,8 +51,11 @@ protected:
 
     void TearDown() override {
         network.set_witness(nullptr);
+        for (auto* each : {&all, &busy, &third})
+            each->locks = {};
         for (auto* each : {&one, &two})
             each->home.post([each] { each->locks.reset(); });
+        world.run_ready();
         const auto limit = world.now() + 48h;
         while (world.next() <= limit && world.step()) {}
         EXPECT_TRUE(world.idle());
@@ -72,18 +75,17 @@ protected:
     }
 
     void ask(party& who, std::vector<std::string> names, const lock_options& options, answer& to) {
-        auto done = [&to, this](const boost::system::error_code& ec, held_locks all) {
-            to = {true, ec, std::move(all), world.now()};
+        auto done = [&to, this](const boost::system::error_code& ec, held_locks found) {
+            to = {true, ec, std::move(found), world.now()};
         };
         who.locks->async_acquire_all(std::move(names), options,
                                      asio::bind_executor(who.home.get_executor(), done));
     }
     // Also the scripts are known there, afterwards.
     void meet(party& who) {
-        answer all;
         ask(who, {"y", "z"}, {}, all);
         ASSERT_TRUE(comes(all, 1s));
-        all.locks = {};
+        all = {};
         run_for(100ms);
     }
     void run_for(instant how_long) {
@@ -107,6 +109,8 @@ protected:
     simulated_network network{world, prng(1), {}};
     redis::options where;  // an answer may take 5 s
     party one{world, network, where, 2}, two{world, network, where, 3};
+    // Here, so that what is told to them late finds them.
+    answer all, busy, third;
     std::string_view awaited;
     std::function<void()> then = [] {};
 };
@@ -118,7 +122,6 @@ TEST_F(Sets, SilenceIsNotWaitedForBeyondTheWait) {
     meet(one);
     network.freeze();
     const auto asked = world.now();
-    answer all;
     ask(one, {"a", "b"}, {.ttl = 60s, .wait = 100ms}, all);
     ASSERT_TRUE(comes(all, 20s));
     EXPECT_EQ(all.ec, make_error_code(errc::unreachable));
@@ -136,7 +139,6 @@ TEST_F(Sets, AnAnswerThatComesTooLateIsALoss) {
         network.cut_off(one.home);
         world.after(80ms, [this] { network.reconnect(one.home); });
     });
-    answer all;
     ask(one, {"a", "b"}, {.ttl = 60ms, .wait = 10s}, all);
     ASSERT_TRUE(comes(all, 20s));
     EXPECT_EQ(all.ec, make_error_code(errc::lost));
@@ -152,7 +154,6 @@ TEST_F(Sets, AnAnswerThatIsLostLeavesNoneOfThem) {
     meet(one);
     after("several", [this] { network.break_all(one.home); });
     const auto asked = world.now();
-    answer all;
     ask(one, {"a", "b"}, {.ttl = 60s}, all);
     ASSERT_TRUE(comes(all, 70s));
     EXPECT_FALSE(all.ec);
@@ -167,7 +168,6 @@ TEST_F(Sets, AnAnswerThatIsLostLeavesNoneOfThem) {
 TEST_F(Sets, TheLastQuestionIsNoLongerThanTheOthers) {
     meet(one);
     meet(two);
-    answer busy;
     ask(two, {"b", "c"}, {.ttl = 60s}, busy);
     ASSERT_TRUE(comes(busy, 1s));
     after("acquire", [this] {
@@ -176,7 +176,6 @@ TEST_F(Sets, TheLastQuestionIsNoLongerThanTheOthers) {
         world.after(150ms, [this] { network.reconnect(one.home); });
     });
     const auto asked = world.now();
-    answer all;
     ask(one, {"a", "b"}, {.ttl = 60s, .wait = 100ms}, all);
     ASSERT_TRUE(comes(all, 20s));
     EXPECT_EQ(all.ec, make_error_code(errc::unreachable));
@@ -190,7 +189,6 @@ TEST_F(Sets, TheLastQuestionIsNoLongerThanTheOthers) {
 TEST_F(Sets, OneThatIsLostBeforeTheLastComesLeavesNone) {
     meet(one);
     meet(two);
-    answer busy, all;
     ask(two, {"b", "c"}, {.ttl = 60s}, busy);
     ASSERT_TRUE(comes(busy, 1s));
     ask(one, {"b", "a"}, {.ttl = 60s}, all);
@@ -210,16 +208,15 @@ TEST_F(Sets, OneThatIsLostBeforeTheLastComesLeavesNone) {
 // One says a, b, c, the other c, b, a, and neither ever waits for the other: in the order of names
 // nobody can have what somebody waits for who has what he wants.
 TEST_F(Sets, OppositeOrdersBothEnd) {
-    answer first, second, third;
-    ask(one, {"a", "b", "c"}, {.ttl = 60s}, first);
-    ask(two, {"c", "b", "a"}, {.ttl = 60s}, second);
+    ask(one, {"a", "b", "c"}, {.ttl = 60s}, all);
+    ask(two, {"c", "b", "a"}, {.ttl = 60s}, busy);
     ask(one, {"b", "c"}, {.ttl = 60s}, third);
     for (int given = 0; given < 3; ++given) {
         run_for(3s);
-        for (auto* each : {&first, &second, &third})
+        for (auto* each : {&all, &busy, &third})
             each->locks = {};
     }
-    for (const auto* each : {&first, &second, &third})
+    for (const auto* each : {&all, &busy, &third})
         EXPECT_TRUE(each->come && !each->ec);
 }
 
