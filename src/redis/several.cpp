@@ -15,8 +15,8 @@ asio::awaitable<std::vector<grant>> locks::acquire_several(std::span<const claim
     std::vector<std::unique_ptr<visit>> mine;
     std::vector<grant> given;
     try {
-        const bool waits = give_up_at > now();
-        const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
+        const auto until =
+            give_up_at > now() ? std::max(give_up_at, now() + least_silence) : soon();
         if (!link_->connected()) co_await connect(until);
         const auto ttl = milliseconds(what.front().ttl);
         const auto lowest = what.front().fenced ? floor() : std::string();
