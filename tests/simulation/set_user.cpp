@@ -150,8 +150,9 @@ void set_user::answered(const boost::system::error_code& ec, held_locks all) {
         judge().fail("I6", label_ + " got an error out of place: " + ec.message());
     if (!ec && !all && kind_ != kind::once)
         judge().fail("I6", label_ + " got nothing, and no error");
-    // What is silent is given the time of a question and of a try besides.
-    const bool in_time = home_.time().now() - asked_at_ <= wait_ + 1s;
+    // Who comes to a question in the last moment only tries, and a try may be silent for this long.
+    const auto silence = home_.around().where.reply_timeout;
+    const bool in_time = home_.time().now() - asked_at_ <= wait_ + silence + 1s;
     if (kind_ == kind::limited && never_stopped() && !in_time)
         judge().fail("I6", label_ + " waited for all for longer than it wanted to");
     if (ec && all) judge().fail("I8", label_ + " got locks, and an error");
