@@ -99,6 +99,8 @@ struct promises {
     bool barriers = false;
     // All modes of a name keep each other out and stand in one line, past which nobody goes.
     bool one_line = true;
+
+    bool operator==(const promises&) const = default;
 };
 
 struct identity {

@@ -1,5 +1,7 @@
 #include "lists.hpp"
 
+#include <boost/asio/io_context.hpp>
+
 #include <algorithm>
 
 #include <unistd.h>
@@ -114,6 +116,17 @@ void list_takes_the_prefix_literally(fixture& of) {
     require(mine.list("[a]").empty(), "`[a]` is taken for a pattern");
 }
 
+// Or what it promises would not be asked for.
+void its_promises_are_the_fixtures(fixture& of) {
+    const world here = of.fresh();
+    boost::asio::io_context loop;
+    backend_context context;
+    context.strand = loop.get_executor();
+    context.time = &real_runtime();
+    require(here.where.open(std::move(context))->promised() == of.promised(),
+            "the backend promises something else than its fixture says");
+}
+
 void examine_says_what_it_is_worth(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where);
@@ -137,6 +150,7 @@ constexpr promise list[] = {
     {"inspect_names_other_processes", with_named_processes, inspect_names_other_processes},
     {"list_shows_what_is_held", everybody, list_shows_what_is_held},
     {"list_takes_the_prefix_literally", everybody, list_takes_the_prefix_literally},
+    {"its_promises_are_the_fixtures", everybody, its_promises_are_the_fixtures},
     {"examine_says_what_it_is_worth", everybody, examine_says_what_it_is_worth},
 };
 

@@ -198,6 +198,10 @@ TEST(BadInput, OtherObjectsOfRedisson) {
     for (const std::string object : {"", "&object=semaphore"})
         EXPECT_NE(refusal({"--permits", "1/2", "lock"}, object).find("lock: is no semaphore in "),
                   std::string::npos);
+    const auto huge =
+        world(server.url("?layout=redisson")).run({"resize", "--create", "huge", "2147483648"});
+    expect_sentence(huge, 64, "more than Java can count");
+    EXPECT_EQ(server.ask({"EXISTS", "huge"}).number(), 0);
     EXPECT_EQ(server.ask({"GET", "pool"}).text, "3");
     EXPECT_EQ(server.ask({"HLEN", "lock"}).number(), 1);
 }

@@ -218,7 +218,7 @@ TEST_P(Modes, WatchTellsOfAFreedSemaphoreHowManyThereAre) {
               "False 5 5");
 }
 
-INSTANTIATE_TEST_SUITE_P(On, Modes, ::testing::ValuesIn(places_with_modes()),
+INSTANTIATE_TEST_SUITE_P(On, Modes, ::testing::ValuesIn(places()),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace

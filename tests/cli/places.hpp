@@ -33,7 +33,5 @@ private:
 };
 
 [[nodiscard]] std::vector<place> places();
-// Those that promise shared locks, permits and strict fairness.
-[[nodiscard]] std::vector<place> places_with_modes();
 
 }  // namespace cli_test

@@ -17,15 +17,6 @@ using pawl::conformance::promise;
 using pawl::conformance::world;
 using tested::fault;
 
-constexpr pawl::promises promised{.survives_restart = false,
-                                  .loss_is_pushed = true,
-                                  .across_processes = false,
-                                  .across_hosts = false,
-                                  .shared = true,
-                                  .permits = true,
-                                  .strictly_fair = true,
-                                  .downgrades = true};
-
 const promise& named(std::string_view name) {
     const auto all = all_promises();
     const auto found =
@@ -38,7 +29,7 @@ class careless_fixture : public pawl::conformance::fixture {
 public:
     explicit careless_fixture(fault which) : which_(which) {}
     world fresh() override { return tested::faulty_world(which_); }
-    const pawl::promises& promised() const override { return ::promised; }
+    const pawl::promises& promised() const override { return tested::faulty_promises; }
 
 private:
     fault which_;
@@ -123,6 +114,10 @@ const trial trials[] = {
      fault::examines_nothing,
      {"examine_says_what_it_is_worth"},
      "inspect_tells_the_truth"},
+    {"PromisesTooMuch",
+     fault::promises_too_much,
+     {"its_promises_are_the_fixtures"},
+     "examine_says_what_it_is_worth"},
     {"ReadsAlone",
      fault::reads_alone,
      {"a_shared_timed_mutex_waits_for_its_time", "wrong_permits_leave_nothing_behind"},
@@ -177,7 +172,7 @@ public:
         if (name == "try_asks_once") throw 42;
         throw std::runtime_error("no world");
     }
-    const pawl::promises& promised() const override { return ::promised; }
+    const pawl::promises& promised() const override { return tested::faulty_promises; }
 
 private:
     std::function<std::string()> now_;
@@ -193,7 +188,7 @@ std::string outcome_of(std::string_view name) {
 std::vector<std::string_view> asked() {
     std::vector<std::string_view> names;
     for (const promise& each : all_promises())
-        if (each.asked_of(promised)) names.push_back(each.name);
+        if (each.asked_of(tested::faulty_promises)) names.push_back(each.name);
     return names;
 }
 

@@ -93,7 +93,11 @@ public:
         co_return co_await sound_->examine();
     }
     asio::awaitable<void> close() override { co_await sound_->close(); }
-    pawl::promises promised() const noexcept override { return sound_->promised(); }
+    pawl::promises promised() const noexcept override {
+        auto said = faulty_promises;
+        said.across_hosts = is(fault::promises_too_much);
+        return said;
+    }
 
 private:
     [[nodiscard]] bool is(fault one) const noexcept { return which_ == one; }

@@ -1,6 +1,7 @@
 // The memory backend with one fault, to see whether the suite finds it.
 #pragma once
 
+#include <pawl/backend.hpp>
 #include <pawl/conformance.hpp>
 
 #include <cstdint>
@@ -23,6 +24,7 @@ enum class fault : std::uint8_t {
     lists_everything,
     names_the_wrong_holder,
     examines_nothing,
+    promises_too_much,
     breaks_down,
     reads_alone,
     counts_each_as_one,
@@ -31,6 +33,15 @@ enum class fault : std::uint8_t {
     resizes_only_in_words,
 };
 
+// Without a fault.
+inline constexpr pawl::promises faulty_promises{.survives_restart = false,
+                                                .loss_is_pushed = true,
+                                                .across_processes = false,
+                                                .across_hosts = false,
+                                                .shared = true,
+                                                .permits = true,
+                                                .strictly_fair = true,
+                                                .downgrades = true};
 [[nodiscard]] pawl::conformance::world faulty_world(fault which);
 
 }  // namespace tested

@@ -61,6 +61,7 @@ std::string locks::new_owner(kind what, bool fenced) {
 
 target locks::target_of(const claim& what) {
     const auto as = kind_of(what, where_.object);
+    refuse_huge_count(std::max(what.permits, what.of));
     return {what, as, naming_.of(what.name), new_owner(as, what.fenced)};
 }
 

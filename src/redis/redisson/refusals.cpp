@@ -9,6 +9,7 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 
 namespace pawl::redis::redisson {
 namespace {
@@ -77,6 +78,14 @@ void refuse_count(const reply& answer, const claim& what) {
     if (says(answer, "NOPERMITS")) throw core::nobody_said(what);
     if (says(answer, "OTHERCOUNT ")) throw core::other_number(what, count_in(answer));
     if (says(answer, "TOOMANY ")) throw core::too_many(what, count_in(answer));
+}
+
+void refuse_huge_count(std::uint32_t permits) {
+    constexpr auto most = std::numeric_limits<std::int32_t>::max();
+    if (permits > most)
+        throw error(errc::bad_option, "Redisson counts no further than " + std::to_string(most) +
+                                          " permits; " + std::to_string(permits) +
+                                          " are too many.");
 }
 
 }  // namespace pawl::redis::redisson

@@ -13,5 +13,7 @@ namespace pawl::redis::redisson {
 void refuse(const reply& answer, const names& keys);
 // The same for what only who asks for permits is told.
 void refuse_count(const reply& answer, const claim& what);
+// Throws errc::bad_option for a number of permits that Java cannot read.
+void refuse_huge_count(std::uint32_t permits);
 
 }  // namespace pawl::redis::redisson

@@ -156,6 +156,7 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
         throw error(errc::unsupported,
                     "Redisson's Semaphore keeps only how many permits are free, not how many there "
                     "are; use addPermits on the Java side.");
+    refuse_huge_count(permits);
     const auto where = naming_.of(name);
     if (!link_->connected()) co_await connect(soon());
     const auto count = std::to_string(permits);
