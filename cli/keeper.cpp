@@ -192,10 +192,11 @@ void keeper::say_goodbye(const report& what, std::string_view text) {
 }
 
 // A lock that was handed over has a short first lease until a renewal confirms it. The command
-// starts behind that, so that its first warning never comes from there.
+// starts behind that, or while there is time for it: with less than half of a lease the warning
+// could come before the renewal is seen.
 bool keeper::settled(const blocking::held_locks& mine) const {
     while (mine.state() != lock_state::lost && !cancel_.stop_requested()) {
-        if (mine.safe_until() - boot_clock::now() > margins_.term) return true;
+        if (mine.safe_until() - boot_clock::now() > lease_of(options_) / 2) return true;
         wait(1ms);
     }
     return cancel_.stop_requested();
@@ -276,8 +277,10 @@ int keeper::live(const service& where) {
 
 }  // namespace
 
+duration lease_of(const run_options& options) { return std::min(options.ttl, options.max_hold); }
+
 margins margins_for(const run_options& options) {
-    const duration lease = std::min(options.ttl, options.max_hold);
+    const auto lease = lease_of(options);
     return {.term = std::min<duration>(5s, lease / 4), .kill = std::min<duration>(1s, lease / 10)};
 }
 

@@ -49,6 +49,9 @@ static_assert(std::is_trivially_copyable_v<report>);
 // What the front asks for, one byte each.
 enum class order : std::uint8_t { cancel, give_back };
 
+// How long a claim lasts without a renewal.
+[[nodiscard]] duration lease_of(const run_options& options);
+
 // How long before the deadline the command is told to stop, and killed.
 struct margins {
     duration term{};

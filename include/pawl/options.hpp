@@ -46,6 +46,7 @@ struct try_options {
     duration max_hold = forever;
     lock_mode mode = lock_mode::exclusive;
     bool fenced = true;
+    bool fair = false;  // does not take a free lock past somebody who waits for it
     polling retry{};
     std::uint32_t permits = 1;
     std::uint32_t of = 0;
@@ -58,6 +59,7 @@ struct try_options {
             .max_hold = options.max_hold,
             .mode = options.mode,
             .fenced = options.fenced,
+            .fair = options.fair,
             .permits = options.permits,
             .of = options.of};
 }
@@ -68,6 +70,7 @@ struct try_options {
             .max_hold = options.max_hold,
             .mode = options.mode,
             .fenced = options.fenced,
+            .fair = options.fair,
             .permits = options.permits,
             .of = options.of};
 }

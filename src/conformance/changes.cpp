@@ -114,6 +114,17 @@ void a_downgrade_after_a_loss_throws(fixture& of) {
     require(!mine.try_acquire("it", try_reading), "a reader came in beside the next holder");
 }
 
+// Also of one that was shared before, where there is nothing to ask the service.
+void a_downgrade_of_a_reader_that_is_over_throws(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    auto lock = locks.acquire("it", reading);
+    lock.downgrade();
+    require_equal(lock.state(), lock_state::held, "a reader after a downgrade");
+    require_equal(lock.release(), release_result::released, "release after a downgrade");
+    require_equal(failure_of([&] { lock.downgrade(); }), errc::lost, "downgrade after the release");
+}
+
 // All of them, at once, and the line is served. A loss that is not pushed comes with the next
 // renewal.
 void force_takes_it_from_all(fixture& of, lock_options options) {
@@ -179,6 +190,8 @@ constexpr promise list[] = {
     {"a_downgraded_hold_is_renewed_and_lost_as_any", with_downgrades,
      a_downgraded_hold_is_renewed_and_lost_as_any},
     {"a_downgrade_after_a_loss_throws", with_downgrades, a_downgrade_after_a_loss_throws},
+    {"a_downgrade_of_a_reader_that_is_over_throws", with_downgrades,
+     a_downgrade_of_a_reader_that_is_over_throws},
     {"force_takes_it_from_all_readers", with_sharing, force_takes_it_from_all_readers},
     {"force_takes_it_from_all_who_have_permits", with_permits_in_line,
      force_takes_it_from_all_who_have_permits},

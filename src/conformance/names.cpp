@@ -141,6 +141,8 @@ void bad_options_are_refused(fixture& of) {
     }
     require_equal(failure_of([&] { (void)locks.try_acquire("it", {.ttl = 0s}); }), errc::bad_option,
                   "try_acquire with a ttl of 0");
+    const auto modeless = failure_of([&] { (void)locks.acquire("it", {.permits = 2, .of = 3}); });
+    require_equal(modeless, errc::bad_option, "permits without their mode");
     require(is_free(locks, "it"), "bad options left a lock");
 }
 

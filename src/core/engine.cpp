@@ -183,7 +183,11 @@ asio::awaitable<void> engine::renew(std::shared_ptr<lease> one) {
 
 asio::awaitable<void> engine::downgrade(std::shared_ptr<lease> one) {
     const auto mode = one->what().claim.mode;
-    if (mode == lock_mode::shared) co_return;
+    if (mode == lock_mode::shared) {
+        if (one->state() != lock_state::held && one->state() != lock_state::at_risk)
+            throw ended(*one);
+        co_return;
+    }
     if (mode == lock_mode::permits)
         throw error(errc::bad_option,
                     "Permits cannot become a shared lock; only an exclusive "

@@ -26,12 +26,12 @@ duration retry_pause(const lease& one) {
     return std::max<duration>(one.what().claim.ttl / 20, std::chrono::milliseconds(5));
 }
 
+}  // namespace
+
 error ended(const lease& one) {
     return {errc::lost, "The lock '" + one.what().claim.name +
-                            "' ended before the service had answered; ask for it again."};
+                            "' is not held any more, lost or given back; ask for it again."};
 }
-
-}  // namespace
 
 lease_keeper::lease_keeper(runtime& time, asio::any_io_executor strand, backend& service,
                            counter& renewals, loss_hook on_loss)

@@ -4,6 +4,8 @@
 #include "alarm.hpp"
 #include "lease.hpp"
 
+#include <pawl/error.hpp>
+
 #include <functional>
 #include <memory>
 #include <set>
@@ -15,6 +17,9 @@ namespace pawl::core {
 
 // Renewal at ttl/3, again and again while there is time; at_risk at 2/3; lost just before the
 // deadline. All of it on one strand. See docs/internals.md, "The lease".
+// What a question about a hold is answered that is over.
+[[nodiscard]] error ended(const lease& one);
+
 class lease_keeper {
 public:
     using loss_hook = std::function<void(const std::shared_ptr<lease>&)>;

@@ -47,7 +47,13 @@ void check_options(const lock_options& options) {
     if (options.max_hold < 10ms)
         throw error(errc::bad_option, "A max_hold of " + ms(options.max_hold) +
                                           " makes no sense; use 10 ms or more, or pawl::forever.");
-    if (options.mode != lock_mode::permits) return;
+    if (options.mode != lock_mode::permits) {
+        if (options.permits != 1 || options.of != 0)
+            throw error(errc::bad_option,
+                        "Permits are had with mode = lock_mode::permits; set that, or leave out "
+                        "`permits` and `of`.");
+        return;
+    }
     if (options.permits == 0)
         throw error(errc::bad_option, "A hold of 0 permits makes no sense; ask for 1 or more.");
     if (options.of != 0 && options.permits > options.of)

@@ -1,6 +1,8 @@
 // What is held beside others, when answers are lost, connections cut, and the server's data gone.
 #include "scene.hpp"
 
+#include <pawl/mutex.hpp>
+
 #include <redis_scripts.hpp>
 
 namespace {
@@ -183,6 +185,30 @@ TEST_F(Modes, ARestartedEmptyServerCostsEveryReader) {
 }
 
 // Keys of another type are one clear error, and stay as they are.
+// A holder died, its lease has ended, and nobody has looked yet: the lock is free, and somebody
+// waits, who is given it by whoever asks. A plain try may take it, a fair one must not.
+TEST_F(Modes, AFairTryGoesPastNobodyWhoWaits) {
+    client locks = direct();
+    warm(locks);
+    const std::string waiter = "stranger:00ff";
+    const auto ear = server.connect();
+    (void)ear->ask({"SUBSCRIBE", "pawl:c:stranger"});
+    const auto stand = [&] {
+        server.ask({"DEL", "pawl:{it}", "pawl:{it}:q", "pawl:{it}:w"});
+        server.ask({"ZADD", "pawl:{it}:q", "1", waiter});
+        server.ask({"HSET", "pawl:{it}:w", waiter, "9999999999999 60000 x 00ff:host:1:command"});
+    };
+    pawl::blocking::mutex fair_one(locks, "it", {.ttl = long_ttl, .fair = true});
+    stand();
+    EXPECT_FALSE(fair_one.try_lock());
+    EXPECT_EQ(server.ask({"GET", "pawl:{it}"}).text.substr(0, 4), "00ff");
+    stand();
+    EXPECT_FALSE(locks.try_acquire("it", {.ttl = long_ttl, .fair = true}));
+    stand();
+    EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}));
+    server.ask({"DEL", "pawl:{it}:q", "pawl:{it}:w"});
+}
+
 TEST_F(Modes, KeysOfAnotherTypeAreRefused) {
     client locks = direct();
     for (const std::string key : {"pawl:{it}", "pawl:{it}:d"}) {

@@ -1,6 +1,8 @@
 // `pawl run`: what the command gets, what comes back.
 #include "command.hpp"
 
+#include <support/redis_server.hpp>
+
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -100,6 +102,31 @@ TEST(Run, SecondOneDoesNotStartWhileTheFirstRuns) {
     const auto second = waiting->wait();
     EXPECT_EQ(second.code, 0);
     EXPECT_EQ(second.out, "ran\n");
+}
+
+// What was handed over ends with its claim window (1.2 s on Redis, 1.8 s in a file) unless a
+// renewal confirms it. With a ttl of a few windows a quarter of it, when the command would be told
+// to stop, is before the confirmation has been seen.
+TEST(Run, WhatIsHandedOverIsNotTakenForLost) {
+    support::redis_server server;
+    const world file, redis(server.url());
+    for (const auto* const each : {&file, &redis}) {
+        const auto& here = *each;
+        for (const std::string ttl :
+             {"500ms", "2s", "2300ms", "3500ms", "4400ms", "6500ms", "7s"}) {
+            const auto first = here.start({"run", "x", "--", "sleep", "600"});
+            ASSERT_TRUE(here.soon_held("x"));
+            const auto next = here.start({"run", "--ttl", ttl, "x", "--", "sleep", "0.3"});
+            EXPECT_TRUE(support::eventually([&] {
+                return from_json(here.run({"status", "x", "--json"}).out, "it['waiters']") == "1";
+            }));
+            first->signal(SIGTERM);
+            first->wait();
+            const auto found = next->wait();
+            EXPECT_EQ(found.code, 0) << ttl << ": " << found.err;
+            EXPECT_EQ(found.err, "") << ttl;
+        }
+    }
 }
 
 TEST(Run, ManyContendersNeverOverlap) {
