@@ -42,7 +42,7 @@ run_ctest() {
 run_sanitized() {
     local folder=$1
     shift
-    PAWL_SEEDS=${PAWL_SEEDS:-300} run_ctest "$folder" \
+    PAWL_SEEDS=${PAWL_SEEDS:-100} run_ctest "$folder" \
         -L '^(unit|conformance|simulation)$' -LE soak "$@"
 }
 
