@@ -2,6 +2,7 @@
 #include "server_errors.hpp"
 #include "values.hpp"
 #include "visit.hpp"
+#include "wrong_type.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -36,7 +37,15 @@ asio::awaitable<std::vector<grant>> locks::acquire_several(std::span<const claim
             one->about_to_send();
         const auto asked = now();
         const auto answer = co_await scripts_.run(scripts::several, names, arguments, until);
-        if (answer.what == reply::kind::error) co_await refuse(answer, mine.front()->here.where);
+        if (answer.what == reply::kind::error) {
+            // Any of them may be in the way; the script uses two keys of each.
+            std::vector<typed_key> all;
+            for (const auto& one : mine) {
+                const auto some = typed(one->here.where);
+                all.insert(all.end(), some.begin(), some.begin() + 2);
+            }
+            co_await redis::refuse(*link_, answer, all, soon());
+        }
         const bool ours = !answer.items.empty() && answer.items[0].number == 1;
         if (ours && answer.items.size() != what.size() + 1)
             throw error(errc::protocol, "Several locks: an answer that makes no sense.");
