@@ -35,7 +35,7 @@ private:
 std::string first_line(const std::string& path) {
     std::ifstream file(path);
     std::string line;
-    if (!file || !std::getline(file, line))
+    if (!file || !std::getline(file, line) || line.empty())
         throw error(errc::bad_option,
                     "The password file '" + path + "' cannot be read, or is empty.");
     return line;
@@ -83,7 +83,33 @@ redisson_object object(const std::string& text) {
                                    "objects of Redisson.");
 }
 
+void take_password(options& where, std::string password) {
+    if (!where.password.empty())
+        throw error(errc::bad_option,
+                    "The URL has a password from more than one place; keep one of the URL itself, "
+                    "password_file and password_env.");
+    where.password = std::move(password);
+}
+
+error without_tls(const std::string& option) {
+    return {errc::bad_option, "Only rediss:// has TLS; use it, or leave out " + option +
+                                  ", which is of no use here."};
+}
+
+std::string known_options(const options& where) {
+    const std::string all =
+        "namespace, key, layout, object, password_file, password_env, connect_timeout_ms";
+    if (!where.unix_socket.empty()) return all + ", reply_timeout_ms and database";
+    return all + ", reply_timeout_ms and, with rediss://, ca, cert, cert_key and verify";
+}
+
 void apply(options& where, const std::string& name, const std::string& value) {
+    // Most likely a variable of a script that is not set.
+    if (value.empty())
+        throw error(errc::bad_url,
+                    "The URL's option " + name + "= is empty; give it a value, or leave it out.");
+    const bool of_tls = name == "ca" || name == "cert" || name == "cert_key" || name == "verify";
+    if (of_tls && !where.tls.on) throw without_tls(name);
     if (name == "namespace")
         where.name_space = value;
     else if (name == "key")
@@ -93,9 +119,9 @@ void apply(options& where, const std::string& name, const std::string& value) {
     else if (name == "object")
         where.object = object(value);
     else if (name == "password_file")
-        where.password = first_line(value);
+        take_password(where, first_line(value));
     else if (name == "password_env")
-        where.password = from_environment(value);
+        take_password(where, from_environment(value));
     else if (name == "connect_timeout_ms")
         where.connect_timeout = milliseconds(name, value);
     else if (name == "reply_timeout_ms")
@@ -109,11 +135,8 @@ void apply(options& where, const std::string& name, const std::string& value) {
     else if (name == "verify")
         where.tls.verify = yes_or_no(name, value);
     else
-        throw error(errc::bad_url, "The URL's option '" + name +
-                                       "' is unknown; known are namespace, key, layout, object, "
-                                       "password_file, password_env, connect_timeout_ms, "
-                                       "reply_timeout_ms, ca, cert, cert_key "
-                                       "and verify.");
+        throw error(errc::bad_url, "The URL's option '" + name + "' is unknown; known are " +
+                                       known_options(where) + ".");
 }
 
 std::uint32_t database(const std::string& path) {
@@ -146,6 +169,13 @@ void check(const options& where) {
         throw error(errc::bad_option, "The path of the unix socket is longer than 107 bytes.");
     if (!where.unix_socket.empty() && where.tls.on)
         throw error(errc::bad_option, "A unix socket has no TLS; use redis+unix:// without it.");
+    const auto& tls = where.tls;
+    if (!tls.on) {
+        if (!tls.ca_file.empty()) throw without_tls("ca");
+        if (!tls.cert_file.empty()) throw without_tls("cert");
+        if (!tls.key_file.empty()) throw without_tls("cert_key");
+        if (!tls.verify) throw without_tls("verify");
+    }
     if (where.connect_timeout <= duration{} || where.reply_timeout <= duration{})
         throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
 }
@@ -167,6 +197,9 @@ service at(std::string_view text) {
     const auto url = core::parse_url(text);
     options where;
     if (url.scheme == "redis+unix") {
+        if (!url.host.empty() || url.port)
+            throw error(errc::bad_url,
+                        "A redis+unix: URL has no host; write redis+unix:///path/to/socket.");
         where.unix_socket = url.path;
         if (url.path.empty())
             throw error(errc::bad_url,

@@ -20,6 +20,8 @@ namespace {
 service memory_at(std::string_view text) {
     const auto url = core::parse_url(text);
     if (!url.options.empty()) throw error(errc::bad_url, "A memory: URL has no options.");
+    if (!url.host.empty() || url.port)
+        throw error(errc::bad_url, "A memory: URL has no host; write memory: or memory:NAME.");
     return url.path.empty() ? memory::make() : memory::named(url.path);
 }
 

@@ -107,6 +107,11 @@ TEST_F(Passwords, ComeFromAFileOrTheEnvironment) {
         EXPECT_TRUE(locks.try_acquire("it", {.ttl = 2s})) << more;
         EXPECT_TRUE(clean());
     }
+    EXPECT_EQ(failure_of([&] {
+                  (void)pawl::redis::at(
+                      proxy.url("?password_env=PAWL_CHAOS_PASSWORD&password_file=" + file));
+              })->reason,
+              errc::bad_option);
     ::unsetenv("PAWL_CHAOS_PASSWORD");
     EXPECT_TRUE(
         failure_of([&] { (void)pawl::redis::at(proxy.url("?password_env=PAWL_CHAOS_PASSWORD")); }));
