@@ -22,7 +22,7 @@ int elect(const run_options& options) {
             exit_code::usage,
             "There is nothing to run; write it after --, as in: pawl elect NAME -- COMMAND.");
     }
-    const place where = find_place(options.on);
+    const place where = find_shared_place(options.on);
     bool led = false;
     back_off pauses;
     while (true) {

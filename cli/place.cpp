@@ -128,6 +128,15 @@ place find_place(const place_options& options) {
     return {from_url(url), without_password(url), variables_of(url)};
 }
 
+place find_shared_place(const place_options& options) {
+    place found = find_place(options);
+    if (found.url.starts_with("memory:")) {
+        throw failure(exit_code::usage,
+                      "A lock in memory is seen by nobody else; name a server or a file.");
+    }
+    return found;
+}
+
 std::string without_password(std::string_view url) {
     std::string result(url);
     if (const auto info = user_info(url); info.end > info.begin) {

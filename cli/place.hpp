@@ -31,6 +31,8 @@ struct place {
 // --on, --url-file, PAWL_URL, PAWL_URL_FILE, in this order; else a SQLite file in the user's state
 // folder.
 [[nodiscard]] place find_place(const place_options& options);
+// The same for verbs that mean nothing to a single process: refuses memory.
+[[nodiscard]] place find_shared_place(const place_options& options);
 
 // The URL without its password; the user stays.
 [[nodiscard]] std::string without_password(std::string_view url);

@@ -11,9 +11,15 @@
 namespace pawl::cli {
 
 int resize(const resize_options& options) {
-    const place where = find_place(options.on);
+    const place where = find_shared_place(options.on);
     blocking::client locks(where.where);
     if (!options.create && !free_permits(locks.inspect(options.name))) {
+        if (where.url.find("object=semaphore") != std::string::npos) {
+            throw failure(exit_code::usage,
+                          "There is no semaphore '" + options.name +
+                              "', and Redisson's Semaphore is not made here; check the name, or "
+                              "begin one with pawl run --permits K/N.");
+        }
         throw failure(exit_code::no, "There is no semaphore '" + options.name +
                                          "'; check the name, or say --create to make it.");
     }

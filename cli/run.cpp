@@ -21,11 +21,7 @@ int run(const run_options& options) {
         throw failure(exit_code::usage,
                       "A --max-hold of 0 leaves no time to run; use 10ms or more, or forever.");
     }
-    const place where = find_place(options.on);
-    if (where.url.starts_with("memory:")) {
-        throw failure(exit_code::usage,
-                      "A lock in memory is seen by nobody else; name a server or a file.");
-    }
+    const place where = find_shared_place(options.on);
     return front(options, where).run();
 }
 
