@@ -48,6 +48,9 @@ TEST_F(RedissonPermits, OfASemaphoreAreShownAsFree) {
 TEST_F(RedissonPermits, OfSemaphoresAreListedWhereTheUrlSaysSo) {
     server.ask({"SET", "pool", "3"});
     server.ask({"SET", "text", "hello"});
+    // Of the native layout on the same server, with a key template and without.
+    server.ask({"SET", "pawl:x:{s2}:f", "7"});
+    server.ask({"SET", "pawl:{s3}:f", "7"});
     ASSERT_EQ(locks.run({"run", "lock", "--", "true"}).code, 0);
     const auto holds = locks.start({"run", "lock", "--", "sleep", "600"});
     ASSERT_TRUE(locks.soon_held("lock")) << holds->err();
@@ -71,6 +74,21 @@ TEST_F(RedissonPermits, WithLeasesHaveHolders) {
     one->signal(SIGTERM);
     ASSERT_TRUE(support::eventually([&] { return !locks.held("pool"); }));
     EXPECT_EQ(locks.run({"status", "pool"}).out, "pool is free\n  permits    3 free\n");
+}
+
+TEST_F(RedissonPermits, OfASemaphoreAreNotResized) {
+    const auto refusal = [&](const words& more) {
+        const auto found = semaphores.run(words{"resize"} + more + words{"pool", "5"});
+        EXPECT_EQ(found.code, 64) << found.err;
+        EXPECT_NE(found.err.find("--permits K/N"), std::string::npos) << found.err;
+        EXPECT_EQ(found.err.find("--create"), std::string::npos) << found.err;
+    };
+    refusal({});
+    refusal({"--create"});
+    EXPECT_EQ(server.ask({"EXISTS", "pool"}).number(), 0);
+    server.ask({"SET", "pool", "3"});
+    refusal({});
+    EXPECT_EQ(server.ask({"GET", "pool"}).text, "3");
 }
 
 TEST_F(RedissonPermits, MoreThanThereAreIsOneSentence) {

@@ -55,6 +55,11 @@ holder read_holder(const reply& answer, fencing_token newest) {
     return who;
 }
 
+// Locks and counters of tokens, which are strings too, with a key template and without.
+bool of_native_layout(std::string_view key) {
+    return key.starts_with("pawl:{") || key.starts_with("pawl:x:");
+}
+
 std::uint32_t at_least_none(const reply& count) {
     return static_cast<std::uint32_t>(std::max<std::int64_t>(number(count), 0));
 }
@@ -136,7 +141,8 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
         const auto numbers = co_await keys_like(glob, "string");
         for (const auto& key : numbers) {
             auto name = naming_.name_of(key);
-            if (name && !key.starts_with("redisson_")) names.insert(std::move(*name));
+            if (name && !key.starts_with("redisson_") && !of_native_layout(key))
+                names.insert(std::move(*name));
         }
     }
     std::vector<lock_info> found;
@@ -155,7 +161,8 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
     if (where_.object == redisson_object::semaphore)
         throw error(errc::unsupported,
                     "Redisson's Semaphore keeps only how many permits are free, not how many there "
-                    "are; use addPermits on the Java side.");
+                    "are; begin one with `of` (--permits K/N), and change it with addPermits on "
+                    "the Java side.");
     refuse_huge_count(permits);
     const auto where = naming_.of(name);
     if (!link_->connected()) co_await connect(soon());
