@@ -17,8 +17,8 @@ void add_place(CLI::App& verb, arguments& into) {
 
 void add_json(CLI::App& verb, arguments& into) { verb.add_flag("--json", into.json, "Print JSON"); }
 
-void add_name(CLI::App& verb, arguments& into) {
-    verb.add_option("NAME", into.name, "The lock")->required()->type_name("");
+void add_name(CLI::App& verb, arguments& into, const char* what) {
+    verb.add_option("NAME", into.name, what)->required()->type_name("");
 }
 
 constexpr auto most_permits = std::numeric_limits<std::uint32_t>::max();

@@ -52,7 +52,7 @@ void add_tools(CLI::App& app, arguments& from, action& chosen);
 // Options that many verbs have.
 void add_place(CLI::App& verb, arguments& into);
 void add_json(CLI::App& verb, arguments& into);
-void add_name(CLI::App& verb, arguments& into);
+void add_name(CLI::App& verb, arguments& into, const char* what = "The lock");
 
 // A whole number from 1 to 4294967295; throws a usage failure that names the option.
 [[nodiscard]] std::uint32_t count_option(std::string_view option, std::string_view text);

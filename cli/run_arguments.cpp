@@ -21,6 +21,11 @@ loss_policy to_policy(const std::string& text) {
 void take_permits(run_options& to, std::string_view text) {
     const auto slash = text.find('/');
     const bool both = slash != std::string_view::npos;
+    if (both && (slash == 0 || slash + 1 == text.size())) {
+        throw failure(exit_code::usage, "--permits " + std::string(text) +
+                                            " lacks a number; write first how many to take, then "
+                                            "how many there are, as in 1/5.");
+    }
     to.mode = lock_mode::permits;
     to.permits = count_option("--permits", text.substr(0, slash));
     to.of = both ? count_option("--permits", text.substr(slash + 1)) : 0;

@@ -71,7 +71,7 @@ void add_release(CLI::App& app, arguments& from, action& chosen) {
 
 void add_resize(CLI::App& app, arguments& from, action& chosen) {
     CLI::App* verb = app.add_subcommand("resize", "Say how many permits a semaphore has");
-    add_name(*verb, from);
+    add_name(*verb, from, "The semaphore");
     verb->add_option("N", from.count, "How many from now on, for everybody")
         ->required()
         ->type_name("");

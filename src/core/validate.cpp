@@ -4,6 +4,7 @@
 
 #include <pawl/error.hpp>
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,26 @@ std::optional<std::size_t> control_character_in(std::string_view text) {
         if (byte < 0x20 || byte == 0x7f) return i + 1;
     }
     return std::nullopt;
+}
+
+std::string exact(duration what) {
+    using namespace std::chrono_literals;
+    struct unit {
+        const char* name;
+        duration size;
+    };
+    static constexpr std::array<unit, 5> units{
+        {{" d", 24h}, {" h", 1h}, {" min", 1min}, {" s", 1s}, {" ms", 1ms}}};
+    if (what == forever) return "forever";
+    if (what < 0ms) return "less than 0";
+    std::string text;
+    for (const auto& each : units) {
+        if (what < each.size) continue;
+        if (!text.empty()) text += ' ';
+        text += std::to_string(what / each.size) + each.name;
+        what %= each.size;
+    }
+    return text.empty() ? "0 ms" : text;
 }
 
 }  // namespace
@@ -34,18 +55,14 @@ void check_name(std::string_view name) {
 
 void check_options(const lock_options& options) {
     using namespace std::chrono_literals;
-    const auto ms = [](duration d) {
-        return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) +
-               " ms";
-    };
     if (options.ttl < 10ms || options.ttl > 24h)
         throw error(errc::bad_option,
-                    "A ttl of " + ms(options.ttl) + " makes no sense; use 10 ms to 24 h.");
+                    "A ttl of " + exact(options.ttl) + " makes no sense; use 10 ms to 24 h.");
     if (options.wait < 0ms)
-        throw error(errc::bad_option, "A wait of " + ms(options.wait) +
+        throw error(errc::bad_option, "A wait of " + exact(options.wait) +
                                           " makes no sense; use 0 to ask once, or pawl::forever.");
     if (options.max_hold < 10ms)
-        throw error(errc::bad_option, "A max_hold of " + ms(options.max_hold) +
+        throw error(errc::bad_option, "A max_hold of " + exact(options.max_hold) +
                                           " makes no sense; use 10 ms or more, or pawl::forever.");
     if (options.mode != lock_mode::permits) {
         if (options.permits != 1 || options.of != 0)

@@ -48,6 +48,7 @@ TEST(BadInput, OfTheCommandLine) {
         {"run", "--ttl", "0", "x", "--", "true"},
         {"run", "--ttl", "1ms", "x", "--", "true"},
         {"run", "--ttl", "25h", "x", "--", "true"},
+        {"run", "--ttl", "400d", "x", "--", "true"},
         {"run", "--ttl", "forever", "x", "--", "true"},
         {"run", "--wait", "10", "x", "--", "true"},
         {"run", "--wait", "1.5s", "x", "--", "true"},
@@ -57,6 +58,9 @@ TEST(BadInput, OfTheCommandLine) {
         {"run", "--on-loss", "cry", "x", "--", "true"},
         {"run", "--on", "", "x", "--", "true"},
         {"run", "--on", "memory:", "x", "--", "true"},
+        {"elect", "--on", "memory:", "x", "--", "true"},
+        {"resize", "--on", "memory:", "x", "5"},
+        {"resize", "--on", "memory:", "--create", "x", "5"},
         {"run", "--url-file", "", "x", "--", "true"},
         {"run", "", "--", "true"},
         {"run", std::string(513, 'n'), "--", "true"},
@@ -126,30 +130,31 @@ TEST(BadInput, OfModesAndSeveralLocks) {
 
 TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
     const world here;
-    EXPECT_EQ(here.run({"run", "--ttl", "forever", "x", "--", "true"}).err.find("or forever"),
-              std::string::npos);
-    EXPECT_NE(here.run({"run", "--wait", "5", "x", "--", "true"}).err.find("or forever"),
-              std::string::npos);
-    EXPECT_EQ(here.run({"run", "--max-hold", "0", "x", "--", "true"}).err.find("pawl::"),
-              std::string::npos);
-    EXPECT_NE(here.run({"run", "--permits", "6/5", "x", "--", "true"}).err.find("as in 1/5"),
-              std::string::npos);
-    EXPECT_NE(here.run({"run", "--also", "x", "x", "--", "true"}).err.find("'x' is named twice"),
-              std::string::npos);
     const auto of_run = [&](const words& options) {
         return here.run(words{"run"} + options + words{"x", "--", "true"}).err;
     };
+    EXPECT_EQ(of_run({"--ttl", "forever"}).find("or forever"), std::string::npos);
+    EXPECT_EQ(of_run({"--max-hold", "0"}).find("pawl::"), std::string::npos);
+    const auto expect_words = [](const std::string& said, const char* what) {
+        EXPECT_NE(said.find(what), std::string::npos) << said;
+    };
+    expect_words(of_run({"--ttl", "400d"}), "A ttl of 400 d makes");
+    expect_words(of_run({"--ttl", "1d1h"}), "A ttl of 1 d 1 h makes");
+    expect_words(of_run({"--wait", "5"}), "or forever");
+    for (const char* permits : {"6/5", "3/", "/5", "/"})
+        expect_words(of_run({"--permits", permits}), "as in 1/5");
+    expect_words(of_run({"--permits", "1/4294967296"}), "from 1 to 4294967295");
+    expect_words(of_run({"--also", "x"}), "'x' is named twice");
     EXPECT_EQ(of_run({"--permits", "1/2", "--permits", "1/2"}),
               "pawl: --permits is given twice; give it once.\n");
     EXPECT_EQ(of_run({"--ttl=1s", "--ttl", "2s"}), "pawl: --ttl is given twice; give it once.\n");
-    EXPECT_NE(here.run({"run", "x", "--ttl"}).err.find("--ttl needs a value"), std::string::npos);
-    EXPECT_NE(of_run({"--permits", "1/4294967296"}).find("from 1 to 4294967295"),
-              std::string::npos);
-    EXPECT_NE(here.run({"resize", "x", "4294967296"}).err.find("from 1 to 4294967295"),
-              std::string::npos);
+    expect_words(here.run({"run", "x", "--ttl"}).err, "--ttl needs a value");
+    expect_words(here.run({"resize", "x", "4294967296"}).err, "from 1 to 4294967295");
+    expect_words(here.run({"resize", "--help"}).out, "The semaphore");
     EXPECT_EQ(here.run({"ls", "--on", "redis://host/?layout=native&layout=redisson"}).err,
               "pawl: The URL has the option 'layout' twice; give it once.\n");
-    EXPECT_NE(here.run({"ls", "--on", "localhost:6379"}).err.find("redis://"), std::string::npos);
+    expect_words(here.run({"ls", "--on", "localhost:6379"}).err, "redis://");
+    expect_words(here.run({"ls", "--on", "redis+unix:///s?frob=1"}).err, "and database.");
 }
 
 TEST(BadInput, TooManyLocksAtOnce) {
@@ -229,6 +234,10 @@ TEST(BadInput, OfTheUrl) {
                                          "redis://host?key=a%7Bname%7D&k%65y=a%7Bname%7D",
                                          "sqlite:/x?namespace=a&namespace=a",
                                          "memory:x?a=1&a=1",
+                                         "memory://x",
+                                         "redis+unix://otherhost/tmp/x",
+                                         "redis://host?key=",
+                                         "redis://host?ca=/x",
                                          "memory:x?y=z"};
     for (const std::string& url : table) {
         expect_sentence(here.run({"status", "--on", url, "x"}), 64, url);
@@ -255,6 +264,9 @@ TEST(BadInput, OfTheService) {
         "pawl: pawl:{hash} holds a hash, where Pawl keeps the lock; for a lock of Redisson set "
         "layout=redisson in the URL, for another program's data choose another name, "
         "namespace or key template.\n");
+    const auto several = here.run({"run", "a", "--also", "hash", "--also", "z", "--", "true"});
+    expect_sentence(several, 65, "a key of another type among several");
+    EXPECT_EQ(several.err.find("pawl: pawl:{hash} holds a hash"), 0U) << several.err;
     server.ask({"SET", "pawl:{count}:f", "no number"});
     const auto counter = here.run({"run", "count", "--", "true"});
     expect_sentence(counter, 65, "a counter that does not count");
