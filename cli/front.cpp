@@ -212,6 +212,10 @@ void front::give_back() {
         const auto what = events_.wait(until);
         for (const report& told : what.reports) {
             if (told.what != report::kind::released) continue;
+            if (told.found == release_result::unknown && !lost_) {
+                say_unconfirmed();
+                return;
+            }
             const bool gone =
                 told.found == release_result::expired || told.found == release_result::taken_over;
             if (!gone || lost_) return;
@@ -224,9 +228,12 @@ void front::give_back() {
             return;
         }
     }
-    if (!lost_)
-        say("The service did not confirm the release of " + in_words(options_) +
-            "; it ends by itself within " + exact(options_.ttl) + ".");
+    if (!lost_) say_unconfirmed();
+}
+
+void front::say_unconfirmed() const {
+    say("The service did not confirm the release of " + in_words(options_) +
+        "; it ends by itself within " + exact(options_.ttl) + ".");
 }
 
 int front::end() {

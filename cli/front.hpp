@@ -39,6 +39,7 @@ private:
     bool start_command();
     void keep_minimum();
     void give_back();
+    void say_unconfirmed() const;
     int end();
     void ask(order what) const;
     [[nodiscard]] std::vector<std::string> environment() const;

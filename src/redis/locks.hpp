@@ -85,6 +85,10 @@ private:
                                             time_point give_up_at);
     boost::asio::awaitable<reply> give_back(const hold& what, const heir& to, bool turn,
                                             time_point give_up_at);
+    // After a release that met a key of another type: was what was held overwritten, or do others
+    // of its keys keep it from being given back?
+    boost::asio::awaitable<release_result> overwritten(const hold& what, const keys& where,
+                                                       time_point give_up_at);
     boost::asio::awaitable<void> renew_some(std::span<renewal> batch, bool beside);
     void inherit(const std::string& name, const keys& where, const heir& to, const reply& answer,
                  time_point asked);

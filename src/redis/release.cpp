@@ -3,6 +3,7 @@
 #include "redis_scripts.hpp"
 #include "server_errors.hpp"
 #include "values.hpp"
+#include "wrong_type.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -90,6 +91,24 @@ asio::awaitable<reply> locks::give_back(const hold& what, const heir& to, bool t
     co_return answer;
 }
 
+asio::awaitable<release_result> locks::overwritten(const hold& what, const keys& where,
+                                                   time_point give_up_at) {
+    const bool alone = what.claim.mode == lock_mode::exclusive;
+    for (const auto& one : typed(where)) {
+        const bool holds =
+            one.key == where.lock || one.key == where.holders || one.key == where.details;
+        if (!holds || (alone && one.key != where.lock)) continue;
+        const std::array<std::string_view, 2> question{"TYPE", one.key};
+        const auto type = co_await link_->exec(question, give_up_at);
+        if (type.what == reply::kind::error) co_return release_result::unknown;
+        if (type.text != one.type && type.text != "none") co_return release_result::taken_over;
+    }
+    log(where.lock +
+        ": could not be given back, since a key beside it holds something else; it "
+        "ends with its lease.");
+    co_return release_result::unknown;
+}
+
 asio::awaitable<release_result> locks::release(const hold& what) {
     const busy here(*this);
     const auto where = scheme_.of(what.claim.name);
@@ -105,6 +124,7 @@ asio::awaitable<release_result> locks::release(const hold& what) {
         const auto asked = now();
         const auto answer = co_await give_back(what, to, turn, give_up_at);
         result = found(answer);
+        if (of_another_type(answer)) result = co_await overwritten(what, where, give_up_at);
         inherit(what.claim.name, where, to, answer, asked);
     } catch (const error&) {}
     if (result == release_result::unknown && !closing_)

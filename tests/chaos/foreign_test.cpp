@@ -77,6 +77,27 @@ TEST_F(Foreign, OverwritersTakeTheLockOver) {
     EXPECT_EQ(server.ask({"GET", "it"}).text, "theirs");
 }
 
+// 1. We hold it. 2. Somebody writes another type of data to one of its keys. 3. We give it back:
+// only where the lock itself was overwritten it is somebody else's. Else it is ours, and stays
+// until the lease ends: nobody may be told that it was released, or lost.
+TEST_F(Foreign, DataBesideTheLockIsNoLoss) {
+    client locks = direct();
+    const auto found = [&](const std::string& key, pawl::lock_mode mode) {
+        auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience, .mode = mode});
+        (void)server.ask({"DEL", key});
+        (void)server.ask({"RPUSH", key, "theirs"});
+        const auto result = lock.release();
+        (void)server.ask({"DEL", "pawl:{it}", "pawl:{it}:q", "pawl:{it}:h", "pawl:{it}:d"});
+        return result;
+    };
+    const auto alone = pawl::lock_mode::exclusive;
+    const auto shared = pawl::lock_mode::shared;
+    EXPECT_EQ(found("pawl:{it}:q", alone), release_result::unknown);
+    EXPECT_EQ(found("pawl:{it}:q", shared), release_result::unknown);
+    EXPECT_EQ(found("pawl:{it}", alone), release_result::taken_over);
+    EXPECT_EQ(found("pawl:{it}:h", shared), release_result::taken_over);
+}
+
 TEST_F(Foreign, HoldersAreShownWithoutAName) {
     client locks = direct("?key={name}");
     ASSERT_TRUE(take("it", "theirs", 60000));

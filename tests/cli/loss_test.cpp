@@ -133,4 +133,17 @@ TEST(Loss, MaxHoldEndsTheCommand) {
     EXPECT_TRUE(soon_silent(file));
 }
 
+// Nobody else has it: it stays until its lease ends.
+TEST(Loss, DataBesideTheLockIsNone) {
+    support::redis_server server;
+    const world here(server.url());
+    server.ask({"RPUSH", "pawl:{x}:q", "theirs"});
+    const auto found = here.run({"run", "x", "--", "true"});
+    EXPECT_EQ(found.code, 0) << found.err;
+    EXPECT_EQ(found.err,
+              "pawl: The service did not confirm the release of 'x'; it ends by itself within "
+              "30 s.\n");
+    EXPECT_EQ(server.ask({"EXISTS", "pawl:{x}"}).number(), 1);
+}
+
 }  // namespace
