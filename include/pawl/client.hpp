@@ -1,6 +1,7 @@
 // Locks for programs with an event loop: any Asio completion token.
 #pragma once
 
+#include <pawl/asio_settings.hpp>
 #include <pawl/client_options.hpp>
 #include <pawl/error.hpp>
 #include <pawl/held_lock.hpp>
@@ -88,7 +89,8 @@ public:
     // name counts once. Where one request can take all that are free, it is asked first. Else they
     // are taken one after the other, in the order of their bytes, so that two who name the same
     // locks never wait for each other. errc::lost: one was lost before the last one came. Whatever
-    // fails or is cancelled leaves nothing behind.
+    // fails or is cancelled leaves nothing behind. Make the vector before the co_await: GCC 12 does
+    // not compile names in braces inside it.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {

@@ -1,6 +1,7 @@
 // The handle of one hold, asynchronous face.
 #pragma once
 
+#include <pawl/asio_settings.hpp>
 #include <pawl/types.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>

@@ -4,6 +4,7 @@
 // outlive the coroutine.
 #pragma once
 
+#include <pawl/asio_settings.hpp>
 #include <pawl/latch_options.hpp>
 
 #include <boost/asio/awaitable.hpp>

@@ -2,6 +2,7 @@
 // test that replaces these two (and the transport) replays a run exactly.
 #pragma once
 
+#include <pawl/asio_settings.hpp>
 #include <pawl/types.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
