@@ -284,20 +284,17 @@ TEST(BadInput, OfTheService) {
                                                {"bench"}}) {
         expect_sentence(here.run(row), 69, row.front() + " without a server");
     }
-    expect_sentence(here.run({"status", "--on", "redis://no-such-host.invalid", "x"}), 69,
-                    "no such host");
-    expect_sentence(here.run({"status", "--on", "redis+unix://" + here.file("absent"), "x"}), 69,
-                    "no socket");
+    for (const auto& url :
+         {std::string("redis://no-such-host.invalid"), "redis+unix://" + here.file("absent")})
+        expect_sentence(here.run({"status", "--on", url, "x"}), 69, url);
 }
 
 TEST(BadInput, OfTheSqliteFile) {
     const world here;
     expect_sentence(here.run({"status", "--on", "sqlite:/proc/nowhere/locks.db", "x"}), 64,
                     "a folder that cannot be");
-    EXPECT_EQ(
-        here.run({"run", "x", "--", "true"}, {{"HOME", ""}, {"XDG_STATE_HOME", here.file("s")}})
-            .code,
-        0);
+    const words work{"run", "x", "--", "true"};
+    EXPECT_EQ(here.run(work, {{"HOME", ""}, {"XDG_STATE_HOME", here.file("s")}}).code, 0);
 }
 
 }  // namespace
