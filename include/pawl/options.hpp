@@ -14,7 +14,8 @@ inline constexpr duration forever = duration::max();
 struct lock_options {
     // The lease: a holder that dies frees the lock after this long. 10 ms to 24 h.
     duration ttl = std::chrono::seconds(30);
-    // How long `acquire` may wait; 0 asks once; `try_acquire` ignores it.
+    // How long `acquire` may wait; 0 asks once; `try_acquire` ignores it. A service that is silent
+    // at the end may take its reply timeout longer.
     duration wait = forever;
     // The longest total hold; renewal stops so that the lease ends then. `forever`: no limit.
     duration max_hold = forever;
