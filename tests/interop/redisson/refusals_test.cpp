@@ -69,7 +69,8 @@ TEST(Refusals, OfAnotherObject) {
     for (const auto& [name, mode] : {std::pair("permits", pawl::lock_mode::exclusive),
                                      std::pair("it", pawl::lock_mode::permits)}) {
         try {
-            (void)locks.try_acquire(name, {.mode = mode, .permits = 1, .of = 3});
+            const auto of = mode == pawl::lock_mode::permits ? 3U : 0U;
+            (void)locks.try_acquire(name, {.mode = mode, .permits = 1, .of = of});
             ADD_FAILURE() << name << " was taken";
         } catch (const pawl::error& e) {
             EXPECT_EQ(e.reason(), pawl::errc::wrong_type) << e.what();
