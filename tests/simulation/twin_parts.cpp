@@ -293,9 +293,9 @@ reply stand_in_line(script_call& s, const lock_keys& k, const place& p) {
 
 std::int64_t ends_in(script_call& s, const lock_keys& k, standing state,
                      const std::string& member) {
+    if (state == standing::free || state == standing::exclusive) return s.keys.pttl(k.lock);
     const auto holders = s.keys.zrange(k.holders);
-    if (state == standing::free || state == standing::exclusive || holders.empty())
-        return s.keys.pttl(k.lock);
+    if (holders.empty()) return s.keys.pttl(k.lock);
     auto soonest = static_cast<std::int64_t>(holders.front().second);
     const auto line = s.keys.zrange(k.queue);
     if (!line.empty() && line.front().first != member) {
