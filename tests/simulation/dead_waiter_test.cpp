@@ -1,16 +1,10 @@
 // A waiter that is dead or frozen delays the next by two seconds at most, in virtual time.
-#include "planted_backend.hpp"
-#include "virtual_runtime.hpp"
-
-#include <pawl/client.hpp>
-#include <pawl/redis.hpp>
+#include "dwelling.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <optional>
 #include <string>
 
 namespace pawl::simulation {
@@ -19,51 +13,38 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-client_options called(const std::string& name, runtime& time) {
-    client_options made;
-    made.command = name;
-    made.pid = 1;
-    made.time = &time;
-    return made;
-}
-
-// A program with one client.
+// One who takes the lock.
 class resident {
 public:
-    resident(scheduler& world, simulated_network& network, const std::string& name, prng chance)
-        : home_(world, time_point(1h), 1.0), time_(home_, chance) {
-        locks_.emplace(home_.get_executor(),
-                       simulated_service(network, home_, redis::options{}, planted::none),
-                       called(name, time_));
-    }
+    resident(scheduler& world, simulated_network& network, prng chance)
+        : at_(world, network, where_, chance) {}
 
     void ask(const lock_options& options) {
-        home_.post([this, options] {
-            locks_->async_acquire(
+        at_.home.post([this, options] {
+            at_.locks->async_acquire(
                 "it", options,
-                asio::bind_executor(home_.get_executor(),
+                asio::bind_executor(at_.home.get_executor(),
                                     [this](const boost::system::error_code& ec, held_lock lock) {
                                         if (!ec) lock_ = std::move(lock);
                                     }));
         });
     }
     void give_back() {
-        home_.post([this] { lock_ = {}; });
+        at_.home.post([this] { lock_ = {}; });
     }
     void end() {
-        home_.resume();
-        home_.post([this] {
+        at_.home.resume();
+        at_.home.post([this] {
             lock_ = {};
-            locks_.reset();
+            at_.locks.reset();
         });
     }
     [[nodiscard]] bool holds() const { return static_cast<bool>(lock_); }
-    [[nodiscard]] process& home() noexcept { return home_; }
+    [[nodiscard]] process& home() noexcept { return at_.home; }
 
 private:
-    process home_;
-    virtual_runtime time_;
-    std::optional<client> locks_;
+    const redis::options where_;
+    dwelling at_;
     held_lock lock_;
 };
 
@@ -96,9 +77,9 @@ public:
     explicit scene(std::uint64_t seed)
         : chance_(seed),
           network_(world_, chance_.fork(), network_faults{}),
-          holder_(world_, network_, "holder", chance_.fork()),
-          first_(world_, network_, "first", chance_.fork()),
-          next_(world_, network_, "next", chance_.fork()) {}
+          holder_(world_, network_, chance_.fork()),
+          first_(world_, network_, chance_.fork()),
+          next_(world_, network_, chance_.fork()) {}
 
     ~scene() {
         network_.reconnect(first_.home());

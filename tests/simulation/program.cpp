@@ -1,6 +1,6 @@
 #include "program.hpp"
 
-#include "planted_backend.hpp"
+#include "dwelling.hpp"
 #include "set_user.hpp"
 #include "user.hpp"
 
@@ -12,14 +12,6 @@ namespace asio = boost::asio;
 
 namespace pawl::simulation {
 namespace {
-
-client_options identity_of(const std::string& label, runtime& time) {
-    client_options made;
-    made.command = label;
-    made.pid = 1;
-    made.time = &time;
-    return made;
-}
 
 time_point some_start(prng& chance) {
     return time_point(duration(chance.between(0, 1'000'000'000'000)));

@@ -1,11 +1,8 @@
 // Several locks or none, where an answer is late, lost or never comes. The swarm found these; here
 // each is played step by step.
-#include "planted_backend.hpp"
-#include "virtual_runtime.hpp"
+#include "dwelling.hpp"
 
-#include <pawl/client.hpp>
 #include <pawl/error.hpp>
-#include <pawl/redis.hpp>
 #include <redis/keys.hpp>
 #include <redis_scripts.hpp>
 
@@ -14,29 +11,12 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <optional>
 
 namespace pawl::simulation {
 namespace {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
-
-struct party {
-    party(scheduler& world, simulated_network& network, const redis::options& where,
-          std::uint64_t seed)
-        : home(world, time_point(1h), 1.0), time(home, prng(seed)) {
-        client_options options;
-        options.command = "test";
-        options.pid = 1;
-        options.time = &time;
-        locks.emplace(home.get_executor(), simulated_service(network, home, where, planted::none),
-                      options);
-    }
-    process home;
-    virtual_runtime time;
-    std::optional<client> locks;
-};
 
 struct answer {
     bool come = false;
@@ -74,7 +54,8 @@ protected:
         then = std::move(what);
     }
 
-    void ask(party& who, std::vector<std::string> names, const lock_options& options, answer& to) {
+    void ask(dwelling& who, std::vector<std::string> names, const lock_options& options,
+             answer& to) {
         auto done = [&to, this](const boost::system::error_code& ec, held_locks found) {
             to = {true, ec, std::move(found), world.now()};
         };
@@ -82,7 +63,7 @@ protected:
                                      asio::bind_executor(who.home.get_executor(), done));
     }
     // Also the scripts are known there, afterwards.
-    void meet(party& who) {
+    void meet(dwelling& who) {
         ask(who, {"y", "z"}, {}, all);
         ASSERT_TRUE(comes(all, 1s));
         all = {};
@@ -108,7 +89,7 @@ protected:
     scheduler world;
     simulated_network network{world, prng(1), {}};
     redis::options where;  // an answer may take 5 s
-    party one{world, network, where, 2}, two{world, network, where, 3};
+    dwelling one{world, network, where, prng(2)}, two{world, network, where, prng(3)};
     // Here, so that what is told to them late finds them.
     answer all, busy, third;
     std::string_view awaited;
