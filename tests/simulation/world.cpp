@@ -69,6 +69,7 @@ private:
     }
     // What waits for the server's clock waits longer by what it was set back.
     [[nodiscard]] instant set_back() const;
+    [[nodiscard]] instant forgotten_releases() const;
 
     const plan plan_;
     scheduler time_;
@@ -219,6 +220,13 @@ instant world::set_back() const {
     return all;
 }
 
+// A server that came up with what was true a while ago holds what was given back since then, until
+// its lease ends.
+instant world::forgotten_releases() const {
+    const auto is_old = [](const disturbance& one) { return one.what == trouble::restart_old; };
+    return std::ranges::any_of(plan_.troubles, is_old) ? plan_.users.ttl_most : instant{};
+}
+
 void world::live() { advance(plan_.horizon); }
 
 // Every trouble is over; who waits is served, in time.
@@ -246,7 +254,7 @@ void world::heal() {
 
 // Nobody wants anything: then there must be nothing.
 void world::wind_up() {
-    advance(time_.now() + 4s + 2 * instant(plan_.reply_timeout));
+    advance(time_.now() + 4s + 2 * instant(plan_.reply_timeout) + forgotten_releases());
     if (broken()) return;
     judge_.expect_no_locks();
     probe();

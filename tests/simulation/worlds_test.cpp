@@ -58,11 +58,12 @@ TEST_P(Worlds, KeepEveryPromise) {
 //   release names B as its heir. The question then finds B's own lock, and takes a place in line
 //   for who has it already.
 // - A waiter is granted a lock, an operator takes it away, a look gives it to the same waiter
-// again,
-//   and only then the first message is read. It is older than the look that found the waiter in
-//   line: it must not be believed.
+//   again, and only then the first message is read. It is older than the look that found the waiter
+//   in line: it must not be believed.
 // - Readers are in, the server comes up with what was true before them, and others join: they must
 //   not be given the number of readers whose time is over.
+// - The same server has forgotten that a reader left: what it holds for nobody must end with its
+//   lease, and until then nothing else may be expected.
 // - A renewal fails at once, without a word from the network. It must not be tried again at once.
 //
 // Of several names at once, also step by step in sets_test.cpp:
