@@ -32,10 +32,12 @@ boost_folder_of() {
 
 # Most tests wait for leases to end and servers to start; PAWL_BUSY_TEST names those that work.
 run_ctest() {
-    local folder=$1
+    local folder=$1 failed=0
     shift
     "${without_aslr[@]}" ctest --test-dir "$folder" -j $((4 * $(nproc))) --output-on-failure \
-        --no-tests=error "$@"
+        --no-tests=error --output-junit tests.xml "$@" || failed=$?
+    [[ $failed == 0 ]] || python3 tools/failed_tests.py "$folder/tests.xml"
+    return "$failed"
 }
 
 # Sanitizers are slow: a sample of the simulation's seeds will do.
