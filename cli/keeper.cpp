@@ -60,7 +60,6 @@ private:
     void listen();
     blocking::held_locks take(blocking::client& locks);
     blocking::held_locks ask(blocking::client& locks, const lock_options& asked) const;
-    [[nodiscard]] bool settled(const blocking::held_locks& mine) const;
     void grant(const blocking::held_locks& mine);
     void hold(blocking::held_locks& mine);
     void look(blocking::held_locks& mine);
@@ -191,22 +190,14 @@ void keeper::say_goodbye(const report& what, std::string_view text) {
     tell(what, text);
 }
 
-// A lock that was handed over has a short first lease until a renewal confirms it. The command
-// starts behind that, or while there is time for it: with less than half of a lease the warning
-// could come before the renewal is seen.
-bool keeper::settled(const blocking::held_locks& mine) const {
-    while (mine.state() != lock_state::lost && !cancel_.stop_requested()) {
-        if (mine.safe_until() - boot_clock::now() > lease_of(options_) / 2) return true;
-        wait(1ms);
-    }
-    return cancel_.stop_requested();
-}
-
 // Empty: lost again before the command could begin.
 blocking::held_locks keeper::ask(blocking::client& locks, const lock_options& asked) const {
     try {
         auto mine = locks.acquire_all(names_of(options_), asked, cancel_.get_token());
-        if (settled(mine)) return mine;
+        // What was handed over has a short first lease. The command must not start in one of which
+        // the warning may be told before the renewal that confirms it.
+        if (mine.safe_until() - boot_clock::now() < lease_of(options_) / 2) mine.renew();
+        return mine;
     } catch (const pawl::error& problem) {
         if (problem.reason() == errc::bad_option) explain_permits(locks, options_);
         if (problem.reason() != errc::lost) throw;

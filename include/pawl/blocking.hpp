@@ -100,6 +100,9 @@ public:
 
     // Gives all back, the last one first, and says the worst of what that found.
     release_result release() noexcept;
+
+    // Renews each now, one after the other, as held_lock::renew; the first that is lost throws.
+    void renew();
 };
 
 // Thread-safe. One connection for any number of threads. A waiting caller drives the event loop

@@ -15,6 +15,7 @@
 #include <stop_token>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pawl {
 
@@ -77,7 +78,7 @@ public:
     auto async_renew(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
             [](question_handler done, std::shared_ptr<core::lease> lease) {
-                start_renew(std::move(lease), std::move(done));
+                start_renew({std::move(lease)}, std::move(done));
             },
             token, lease_);
     }
@@ -116,7 +117,7 @@ private:
     static boost::asio::any_io_executor executor_of(const core::lease& lease) noexcept;
     static void start_release(std::shared_ptr<core::lease> lease, std::uint32_t number,
                               release_handler done);
-    static void start_renew(std::shared_ptr<core::lease> lease, question_handler done);
+    static void start_renew(std::vector<std::shared_ptr<core::lease>> all, question_handler done);
     static void start_downgrade(std::shared_ptr<core::lease> lease, question_handler done);
     static void start_wait_lost(std::shared_ptr<core::lease> lease, loss_handler done);
 

@@ -26,6 +26,20 @@ public:
             token, std::move(shares));
     }
 
+    // void(error_code). Renews each now, one after the other, as held_lock::async_renew; the first
+    // that is lost ends it. Not for an empty set.
+    template <class Token = boost::asio::deferred_t>
+    auto async_renew(Token&& token = {}) {
+        std::vector<std::shared_ptr<core::lease>> leases;
+        for (const held_lock& each : handles)
+            leases.push_back(each.lease_);
+        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+            [](held_lock::question_handler done, std::vector<std::shared_ptr<core::lease>> all) {
+                held_lock::start_renew(std::move(all), std::move(done));
+            },
+            token, std::move(leases));
+    }
+
 private:
     struct share {
         std::shared_ptr<core::lease> lease;

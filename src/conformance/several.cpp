@@ -38,6 +38,18 @@ void several_are_taken_as_one(fixture& of) {
     require(all_free(other, {"a", "b", "c"}), "something is left behind");
 }
 
+void several_are_renewed_as_one(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), eyes(here.where);
+    auto all = locks.acquire_all({"a", "b"}, options);
+    const time_point asked = boot_clock::now();
+    all.renew();
+    require(all.safe_until() >= asked + long_ttl - drift(long_ttl), "one of them was not renewed");
+    require(eyes.force_release("b"), "force_release of the second said that nobody had it");
+    require_equal(failure_of([&] { all.renew(); }), errc::lost, "renew after the loss of one");
+    require(is_free(eyes, "b"), "renew made a lock");
+}
+
 bool at_once(const promises& promised) { return promised.several; }
 
 void several_free_ones_are_one_request(fixture& of) {
@@ -176,6 +188,7 @@ void senseless_sets_are_refused(fixture& of) {
 
 constexpr promise list[] = {
     {"several_are_taken_as_one", everybody, several_are_taken_as_one},
+    {"several_are_renewed_as_one", everybody, several_are_renewed_as_one},
     {"several_free_ones_are_one_request", at_once, several_free_ones_are_one_request},
     {"one_that_is_busy_leaves_none", everybody, one_that_is_busy_leaves_none},
     {"cancelled_before_the_last_leaves_none", everybody, cancelled_before_the_last_leaves_none},

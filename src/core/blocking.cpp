@@ -140,6 +140,11 @@ release_result held_locks::release() noexcept {
     return found;
 }
 
+void held_locks::renew() {
+    for (held_lock& each : handles)
+        each.renew();
+}
+
 client::client(service where, client_options options) : loop_(std::make_shared<loop>()) {
     // One thread at a time drives the loop.
     loop_->engine = engine::make(loop_->context().get_executor(), where, std::move(options), true);

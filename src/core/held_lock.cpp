@@ -24,6 +24,11 @@ asio::awaitable<void> ask(core::engine::ptr home, asio::awaitable<void> question
     asio::post(home->outside(), asio::append(std::move(done), ec));
 }
 
+asio::awaitable<void> renew_each(std::vector<std::shared_ptr<core::lease>> all) {
+    for (const auto& one : all)
+        co_await one->home()->renew(one);
+}
+
 }  // namespace
 
 held_lock& held_lock::operator=(held_lock&& other) noexcept {
@@ -72,9 +77,9 @@ void held_lock::start_wait_lost(std::shared_ptr<core::lease> lease, loss_handler
     });
 }
 
-void held_lock::start_renew(std::shared_ptr<core::lease> lease, question_handler done) {
-    const auto home = lease->home();
-    asio::co_spawn(home->strand(), ask(home, home->renew(std::move(lease)), std::move(done)),
+void held_lock::start_renew(std::vector<std::shared_ptr<core::lease>> all, question_handler done) {
+    const auto home = all.front()->home();
+    asio::co_spawn(home->strand(), ask(home, renew_each(std::move(all)), std::move(done)),
                    asio::detached);
 }
 

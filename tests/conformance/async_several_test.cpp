@@ -34,6 +34,9 @@ TEST_P(AsyncSeveral, AreTakenAndGivenBackAsOne) {
     auto locks = make_client(), other = make_client();
     auto all = locks.async_acquire_all(names, options, asio::use_future).get();
     EXPECT_EQ(all.size(), 3U);
+    const auto before = all.safe_until();
+    all.async_renew(asio::use_future).get();
+    EXPECT_GT(all.safe_until(), before);
     EXPECT_FALSE(other.async_try_acquire_all({"b", "d"}, once, asio::use_future).get());
     EXPECT_EQ(all.async_release(asio::use_future).get(), pawl::release_result::released);
     EXPECT_EQ(all.async_release(asio::use_future).get(), pawl::release_result::released);
