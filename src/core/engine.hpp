@@ -108,7 +108,7 @@ private:
     void lost(std::string_view owner, loss_reason why) override;
     void tell_loss(const std::shared_ptr<lease>& one);
     void finish_release(const std::shared_ptr<lease>& one, release_result found);
-    boost::asio::awaitable<void> give_back(std::shared_ptr<lease> one, release_result already);
+    boost::asio::awaitable<void> give_back(std::shared_ptr<lease> one);
     boost::asio::awaitable<void> clear_up(std::shared_ptr<lease> one);
     boost::asio::awaitable<void> close_down(ptr self, std::function<void()> closed);
 

@@ -1,0 +1,206 @@
+// How a connection comes, is greeted, and goes.
+#include "wire.hpp"
+
+#include "greeting.hpp"
+#include "options.hpp"
+#include "server_errors.hpp"
+
+#include "../core/chance.hpp"
+
+#include <pawl/error.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+namespace {
+
+// Who asks while nothing listens there is told after this long.
+constexpr auto refused_for = 1s;
+
+}  // namespace
+
+wire::wire(options where, const backend_context& context, link::listener& to, std::string channel)
+    : where_(std::move(where)),
+      about_(describe(where_)),
+      context_(context),
+      listener_(&to),
+      channel_(std::move(channel)),
+      reconnect_(*context.time, context.strand),
+      sweep_(*context.time, context.strand),
+      greeted_(*context.time, context.strand) {}
+
+void wire::start() {
+    if (std::exchange(running_, true)) return;
+    asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
+}
+
+asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
+    const dropping at_end{self};
+    auto pause = duration(20ms);
+    while (!closing_) {
+        boost::system::error_code ended;
+        try {
+            const auto made = std::make_shared<connection>(where_, context_.strand);
+            connection_ = made;
+            const auto before = session_.generation;
+            hung_ = false;
+            asio::co_spawn(context_.strand, limit_greeting(self, made), asio::detached);
+            ended = co_await made->open();
+            if (!ended) {
+                asio::co_spawn(context_.strand, greet(self, made), asio::detached);
+                std::function<void(const reply&)> pushed = [this](const reply& m) { on_push(m); };
+                ended = co_await made->read(std::move(pushed));
+            }
+            made->close();
+            if (session_.generation != before) pause = 20ms;
+        } catch (const error&) {
+            refusal_ = std::current_exception();
+        }
+        went_down(ended);
+        if (closing_) break;
+        const auto until = time().now() + core::random_between(time(), pause / 2, pause);
+        pause = std::min<duration>(pause * 2, 1s);
+        co_await reconnect_.wait_until(until);
+    }
+    connection_.reset();
+}
+
+asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
+                                  std::shared_ptr<connection> on) {
+    std::string trouble;
+    try {
+        const auto channels = heard_.all();
+        const auto hello = greeting(where_);
+        pending first;
+        on->send(first, hello.text, hello.replies);
+        co_await first.async_answer();
+        first.throw_failure(about_);
+        first.earlier.push_back(std::move(first.answer));
+        auto met = read_greeting(about_, first.earlier);
+        met.generation = session_.generation + 1;
+        // A subscription has no reply, but its refusal has: it comes in place of the PING's.
+        const auto join = subscribing(channel_, channels, met.sharded);
+        pending second;
+        on->send(second, join.text, join.replies);
+        co_await second.async_answer();
+        second.throw_failure(about_);
+        refuse_errors(second.answer, about_);
+        if (connection_ != on) co_return;
+        session_ = std::move(met);
+        ready_ = true;
+        refusal_ = nullptr;
+        last_trouble_.clear();
+        ++context_.count->connections;
+        for (const auto& unwanted : heard_.greeted(channels))
+            leave(unwanted);
+        log("connected");
+        greeted_.ring();
+        if (listener_ != nullptr) listener_->on_connected(session_);
+        for (auto* waiting : gates_)
+            waiting->opened.ring();
+        co_return;
+    } catch (const connection_lost&) {
+        co_return;  // `run` knows why
+    } catch (const error& e) {
+        refusal_ = std::current_exception();
+        trouble = e.what();
+    }
+    log(trouble);
+    on->close();
+}
+
+void wire::went_down(const boost::system::error_code& why) {
+    const bool was_ready = std::exchange(ready_, false);
+    if (!refusal_ || was_ready) {
+        if (speaks_another_protocol(why))
+            refusal_ = std::make_exception_ptr(
+                error(errc::protocol,
+                      about_ + " does not speak the protocol of Redis; check host and port, and "
+                               "whether it needs TLS (rediss://)."));
+        last_trouble_ = trouble_of(why);
+        if (!closing_) log(last_trouble_);
+    }
+    heard_.forget_all();
+    if (connection_) connection_->fail_all(last_trouble_);
+    greeted_.ring();
+    if (was_ready && listener_ != nullptr) listener_->on_disconnected();
+    const auto now = time().now();
+    for (auto at = gates_.begin(); at != gates_.end();) {
+        auto* waiting = *at++;
+        if (refusal_ && !was_ready)
+            waiting->refused = refusal_;
+        else if (closing_ || now - waiting->since >= refused_for)
+            waiting->refused = std::make_exception_ptr(error(
+                errc::unreachable, about_ + " cannot be reached: " + last_trouble_ +
+                                       "; check that the server runs there and the URL is right."));
+        if (waiting->refused) waiting->opened.ring();
+    }
+}
+
+// For people: what the connection died of, and what that often means.
+std::string wire::trouble_of(const boost::system::error_code& why) const {
+    const bool reached = connection_ && connection_->opened();
+    const auto limit = std::to_string(where_.reply_timeout / 1ms) + " ms";
+    if (hung_ && where_.tls.on && !reached)
+        return "no TLS handshake within " + limit + " (a port without TLS wants redis://)";
+    if (hung_) return "no answer within " + limit;
+    if (why == asio::error::eof && session_.generation == 0 && reached)
+        return "it closed the connection without an answer (is it Redis? a TLS port wants "
+               "rediss://)";
+    return describe_connect_error(why);
+}
+
+// A server that cannot be reached, takes the connection and says nothing, or says something else
+// than Redis does, is no server.
+asio::awaitable<void> wire::limit_greeting(std::shared_ptr<wire> self,
+                                           std::shared_ptr<connection> on) {
+    const auto began = time().now();
+    auto until = began + std::min(where_.connect_timeout, where_.reply_timeout);
+    while (!ready_ && !on->closed()) {
+        if (time().now() < until) {
+            co_await greeted_.wait_until(until);
+        } else if (on->opened() && until < began + where_.reply_timeout) {
+            until = began + where_.reply_timeout;
+        } else {
+            hung_ = true;
+            on->close();
+        }
+    }
+    self.reset();
+}
+
+void wire::on_push(const reply& message) {
+    if (listener_ == nullptr || message.items.size() < 2) return;
+    const auto& words = message.items;
+    const auto& what = words[0].text;
+    if ((what == "message" || what == "smessage") && words.size() == 3) {
+        ++context_.count->pushes;
+        listener_->on_message(words[1].text, words[2].text);
+    } else if (what == "invalidate") {
+        ++context_.count->pushes;
+        // The null that FLUSHALL sends means every key.
+        if (words[1].what == reply::kind::nil) listener_->on_invalidate("");
+        for (std::size_t i = 0; i < words[1].items.size() && listener_ != nullptr; ++i)
+            listener_->on_invalidate(words[1].items[i].text);
+    }
+}
+
+asio::awaitable<void> wire::close(time_point give_up_at) {
+    core::alarm tick(time(), context_.strand);
+    while (ready_ && !nobody_waits() && time().now() < give_up_at)
+        co_await tick.wait_until(time().now() + 1ms);
+    closing_ = true;
+    listener_ = nullptr;
+    reconnect_.ring();
+    sweep_.ring();
+    if (connection_) connection_->close();
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,102 @@
+// Connections to one server, one after the other, and what is sent over them.
+#pragma once
+
+#include "connection.hpp"
+#include "link.hpp"
+#include "subscriptions.hpp"
+
+#include "../core/alarm.hpp"
+
+#include <pawl/backend.hpp>
+#include <pawl/redis.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <exception>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pawl::redis {
+
+// On one strand, but for `forget_listener`.
+class wire : public std::enable_shared_from_this<wire> {
+public:
+    wire(options where, const backend_context& context, link::listener& to, std::string channel);
+
+    boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
+                                       time_point give_up_at, bool tracked);
+    boost::asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
+    void unsubscribe(const std::string& channel);
+    boost::asio::awaitable<void> close(time_point give_up_at);
+    // After `close` it is forgotten already, and this may be another thread than the strand's.
+    void forget_listener() noexcept {
+        if (!closing_) listener_ = nullptr;
+    }
+
+    [[nodiscard]] const session& current() const noexcept { return session_; }
+    [[nodiscard]] bool connected() const noexcept { return ready_; }
+
+private:
+    runtime& time() const noexcept { return *context_.time; }
+    void log(const std::string& line) const {
+        if (context_.log) context_.log(about_ + ": " + line);
+    }
+
+    void start();
+    boost::asio::awaitable<void> run(std::shared_ptr<wire> self);
+    boost::asio::awaitable<void> greet(std::shared_ptr<wire> self, std::shared_ptr<connection> on);
+    boost::asio::awaitable<void> limit_greeting(std::shared_ptr<wire> self,
+                                                std::shared_ptr<connection> on);
+    boost::asio::awaitable<void> sweep(std::shared_ptr<wire> self);
+    boost::asio::awaitable<void> wait_ready(time_point give_up_at);
+    [[nodiscard]] bool nobody_waits() const {
+        return !connection_ || connection_->waiting().empty();
+    }
+    void leave(const std::string& channel);
+    void went_down(const boost::system::error_code& why);
+    std::string trouble_of(const boost::system::error_code& why) const;
+    void on_push(const reply& message);
+    // Of what is about to be sent: counted, and its silence noticed.
+    void watch(pending& one, time_point give_up_at);
+
+    // When the event loop is destroyed, it destroys `run`, and that those who wait for a reply.
+    struct dropping {
+        std::shared_ptr<wire> home;
+        ~dropping() {
+            if (home->connection_) home->connection_->drop_all();
+        }
+    };
+    struct gate {
+        explicit gate(const backend_context& c) : opened(*c.time, c.strand), since(c.time->now()) {}
+        core::alarm opened;
+        time_point since;
+        std::exception_ptr refused;
+    };
+
+    const options where_;
+    const std::string about_;
+    backend_context context_;
+    link::listener* listener_;
+    const std::string channel_;
+
+    std::shared_ptr<connection> connection_;
+    session session_;
+    bool running_ = false;
+    bool ready_ = false;
+    bool closing_ = false;
+    bool hung_ = false;           // the sweep ended this connection
+    std::exception_ptr refusal_;  // why the newest attempt failed, when another will not help
+    std::string last_trouble_;
+    std::list<gate*> gates_;
+    subscriptions heard_;
+    core::alarm reconnect_;
+    core::alarm sweep_;
+    core::alarm greeted_;
+    bool sweeping_ = false;
+    bool sweep_parked_ = false;
+};
+
+}  // namespace pawl::redis

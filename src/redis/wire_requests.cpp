@@ -1,0 +1,148 @@
+// What is sent: in the order of the calls, and no wait is without an end.
+#include "wire.hpp"
+
+#include "server_errors.hpp"
+
+#include <pawl/error.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+namespace {
+
+// How often unanswered requests are looked through.
+constexpr auto sweep_every = 100ms;
+
+}  // namespace
+
+asio::awaitable<void> wire::wait_ready(time_point give_up_at) {
+    if (closing_) throw error(errc::cancelled, "The client is closed; make a new one.");
+    start();
+    gate mine(context_);
+    // At the end, so that requests are sent in the order of their calls.
+    const auto here = gates_.insert(gates_.end(), &mine);
+    struct leave {
+        std::list<gate*>& gates;
+        std::list<gate*>::iterator here;
+        ~leave() { gates.erase(here); }
+    } const leaving{gates_, here};
+    const auto until = std::min(give_up_at, mine.since + where_.connect_timeout);
+    while (!ready_) {
+        const bool rung = co_await mine.opened.wait_until(until);
+        if (mine.refused) std::rethrow_exception(mine.refused);
+        if (!rung && !ready_)
+            throw error(errc::unreachable,
+                        about_ + " could not be reached within " +
+                            std::to_string(std::max<duration>(until - mine.since, 0s) / 1ms) +
+                            " ms" + (last_trouble_.empty() ? "" : ": " + last_trouble_) +
+                            "; check that the server runs there and the URL is right.");
+    }
+}
+
+asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_point give_up_at,
+                                  bool tracked) {
+    std::string text;
+    if (tracked) append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
+    append_command(text, words);
+    if (!ready_) co_await wait_ready(give_up_at);
+    pending one;
+    watch(one, give_up_at);
+    connection_->send(one, std::move(text), tracked ? 2 : 1);
+    co_await one.async_answer();
+    one.throw_failure(about_);
+    co_return std::move(one.answer);
+}
+
+void wire::watch(pending& one, time_point give_up_at) {
+    one.answer_by = time().now() + where_.reply_timeout;
+    one.give_up_at = give_up_at;
+    if (!std::exchange(sweeping_, true)) {
+        asio::co_spawn(context_.strand, sweep(shared_from_this()), asio::detached);
+    } else if (sweep_parked_) {
+        sweep_.ring();
+    }
+    ++context_.count->requests;
+}
+
+asio::awaitable<void> wire::subscribe(std::string channel, time_point give_up_at) {
+    heard_.join(channel);
+    // Who is cancelled or fails here may be subscribed already, or soon.
+    struct joined {
+        wire& home;
+        const std::string& channel;
+        bool kept = false;
+        ~joined() {
+            if (!kept) home.unsubscribe(channel);
+        }
+    } mine{*this, channel};
+    while (!heard_.heard(channel)) {
+        if (!ready_) {
+            // The greeting of the next connection subscribes to it.
+            co_await wait_ready(give_up_at);
+            continue;
+        }
+        std::string text;
+        const std::string_view how = session_.sharded ? "SSUBSCRIBE" : "SUBSCRIBE";
+        append_command(text, std::array<std::string_view, 2>{how, channel});
+        pending one;
+        watch(one, give_up_at);
+        const auto on = connection_;
+        on->send_subscription(one, std::move(text));
+        co_await one.async_answer();
+        one.throw_failure(about_);
+        refuse_errors(one.answer, about_);
+        if (ready_ && connection_ == on) heard_.confirm(channel);
+    }
+    mine.kept = true;
+}
+
+void wire::unsubscribe(const std::string& channel) {
+    if (heard_.leave(channel)) leave(channel);
+}
+
+void wire::leave(const std::string& channel) {
+    if (!ready_ || closing_) return;
+    ++context_.count->requests;
+    std::string text;
+    const std::string_view how = session_.sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
+    append_command(text, std::array<std::string_view, 2>{how, channel});
+    connection_->tell_subscription(std::move(text));
+}
+
+// Looks for requests that have no answer in time. It rests when there are none, so that an idle
+// client wakes nobody.
+asio::awaitable<void> wire::sweep(std::shared_ptr<wire> self) {
+    auto idle = 0;
+    while (!closing_) {
+        if (nobody_waits() && ++idle > 10) {
+            sweep_parked_ = true;
+            co_await sweep_.wait_until(time_point::max());
+            sweep_parked_ = false;
+            idle = 0;
+            continue;
+        }
+        co_await sweep_.wait_until(time().now() + sweep_every);
+        const auto now = time().now();
+        if (!connection_) continue;
+        for (auto* one : connection_->waiting()) {
+            if (one->answer_by <= now && !hung_) {
+                hung_ = true;
+                connection_->close();
+            } else if (one->give_up_at <= now) {
+                one->fail("no answer in time");
+            }
+        }
+    }
+    sweeping_ = false;
+    self.reset();
+}
+
+}  // namespace pawl::redis
