@@ -38,6 +38,19 @@ error no_answer(const std::string& name, const std::string& why) {
                                    "; it was not acquired. Check that the server is up."};
 }
 
+// The message of a grant was lost, but the lock is ours; what is left of the window counts from the
+// question. More than all of it means that the server's clock was set back.
+grant grant_found(const waiter& here, const reply& found, time_point asked) {
+    const auto left = std::chrono::milliseconds(number(found.items[3]));
+    const auto rest = std::min<duration>(left, here.window);
+    grant given;
+    given.deadline = asked + rest - drift(rest);
+    given.token = fencing_token(static_cast<std::uint64_t>(number(found.items[1])));
+    given.proof = value_of(here.prefix, number(found.items[2]));
+    given.confirm = true;
+    return given;
+}
+
 }  // namespace
 
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_point give_up_at) {
@@ -123,6 +136,14 @@ asio::awaitable<reply> locks::send_acquire(const waiter& here, const claim& what
     co_return answer;
 }
 
+// Who is near the front is there when a holder's lease or a dead one's place ends, in `ends_in_ms`
+// (-1: nobody knows), one after the other.
+time_point locks::next_look(std::int64_t ends_in_ms, std::int64_t rank) const {
+    const auto at = now() + core::random_between(time(), look_at_least, look_at_most);
+    if (ends_in_ms < 0 || rank >= 3) return at;
+    return std::min(at, now() + std::chrono::milliseconds(ends_in_ms + 2 + rank * 50));
+}
+
 asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const claim& what,
                                                            reply line, time_point give_up_at) {
     auto& here = mine.here;
@@ -137,13 +158,8 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const cl
             here.asked = asked;
             here.asked_server_ms = number(line.items[2]);
         }
-        auto look_at = now() + core::random_between(time(), look_at_least, look_at_most);
-        // Who is near the front is there when a holder's lease or a dead one's place ends, one
-        // after the other.
-        const auto left = in_line ? number(line.items[1]) : -1;
         const auto rank = in_line ? number(line.items[3]) : 0;
-        if (left >= 0 && rank < 3)
-            look_at = std::min(look_at, now() + std::chrono::milliseconds(left + 2 + rank * 50));
+        const auto look_at = next_look(in_line ? number(line.items[1]) : -1, rank);
         // Tracking is armed by a look: the first in line looks at once where others may free the
         // lock.
         const bool arm = scheme_.shared_with_others() && rank == 0 && !std::exchange(armed, true);
@@ -161,18 +177,8 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const cl
         mine.settled = refuses_permits(line);
         if (mine.settled) refuse_permits(line, what);
         mine.stands_again = here.given && is_line(line) && line.items[0].number == 0;
-        if (!here.given && line.items.size() == 4 && line.items[0].number == 1) {
-            // The message was lost, but the lock is ours; what is left of the window counts from
-            // the question. More than all of it means that the server's clock was set back.
-            const auto left_of_it = std::chrono::milliseconds(number(line.items[3]));
-            const auto rest = std::min<duration>(left_of_it, here.window);
-            grant given;
-            given.deadline = asked + rest - drift(rest);
-            given.token = fencing_token(static_cast<std::uint64_t>(number(line.items[1])));
-            given.proof = value_of(here.prefix, number(line.items[2]));
-            given.confirm = true;
-            here.given = std::move(given);
-        }
+        if (!here.given && line.items.size() == 4 && line.items[0].number == 1)
+            here.given = grant_found(here, line, asked);
     }
 }
 

@@ -65,6 +65,7 @@ private:
     boost::asio::awaitable<reply> send_acquire(const waiter& here, const claim& what,
                                                const std::string& value, bool waits,
                                                time_point until);
+    [[nodiscard]] time_point next_look(std::int64_t ends_in_ms, std::int64_t rank) const;
     boost::asio::awaitable<std::optional<grant>> stand_in_line(visit& mine, const claim& what,
                                                                reply line, time_point give_up_at);
     // `asked` becomes the instant at which the question was sent that was answered.
