@@ -63,6 +63,18 @@ asio::awaitable<std::string> info(link& over, std::string_view section, time_poi
     co_return answer.what == reply::kind::string ? "\n" + answer.text : std::string();
 }
 
+finding persistence(bool aof, const std::string& policy) {
+    if (!aof)
+        return {grade::warning, "persistence", "no append-only file",
+                "a crash of the server forgets who holds what; set appendonly yes, or let the "
+                "resource check the token"};
+    if (policy == "always")
+        return {grade::good, "persistence", "append-only file, fsync always", ""};
+    return {grade::note, "persistence",
+            "append-only file, fsync " + (policy.empty() ? "unknown" : policy),
+            "a power loss may forget the last second; appendfsync always does not"};
+}
+
 void add_clock(std::vector<finding>& all, std::vector<duration> trips, duration offset) {
     std::sort(trips.begin(), trips.end());
     const auto median = trips[trips.size() / 2];
@@ -105,17 +117,7 @@ asio::awaitable<examination> examine_server(link& over, runtime& time, const opt
         const auto answer = co_await over.exec(ask, soon());
         if (answer.items.size() == 2) policy = answer.items[1].text;
     }
-    if (!aof)
-        all.push_back(
-            {grade::warning, "persistence", "no append-only file",
-             "a crash of the server forgets who holds what; set appendonly yes, or let the "
-             "resource check the token"});
-    else if (policy == "always")
-        all.push_back({grade::good, "persistence", "append-only file, fsync always", ""});
-    else
-        all.push_back({grade::note, "persistence",
-                       "append-only file, fsync " + (policy.empty() ? "unknown" : policy),
-                       "a power loss may forget the last second; appendfsync always does not"});
+    all.push_back(persistence(aof, policy));
     const auto replicas = co_await info(over, "replication", soon());
     const bool replicated = number(info_field(replicas, "connected_slaves")) > 0;
     report.guarantees = guarantees(aof, policy == "always", replicated);
