@@ -17,7 +17,8 @@ public:
     election(client& locks, std::string name, lock_options options = {})
         : locks_(&locks), name_(std::move(name)), options_(options) {}
 
-    // As client::acquire: candidates lead in their order.
+    // As client::acquire. Candidates lead in their order, but for Redis, where those of the
+    // leader's client may come first for some turns.
     held_lock campaign(std::stop_token cancel = {}) {
         return locks_->acquire(name_, options_, std::move(cancel));
     }

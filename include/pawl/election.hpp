@@ -17,7 +17,8 @@ public:
     election(client& locks, std::string name, lock_options options = {})
         : locks_(&locks), name_(std::move(name)), options_(options) {}
 
-    // void(error_code, held_lock). As client::async_acquire: candidates lead in their order.
+    // void(error_code, held_lock). As client::async_acquire. Candidates lead in their order, but
+    // for Redis, where those of the leader's client may come first for some turns.
     template <class Token = boost::asio::deferred_t>
     auto async_campaign(Token&& token = {}) {
         return locks_->async_acquire(name_, options_, std::forward<Token>(token));

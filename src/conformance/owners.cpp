@@ -188,6 +188,54 @@ void several_meet_the_loss_of_what_an_owner_has(fixture& of) {
     require(me.acquire_all({"a", "b"}, options).owns_lock(), "nothing is to be had afterwards");
 }
 
+// Two of three, then all three: the first ones would have to be given back before.
+void an_owner_gets_no_fewer_permits_than_it_asks_for(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    lock_owner me(locks);
+    const auto some = [](std::uint32_t permits) {
+        return lock_options{.ttl = long_ttl,
+                            .wait = patience,
+                            .mode = lock_mode::permits,
+                            .permits = permits,
+                            .of = 3};
+    };
+    auto two = me.acquire("it", some(2));
+    require(me.acquire("it", some(1)).owns_lock(), "an owner of two was not given one of them");
+    const auto more = failure_of([&] { (void)me.acquire("it", some(3)); });
+    require_equal(more, errc::bad_option, "asking for three with two");
+    const auto alone = failure_of([&] { (void)me.acquire("it", options); });
+    require_equal(alone, errc::bad_option, "asking for the whole with two");
+    require_equal(two.release(), release_result::released, "release of the two");
+    require(me.acquire("it", some(3)).owns_lock(), "three are not to be had afterwards");
+}
+
+// One handle stands in line, another one of the same owner asks again and again.
+void an_owner_that_asks_again_finds_what_its_twin_got(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    lock_owner me(locks);
+    auto busy = other.acquire("it", options);
+    held_lock stood, asked;
+    aside waiting([&] { stood = me.acquire("it", options); });
+    require(has_waiters(other, "it", 1), "nobody stands in line");
+    std::atomic<bool> begun = false;
+    aside asking([&] {
+        const try_options often{.ttl = long_ttl,
+                                .retry = {.tries = 1000, .interval = 10ms, .growth = 1}};
+        begun = true;
+        asked = me.try_acquire("it", often);
+    });
+    require(eventually([&] { return begun.load(); }), "nobody asks");
+    require_equal(busy.release(), release_result::released, "release of the busy one");
+    waiting.get_soon("the owner's turn");
+    asking.get_soon("the answer to who asks again");
+    require(static_cast<bool>(asked), "who asks again was given nothing");
+    require_equal(asked.token(), stood.token(), "the token of the twin");
+}
+
+bool has_permits(const promises& promised) { return promised.permits; }
+
 constexpr promise list[] = {
     {"an_owner_enters_again_without_asking", everybody, an_owner_enters_again_without_asking},
     {"the_last_handle_gives_it_back", everybody, the_last_handle_gives_it_back},
@@ -198,6 +246,10 @@ constexpr promise list[] = {
     {"an_owner_takes_several_with_what_it_has", everybody, an_owner_takes_several_with_what_it_has},
     {"several_that_fail_leave_an_owner_what_it_had", everybody,
      several_that_fail_leave_an_owner_what_it_had},
+    {"an_owner_gets_no_fewer_permits_than_it_asks_for", has_permits,
+     an_owner_gets_no_fewer_permits_than_it_asks_for},
+    {"an_owner_that_asks_again_finds_what_its_twin_got", everybody,
+     an_owner_that_asks_again_finds_what_its_twin_got},
     {"several_meet_the_loss_of_what_an_owner_has", everybody,
      several_meet_the_loss_of_what_an_owner_has},
 };

@@ -155,6 +155,26 @@ void the_loss_of_one_is_the_loss_of_all(fixture& of) {
 }
 
 // 1. a is ours, we wait for b. 2. An operator takes a away. 3. b comes: both or none, so none.
+// "y" is ours, "z" is somebody else's: there y's loss comes, and z stays where it is.
+void a_loss_ends_the_wait_for_the_rest(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    auto busy = other.acquire("z", options);
+    std::optional<errc> why;
+    aside waiting([&] {
+        why = failure_of([&] {
+            (void)locks.acquire_all({"x", "y", "z"}, {.ttl = 3s, .wait = patience});
+        });
+    });
+    require(has_waiters(other, "z", 1), "nobody waits for the last");
+    require(other.force_release("y"), "force_release of the second said that nobody had it");
+    waiting.get_soon("the end of the wait");
+    require(why == errc::lost, "the wait did not end with the loss of what was there already");
+    require(eventually([&] { return all_free(other, {"x", "y"}); }), "the rest was not given back");
+    require(eventually([&] { return other.inspect("z").waiters == 0; }), "a place in line is left");
+    require_equal(busy.state(), lock_state::held, "the lock that was waited for");
+}
+
 void lost_before_the_last_came_leaves_none(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where), other(here.where);
@@ -194,6 +214,7 @@ constexpr promise list[] = {
     {"cancelled_before_the_last_leaves_none", everybody, cancelled_before_the_last_leaves_none},
     {"opposite_orders_do_not_block", everybody, opposite_orders_do_not_block},
     {"the_loss_of_one_is_the_loss_of_all", everybody, the_loss_of_one_is_the_loss_of_all},
+    {"a_loss_ends_the_wait_for_the_rest", everybody, a_loss_ends_the_wait_for_the_rest},
     {"lost_before_the_last_came_leaves_none", everybody, lost_before_the_last_came_leaves_none},
     {"senseless_sets_are_refused", everybody, senseless_sets_are_refused},
 };

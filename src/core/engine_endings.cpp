@@ -121,8 +121,10 @@ void engine::tell_loss(const std::shared_ptr<lease>& one) {
     const auto why = one->why();
     if (options_.log)
         options_.log("lost '" + one->what().claim.name + "': " + std::string(to_string(why)));
-    if (why == loss_reason::expired || why == loss_reason::max_hold)
-        asio::co_spawn(strand_, clear_up(one), asio::detached);
+    // Of several permits somebody may have given back one: the others are still taken.
+    const bool may_be_there = why == loss_reason::expired || why == loss_reason::max_hold ||
+                              (why == loss_reason::taken_over && one->what().claim.permits > 1);
+    if (may_be_there) asio::co_spawn(strand_, clear_up(one), asio::detached);
 }
 
 void engine::operation::begin() {

@@ -3,25 +3,42 @@
 #include "chance.hpp"
 #include "validate.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
+#include <list>
+#include <memory>
+#include <stop_token>
 
 namespace asio = boost::asio;
 
 namespace pawl::core {
 namespace {
 
+asio::awaitable<taken> take_as(engine::ptr home, std::shared_ptr<owner> who, std::string name,
+                               request how);
+
 // As often as `how.once` says, or until `options.wait` is over.
-asio::awaitable<taken> poll(engine::ptr home, std::string name, request how) {
+asio::awaitable<taken> poll(engine::ptr home, std::shared_ptr<owner> who, std::string name,
+                            request how) {
     const auto retry = how.once.value_or(polling{});
     check_polling(retry);
     const auto give_up_at =
         how.once ? time_point::max() : plus(home->time().now(), how.options.wait);
     alarm pause(home->time(), home->strand());
+    const request once{.options = how.options, .once = polling{}};
     duration longest = retry.interval;
     for (std::uint32_t tried = 1;; ++tried) {
         taken one;
         if (how.value)
             one = co_await home->acquire_as(name, *how.value, how.options, how.adopting);
+        else if (who)
+            one = co_await take_as(home, who, name, once);
         else
             one = co_await home->acquire(name, how.options, true);
         if (one.what || (how.once && tried >= retry.tries)) co_return one;
@@ -48,7 +65,7 @@ asio::awaitable<taken> take_as(engine::ptr home, std::shared_ptr<owner> who, std
         const bool first = co_await mine.until_first(plus(began, how.options.wait));
         if (!first) throw timed_out(name);
     }
-    auto again = who->enter_again(name, how.options.mode);
+    auto again = who->enter_again(name, how.options);
     if (again.what) co_return again;
     if (how.options.wait != forever)
         how.options.wait = std::max(duration{}, how.options.wait - (home->time().now() - began));
@@ -73,6 +90,25 @@ void check_unlost(const std::vector<taken>& mine) {
         if (each.what->state() == lock_state::lost)
             throw error(errc::lost, "The lock '" + each.what->what().claim.name +
                                         "' was lost before the last of all was ours; try again.");
+}
+
+// Waits for the next of several. The loss of one that is ours already ends that.
+asio::awaitable<taken> take_next(engine::ptr home, std::shared_ptr<owner> who, std::string name,
+                                 request how, const std::vector<taken>& mine) {
+    const auto end = std::make_shared<asio::cancellation_signal>();
+    const auto give_up = [end, strand = home->strand()] {
+        asio::post(strand, [end] { end->emit(asio::cancellation_type::terminal); });
+    };
+    std::list<std::stop_callback<decltype(give_up)>> told;
+    for (const auto& each : mine)
+        told.emplace_back(each.what->lost(), give_up);
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (auto callers = state.slot(); callers.is_connected())
+        callers.assign([end](asio::cancellation_type how_much) { end->emit(how_much); });
+    auto one = co_await asio::co_spawn(
+        home->strand(), take(home, std::move(who), std::move(name), std::move(how)),
+        asio::bind_cancellation_slot(end->slot(), asio::use_awaitable));
+    co_return one;
 }
 
 // In the background, and the last one first.
@@ -112,7 +148,7 @@ request to_request(const try_options& options) {
 
 owner::owner(const engine& home) : room_(home.time(), home.strand()) {}
 
-taken owner::enter_again(const std::string& name, lock_mode mode) const {
+taken owner::enter_again(const std::string& name, const lock_options& wanted) const {
     const auto found = held_.find(name);
     const auto one = found == held_.end() ? nullptr : found->second.lock();
     if (!one || !one->has_handles()) return {};
@@ -120,11 +156,17 @@ taken owner::enter_again(const std::string& name, lock_mode mode) const {
         throw error(errc::lost, "The lock '" + name +
                                     "' was lost while this owner held it; let go of its handles "
                                     "before it asks again.");
-    if (mode == lock_mode::exclusive && one->what().claim.mode != mode)
+    const auto& has = one->what().claim;
+    if (has.mode != lock_mode::exclusive && has.mode != wanted.mode)
         throw error(errc::bad_option,
                     "This owner holds '" + name +
-                        "' beside others, and would wait for itself to have it alone; release it "
-                        "first.");
+                        "' beside others, and would wait for itself to have it otherwise; release "
+                        "it first.");
+    if (has.mode == lock_mode::permits && wanted.permits > has.permits)
+        throw error(errc::bad_option, "This owner holds " + std::to_string(has.permits) +
+                                          " permits of '" + name + "' and asks for " +
+                                          std::to_string(wanted.permits) +
+                                          "; release it first, or ask as another owner.");
     return {one, one->add_handle()};
 }
 
@@ -135,9 +177,9 @@ void owner::remember(const std::string& name, const std::shared_ptr<lease>& one)
 
 asio::awaitable<taken> take(engine::ptr home, std::shared_ptr<owner> who, std::string name,
                             request how) {
-    if (who) return take_as(std::move(home), std::move(who), std::move(name), how);
     if (how.value || (how.once && how.once->tries != 1))
-        return poll(std::move(home), std::move(name), std::move(how));
+        return poll(std::move(home), std::move(who), std::move(name), std::move(how));
+    if (who) return take_as(std::move(home), std::move(who), std::move(name), how);
     return home->acquire(std::move(name), how.options, how.once.has_value());
 }
 
@@ -150,6 +192,7 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::shared_ptr<o
     const auto give_up_at = plus(home->time().now(), how.options.wait);
     // Who waits goes on to do so when the time is over: a mere try may be silent for longer.
     const auto least = std::min<duration>(how.options.wait, std::chrono::milliseconds(1));
+    const auto ended = co_await asio::this_coro::cancellation_state;
     std::vector<taken> mine;
     if (may_be_at_once(*home, who, names.size(), how)) {
         mine = co_await take_at_once(home, names, how, give_up_at);
@@ -160,7 +203,12 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::shared_ptr<o
         while (mine.size() < names.size()) {
             if (give_up_at != time_point::max())
                 how.options.wait = std::max(least, give_up_at - home->time().now());
-            auto one = co_await take(home, who, names[mine.size()], how);
+            const auto& name = names[mine.size()];
+            taken one;
+            if (mine.empty())
+                one = co_await take(home, who, name, how);
+            else
+                one = co_await take_next(home, who, name, how, mine);
             if (!one.what) {
                 give_back(*home, mine);
                 co_return std::vector<taken>{};
@@ -170,6 +218,7 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::shared_ptr<o
         check_unlost(mine);
     } catch (...) {
         give_back(*home, mine);
+        if (ended.cancelled() == asio::cancellation_type::none) check_unlost(mine);
         throw;
     }
     co_return mine;

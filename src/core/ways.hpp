@@ -29,7 +29,7 @@ public:
 
     // What it holds already, with one more handle. Throws errc::lost when that hold is lost, and
     // errc::bad_option when it is not enough.
-    [[nodiscard]] taken enter_again(const std::string& name, lock_mode mode) const;
+    [[nodiscard]] taken enter_again(const std::string& name, const lock_options& wanted) const;
     void remember(const std::string& name, const std::shared_ptr<lease>& one);
     [[nodiscard]] waiting_room& room() noexcept { return room_; }
 

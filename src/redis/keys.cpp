@@ -39,15 +39,6 @@ std::optional<std::string> unescape(std::string_view text) {
     return name;
 }
 
-std::string glob_escape(std::string_view text) {
-    std::string escaped;
-    for (const char c : text) {
-        if (c == '*' || c == '?' || c == '[' || c == ']' || c == '^' || c == '\\') escaped += '\\';
-        escaped += c;
-    }
-    return escaped;
-}
-
 std::string joined(std::string_view base, std::string_view end) {
     std::string key;
     key.reserve(base.size() + end.size());
@@ -64,6 +55,15 @@ bool has_hash_tag(std::string_view key) {
 }
 
 }  // namespace
+
+std::string glob_escape(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (c == '*' || c == '?' || c == '[' || c == ']' || c == '^' || c == '\\') escaped += '\\';
+        escaped += c;
+    }
+    return escaped;
+}
 
 key_scheme::key_scheme(std::string name_space, std::string pattern)
     : space_(std::move(name_space)), channels_(space_ + ":c:"), plain_(!pattern.empty()) {

@@ -22,6 +22,9 @@ struct keys {
     }
 };
 
+// For SCAN's MATCH: means itself.
+[[nodiscard]] std::string glob_escape(std::string_view text);
+
 class key_scheme {
 public:
     // `pattern` as options::key. Throws errc::bad_option.

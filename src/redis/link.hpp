@@ -45,7 +45,6 @@ public:
         virtual void on_message(std::string_view channel, std::string_view payload) = 0;
         virtual void on_invalidate(std::string_view key) = 0;  // empty: every key
         virtual void on_connected(const session& now) = 0;
-        virtual void on_disconnected() = 0;
     };
 
     virtual ~link() = default;

@@ -84,8 +84,6 @@ void locks::on_connected(const session&) {
     latches_.on_connected();
 }
 
-void locks::on_disconnected() {}
-
 promises locks::promised() const noexcept {
     promises made;
     made.loss_is_pushed = true;

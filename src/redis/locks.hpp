@@ -102,7 +102,6 @@ private:
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view key) override;
     void on_connected(const session& now) override;
-    void on_disconnected() override;
 
     const key_scheme scheme_;
     const std::string client_;     // 16 hex digits

@@ -130,7 +130,6 @@ void wire::went_down(const boost::system::error_code& why) {
     heard_.forget_all();
     if (connection_) connection_->fail_all(last_trouble_);
     greeted_.ring();
-    if (was_ready && listener_ != nullptr) listener_->on_disconnected();
     const auto now = time().now();
     for (auto at = gates_.begin(); at != gates_.end();) {
         auto* waiting = *at++;

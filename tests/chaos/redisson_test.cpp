@@ -94,6 +94,20 @@ TEST_F(Redisson, KeysOfAnotherTypeAreRefusedWithAnAdvice) {
     EXPECT_EQ(shared.list()[0].held_by->owner, "176d4c5e:1");
 }
 
+// Each permit is an entry, and a script that makes millions of them stops the server for all.
+TEST_F(Redisson, MorePermitsAtOnceThanAServerLikesAreRefused) {
+    client locks = direct(layout);
+    const auto many = [&](std::uint32_t permits) {
+        return locks.try_acquire(
+            "it", {.mode = pawl::lock_mode::permits, .permits = permits, .of = 1'000'000});
+    };
+    const auto what = failure_of([&] { (void)many(10'001); });
+    ASSERT_TRUE(what.has_value());
+    EXPECT_EQ(what->reason, errc::bad_option) << what;
+    EXPECT_EQ(server.ask({"EXISTS", "it"}).number(), 0);
+    EXPECT_TRUE(many(10'000).owns_lock());
+}
+
 //   acquire -> carried out -> reply lost | asked again as another owner: held, by our own ghost |
 //   the ghost is given back | its message wakes us
 TEST_F(Redisson, ALostAcquireIsUndone) {

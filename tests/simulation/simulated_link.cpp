@@ -143,7 +143,7 @@ asio::awaitable<void> client_end::run(std::shared_ptr<client_end> self) {
 }
 
 void client_end::went_down() {
-    const bool was_ready = std::exchange(ready_, false);
+    ready_ = false;
     wire_ = 0;
     for (const auto& one : std::exchange(sent_, {})) {
         // The planted bug: sent again, although it may have been carried out.
@@ -154,7 +154,6 @@ void client_end::went_down() {
         one->failure = "the connection broke";
         one->settled.ring();
     }
-    if (was_ready && listener_ != nullptr) listener_->on_disconnected();
     const auto now = context_.time->now();
     for (auto* const waiting : gates_) {
         waiting->refused = closing_ || now - waiting->since >= refused_for;

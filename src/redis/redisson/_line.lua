@@ -1,9 +1,19 @@
 -- FairLock's line: a list of owners, and until when each is waited for. Who is late at its head has
--- left.
-local function purge(queue, timeouts, now)
+-- left. Behind Java's waiters a place is kept for minutes, so Pawl's, who have a minus, look again
+-- and again, and say in SEEN until when that is believed: one that is dead or hangs has left, too.
+local function is_there(timeouts, seen, owner, now)
+    if tonumber(redis.call("ZSCORE", timeouts, owner) or 0) <= now then
+        return false
+    end
+    return not string.find(owner, ":-", 1, true) or
+        tonumber(redis.call("ZSCORE", seen, owner) or 0) > now
+end
+
+local function purge(queue, timeouts, seen, now)
     local head = redis.call("LINDEX", queue, 0)
-    while head and tonumber(redis.call("ZSCORE", timeouts, head) or 0) <= now do
+    while head and not is_there(timeouts, seen, head, now) do
         redis.call("ZREM", timeouts, head)
+        redis.call("ZREM", seen, head)
         redis.call("LPOP", queue)
         head = redis.call("LINDEX", queue, 0)
     end

@@ -62,6 +62,7 @@ std::string locks::new_owner(kind what, bool fenced) {
 target locks::target_of(const claim& what) {
     const auto as = kind_of(what, where_.object);
     refuse_huge_count(std::max(what.permits, what.of));
+    if (as == kind::permits) refuse_many_entries(what);
     return {what, as, naming_.of(what.name), new_owner(as, what.fenced)};
 }
 
@@ -123,8 +124,9 @@ asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, boo
     const auto wait = stands ? milliseconds(line_lease) : std::string("0");
     auto keys = to.script_keys();
     if (to.fenced) keys.emplace_back(to.keys.counter);
-    const std::array<std::string_view, 7> arguments{
-        to.owner, to.ttl_ms, publish(), to.release_channel(), to.permits, to.of, wait};
+    const auto seen = milliseconds(seen_lease);
+    const std::array<std::string_view, 8> arguments{
+        to.owner, to.ttl_ms, publish(), to.release_channel(), to.permits, to.of, wait, seen};
     auto answer = co_await scripts_.run(acquire_script(to.what), keys, arguments, give_up_at);
     // What the script refuses, it refuses before it writes; a later line might have thrown the
     // rest.
@@ -150,7 +152,7 @@ asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, boo
 
 asio::awaitable<void> locks::undo(target what, std::uint64_t generation) {
     const saying say = [this, &what](time_point until) { return send_release(what, "", until); };
-    co_await undo_by(say, what.ttl, generation);
+    co_await undo_by(say, what.owed(), generation);
 }
 
 }  // namespace pawl::redis::redisson

@@ -1,6 +1,7 @@
 -- fair_acquire: takes the lock if nobody has it and nobody else is first; else stands in line, or
 -- stays there, where `wait` is above 0.
--- KEYS lock queue timeouts [counter]   ARGV owner ttl_ms verb channel permits of wait_ms
+-- KEYS lock queue timeouts seen [counter]
+-- ARGV owner ttl_ms verb channel permits of wait_ms seen_ms
 -- -> {1, token} | {0, ms left}
 --@include _lock.lua
 --@include _token.lua
@@ -16,12 +17,17 @@ local trouble = held and of_another_kind(KEYS[1], "lock")
 if trouble then
     return trouble
 end
-local head = purge(KEYS[2], KEYS[3], now)
+if wait > 0 then
+    redis.call("ZADD", KEYS[4], now + ARGV[8], owner)
+    redis.call("PEXPIRE", KEYS[4], ARGV[8])
+end
+local head = purge(KEYS[2], KEYS[3], KEYS[4], now)
 if not held and (not head or head == owner) then
-    local token, bad = next_token(KEYS[4])
+    local token, bad = next_token(KEYS[5])
     if bad then
         return bad
     end
+    redis.call("ZREM", KEYS[4], owner)
     if head then
         redis.call("LPOP", KEYS[2])
         redis.call("ZREM", KEYS[3], owner)

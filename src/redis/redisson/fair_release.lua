@@ -1,9 +1,9 @@
 -- fair_release: gives the lock back, or leaves the line, and tells the first in line.
--- KEYS lock queue timeouts [latch]   ARGV owner verb channel latch_ms wait_ms
+-- KEYS lock queue timeouts seen [latch]   ARGV owner verb channel latch_ms wait_ms
 -- -> 1 released | 0 gone | 2 somebody else's
 --@include _clock.lua
 --@include _line.lua
-if KEYS[4] and redis.call("GET", KEYS[4]) then
+if KEYS[5] and redis.call("GET", KEYS[5]) then
     return 1
 end
 local at = redis.call("LPOS", KEYS[2], ARGV[1])
@@ -13,13 +13,14 @@ if at then
     end
     redis.call("LREM", KEYS[2], 0, ARGV[1])
     redis.call("ZREM", KEYS[3], ARGV[1])
+    redis.call("ZREM", KEYS[4], ARGV[1])
 end
 local mine = redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1
 if mine then
     redis.call("DEL", KEYS[1])
 end
 local held = redis.call("EXISTS", KEYS[1])
-local head = purge(KEYS[2], KEYS[3], now_ms())
+local head = purge(KEYS[2], KEYS[3], KEYS[4], now_ms())
 -- Also where it had run out, and where one leaves who was told already.
 if held == 0 and head then
     redis.call(ARGV[2], ARGV[3] .. ":" .. head, "0")
@@ -27,7 +28,7 @@ end
 if not mine then
     return held * 2
 end
-if KEYS[4] then
-    redis.call("SET", KEYS[4], "1", "PX", ARGV[4])
+if KEYS[5] then
+    redis.call("SET", KEYS[5], "1", "PX", ARGV[4])
 end
 return 1

@@ -1,6 +1,6 @@
 -- force: takes it from all who hold it and tells who waits. The victims are not told: Redisson has
 -- no channel to them.
--- KEYS lock queue timeouts lent   ARGV verb lock_channel rwlock_channel semaphore_channel
+-- KEYS lock queue timeouts lent seen   ARGV verb lock_channel rwlock_channel semaphore_channel
 -- -> 1 | 0 nobody had it
 --@include _lock.lua
 --@include _clock.lua
@@ -38,7 +38,7 @@ if redis.call("HEXISTS", KEYS[1], "mode") == 1 then
 end
 redis.call("DEL", KEYS[1])
 redis.call(ARGV[1], ARGV[2], "0")
-local head = purge(KEYS[2], KEYS[3], now_ms())
+local head = purge(KEYS[2], KEYS[3], KEYS[5], now_ms())
 if head then
     redis.call(ARGV[1], ARGV[2] .. ":" .. head, "0")
 end

@@ -17,6 +17,8 @@ namespace pawl::redis::redisson {
 // A waiter in line that has not looked for this long, after the lease that it saw has ended, has
 // left: it is passed over.
 inline constexpr duration line_lease = std::chrono::seconds(5);
+// The same for those of Pawl's scripts that ask: whatever Java's waiters ahead keep its place for.
+inline constexpr duration seen_lease = std::chrono::milliseconds(1900);
 
 class locks final : public lock_base {
 public:
@@ -67,7 +69,6 @@ private:
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view) override {}
     void on_connected(const session& now) override;
-    void on_disconnected() override {}
 
     const naming naming_;
     const std::string client_;  // a UUID, as every client of Redisson has one

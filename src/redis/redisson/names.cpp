@@ -1,18 +1,8 @@
 #include "names.hpp"
 
+#include "../keys.hpp"
+
 namespace pawl::redis::redisson {
-namespace {
-
-std::string escaped(std::string_view text) {
-    std::string plain;
-    for (const char c : text) {
-        if (std::string_view("*?[]^\\").find(c) != std::string_view::npos) plain += '\\';
-        plain += c;
-    }
-    return plain;
-}
-
-}  // namespace
 
 std::string names::latch(std::string_view request) const {
     return "redisson_unlock_latch:" + tagged + ":" + std::string(request);
@@ -42,6 +32,7 @@ names naming::of(std::string_view name) const {
     all.counter = "redisson_lock_token:" + all.tagged;
     all.queue = "redisson_lock_queue:" + all.tagged;
     all.timeouts = "redisson_lock_timeout:" + all.tagged;
+    all.seen = "redisson_lock_seen:" + all.tagged;
     all.lent = all.tagged + ":timeout";
     all.channel = "redisson_lock__channel:" + all.tagged;
     all.rw_channel = "redisson_rwlock:" + all.tagged;
@@ -71,7 +62,7 @@ std::vector<std::string> naming::names_of_lent(std::string_view key) const {
 }
 
 std::string naming::glob(std::string_view prefix) const {
-    return escaped(before_) + escaped(prefix) + "*" + escaped(after_);
+    return glob_escape(before_) + glob_escape(prefix) + "*" + glob_escape(after_);
 }
 
 }  // namespace pawl::redis::redisson

@@ -14,6 +14,7 @@ struct names {
     std::string counter;   // STRING: the last token of a FencedLock, without an end
     std::string queue;     // LIST: who waits for a FairLock
     std::string timeouts;  // ZSET: until when each of them is waited for
+    std::string seen;      // ZSET: until when each of Pawl's among them is believed to be there
     std::string lent;      // ZSET: until when each permit is lent
     // A message there: look again. Of locks, of read-write locks, of semaphores.
     std::string channel, rw_channel, sc_channel;

@@ -12,9 +12,15 @@ end
 local left = 0
 local fields = redis.call("HGETALL", KEYS[1])
 for i = 1, #fields, 2 do
+    local its = 0
     for entry = 1, tonumber(fields[i + 1]) or 0 do
         local key = ARGV[6] .. ":" .. fields[i] .. ":rwlock_timeout:" .. entry
-        left = math.max(left, redis.call("PTTL", key))
+        its = math.max(its, redis.call("PTTL", key))
+    end
+    left = math.max(left, its)
+    -- Of a reader of Pawl's that is gone without a word.
+    if its == 0 and string.find(fields[i], ":%-%d+$") then
+        redis.call("HDEL", KEYS[1], fields[i])
     end
 end
 if left > 0 then

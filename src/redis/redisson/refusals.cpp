@@ -88,4 +88,14 @@ void refuse_huge_count(std::uint32_t permits) {
                                           " are too many.");
 }
 
+void refuse_many_entries(const claim& what) {
+    constexpr std::uint32_t most = 10'000;
+    if (what.permits > most)
+        throw error(errc::bad_option,
+                    "Redisson's expirable semaphore has an entry for each permit that is lent; ask "
+                    "for at most " +
+                        std::to_string(most) + " at once, not " + std::to_string(what.permits) +
+                        ".");
+}
+
 }  // namespace pawl::redis::redisson

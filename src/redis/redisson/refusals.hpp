@@ -15,5 +15,7 @@ void refuse(const reply& answer, const names& keys);
 void refuse_count(const reply& answer, const claim& what);
 // Throws errc::bad_option for a number of permits that Java cannot read.
 void refuse_huge_count(std::uint32_t permits);
+// The same for more permits at once than a server should work through in one script.
+void refuse_many_entries(const claim& what);
 
 }  // namespace pawl::redis::redisson

@@ -116,7 +116,7 @@ asio::awaitable<void> locks::release_later(target what, std::string latch) {
     const saying say = [this, &what, &latch](time_point until) {
         return send_release(what, latch, until);
     };
-    co_await release_later_by(say, what.ttl);
+    co_await release_later_by(say, what.owed());
     if (!closing_ && what.what != kind::semaphore) co_await forget(std::move(latch));
 }
 

@@ -59,7 +59,7 @@ target::target(const claim& claimed, kind as, names under, std::string by)
 
 std::vector<std::string_view> target::script_keys() const {
     switch (what) {
-    case kind::fair: return {keys.lock, keys.queue, keys.timeouts};
+    case kind::fair: return {keys.lock, keys.queue, keys.timeouts, keys.seen};
     case kind::permits: return {keys.lock, keys.lent};
     case kind::read:
     case kind::semaphore: return {keys.lock, own_key};
@@ -71,6 +71,11 @@ std::vector<std::string_view> target::script_keys() const {
 std::string_view target::renewal_key() const {
     if (what == kind::permits) return keys.lent;
     return own_key.empty() ? keys.lock : own_key;
+}
+
+// Permits without a lease do not come back by themselves; their receipt lasts for a day.
+duration target::owed() const noexcept {
+    return what == kind::semaphore ? ttl + std::chrono::hours(24) : ttl;
 }
 
 const std::string& target::release_channel() const {

@@ -37,6 +37,8 @@ struct target {
     // In the order of the scripts; the counter and the latch follow where they are wanted.
     [[nodiscard]] std::vector<std::string_view> script_keys() const;
     [[nodiscard]] std::string_view renewal_key() const;
+    // How long what was taken must still be given back, if nobody could be told at once.
+    [[nodiscard]] duration owed() const noexcept;
     // Where a release of it is published: a fair lock's goes on with whom it is for.
     [[nodiscard]] const std::string& release_channel() const;
 };

@@ -176,7 +176,8 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto where = naming_.of(name);
     if (!link_->connected()) co_await connect(soon());
-    const std::array<std::string_view, 4> keys{where.lock, where.queue, where.timeouts, where.lent};
+    const std::array<std::string_view, 5> keys{where.lock, where.queue, where.timeouts, where.lent,
+                                               where.seen};
     const std::array<std::string_view, 4> arguments{publish(), where.channel, where.rw_channel,
                                                     where.sc_channel};
     const auto answer = co_await scripts_.run(scripts::force, keys, arguments, soon());
@@ -187,6 +188,9 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
 asio::awaitable<examination> locks::examine() {
     auto report = co_await examine_server(*link_, time(), where_);
     report.guarantees.backend += ", Redisson's layout";
+    report.findings.push_back({finding::grade::note, "Java's clocks", "not looked at",
+                               "FairLock and PermitExpirableSemaphore count with the clock of each "
+                               "Java host; keep them all right"});
     report.guarantees.token = "starts again when the server forgets its data";
     co_return report;
 }
