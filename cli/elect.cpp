@@ -4,14 +4,22 @@
 #include "verbs.hpp"
 
 #include <poll.h>
+#include <algorithm>
 
 namespace pawl::cli {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 void pause(duration lasting) {
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(lasting);
     ::poll(nullptr, 0, static_cast<int>(milliseconds.count()));
+}
+
+// Of the time for one election, also where the service was away in between.
+duration rest_of(duration wait, time_point since) {
+    return wait == forever ? forever : std::max<duration>(0s, wait - (boot_clock::now() - since));
 }
 
 }  // namespace
@@ -23,20 +31,27 @@ int elect(const run_options& options) {
             "There is nothing to run; write it after --, as in: pawl elect NAME -- COMMAND.");
     }
     const place where = find_shared_place(options.on);
-    bool led = false;
+    bool reached = false;
     back_off pauses;
+    run_options asked = options;
+    auto stands_since = boot_clock::now();
     while (true) {
-        front term(options, where);
+        front term(asked, where);
         const int status = term.run();
         const bool again = term.ended_by_loss();
-        if (again) term.clear_away();
-        if (again) say("Stands for election as '" + options.name + "' again.");
-        // Who has led rides out a service that is away; a mistyped URL shows at the first try.
-        const bool away = led && status == static_cast<int>(exit_code::unreachable);
+        // Who has been there rides out a service that is away; a mistyped URL shows at the first
+        // try.
+        reached = reached || term.reached_service();
+        const bool away = reached && status == static_cast<int>(exit_code::unreachable);
         if (!again && !away) return status;
-        led = true;
-        if (again) pauses.reset();
-        if (away) pause(pauses.next());
+        if (term.reached_service()) pauses.reset();
+        if (again) stands_since = boot_clock::now();
+        const auto left = rest_of(options.wait, stands_since);
+        if (away && left == 0s) return status;
+        if (away) pause(std::min(left, pauses.next()));
+        term.clear_away();
+        if (again) say("Stands for election as '" + options.name + "' again.");
+        asked.wait = rest_of(options.wait, stands_since);
     }
 }
 

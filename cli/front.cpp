@@ -70,11 +70,11 @@ front::front(const run_options& options, const place& where)
 // The keeper sees the channel close and ends.
 front::~front() = default;
 
-// The lease is over, and what the keeper had to undo has had its time.
+// What the keeper had to undo has had its time.
 void front::clear_away() {
     ::kill(keeper_, SIGKILL);
     ::waitpid(keeper_, nullptr, 0);
-    ::waitpid(leader_, nullptr, WNOHANG);
+    if (leader_ != 0) ::waitpid(leader_, nullptr, WNOHANG);
 }
 
 int front::run() {
@@ -116,11 +116,13 @@ bool front::wait_for_lock() {
         for (const report& told : what.reports) {
             if (told.what == report::kind::granted) {
                 acquired_at_ = boot_clock::now();
+                reached_ = true;
                 if (interrupted_ == 0) return true;
                 give_back();
                 return false;
             }
             if (told.what != report::kind::failed) continue;
+            reached_ = told.reached;
             if (interrupted_ == 0) {
                 say(told.text.data());
                 status_ = told.code;

@@ -27,6 +27,8 @@ public:
     void clear_away();
     // The command was stopped, or ran on, because of a loss and for no other reason.
     [[nodiscard]] bool ended_by_loss() const noexcept { return lost_at_work_ && !told_to_end_; }
+    // The service has been there.
+    [[nodiscard]] bool reached_service() const noexcept { return reached_; }
 
 private:
     // watching: it runs. told: SIGTERM was sent, SIGKILL follows at kill_at_. killing: SIGKILL was
@@ -74,6 +76,7 @@ private:
     time_point acquired_at_{};
     int status_ = 0;       // what the command ended with, or why it never began
     int interrupted_ = 0;  // the signal that ended our own waiting
+    bool reached_ = false;
     bool lost_ = false;
     bool lost_at_work_ = false;  // while the command ran
     bool told_to_end_ = false;   // by a signal of ours while the command ran

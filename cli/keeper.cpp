@@ -17,6 +17,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -253,14 +254,17 @@ int keeper::live(const service& where) {
                            : options_.label;
     settings.pid = ::getppid();  // the process that the shell knows
     if (options_.verbose) settings.log = [](std::string_view line) { say(line); };
+    std::optional<blocking::client> locks;
     try {
-        blocking::client locks(where, settings);
-        auto mine = take(locks);
+        locks.emplace(where, settings);
+        auto mine = take(*locks);
         grant(mine);
         hold(mine);
     } catch (const pawl::error& problem) {
         report failed{.what = report::kind::failed};
         failed.code = static_cast<int>(code_for(problem.reason()));
+        failed.reached = locks && locks->statistics().connections > 0;
+        locks.reset();  // a place in line is given up before the end is told
         say_goodbye(failed, problem.what());
     }
     return 0;

@@ -41,6 +41,7 @@ struct report {
     kind what = kind::failed;
     loss_reason why = loss_reason::none;
     release_result found = release_result::unknown;
+    bool reached = false;  // failed, but the service has been there
     std::int32_t code = 0;
     std::array<char, 1024> text{};
 };

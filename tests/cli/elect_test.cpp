@@ -133,6 +133,51 @@ TEST(Elect, AServiceThatGoesAwayIsWaitedFor) {
     only_forward(file);
 }
 
+// 1. One leads, two stands in line and has never led. 2. The server dies and stays away until two
+// has said so, and asked once more. 3. The server is back: somebody leads, and both are there.
+TEST(Elect, WhoStandsInLineWaitsForAServiceThatGoesAway) {
+    support::redis_server server;
+    const world here(server.url());
+    const auto file = here.file("terms");
+    const auto one = here.start(candidate(file));
+    ASSERT_TRUE(soon_terms(file, 1)) << one->err();
+    const auto two = here.start(candidate(file));
+    const auto waiters = [&] {
+        return std::stoi(from_json(here.run({"status", "x", "--json"}).out, "it['waiters']"));
+    };
+    ASSERT_TRUE(support::eventually([&] { return waiters() == 1; }));
+    server.kill9();
+    const auto lines = [&] {
+        const auto said = two->err();
+        return std::count(said.begin(), said.end(), '\n');
+    };
+    ASSERT_TRUE(support::eventually([&] { return lines() >= 2 || !two->running(); },
+                                    std::chrono::seconds(30)));
+    EXPECT_TRUE(two->running()) << two->err();
+    server.start(false);
+    ASSERT_TRUE(support::eventually([&] { return terms_in(file).size() >= 2 && waiters() == 1; },
+                                    std::chrono::seconds(60)))
+        << one->err() << two->err();
+    only_forward(file);
+    for (const auto* each : {&one, &two})
+        EXPECT_TRUE((*each)->running()) << (*each)->err();
+}
+
+// --wait counts while the service is away, too.
+TEST(Elect, StandsNoLongerThanItWasToldWhileTheServiceIsAway) {
+    support::redis_server server;
+    const world here(server.url());
+    const auto file = here.file("terms");
+    const auto one = here.start(candidate(file, "30s"));
+    ASSERT_TRUE(soon_terms(file, 1)) << one->err();
+    const auto two = here.start({"elect", "--wait", "4s", "x", "--", "true"});
+    ASSERT_TRUE(support::eventually([&] {
+        return std::stoi(from_json(here.run({"status", "x", "--json"}).out, "it['waiters']")) == 1;
+    }));
+    server.kill9();
+    EXPECT_EQ(two->wait().code, 69) << two->err();
+}
+
 TEST(Elect, EndsWithItsCommand) {
     const world here;
     EXPECT_EQ(here.run({"elect", "x", "--", "sh", "-c", "exit 7"}).code, 7);
