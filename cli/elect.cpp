@@ -42,7 +42,7 @@ int elect(const run_options& options) {
         // Who has been there rides out a service that is away; a mistyped URL shows at the first
         // try.
         reached = reached || term.reached_service();
-        const bool away = reached && status == static_cast<int>(exit_code::unreachable);
+        const bool away = reached && term.ended_unserved();
         if (!again && !away) return status;
         if (term.reached_service()) pauses.reset();
         if (again) stands_since = boot_clock::now();

@@ -126,6 +126,7 @@ bool front::wait_for_lock() {
             if (interrupted_ == 0) {
                 say(told.text.data());
                 status_ = told.code;
+                unserved_ = told.code == static_cast<int>(exit_code::unreachable);
             }
             return false;
         }

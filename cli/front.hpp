@@ -29,6 +29,8 @@ public:
     [[nodiscard]] bool ended_by_loss() const noexcept { return lost_at_work_ && !told_to_end_; }
     // The service has been there.
     [[nodiscard]] bool reached_service() const noexcept { return reached_; }
+    // No command was run, because the service could not be reached or could serve nobody.
+    [[nodiscard]] bool ended_unserved() const noexcept { return unserved_; }
 
 private:
     // watching: it runs. told: SIGTERM was sent, SIGKILL follows at kill_at_. killing: SIGKILL was
@@ -77,6 +79,7 @@ private:
     int status_ = 0;       // what the command ended with, or why it never began
     int interrupted_ = 0;  // the signal that ended our own waiting
     bool reached_ = false;
+    bool unserved_ = false;
     bool lost_ = false;
     bool lost_at_work_ = false;  // while the command ran
     bool told_to_end_ = false;   // by a signal of ours while the command ran

@@ -35,7 +35,7 @@ void step_aside(int channel) {
     sigset_t all;
     ::sigfillset(&all);
     ::sigprocmask(SIG_SETMASK, &all, nullptr);
-    ::prctl(PR_SET_NAME, "lock-keeper");
+    ::prctl(PR_SET_NAME, keeper_name);
     const descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
     ::dup2(nothing.get(), STDIN_FILENO);
     ::dup2(nothing.get(), STDOUT_FILENO);

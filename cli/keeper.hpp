@@ -20,6 +20,9 @@
 
 namespace pawl::cli {
 
+// As others see the keeper's process.
+inline constexpr const char* keeper_name = "lock-keeper";
+
 // In memory that both processes have mapped.
 struct shared_state {
     std::atomic<std::int64_t> safe_until{0};  // CLOCK_BOOTTIME, ns; the keeper writes it

@@ -183,6 +183,9 @@ TEST(Elect, EndsWithItsCommand) {
     EXPECT_EQ(here.run({"elect", "x", "--", "sh", "-c", "exit 7"}).code, 7);
     EXPECT_EQ(here.run({"status", "x"}).code, 1) << "it has resigned";
     EXPECT_EQ(here.run({"elect", "x", "--", "no-such-command"}).code, 127);
+    const auto as_if_away = here.run({"elect", "x", "--", "sh", "-c", "echo ran; exit 69"});
+    EXPECT_EQ(as_if_away.code, 69);
+    EXPECT_EQ(as_if_away.out, "ran\n");
 }
 
 TEST(Elect, SaysWhatIsWrong) {
