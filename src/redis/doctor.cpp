@@ -39,16 +39,19 @@ finding replication(const std::string& info) {
             "check the token"};
 }
 
-guarantee_row guarantees(bool durable, bool always, bool replicated) {
+// `policy` as appendfsync has it; empty: not readable.
+guarantee_row guarantees(bool aof, const std::string& policy, bool replicated) {
+    const bool always = aof && policy == "always";
     guarantee_row row;
-    row.backend = !durable ? "Redis, no persistence"
-                  : always ? "Redis, AOF always"
-                           : "Redis, AOF everysec";
+    row.backend = !aof             ? "Redis, no persistence"
+                  : policy.empty() ? "Redis, AOF, fsync unknown"
+                                   : "Redis, AOF " + (policy == "no" ? "without fsync" : policy);
     row.holder_crash = "holds, after the ttl";
     row.holder_pause = "holds for holders that stop when told";
-    row.server_crash = !durable ? "can break: the lock is forgotten"
-                       : always ? "holds"
-                                : "can break on power loss";
+    row.server_crash = !aof             ? "can break: the lock is forgotten"
+                       : always         ? "holds"
+                       : policy == "no" ? "can break on power loss: tens of seconds are forgotten"
+                                        : "can break on power loss";
     row.failover = replicated ? "can break: a replica may not know the lock" : "does not apply";
     row.partition = "holds for holders that stop when told";
     row.clock_jump = "can break";
@@ -70,9 +73,15 @@ finding persistence(bool aof, const std::string& policy) {
                 "resource check the token"};
     if (policy == "always")
         return {grade::good, "persistence", "append-only file, fsync always", ""};
-    return {grade::note, "persistence",
-            "append-only file, fsync " + (policy.empty() ? "unknown" : policy),
-            "a power loss may forget the last second; appendfsync always does not"};
+    if (policy == "everysec")
+        return {grade::note, "persistence", "append-only file, fsync everysec",
+                "a power loss may forget the last second; appendfsync always does not"};
+    if (policy.empty())
+        return {grade::note, "persistence", "append-only file, fsync not readable",
+                "allow the user CONFIG GET, to see how much a power loss may forget"};
+    return {grade::warning, "persistence", "append-only file, fsync " + policy,
+            "a power loss may forget the last tens of seconds, as the kernel decides; appendfsync "
+            "everysec forgets one second at most, always nothing"};
 }
 
 void add_clock(std::vector<finding>& all, std::vector<duration> trips, duration offset) {
@@ -120,7 +129,7 @@ asio::awaitable<examination> examine_server(link& over, runtime& time, const opt
     all.push_back(persistence(aof, policy));
     const auto replicas = co_await info(over, "replication", soon());
     const bool replicated = number(info_field(replicas, "connected_slaves")) > 0;
-    report.guarantees = guarantees(aof, policy == "always", replicated);
+    report.guarantees = guarantees(aof, policy, replicated);
     all.push_back(replication(replicas));
     if (info_field(replicas, "role").empty())
         all.back() = {grade::note, "replicas", "not readable", "allow the user INFO"};

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <array>
 #include <fstream>
 #include <regex>
 
@@ -151,6 +152,39 @@ TEST(Tools, DoctorExaminesAndAdvises) {
     EXPECT_EQ(from_json(found.out, "it['service']"), sick.url() + "/0");
     EXPECT_NE(here.run({"doctor"}).out.find("What to change"), std::string::npos);
     EXPECT_EQ(world().run({"doctor"}).code, 0) << "the embedded default is sound";
+}
+
+struct fsync_case {
+    const char* policy;
+    const char* row;
+    const char* grade;
+    const char* forgets;
+};
+
+TEST(Tools, DoctorKnowsHowOftenTheServerWritesToTheDisk) {
+    const std::array cases{
+        fsync_case{"always", "Redis, AOF always", "good", ""},
+        fsync_case{"everysec", "Redis, AOF everysec", "note", "the last second"},
+        fsync_case{"no", "Redis, AOF without fsync", "warning", "tens of seconds"}};
+    for (const auto& each : cases) {
+        support::redis_server server(
+            {.config = {"appendonly yes", std::string("appendfsync ") + each.policy}});
+        const auto found = world(server.url()).run({"doctor", "--json"});
+        EXPECT_EQ(found.code, 0) << found.err;
+        EXPECT_EQ(from_json(found.out, "it['guarantees']['backend']"), each.row);
+        const std::string finding = "[f for f in it['findings'] if f['topic'] == 'persistence'][0]";
+        EXPECT_EQ(from_json(found.out, finding + "['grade']"), each.grade);
+        const auto advice = from_json(found.out, finding + "['advice']");
+        EXPECT_NE(advice.find(each.forgets), std::string::npos) << advice;
+    }
+}
+
+TEST(Tools, DoctorWhoMayNotAskSaysSo) {
+    support::redis_server server(
+        {.config = {"appendonly yes", "user default on nopass ~* &* +@all -config"}});
+    const auto found = world(server.url()).run({"doctor", "--json"});
+    EXPECT_EQ(from_json(found.out, "it['guarantees']['backend']"), "Redis, AOF, fsync unknown");
+    EXPECT_NE(found.out.find("allow the user CONFIG GET"), std::string::npos) << found.out;
 }
 
 TEST(Tools, DoctorSaysWhatAFailoverDoes) {
