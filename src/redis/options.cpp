@@ -9,6 +9,7 @@
 
 #include <pawl/error.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -96,6 +97,23 @@ error without_tls(const std::string& option) {
                                   ", which is of no use here."};
 }
 
+// Of no use is what is given at all: the usual value, too.
+void check_layout(key_layout layout, bool name_space_given, bool object_given) {
+    if (layout == key_layout::redisson && name_space_given)
+        throw error(errc::bad_option,
+                    "Redisson's layout has no namespace; leave it out, or set the key template "
+                    "(key=PREFIX:{name}) as the NameMapper of the Java side does.");
+    if (layout != key_layout::redisson && object_given)
+        throw error(
+            errc::bad_option,
+            "Only Redisson's layout has objects; add layout=redisson, or leave out object.");
+}
+
+bool has(const core::url& url, std::string_view option) {
+    return std::ranges::any_of(url.options,
+                               [option](const auto& one) { return one.first == option; });
+}
+
 std::string known_options(const options& where) {
     const std::string all =
         "namespace, key, layout, object, password_file, password_env, connect_timeout_ms";
@@ -155,14 +173,8 @@ std::uint32_t database(const std::string& path) {
 
 void check(const options& where) {
     const key_scheme keys(where.name_space, where.key);
-    if (where.layout == key_layout::redisson && where.name_space != options{}.name_space)
-        throw error(errc::bad_option,
-                    "Redisson's layout has no namespace; leave it out, or set the key template "
-                    "(key=PREFIX:{name}) as the NameMapper of the Java side does.");
-    if (where.layout != key_layout::redisson && where.object != redisson_object::lock)
-        throw error(
-            errc::bad_option,
-            "Only Redisson's layout has objects; add layout=redisson, or leave out object.");
+    const options usual;
+    check_layout(where.layout, where.name_space != usual.name_space, where.object != usual.object);
     if (where.unix_socket.empty() && where.host.empty())
         throw error(errc::bad_option, "The URL names no host; write redis://localhost.");
     if (where.unix_socket.size() > 107)
@@ -222,6 +234,7 @@ service at(std::string_view text) {
         else
             apply(where, name, value);
     }
+    check_layout(where.layout, has(url, "namespace"), has(url, "object"));
     return at(std::move(where));
 }
 

@@ -60,6 +60,26 @@ TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
         EXPECT_THROW(static_cast<void>(redis::at(redis::options{.tls = set})), error);
 }
 
+// Also with the value that is the usual one: whoever writes it believes that it does something.
+TEST(Urls, HaveNoOptionsOfAnotherLayout) {
+    for (const std::string url : {"redis://h?", "rediss://h?", "redis+unix:///s?"}) {
+        for (const std::string option :
+             {"object=lock", "object=readwrite", "object=lock&layout=native"}) {
+            const auto refused = refusal_of(url + option);
+            EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
+            EXPECT_TRUE(says(refused, "Only Redisson's layout has objects; ")) << refused.what();
+        }
+        for (const std::string option : {"namespace=pawl", "namespace=shop"}) {
+            const auto refused = refusal_of(url + "layout=redisson&" + option);
+            EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
+            EXPECT_TRUE(says(refused, "Redisson's layout has no namespace; ")) << refused.what();
+        }
+        for (const std::string good : {"object=lock&layout=redisson", "layout=native",
+                                       "namespace=pawl", "layout=native&namespace=pawl"})
+            EXPECT_NO_THROW(static_cast<void>(from_url(url + good))) << good;
+    }
+}
+
 TEST(Urls, HaveOnePasswordAtMost) {
     ASSERT_EQ(::setenv("PAWL_UNIT_PASSWORD", "hunter2", 1), 0);
     for (const std::string_view bad :
