@@ -33,6 +33,7 @@ struct arguments {
     std::optional<std::string> permits;
     bool shared = false;
     bool fair = false;
+    bool no_token = false;
     bool verbose = false;
     bool json = false;
     bool names_only = false;

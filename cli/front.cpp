@@ -152,20 +152,23 @@ bool front::wait_for_lock() {
 std::vector<std::string> front::environment() const {
     auto removed = where_.secret_variables;
     removed.emplace_back("PAWL_URL_FILE");
-    for (auto& each : variables_beginning_with("PAWL_ALSO"))  // those of a `pawl run` around us
+    // Those of a `pawl run` around us.
+    removed.emplace_back("PAWL_TOKEN");
+    for (auto& each : variables_beginning_with("PAWL_ALSO"))
         removed.push_back(std::move(each));
     const auto token = [this](std::size_t which) {
         return to_string(fencing_token(shared_->tokens.at(which)));
     };
-    std::vector<std::string> added{"PAWL_NAME=" + options_.name, "PAWL_TOKEN=" + token(0),
+    std::vector<std::string> added{"PAWL_NAME=" + options_.name,
                                    "PAWL_SAFE_UNTIL=" + seconds_of(deadline()),
                                    "PAWL_URL=" + where_.url};
+    if (options_.fenced) added.push_back("PAWL_TOKEN=" + token(0));
     const auto others = options_.also.size();
     if (others > 0) added.push_back("PAWL_ALSO=" + std::to_string(others));
     for (std::size_t i = 1; i <= others; ++i) {
         const auto one = "PAWL_ALSO_" + std::to_string(i);
         added.push_back(one + "_NAME=" + options_.also[i - 1]);
-        added.push_back(one + "_TOKEN=" + token(i));
+        if (options_.fenced) added.push_back(one + "_TOKEN=" + token(i));
     }
     return environment_with(removed, added);
 }

@@ -219,6 +219,7 @@ blocking::held_locks keeper::take(blocking::client& locks) {
                        .wait = options_.wait,
                        .max_hold = several ? forever : options_.max_hold,
                        .mode = options_.mode,
+                       .fenced = options_.fenced,
                        .fair = options_.fair,
                        .permits = options_.permits,
                        .of = options_.of};

@@ -74,6 +74,7 @@ run_options to_run(const arguments& from) {
     take_mode(to, from);
     check_others(to);
     to.fair = from.fair;
+    to.fenced = !from.no_token;
     to.ttl = finite_option("--ttl", from.ttl);
     to.wait = duration_option("--wait", from.wait);
     to.max_hold = duration_option("--max-hold", from.max_hold);
@@ -123,6 +124,8 @@ void add_run(CLI::App& app, arguments& from, action& chosen) {
                      "K of the N permits of a semaphore; K alone: of as many as the service has")
         ->type_name("K/N");
     verb->add_flag("--fair", from.fair, "Strictly in the order of asking, over all processes");
+    verb->add_flag("--no-token", from.no_token,
+                   "Take no fencing token: nothing is counted, and PAWL_TOKEN is not set");
     verb->add_option("--also", from.also, "Another lock: all of them or none; may be repeated")
         ->type_name("NAME")
         ->allow_extra_args(false);

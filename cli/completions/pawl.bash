@@ -73,8 +73,8 @@ _pawl() {
     local options="$place --help"
     case ${COMP_WORDS[1]} in
         run)
-            options+=' --shared --permits --fair --also --ttl --wait --max-hold --min-hold'
-            options+=' --on-loss --label --verbose --'
+            options+=' --shared --permits --fair --no-token --also --ttl --wait'
+            options+=' --max-hold --min-hold --on-loss --label --verbose --'
             ;;
         elect) options+=' --ttl --wait --max-hold --label --verbose --' ;;
         status | doctor) options+=' --json' ;;

@@ -54,6 +54,8 @@ complete -c pawl -n "__fish_seen_subcommand_from run" \
 complete -c pawl -n "__fish_seen_subcommand_from run" \
     -l fair -d 'Strictly in the order of asking'
 complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l no-token -d 'Take no fencing token'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
     -l also -x -a '(__pawl_names)' -d 'Another lock, all or none'
 complete -c pawl -n "__fish_seen_subcommand_from run" \
     -l min-hold -x -a '10s 1min' -d 'Keep the lock at least this long'

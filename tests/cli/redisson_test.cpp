@@ -11,6 +11,16 @@ namespace {
 
 using namespace cli_test;
 
+// FencedLock's counter has no end, so many names leave many. A plain RLock has none.
+TEST(RedissonLocks, LeaveNothingBehindWithoutTokens) {
+    support::redis_server server;
+    const world here(server.url("?layout=redisson"));
+    EXPECT_EQ(here.run({"run", "--no-token", "x", "--also", "y", "--", "true"}).code, 0);
+    EXPECT_EQ(server.keys(), std::vector<std::string>{});
+    EXPECT_EQ(here.run({"run", "x", "--", "true"}).code, 0);
+    EXPECT_EQ(server.keys().size(), 1U) << "the counter";
+}
+
 class RedissonPermits : public ::testing::Test {
 protected:
     [[nodiscard]] static std::string status(const world& at, const std::string& name) {

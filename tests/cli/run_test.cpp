@@ -56,6 +56,17 @@ TEST(Run, TellsTheCommandWhatItHolds) {
     EXPECT_LT(std::stod(until), static_cast<double>(boot_time()) / 1e9 + 20);
 }
 
+TEST(Run, WithoutATokenTheCommandHasNoneOfAnybody) {
+    const world here;
+    const words tokens{"--", "sh", "-c", "env | grep -c TOKEN"};
+    EXPECT_EQ(here.run(words{"run", "x", "--also", "y"} + tokens).out, "2\n");
+    EXPECT_EQ(here.run(words{"run", "--no-token", "x", "--also", "y"} + tokens,
+                       {{"PAWL_TOKEN", "7"}, {"PAWL_ALSO_1_TOKEN", "7"}})
+                  .out,
+              "0\n");
+    EXPECT_EQ(here.run({"elect", "--no-token", "x", "--", "true"}).code, 64) << "its term";
+}
+
 TEST(Run, TheTokenGrowsFromHoldToHold) {
     const world here;
     std::uint64_t before = 0;
