@@ -130,8 +130,12 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     } while (cursor != "0");
     std::vector<lock_info> found;
     for (const auto& name : names) {
-        auto one = co_await inspect(name);
-        if (one.held_by) found.push_back(std::move(one));
+        try {
+            auto one = co_await inspect(name);
+            if (one.held_by) found.push_back(std::move(one));
+        } catch (const error& e) {
+            if (e.reason() != errc::wrong_type) throw;  // of another program
+        }
     }
     co_return found;
 }

@@ -2,6 +2,8 @@
 // NX PX. And the other ways to reach a server: sockets, databases, namespaces.
 #include "scene.hpp"
 
+#include <algorithm>
+
 namespace {
 
 using namespace chaos;
@@ -105,6 +107,25 @@ TEST_F(Foreign, HoldersAreShownWithoutAName) {
     ASSERT_TRUE(found.held_by.has_value());
     EXPECT_TRUE(found.held_by->host.empty());
     EXPECT_GT(found.held_by->remaining, 50s);
+}
+
+// A list beside one lock and a hash beside another: of these alone nothing is known.
+TEST_F(Foreign, DataBesideALockLeavesTheOthersListed) {
+    client locks = direct("?key={name}"), own = direct();
+    ASSERT_TRUE(take("odd", "theirs", 60000));
+    (void)server.ask({"LPUSH", "pawl:x:{odd}:q", "z"});
+    (void)server.ask({"SET", "pawl:{odd}", "theirs"});
+    (void)server.ask({"HSET", "pawl:{odd}:f", "z", "1"});
+    auto one = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    auto two = own.acquire("it", {.ttl = long_ttl, .wait = patience});
+    for (client* each : {&locks, &own}) {
+        const auto found = each->list("");
+        ASSERT_GE(found.size(), 1U);
+        EXPECT_EQ(std::ranges::count(found, "it", &pawl::lock_info::name), 1);
+        EXPECT_EQ(std::ranges::count(found, "odd", &pawl::lock_info::name), 0);
+        const auto what = failure_of([&] { (void)each->inspect("odd"); });
+        EXPECT_TRUE(what && what->reason == errc::wrong_type);
+    }
 }
 
 TEST_F(Foreign, WaysToTheServerAreOneLock) {
