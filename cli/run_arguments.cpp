@@ -124,8 +124,7 @@ void add_run(CLI::App& app, arguments& from, action& chosen) {
                      "K of the N permits of a semaphore; K alone: of as many as the service has")
         ->type_name("K/N");
     verb->add_flag("--fair", from.fair, "Strictly in the order of asking, over all processes");
-    verb->add_flag("--no-token", from.no_token,
-                   "Take no fencing token: nothing is counted, and PAWL_TOKEN is not set");
+    verb->add_flag("--no-token", from.no_token, "Take no fencing token; PAWL_TOKEN is not set");
     verb->add_option("--also", from.also, "Another lock: all of them or none; may be repeated")
         ->type_name("NAME")
         ->allow_extra_args(false);

@@ -108,7 +108,9 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     const auto left = answer.items[1].number;
     // A lock of another library may have no end.
     who.remaining = left < 0 ? forever : std::chrono::milliseconds(left);
-    who.token = fencing_token(unsigned_number(answer.items[2]));
+    // Where others share the key, the counter may be of an earlier hold.
+    if (is_pawls(who) || !scheme_.shared_with_others())
+        who.token = fencing_token(unsigned_number(answer.items[2]));
     found.held_by = std::move(who);
     co_return found;
 }

@@ -68,4 +68,9 @@ holder read_value(std::string_view value) {
     return who;
 }
 
+// Each of ours says since when.
+bool is_pawls(const holder& who) noexcept {
+    return who.since != std::chrono::system_clock::time_point{};
+}
+
 }  // namespace pawl::redis

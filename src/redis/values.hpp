@@ -15,5 +15,7 @@ namespace pawl::redis {
 [[nodiscard]] std::string value_of(std::string_view prefix, std::int64_t since_ms);
 // Who is behind a value; only `owner` is set when it is another library's.
 [[nodiscard]] holder read_value(std::string_view value);
+// Whether read_value knew it.
+[[nodiscard]] bool is_pawls(const holder& who) noexcept;
 
 }  // namespace pawl::redis

@@ -109,6 +109,29 @@ TEST_F(Foreign, HoldersAreShownWithoutAName) {
     EXPECT_GT(found.held_by->remaining, 50s);
 }
 
+// The token was that of the hold before: a resource refuses who would come with it.
+TEST_F(Foreign, HoldersAreShownWithoutOurToken) {
+    client locks = direct("?key={name}");
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    const auto token_shown = [&] { return locks.inspect("it").held_by.value().token; };
+    EXPECT_EQ(token_shown(), lock.token());
+    EXPECT_EQ(lock.release(), release_result::released);
+    for (const std::string value : {"theirs", "a;b;c;d;e;f", "a;b;1;d;e;f"}) {
+        ASSERT_TRUE(take("it", value, 60000));
+        EXPECT_FALSE(token_shown()) << value;
+        EXPECT_FALSE(locks.list("it").at(0).held_by->token) << value;
+        ASSERT_TRUE(give_back("it", value));
+    }
+}
+
+// Without a template nobody else uses the key: a value of the caller's own did count.
+TEST_F(Foreign, ChosenValuesOfOurOwnKeysHaveTheirToken) {
+    client locks = direct();
+    auto lock = locks.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
+    ASSERT_TRUE(lock.token());
+    EXPECT_EQ(locks.inspect("it").held_by.value().token, lock.token());
+}
+
 // A list beside one lock and a hash beside another: of these alone nothing is known.
 TEST_F(Foreign, DataBesideALockLeavesTheOthersListed) {
     client locks = direct("?key={name}"), own = direct();
