@@ -9,9 +9,7 @@
 #include <pawl/thread_holds.hpp>
 
 #include <chrono>
-#include <mutex>
 #include <string>
-#include <thread>
 
 namespace pawl::blocking {
 
@@ -57,6 +55,8 @@ public:
 };
 
 // *TimedLockable*, re-entrant per thread: a nested lock costs no round trip and has the same token.
+// After a loss a nested lock, or a try of one, throws errc::lost, until the thread has unlocked as
+// often as it had locked; another thread may have the lock by then.
 class recursive_mutex {
 public:
     recursive_mutex(client& locks, std::string name, lock_options options = {});
@@ -74,18 +74,16 @@ public:
     }
 
     // For the owner, between lock and unlock; errc::bad_option in a thread that has no hold.
-    [[nodiscard]] fencing_token token() const { return inner_.token(); }
-    [[nodiscard]] std::stop_token lost() const { return inner_.lost(); }
+    [[nodiscard]] fencing_token token() const { return holds_.held(name_).token(); }
+    [[nodiscard]] std::stop_token lost() const { return holds_.held(name_).lost(); }
 
 private:
     bool lock_for(duration wait);
-    bool nested();
-    bool entered(bool yes);
 
-    timed_mutex inner_;
-    std::mutex guard_;  // of the two below
-    std::thread::id owner_;
-    std::size_t depth_ = 0;
+    client* locks_;
+    std::string name_;
+    lock_options options_;
+    thread_holds holds_;  // several after a loss, each as deep as its thread is
 };
 
 }  // namespace pawl::blocking

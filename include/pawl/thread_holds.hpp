@@ -19,6 +19,10 @@ public:
     bool acquire(client& locks, const std::string& name, lock_options options, duration wait);
     // Out of here: the calling thread's, else the oldest of another thread, else an empty one.
     [[nodiscard]] held_lock take() noexcept;
+    // The calling thread's once more; false: it has none. Throws errc::lost when that has ended.
+    bool enter_again(const std::string& name);
+    // Out of here with the last leaving of the calling thread; else an empty one.
+    [[nodiscard]] held_lock leave() noexcept;
     // Valid until the calling thread takes it; an empty one where it has none.
     [[nodiscard]] held_lock& mine() noexcept;
     [[nodiscard]] const held_lock& mine() const noexcept;
@@ -29,6 +33,7 @@ private:
     struct entry {
         std::thread::id of;
         held_lock lock;
+        std::size_t depth = 1;  // how often its thread has entered
     };
 
     mutable std::mutex guard_;

@@ -143,6 +143,43 @@ void a_recursive_mutex_is_its_threads(fixture& of) {
     require(static_cast<bool>(next), "the last unlock did not free the lock");
 }
 
+// A: lock, lock | loss | B: lock, lock | A: a third lock is refused, unlock, unlock | B: still
+// alone, unlock, unlock | free. Neither thread's unlock counts for the other.
+void a_lost_recursive_mutex_is_each_threads_own(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), eyes(here.where);
+    recursive_mutex it(locks, "it", {.ttl = 6s});  // where losses are not pushed, a renewal tells
+    it.lock();
+    it.lock();
+    const std::stop_token lost = it.lost();
+    require(eyes.force_release("it"), "force_release of a held lock said that nobody had it");
+    require(eventually([&] { return lost.stop_requested(); }), "the loss was not noticed");
+    require_equal(failure_of([&] { it.lock(); }), errc::lost, "a nested lock after the loss");
+    require_equal(failure_of([&] { (void)it.try_lock(); }), errc::lost, "a nested try_lock then");
+    std::atomic<bool> entered = false, unlocked = false;
+    aside next([&] {
+        it.lock();
+        it.lock();
+        entered = true;
+        require(eventually([&] { return unlocked.load(); }), "the loser never unlocked");
+        it.unlock();
+        require(!it.lost().stop_requested(), "the next one's hold after the loser's unlock");
+        require(it.try_lock_for(soon), "the next one cannot enter again");
+        it.unlock();
+        require(!is_free(eyes, "it"), "an inner unlock freed the next one's lock");
+        it.unlock();
+    });
+    require(eventually([&] { return entered.load(); }), "the next one does not get it");
+    require_equal(failure_of([&] { it.lock(); }), errc::lost, "a nested lock beside the next one");
+    it.unlock();
+    it.unlock();
+    unlocked = true;
+    next.get_soon("the next one's turn");
+    require(is_free(eyes, "it"), "the lock is held after all unlocked it");
+    require(it.try_lock(), "the loser cannot have it again");
+    it.unlock();
+}
+
 void unlock_after_a_loss_does_nothing(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where), other(here.where);
@@ -164,6 +201,8 @@ constexpr promise list[] = {
     {"std_lock_backs_off", everybody, std_lock_backs_off},
     {"a_timed_mutex_waits_for_its_time", everybody, a_timed_mutex_waits_for_its_time},
     {"a_recursive_mutex_is_its_threads", everybody, a_recursive_mutex_is_its_threads},
+    {"a_lost_recursive_mutex_is_each_threads_own", everybody,
+     a_lost_recursive_mutex_is_each_threads_own},
     {"unlock_after_a_loss_does_nothing", everybody, unlock_after_a_loss_does_nothing},
 };
 

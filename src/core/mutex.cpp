@@ -16,38 +16,20 @@ void mutex::unlock() noexcept {
 }
 
 recursive_mutex::recursive_mutex(client& locks, std::string name, lock_options options)
-    : inner_(locks, std::move(name), options) {}
-
-bool recursive_mutex::nested() {
-    const std::lock_guard lock(guard_);
-    if (depth_ == 0 || owner_ != std::this_thread::get_id()) return false;
-    ++depth_;
-    return true;
-}
+    : locks_(&locks), name_(std::move(name)), options_(options) {}
 
 void recursive_mutex::lock() { lock_for(forever); }
 
-bool recursive_mutex::try_lock() { return nested() || entered(inner_.try_lock()); }
-
-bool recursive_mutex::lock_for(duration wait) {
-    return nested() || entered(inner_.try_lock_for(wait));
+bool recursive_mutex::try_lock() {
+    return holds_.enter_again(name_) || holds_.try_acquire(*locks_, name_, options_);
 }
 
-bool recursive_mutex::entered(bool yes) {
-    if (!yes) return false;
-    const std::lock_guard lock(guard_);
-    owner_ = std::this_thread::get_id();
-    depth_ = 1;
-    return true;
+bool recursive_mutex::lock_for(duration wait) {
+    return holds_.enter_again(name_) || holds_.acquire(*locks_, name_, options_, wait);
 }
 
 void recursive_mutex::unlock() noexcept {
-    {
-        const std::lock_guard lock(guard_);
-        if (--depth_ > 0) return;
-        owner_ = {};
-    }
-    inner_.unlock();
+    if (auto mine = holds_.leave()) mine.release();
 }
 
 }  // namespace pawl::blocking

@@ -49,6 +49,27 @@ held_lock thread_holds::take() noexcept {
     return mine;
 }
 
+bool thread_holds::enter_again(const std::string& name) {
+    const std::lock_guard lock(guard_);
+    const auto found = find_own(all_);
+    if (found == all_.end()) return false;
+    if (!found->lock.owns_lock())
+        throw error(errc::lost, "The lock '" + name +
+                                    "' was lost while this thread held it; unlock it as often as "
+                                    "it was locked before it asks again.");
+    ++found->depth;
+    return true;
+}
+
+held_lock thread_holds::leave() noexcept {
+    const std::lock_guard lock(guard_);
+    const auto found = find_own(all_);
+    if (found == all_.end() || --found->depth > 0) return {};
+    held_lock mine = std::move(found->lock);
+    all_.erase(found);
+    return mine;
+}
+
 held_lock& thread_holds::mine() noexcept {
     const std::lock_guard lock(guard_);
     const auto found = find_own(all_);
