@@ -7,6 +7,7 @@
 
 #include <pawl/blocking.hpp>
 #include <pawl/latch_options.hpp>
+#include <pawl/wait_time.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -37,12 +38,12 @@ public:
     template <class Rep, class Period>
     [[nodiscard]] bool wait_for(const std::chrono::duration<Rep, Period>& wait,
                                 std::stop_token cancel = {}) {
-        return wait_up_to(std::chrono::ceil<duration>(wait), std::move(cancel));
+        return wait_up_to(wait_time(wait), std::move(cancel));
     }
     template <class Clock, class Duration>
     [[nodiscard]] bool wait_until(const std::chrono::time_point<Clock, Duration>& when,
                                   std::stop_token cancel = {}) {
-        return wait_for(when - Clock::now(), std::move(cancel));
+        return wait_for(wait_until_time(when), std::move(cancel));
     }
     // Takes one off, then waits for the rest.
     void arrive_and_wait(std::stop_token cancel = {});
@@ -74,12 +75,12 @@ public:
     template <class Rep, class Period>
     [[nodiscard]] bool wait_for(phase turn, const std::chrono::duration<Rep, Period>& wait,
                                 std::stop_token cancel = {}) {
-        return wait_up_to(turn, std::chrono::ceil<duration>(wait), std::move(cancel));
+        return wait_up_to(turn, wait_time(wait), std::move(cancel));
     }
     template <class Clock, class Duration>
     [[nodiscard]] bool wait_until(phase turn, const std::chrono::time_point<Clock, Duration>& when,
                                   std::stop_token cancel = {}) {
-        return wait_for(turn, when - Clock::now(), std::move(cancel));
+        return wait_for(turn, wait_until_time(when), std::move(cancel));
     }
     void arrive_and_wait(std::stop_token cancel = {}) { wait(arrive(), std::move(cancel)); }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <pawl/thread_holds.hpp>
+#include <pawl/wait_time.hpp>
 
 #include <chrono>
 #include <string>
@@ -46,11 +47,11 @@ public:
 
     template <class Rep, class Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-        return lock_for(std::chrono::ceil<duration>(wait));
+        return lock_for(wait_time(wait));
     }
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return lock_for(std::chrono::ceil<duration>(when - Clock::now()));
+        return lock_for(wait_until_time(when));
     }
 };
 
@@ -66,11 +67,11 @@ public:
     void unlock() noexcept;
     template <class Rep, class Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-        return lock_for(std::chrono::ceil<duration>(wait));
+        return lock_for(wait_time(wait));
     }
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return lock_for(std::chrono::ceil<duration>(when - Clock::now()));
+        return lock_for(wait_until_time(when));
     }
 
     // For the owner, between lock and unlock; errc::bad_option in a thread that has no hold.

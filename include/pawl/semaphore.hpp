@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pawl/thread_holds.hpp>
+#include <pawl/wait_time.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -26,11 +27,11 @@ public:
     bool try_acquire();
     template <class Rep, class Period>
     bool try_acquire_for(const std::chrono::duration<Rep, Period>& wait) {
-        return acquire_for(std::chrono::ceil<duration>(wait));
+        return acquire_for(wait_time(wait));
     }
     template <class Clock, class Duration>
     bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return try_acquire_for(when - Clock::now());
+        return try_acquire_for(wait_until_time(when));
     }
     // Gives one back: the newest that the calling thread acquired, else another thread's oldest.
     // One that was lost counts, and is no error. Does nothing where none was acquired here.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <pawl/thread_holds.hpp>
+#include <pawl/wait_time.hpp>
 
 #include <chrono>
 #include <string>
@@ -56,19 +57,19 @@ public:
 
     template <class Rep, class Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-        return lock_for(lock_mode::exclusive, std::chrono::ceil<duration>(wait));
+        return lock_for(lock_mode::exclusive, wait_time(wait));
     }
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return try_lock_for(when - Clock::now());
+        return try_lock_for(wait_until_time(when));
     }
     template <class Rep, class Period>
     bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait) {
-        return lock_for(lock_mode::shared, std::chrono::ceil<duration>(wait));
+        return lock_for(lock_mode::shared, wait_time(wait));
     }
     template <class Clock, class Duration>
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return try_lock_shared_for(when - Clock::now());
+        return try_lock_shared_for(wait_until_time(when));
     }
 };
 

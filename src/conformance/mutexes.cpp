@@ -124,6 +124,29 @@ void a_timed_mutex_waits_for_its_time(fixture& of) {
     same.unlock();
 }
 
+// Longer than nanoseconds can say: such a wait must not become none.
+void a_huge_wait_is_a_wait(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    timed_mutex it(locks, "it", {.ttl = long_ttl});
+    using hours_of_system = std::chrono::time_point<std::chrono::system_clock, std::chrono::hours>;
+    const std::function<bool()> waits[] = {
+        [&] { return it.try_lock_for(std::chrono::hours::max()); },
+        [&] { return it.try_lock_for(std::chrono::duration<double>(1e12)); },
+        [&] { return it.try_lock_until(hours_of_system::max()); },
+    };
+    for (const auto& wait : waits) {
+        auto hold = other.acquire("it", {.ttl = long_ttl});
+        aside waiter([&] {
+            require(wait(), "a huge wait ended without the lock");
+            it.unlock();
+        });
+        require(!of.promised().one_line || has_waiters(other, "it", 1), "who waits is not seen");
+        (void)hold.release();
+        waiter.get_soon("the turn of a huge wait");
+    }
+}
+
 void a_recursive_mutex_is_its_threads(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where), other(here.where);
@@ -200,6 +223,7 @@ constexpr promise list[] = {
     {"scoped_lock_takes_several", everybody, scoped_lock_takes_several},
     {"std_lock_backs_off", everybody, std_lock_backs_off},
     {"a_timed_mutex_waits_for_its_time", everybody, a_timed_mutex_waits_for_its_time},
+    {"a_huge_wait_is_a_wait", everybody, a_huge_wait_is_a_wait},
     {"a_recursive_mutex_is_its_threads", everybody, a_recursive_mutex_is_its_threads},
     {"a_lost_recursive_mutex_is_each_threads_own", everybody,
      a_lost_recursive_mutex_is_each_threads_own},
