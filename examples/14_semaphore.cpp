@@ -1,6 +1,6 @@
-// At most three at the slow printer, in all processes together. Coroutines say so in the options,
-// threads have a class for it. Usage: 14_semaphore [URL]
-#include <pawl/client.hpp>
+// At most three at the slow printer, in all processes together: for coroutines and for threads.
+// Usage: 14_semaphore [URL]
+#include <pawl/blocking_semaphore.hpp>
 #include <pawl/semaphore.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -20,10 +20,8 @@ struct printer {
     int most = 0;
 };
 
-asio::awaitable<void> print(pawl::client& locks, printer& slow) {
-    const pawl::lock_options one_of_three{
-        .ttl = 10s, .wait = 1min, .mode = pawl::lock_mode::permits, .permits = 1, .of = 3};
-    auto permit = co_await locks.async_acquire("printer", one_of_three, asio::use_awaitable);
+asio::awaitable<void> print(pawl::semaphore permits, printer& slow) {
+    auto permit = co_await permits.async_acquire(1, asio::use_awaitable);
     slow.most = std::max(slow.most, ++slow.inside);
     co_await asio::post(asio::use_awaitable);  // others run here, two of them at the printer
     --slow.inside;
@@ -36,9 +34,10 @@ int main(int argc, char** argv) {
     {
         asio::io_context loop;
         pawl::client locks(loop.get_executor(), where);
+        const pawl::semaphore permits(locks, "printer", 3, {.ttl = 10s, .wait = 1min});
         int done = 0;
         for (int i = 0; i < 20; ++i) {
-            asio::co_spawn(loop, print(locks, slow), [&](std::exception_ptr failed) {
+            asio::co_spawn(loop, print(permits, slow), [&](std::exception_ptr failed) {
                 if (failed) std::rethrow_exception(failed);
                 if (++done == 20) loop.stop();  // the client would keep it busy for ever
             });

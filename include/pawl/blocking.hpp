@@ -175,6 +175,7 @@ private:
     friend class lock_owner;
     friend class latch;
     friend class barrier;
+    friend class semaphore;
     std::shared_ptr<loop> loop_;
 };
 

@@ -152,6 +152,7 @@ private:
     friend class lock_owner;
     friend class latch;
     friend class barrier;
+    friend class semaphore;
     using engine_ptr = std::shared_ptr<core::engine>;
     using owner_ptr = std::shared_ptr<core::owner>;
 

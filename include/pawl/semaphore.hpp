@@ -1,68 +1,75 @@
-// A distributed semaphore with leased permits: those of a holder that dies come back after its
-// ttl. In the shape of std::counting_semaphore. Standard headers only. The client must outlive it;
-// the service must know lock_mode::permits, else every acquire throws errc::unsupported.
+// A distributed semaphore with leased permits, for programs with an event loop: those of a holder
+// that dies come back after its ttl. blocking_semaphore.hpp has the same for threads. The service
+// must know lock_mode::permits, else every acquire is errc::unsupported.
 #pragma once
 
-#include <pawl/thread_holds.hpp>
-#include <pawl/wait_time.hpp>
+#include <pawl/client.hpp>
 
-#include <atomic>
-#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
-namespace pawl::blocking {
+namespace pawl {
 
-// Thread-safe; any number of threads may have permits. Whoever asks for many is served before
-// those who come later and ask for few.
+namespace core {
+struct permit_count;
+}
+
+// Thread-safe; copies are the same semaphore. Whoever asks for many is served before those who come
+// later and ask for few. Cancellation as in client.hpp.
 class semaphore {
 public:
     // Of so many permits in all, unless the service knows of another number: then the first call
-    // throws errc::bad_option. 0: as the service has it. Of `options`, `wait`, `mode`, `permits`
+    // is errc::bad_option. 0: as the service has it. It is said until the service has heard it, so
+    // that a later resize, by anybody, disturbs nobody who runs. Of `options`, `mode`, `permits`
     // and `of` are ignored.
-    semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options = {});
+    semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options = {})
+        : engine_(locks.engine_),
+          count_(make_count(permits)),
+          name_(std::move(name)),
+          options_(options) {}
 
-    // One permit. Throws pawl::error.
-    void acquire();
-    bool try_acquire();
-    template <class Rep, class Period>
-    bool try_acquire_for(const std::chrono::duration<Rep, Period>& wait) {
-        return acquire_for(wait_time(wait));
+    // void(error_code, held_lock). So many of them as one handle, which gives them back. As the
+    // client's: waits up to `options.wait`, then errc::timed_out.
+    template <class Token = boost::asio::deferred_t>
+    auto async_acquire(std::uint32_t permits = 1, Token&& token = {}) {
+        return client::begin<Token>(engine_, &semaphore::start_acquire, token, count_, name_,
+                                    asked_for(permits), false);
     }
-    template <class Clock, class Duration>
-    bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return try_acquire_for(wait_until_time(when));
+    // An empty handle and no error: they are not free.
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire(std::uint32_t permits = 1, Token&& token = {}) {
+        return client::begin<Token>(engine_, &semaphore::start_acquire, token, count_, name_,
+                                    asked_for(permits), true);
     }
-    // Gives one back: the newest that the calling thread acquired, else another thread's oldest.
-    // One that was lost counts, and is no error. Does nothing where none was acquired here.
-    void release() noexcept;
-
-    // Of the calling thread's newest permit: its token, and whether it was lost. In a thread that
-    // acquired none the first two throw errc::bad_option, and the handle is empty.
-    [[nodiscard]] fencing_token token() const { return holds_.held(name_).token(); }
-    [[nodiscard]] std::stop_token lost() const { return holds_.held(name_).lost(); }
-    [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
-
-    // `permits` of them as one handle that gives them back; `release` knows nothing of it. As the
-    // client's acquire and try_acquire.
-    held_lock take(std::uint32_t permits = 1, duration wait = forever, std::stop_token cancel = {});
-    held_lock try_take(std::uint32_t permits = 1);
-
-    // How many there are from now on, for all processes, also where nobody has said it yet. Fewer
-    // than are out: nobody is let in until enough came back.
-    void resize(std::uint32_t permits);
+    // void(error_code). How many there are from now on, for all processes, also where nobody has
+    // said it yet. Fewer than are out: nobody is let in until enough came back.
+    template <class Token = boost::asio::deferred_t>
+    auto async_resize(std::uint32_t permits, Token&& token = {}) {
+        return client::begin<Token>(engine_, &semaphore::start_resize, token, count_, name_,
+                                    permits);
+    }
 
 private:
-    template <class Ask>
-    held_lock ask_for(std::uint32_t permits, Ask ask);
-    bool acquire_for(duration wait);
+    using engine_ptr = client::engine_ptr;
+    using count_ptr = std::shared_ptr<core::permit_count>;
 
-    client* locks_;
+    [[nodiscard]] lock_options asked_for(std::uint32_t permits) const {
+        auto options = options_;
+        options.permits = permits;
+        return options;
+    }
+    static count_ptr make_count(std::uint32_t permits);
+    static void start_acquire(client::lock_handler done, engine_ptr engine, count_ptr count,
+                              std::string name, lock_options options, bool once);
+    static void start_resize(held_lock::question_handler done, engine_ptr engine, count_ptr count,
+                             std::string name, std::uint32_t permits);
+
+    engine_ptr engine_;
+    count_ptr count_;
     std::string name_;
     lock_options options_;
-    std::atomic<std::uint32_t> all_;
-    std::atomic<bool> said_ = false;  // the service keeps `all_`, or what resize made of it
-    thread_holds holds_;
 };
 
-}  // namespace pawl::blocking
+}  // namespace pawl

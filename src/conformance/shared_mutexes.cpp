@@ -1,7 +1,7 @@
 // The standard's shapes of the read/write lock and the semaphore.
 #include "lists.hpp"
 
-#include <pawl/semaphore.hpp>
+#include <pawl/blocking_semaphore.hpp>
 #include <pawl/shared_mutex.hpp>
 
 #include <mutex>
@@ -250,6 +250,68 @@ void a_semaphore_follows_a_resize(fixture& of) {
     trusting.release();
 }
 
+constexpr lock_options all_of_three{
+    .ttl = long_ttl, .wait = soon, .mode = lock_mode::permits, .permits = 3, .of = 3};
+
+// Until one who began to wait by `on` was answered that there is nothing free yet. Where a line
+// cannot be seen, one who waits asks about once a second.
+void require_waiting(const world& here, const promises& promised, blocking::client& on,
+                     const std::function<void()>& begin) {
+    const auto before = on.statistics().requests;
+    begin();
+    blocking::client eyes(here.where);
+    const bool waits = promised.one_line
+                           ? has_waiters(eyes, "it", 1)
+                           : eventually([&] { return on.statistics().requests >= before + 3; });
+    require(waits, "who waits for a permit is not seen");
+}
+
+// All permits are out. A: its first acquire, waits | resize | B, by the same object: its first one
+// | both come in. What A said was right when it was said, and B does not say it again.
+void a_resize_disturbs_nobody_who_waits(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    auto all = other.acquire("it", all_of_three);
+    semaphore it(locks, "it", 3, options);
+    const auto pass = [&] {
+        require(it.try_acquire_for(patience), "a permit that came back is not had");
+        it.release();
+    };
+    std::optional<aside> first;
+    require_waiting(here, of.promised(), locks, [&] { first.emplace(pass); });
+    other.resize("it", 2);
+    aside second(pass);
+    require(!of.promised().one_line || has_waiters(other, "it", 2), "who waits too is not seen");
+    (void)all.release();
+    first->get_soon("the turn of who waited when the number changed");
+    second.get_soon("the turn of who came later");
+    semaphore newcomer(other, "it", 3, options);
+    for (int i = 0; i < 2; ++i)
+        require_equal(failure_of([&] { (void)newcomer.try_acquire(); }), errc::bad_option,
+                      "a newcomer with the old number");
+}
+
+// Whoever gave up waiting has been heard all the same.
+void a_resize_disturbs_nobody_who_gave_up(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    auto all = other.acquire("it", all_of_three);
+    semaphore it(locks, "it", 3, options);
+    std::stop_source enough;
+    std::optional<aside> waiter;
+    require_waiting(here, of.promised(), locks, [&] {
+        waiter.emplace([&] {
+            require_equal(failure_of([&] { (void)it.take(1, patience, enough.get_token()); }),
+                          errc::cancelled, "a wait that is cancelled");
+        });
+    });
+    enough.request_stop();
+    waiter->get_soon("the end of a cancelled wait");
+    other.resize("it", 4);
+    require(it.try_acquire(), "one of four permits is not had after a resize");
+    it.release();
+}
+
 constexpr promise list[] = {
     {"threads_read_one_shared_mutex_together", with_sharing,
      threads_read_one_shared_mutex_together},
@@ -264,6 +326,8 @@ constexpr promise list[] = {
     {"threads_use_one_semaphore", with_permits, threads_use_one_semaphore},
     {"a_semaphore_counts", with_permits, a_semaphore_counts},
     {"a_semaphore_follows_a_resize", with_permits, a_semaphore_follows_a_resize},
+    {"a_resize_disturbs_nobody_who_waits", with_permits, a_resize_disturbs_nobody_who_waits},
+    {"a_resize_disturbs_nobody_who_gave_up", with_permits, a_resize_disturbs_nobody_who_gave_up},
 };
 
 }  // namespace

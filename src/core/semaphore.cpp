@@ -1,85 +1,72 @@
-#include <pawl/semaphore.hpp>
+#include "semaphore.hpp"
 
 #include <algorithm>
 
-namespace pawl::blocking {
+namespace asio = boost::asio;
 
+namespace pawl::core {
 namespace {
 
-bool is_known(const lock_info& what) { return what.permits != 0 || what.free_permits; }
+// By a try, which is answered at once: who waits has nothing to say that a resize makes wrong.
+// Empty: not free; or, where `count->said` is still false, the service is away and there is time.
+asio::awaitable<taken> say(engine::ptr home, std::shared_ptr<permit_count> count, std::string name,
+                           lock_options options, time_point give_up_at) {
+    taken mine;
+    options.of = count->all;
+    try {
+        mine = co_await home->acquire(name, options, true);
+        count->said = true;
+    } catch (const error& e) {
+        const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
+        if (!passing || home->time().now() >= give_up_at) throw;
+    }
+    co_return mine;
+}
+
+asio::awaitable<bool> is_known(engine::ptr home, std::string name) {
+    const auto found = co_await home->inspect(name);
+    co_return found.permits != 0 || found.free_permits;
+}
 
 }  // namespace
 
-semaphore::semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options)
-    : locks_(&locks), name_(std::move(name)), options_(options), all_(permits) {
-    options_.mode = lock_mode::permits;
-}
-
-// How many there are is said until it was heard once: a later resize, by anybody, then disturbs
-// nobody. It is said again to a service that has forgotten.
-template <class Ask>
-held_lock semaphore::ask_for(std::uint32_t permits, Ask ask) {
-    auto options = options_;
-    options.permits = permits;
-    if (said_) {
-        options.of = 0;
-        try {
-            return ask(options);
-        } catch (const error& e) {
-            if (e.reason() != errc::bad_option || is_known(locks_->inspect(name_))) throw;
+asio::awaitable<taken> take_permits(engine::ptr home, std::shared_ptr<permit_count> count,
+                                    std::string name, lock_options options, bool once) {
+    options.mode = lock_mode::permits;
+    if (once) options.wait = {};
+    const auto give_up_at = plus(home->time().now(), options.wait);
+    for (;;) {
+        if (!count->said) {
+            auto mine = co_await say(home, count, name, options, give_up_at);
+            if (mine.what || once) co_return mine;
         }
-    }
-    options.of = all_;
-    try {
-        auto held = ask(options);
-        said_ = true;
-        return held;
-    } catch (const error& e) {
-        if (e.reason() == errc::timed_out) said_ = true;
-        throw;
-    }
-}
-
-held_lock semaphore::take(std::uint32_t permits, duration wait, std::stop_token cancel) {
-    return ask_for(permits, [&](lock_options options) {
-        options.wait = wait;
-        return locks_->acquire(name_, options, cancel);
-    });
-}
-
-held_lock semaphore::try_take(std::uint32_t permits) {
-    return ask_for(permits, [&](const lock_options& options) {
-        return locks_->try_acquire(name_, one_try(options));
-    });
-}
-
-void semaphore::acquire() { acquire_for(forever); }
-
-bool semaphore::try_acquire() {
-    auto held = try_take();
-    if (!held) return false;
-    holds_.keep(std::move(held));
-    return true;
-}
-
-bool semaphore::acquire_for(duration wait) {
-    try {
-        holds_.keep(take(1, std::max(wait, duration{})));
-        return true;
-    } catch (const error& e) {
-        if (e.reason() == errc::timed_out) return false;
-        throw;
+        const bool said = count->said;
+        auto asking = options;
+        asking.of = said ? 0 : count->all;
+        if (options.wait != forever)
+            asking.wait = std::max(duration{}, give_up_at - home->time().now());
+        std::optional<error> refused;
+        try {
+            auto mine = co_await home->acquire(name, asking, once);
+            count->said = true;
+            co_return mine;
+        } catch (const error& e) {
+            if (e.reason() == errc::timed_out) count->said = true;
+            if (e.reason() != errc::bad_option || !said) throw;
+            refused = e;
+        }
+        const bool known = co_await is_known(home, name);
+        if (known) throw error(*refused);
+        count->said = false;
     }
 }
 
-void semaphore::release() noexcept {
-    if (auto mine = holds_.take()) mine.release();
+asio::awaitable<bool> resize(engine::ptr home, std::shared_ptr<permit_count> count,
+                             std::string name, std::uint32_t permits) {
+    co_await home->resize(std::move(name), permits);
+    count->all = permits;
+    count->said = true;
+    co_return true;
 }
 
-void semaphore::resize(std::uint32_t permits) {
-    locks_->resize(name_, permits);
-    all_ = permits;
-    said_ = true;
-}
-
-}  // namespace pawl::blocking
+}  // namespace pawl::core
