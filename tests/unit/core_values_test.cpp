@@ -51,6 +51,9 @@ TEST(Options, ThatMakeNoSenseAreRefused) {
     EXPECT_EQ(refusal([] { core::check_options({.ttl = 25h}); }), errc::bad_option);
     EXPECT_EQ(refusal([] { core::check_options({.wait = -1s}); }), errc::bad_option);
     EXPECT_EQ(refusal([] { core::check_options({.max_hold = 0s}); }), errc::bad_option);
+    EXPECT_EQ(refusal([] { core::check_options({.mode = lock_mode(3)}); }), errc::bad_option);
+    EXPECT_EQ(refusal([] { core::check_options({.mode = lock_mode(255)}); }), errc::bad_option);
+    core::check_options({.mode = lock_mode::permits});
 }
 
 TEST(Urls, AreTakenApart) {
