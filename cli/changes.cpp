@@ -58,11 +58,11 @@ std::vector<change> change_log::look(const std::vector<lock_info>& locks) {
     for (const lock_info& each : locks)
         now.emplace(each.name, each);
     // A lock that the service does not list any more is free, and a semaphore as large as before.
-    for (const auto& [name, old] : before_)
-        now.emplace(
-            name,
-            lock_info{
-                .name = name, .held_by = {}, .waiters = 0, .others = {}, .permits = old.permits});
+    for (const auto& [name, old] : before_) {
+        lock_info free{.name = name, .held_by = {}, .waiters = 0};
+        if (old.permits > 0) free.permits = free.free_permits.emplace(old.permits);
+        now.emplace(name, std::move(free));
+    }
 
     std::vector<change> found;
     for (const auto& [name, lock] : now) {

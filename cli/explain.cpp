@@ -51,7 +51,7 @@ void explain_wait(blocking::client& locks, const run_options& options,
 
 void explain_permits(blocking::client& locks, const run_options& options) {
     if (options.mode != lock_mode::permits || options.of != 0) return;
-    if (free_permits(locks.inspect(options.name))) return;
+    if (locks.inspect(options.name).free_permits) return;
     throw pawl::error(errc::bad_option, "Nobody has said how many permits '" + options.name +
                                             "' has; say it once, as in --permits " +
                                             std::to_string(options.permits) + "/5.");

@@ -72,8 +72,8 @@ void write(json& to, const lock_info& what) {
     }
     write_count(to.key("permits"), what.permits);
     to.key("free_permits");
-    if (const auto free = free_permits(what)) {
-        to.number(std::int64_t{*free});
+    if (what.free_permits) {
+        to.number(std::int64_t{*what.free_permits});
     } else {
         to.null();
     }
@@ -101,15 +101,6 @@ std::vector<holder> holders_of(const lock_info& what) {
 
 bool is_held(const lock_info& what) {
     return what.held_by || (what.free_permits && *what.free_permits == 0);
-}
-
-std::optional<std::uint32_t> free_permits(const lock_info& what) {
-    if (what.free_permits) return what.free_permits;
-    if (what.permits == 0) return std::nullopt;
-    std::uint32_t out = 0;
-    for (const holder& each : holders_of(what))
-        out += each.mode == lock_mode::permits ? each.permits : what.permits;
-    return what.permits - std::min(out, what.permits);
 }
 
 std::string mode_text(const lock_info& what, const holder& by) {

@@ -7,7 +7,6 @@
 #include <pawl/types.hpp>
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +21,6 @@ void write(json& to, const holder& what);
 
 // Somebody has it, also where the service does not know who.
 [[nodiscard]] bool is_held(const lock_info& what);
-// How many permits can be had now; empty for what is no semaphore.
-[[nodiscard]] std::optional<std::uint32_t> free_permits(const lock_info& what);
 
 // What one holder has: "exclusive", "shared", "2 of 5" where five permits are known.
 [[nodiscard]] std::string mode_text(const lock_info& what, const holder& by);

@@ -13,7 +13,7 @@ namespace pawl::cli {
 int resize(const resize_options& options) {
     const place where = find_shared_place(options.on);
     blocking::client locks(where.where);
-    if (!options.create && !free_permits(locks.inspect(options.name))) {
+    if (!options.create && !locks.inspect(options.name).free_permits) {
         if (where.url.find("object=semaphore") != std::string::npos) {
             throw failure(exit_code::usage,
                           "There is no semaphore '" + options.name +

@@ -44,10 +44,7 @@ void show(const lock_info& what) {
         const auto state = is_held(what) ? paint("held", colour::yellow, coloured)
                                          : paint("free", colour::green, coloured);
         std::printf("%s is %s\n", title.c_str(), state.c_str());
-        if (what.free_permits)
-            line("permits", std::to_string(*what.free_permits) + " free");
-        else if (what.permits > 0)
-            line("permits", std::to_string(what.permits) + " in all");
+        if (what.free_permits) line("permits", std::to_string(*what.free_permits) + " free");
         if (what.waiters > 0) line("waiters", std::to_string(what.waiters));
         return;
     }

@@ -94,8 +94,8 @@ struct lock_info {
     // Who holds it too: the other readers, or holders of permits; in no promised order.
     std::vector<holder> others{};
     std::uint32_t permits = 0;  // of the semaphore, all in all; 0 where nobody has said
-    // Where the service counts these. Redisson's Semaphore knows nothing else: neither how many
-    // there are nor who has them.
+    // How many can be had now, where that is known: beside an exclusive hold or readers none.
+    // Redisson's Semaphore knows nothing else: neither how many there are nor who has them.
     std::optional<std::uint32_t> free_permits{};
 };
 

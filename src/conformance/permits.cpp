@@ -68,9 +68,16 @@ void never_more_permits_than_there_are(fixture& of) {
     require(has_waiters(eyes, "it", 0) && is_free(eyes, "it"), "something is left of the crowd");
 }
 
+// -1: nobody knows.
+std::int64_t free_permits(blocking::client& eyes) {
+    const lock_info found = eyes.inspect("it");
+    return found.free_permits ? std::int64_t{*found.free_permits} : -1;
+}
+
 void permits_are_held_together(fixture& of) {
     const world here = of.fresh();
     blocking::client one(here.where), two(here.where);
+    require_equal(free_permits(one), std::int64_t{-1}, "the free permits of what is no semaphore");
     auto first = one.acquire("it", some(2, 4));
     auto second = two.acquire("it", some(1));
     auto third = one.try_acquire("it", try_some(1));
@@ -83,8 +90,12 @@ void permits_are_held_together(fixture& of) {
     for (const holder& each : found.others)
         out += each.permits;
     require_equal(out, std::uint32_t{4}, "the permits that are out, as inspect has them");
+    require_equal(free_permits(two), std::int64_t{0}, "the free permits when all are out");
     require(found.held_by->mode == lock_mode::permits, "a holder of permits is not shown as one");
     require_equal(first.release(), release_result::released, "release of two permits");
+    require_equal(free_permits(two), std::int64_t{2}, "the free permits of four, with two out");
+    const auto listed = two.list("it");
+    require(listed.size() == 1 && listed.front().free_permits == 2U, "the list counts others");
     auto two_again = two.try_acquire("it", try_some(2));
     require(static_cast<bool>(two_again), "two permits did not come back together");
     require(!one.try_acquire("it", try_some(1)), "more came back than were given back");
@@ -212,6 +223,7 @@ void the_number_of_permits_outlives_the_holders(fixture& of) {
     }
     blocking::client locks(here.where);
     require_equal(locks.inspect("it").permits, std::uint32_t{2}, "how many there are");
+    require_equal(free_permits(locks), std::int64_t{2}, "the free permits when none is out");
     auto all = locks.acquire("it", some(2));
     require(!locks.try_acquire("it", try_some(1)), "a third of two permits was had");
     require_equal(failure_of([&] { (void)locks.try_acquire("it", try_some(1, 3)); }),
@@ -250,6 +262,7 @@ void the_modes_keep_each_other_out(fixture& of) {
     {
         auto reads = two.acquire("it", {.ttl = long_ttl, .wait = soon, .mode = lock_mode::shared});
         require(!one.try_acquire("it", try_some(1)), "a permit was had beside a reader");
+        require_equal(free_permits(one), std::int64_t{0}, "the free permits beside a reader");
     }
     auto writes = one.acquire("it", {.ttl = long_ttl, .wait = soon});
     require(!one.try_acquire("it", try_some(1)), "a permit was had beside a writer");

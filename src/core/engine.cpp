@@ -2,6 +2,7 @@
 
 #include "chance.hpp"
 #include "identity.hpp"
+#include "permits.hpp"
 #include "validate.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -136,11 +137,16 @@ taken engine::keep(hold got, duration max_hold) {
 
 asio::awaitable<lock_info> engine::inspect(std::string name) {
     check_name(name);
-    co_return co_await backend_->inspect(name);
+    auto found = co_await backend_->inspect(name);
+    count_free(found);
+    co_return found;
 }
 
 asio::awaitable<std::vector<lock_info>> engine::list(std::string prefix) {
-    co_return co_await backend_->list(prefix);
+    auto found = co_await backend_->list(prefix);
+    for (auto& each : found)
+        count_free(each);
+    co_return found;
 }
 
 asio::awaitable<bool> engine::force_release(std::string name) {

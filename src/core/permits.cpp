@@ -1,5 +1,7 @@
 #include "permits.hpp"
 
+#include <algorithm>
+
 namespace pawl::core {
 namespace {
 
@@ -39,6 +41,19 @@ std::uint32_t permits_in_all(const claim& what, std::uint32_t kept) {
     if (what.of != 0 && what.of != all) throw other_number(what, all);
     if (what.permits > all) throw too_many(what, all);
     return all;
+}
+
+void count_free(lock_info& what) noexcept {
+    if (what.free_permits || what.permits == 0) return;
+    std::uint64_t out = 0;
+    const auto add = [&](const holder& each) {
+        out += each.mode == lock_mode::permits ? each.permits : what.permits;
+    };
+    if (what.held_by) add(*what.held_by);
+    for (const holder& each : what.others)
+        add(each);
+    const auto most = std::min<std::uint64_t>(out, what.permits);
+    what.free_permits = what.permits - static_cast<std::uint32_t>(most);
 }
 
 }  // namespace pawl::core

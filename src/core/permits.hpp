@@ -3,6 +3,7 @@
 
 #include <pawl/backend.hpp>
 #include <pawl/error.hpp>
+#include <pawl/types.hpp>
 
 #include <string>
 
@@ -19,5 +20,8 @@ namespace pawl::core {
 // How many there are, from what the service keeps (0: nothing) and what is asked for. Throws one of
 // these where the two do not agree.
 [[nodiscard]] std::uint32_t permits_in_all(const claim& what, std::uint32_t kept);
+
+// `free_permits` of a semaphore whose service only says how many there are, and who has them.
+void count_free(lock_info& what) noexcept;
 
 }  // namespace pawl::core
