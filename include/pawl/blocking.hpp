@@ -61,8 +61,10 @@ public:
     // Callbacks run on a thread of Pawl's: keep them short, and do not call back into the client.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    // Gives the lock back and says what it found; a second call says the same. Waits for the
-    // service's answer, until the lease would have ended anyway at the longest.
+    // Gives the lock back and says what it found; a second call says the same. A lock_owner's
+    // handle says `still_held` while others keep the lock, and afterwards what their last one
+    // found. Waits for the service's answer, until the lease would have ended anyway at the
+    // longest.
     release_result release() noexcept;
 
     // Renews now, whatever the rhythm: afterwards `safe_until` is a ttl from this call, less drift,
@@ -73,6 +75,7 @@ public:
     void downgrade();
 
 private:
+    friend class thread_holds;
     std::shared_ptr<loop> home_;  // outlives the lease
     std::shared_ptr<core::lease> lease_;
     std::uint32_t number_ = 0;  // among the handles of one lease
@@ -107,7 +110,8 @@ public:
 
 // Thread-safe. One connection for any number of threads. A waiting caller drives the event loop
 // itself; a thread of Pawl's does when nobody waits. Handles may outlive it only as empty or lost
-// ones; no call may be under way when it is destroyed.
+// ones; no call may be under way when it is destroyed. It may be moved while handles and objects
+// that were made with it exist.
 class client {
 public:
     explicit client(service where, client_options options = {});
@@ -176,6 +180,8 @@ private:
     friend class latch;
     friend class barrier;
     friend class semaphore;
+    friend class election;
+    friend class thread_holds;
     std::shared_ptr<loop> loop_;
 };
 

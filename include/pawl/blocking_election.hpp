@@ -3,8 +3,9 @@
 
 #include <pawl/blocking.hpp>
 
+#include <memory>
+#include <stop_token>
 #include <string>
-#include <utility>
 
 namespace pawl::blocking {
 
@@ -14,26 +15,21 @@ namespace pawl::blocking {
 class election {
 public:
     // `options.wait` bounds a campaign, `options.max_hold` a term.
-    election(client& locks, std::string name, lock_options options = {})
-        : locks_(&locks), name_(std::move(name)), options_(options) {}
+    election(client& locks, std::string name, lock_options options = {});
 
     // As client::acquire. Candidates lead in their order, but for Redis, where those of the
     // leader's client may come first for some turns.
-    held_lock campaign(std::stop_token cancel = {}) {
-        return locks_->acquire(name_, options_, std::move(cancel));
-    }
+    held_lock campaign(std::stop_token cancel = {});
     // Who leads, for people and tools.
-    [[nodiscard]] lock_info leader() { return locks_->inspect(name_); }
+    [[nodiscard]] lock_info leader();
     // When another term than `seen` runs, or none although `seen` is one; the default waits for any
     // leader. Looks every `interval` (1 ms or more), so it may miss a short term, never the newest.
     [[nodiscard]] lock_info wait_change(fencing_token seen = {},
                                         duration interval = std::chrono::seconds(1),
-                                        std::stop_token cancel = {}) {
-        return locks_->wait_change(name_, seen, interval, std::move(cancel));
-    }
+                                        std::stop_token cancel = {});
 
 private:
-    client* locks_;
+    std::shared_ptr<loop> loop_;
     std::string name_;
     lock_options options_;
 };

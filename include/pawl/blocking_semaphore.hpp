@@ -44,9 +44,11 @@ public:
     void release() noexcept;
 
     // Of the calling thread's newest permit: its token, and whether it was lost. In a thread that
-    // acquired none the first two throw errc::bad_option, and the handle is empty.
-    [[nodiscard]] fencing_token token() const { return holds_.held(name_).token(); }
-    [[nodiscard]] std::stop_token lost() const { return holds_.held(name_).lost(); }
+    // acquired none the first three throw errc::bad_option, and the handle is empty. `renew` as
+    // held_lock's.
+    [[nodiscard]] fencing_token token() const { return holds_.held().token(); }
+    [[nodiscard]] std::stop_token lost() const { return holds_.held().lost(); }
+    void renew() { holds_.renew(); }
     [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
 
     // `permits` of them as one handle that gives them back; `release` knows nothing of it. As the

@@ -28,7 +28,8 @@ class owner;
 // Connects at the first use. Cancellation (any type, any operation) completes it with
 // `boost::asio::error::operation_aborted`: the caller gave up. The destructor completes what is
 // outstanding with errc::cancelled: the client is closed. It lets releases that are under way
-// finish, for `client_options::drain`, if the executor still runs.
+// finish, for `client_options::drain`, if the executor still runs. It may be moved while handles
+// and objects that were made with it exist.
 class client {
 public:
     using lock_handler =
@@ -153,6 +154,7 @@ private:
     friend class latch;
     friend class barrier;
     friend class semaphore;
+    friend class election;
     using engine_ptr = std::shared_ptr<core::engine>;
     using owner_ptr = std::shared_ptr<core::owner>;
 

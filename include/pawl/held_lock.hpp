@@ -61,8 +61,10 @@ public:
     // loop is stuck: keep them short.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    // Idempotent: a second call reports what the first one found. Completes on the token's
-    // executor. Cancellation: none; the lock is being given back whatever the caller does.
+    // Idempotent: a second call reports what the first one found. A lock_owner's handle says
+    // `still_held` while others keep the lock, and afterwards what their last one found. Completes
+    // on the token's executor. Cancellation: none; the lock is being given back whatever the caller
+    // does.
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(release_result)>(

@@ -1,5 +1,5 @@
 // Distributed locks in the shape of the standard's mutexes, for std::unique_lock, std::scoped_lock
-// and std::lock. Standard headers only. The client must outlive them.
+// and std::lock. Standard headers only. The client must outlive them, and may be moved.
 //
 // A standard mutex cannot be lost; these can. Work under one should look at `lost` or hand `token`
 // to the resource. `unlock` after a loss does nothing and is no error. The thread that locked one
@@ -24,18 +24,17 @@ public:
     bool try_lock();
     void unlock() noexcept;
 
-    // For the owner, between lock and unlock. In a thread that has no hold the first two throw
-    // errc::bad_option, and the handle is empty.
-    [[nodiscard]] fencing_token token() const { return holds_.held(name_).token(); }
-    [[nodiscard]] std::stop_token lost() const { return holds_.held(name_).lost(); }
+    // For the owner, between lock and unlock. In a thread that has no hold the first three throw
+    // errc::bad_option, and the handle is empty. `renew` as held_lock's.
+    [[nodiscard]] fencing_token token() const { return holds_.held().token(); }
+    [[nodiscard]] std::stop_token lost() const { return holds_.held().lost(); }
+    void renew() { holds_.renew(); }
     [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
 
 protected:
     bool lock_for(duration wait);
 
 private:
-    client* locks_;
-    std::string name_;
     lock_options options_;
     thread_holds holds_;  // several after a loss: another thread may have it by then
 };
@@ -74,15 +73,15 @@ public:
         return lock_for(wait_until_time(when));
     }
 
-    // For the owner, between lock and unlock; errc::bad_option in a thread that has no hold.
-    [[nodiscard]] fencing_token token() const { return holds_.held(name_).token(); }
-    [[nodiscard]] std::stop_token lost() const { return holds_.held(name_).lost(); }
+    // As those of `mutex`.
+    [[nodiscard]] fencing_token token() const { return holds_.held().token(); }
+    [[nodiscard]] std::stop_token lost() const { return holds_.held().lost(); }
+    void renew() { holds_.renew(); }
+    [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
 
 private:
     bool lock_for(duration wait);
 
-    client* locks_;
-    std::string name_;
     lock_options options_;
     thread_holds holds_;  // several after a loss, each as deep as its thread is
 };

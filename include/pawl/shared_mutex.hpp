@@ -32,10 +32,11 @@ public:
     void downgrade();
 
     // Of the calling thread's hold, between lock and unlock. All readers between two writers have
-    // one token; a later writer's is larger. In a thread that has no hold the first two throw
-    // errc::bad_option, and the handle is empty.
-    [[nodiscard]] fencing_token token() const { return holds_.held(name_).token(); }
-    [[nodiscard]] std::stop_token lost() const { return holds_.held(name_).lost(); }
+    // one token; a later writer's is larger. In a thread that has no hold the first three throw
+    // errc::bad_option, and the handle is empty. `renew` as held_lock's.
+    [[nodiscard]] fencing_token token() const { return holds_.held().token(); }
+    [[nodiscard]] std::stop_token lost() const { return holds_.held().lost(); }
+    void renew() { holds_.renew(); }
     [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
 
 protected:
@@ -44,8 +45,6 @@ protected:
 private:
     bool try_once(lock_mode mode);
 
-    client* locks_;
-    std::string name_;
     lock_options options_;
     thread_holds holds_;
 };

@@ -4,7 +4,9 @@
 #include <pawl/blocking.hpp>
 
 #include <list>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace pawl::blocking {
@@ -13,21 +15,26 @@ namespace pawl::blocking {
 // whose hold was lost touches nobody else's. Thread-safe.
 class thread_holds {
 public:
+    thread_holds(client& locks, std::string name);
+
     void keep(held_lock mine);
     // Acquires and keeps it; false: somebody else's, or still so after `wait`.
-    bool try_acquire(client& locks, const std::string& name, const lock_options& options);
-    bool acquire(client& locks, const std::string& name, lock_options options, duration wait);
+    bool try_acquire(const lock_options& options);
+    bool acquire(lock_options options, duration wait);
     // Out of here: the calling thread's, else the oldest of another thread, else an empty one.
     [[nodiscard]] held_lock take() noexcept;
     // The calling thread's once more; false: it has none. Throws errc::lost when that has ended.
-    bool enter_again(const std::string& name);
+    bool enter_again();
     // Out of here with the last leaving of the calling thread; else an empty one.
     [[nodiscard]] held_lock leave() noexcept;
     // Valid until the calling thread takes it; an empty one where it has none.
     [[nodiscard]] held_lock& mine() noexcept;
     [[nodiscard]] const held_lock& mine() const noexcept;
-    // The same, but errc::bad_option where it has none of `name`.
-    [[nodiscard]] const held_lock& held(const std::string& name) const;
+    // The same, but errc::bad_option where it has none.
+    [[nodiscard]] const held_lock& held() const;
+    // The calling thread's; errc::bad_option where it has none.
+    void renew();
+    void downgrade();
 
 private:
     struct entry {
@@ -36,8 +43,12 @@ private:
         std::size_t depth = 1;  // how often its thread has entered
     };
 
-    mutable std::mutex guard_;
-    std::list<entry> all_;  // the newest first
+    [[noreturn]] void refuse() const;
+
+    std::shared_ptr<loop> loop_;
+    std::string name_;
+    mutable std::mutex guard_;  // of the list
+    std::list<entry> all_;      // the newest first
     held_lock none_;
 };
 

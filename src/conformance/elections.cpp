@@ -25,6 +25,16 @@ void one_leads_until_it_resigns(fixture& of) {
     require(!term.token() || next.token() > term.token(), "the next term has no later token");
 }
 
+void an_election_outlives_the_move_of_its_client(fixture& of) {
+    const world here = of.fresh();
+    std::optional<blocking::client> first(here.where);
+    election mine(*first, "it", options);
+    const blocking::client second(std::move(*first));
+    first.reset();
+    auto term = mine.campaign();
+    require_equal(mine.leader().held_by->token, term.token(), "the term that is seen");
+}
+
 // 1. It leads. 2. It is put down by force. 3. Observers see the next leader, it hears of its loss.
 void a_leader_put_down_is_followed(fixture& of) {
     const world here = of.fresh();
@@ -74,6 +84,8 @@ void observers_see_that_nobody_leads(fixture& of) {
 
 constexpr promise list[] = {
     {"one_leads_until_it_resigns", everybody, one_leads_until_it_resigns},
+    {"an_election_outlives_the_move_of_its_client", everybody,
+     an_election_outlives_the_move_of_its_client},
     {"a_leader_put_down_is_followed", everybody, a_leader_put_down_is_followed},
     {"observers_see_that_nobody_leads", everybody, observers_see_that_nobody_leads},
 };

@@ -124,6 +124,29 @@ void a_timed_mutex_waits_for_its_time(fixture& of) {
     same.unlock();
 }
 
+template <class Mutex>
+void a_mutex_renews_its_hold(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    Mutex it(locks, "it", {.ttl = long_ttl});
+    const std::unique_lock inside(it);
+    require_renewal(it, other);
+}
+
+void a_plain_mutex_is_renewed(fixture& of) { a_mutex_renews_its_hold<mutex>(of); }
+void a_recursive_mutex_is_renewed(fixture& of) { a_mutex_renews_its_hold<recursive_mutex>(of); }
+
+void a_mutex_outlives_the_move_of_its_client(fixture& of) {
+    const world here = of.fresh();
+    std::optional<blocking::client> first(here.where);
+    mutex it(*first, "it", {.ttl = long_ttl});
+    recursive_mutex again(*first, "again", {.ttl = long_ttl});
+    blocking::client second(std::move(*first));
+    first.reset();
+    const std::scoped_lock both(it, again);
+    require(!is_free(second, "it") && !is_free(second, "again"), "what was locked is free");
+}
+
 // Longer than nanoseconds can say: such a wait must not become none.
 void a_huge_wait_is_a_wait(fixture& of) {
     const world here = of.fresh();
@@ -223,6 +246,9 @@ constexpr promise list[] = {
     {"scoped_lock_takes_several", everybody, scoped_lock_takes_several},
     {"std_lock_backs_off", everybody, std_lock_backs_off},
     {"a_timed_mutex_waits_for_its_time", everybody, a_timed_mutex_waits_for_its_time},
+    {"a_plain_mutex_is_renewed", everybody, a_plain_mutex_is_renewed},
+    {"a_recursive_mutex_is_renewed", everybody, a_recursive_mutex_is_renewed},
+    {"a_mutex_outlives_the_move_of_its_client", everybody, a_mutex_outlives_the_move_of_its_client},
     {"a_huge_wait_is_a_wait", everybody, a_huge_wait_is_a_wait},
     {"a_recursive_mutex_is_its_threads", everybody, a_recursive_mutex_is_its_threads},
     {"a_lost_recursive_mutex_is_each_threads_own", everybody,

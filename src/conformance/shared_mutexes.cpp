@@ -230,6 +230,43 @@ void a_semaphore_counts(fixture& of) {
                   "the permits of one hold");
 }
 
+void a_shared_mutex_is_renewed(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    shared_mutex it(locks, "it", options);
+    const std::shared_lock inside(it);
+    require_renewal(it, other);
+}
+
+void a_permit_is_renewed(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where), other(here.where);
+    semaphore it(locks, "it", 2, options);
+    it.acquire();
+    require_renewal(it, other);
+    it.release();
+}
+
+void a_shared_mutex_outlives_the_move_of_its_client(fixture& of) {
+    const world here = of.fresh();
+    std::optional<blocking::client> first(here.where);
+    shared_mutex it(*first, "it", options);
+    blocking::client second(std::move(*first));
+    first.reset();
+    const std::shared_lock inside(it);
+    require(!is_free(second, "it"), "what was locked is free");
+}
+
+void a_semaphore_outlives_the_move_of_its_client(fixture& of) {
+    const world here = of.fresh();
+    std::optional<blocking::client> first(here.where);
+    semaphore it(*first, "it", 2, options);
+    blocking::client second(std::move(*first));
+    first.reset();
+    require(it.try_acquire() && !is_free(second, "it"), "a permit of two is not had");
+    it.release();
+}
+
 // What one process said at its start is not held against it when the number changes later.
 void a_semaphore_follows_a_resize(fixture& of) {
     const world here = of.fresh();
@@ -325,6 +362,12 @@ constexpr promise list[] = {
     {"who_has_no_permit_is_told", with_permits, who_has_no_permit_is_told},
     {"threads_use_one_semaphore", with_permits, threads_use_one_semaphore},
     {"a_semaphore_counts", with_permits, a_semaphore_counts},
+    {"a_shared_mutex_is_renewed", with_sharing, a_shared_mutex_is_renewed},
+    {"a_permit_is_renewed", with_permits, a_permit_is_renewed},
+    {"a_shared_mutex_outlives_the_move_of_its_client", with_sharing,
+     a_shared_mutex_outlives_the_move_of_its_client},
+    {"a_semaphore_outlives_the_move_of_its_client", with_permits,
+     a_semaphore_outlives_the_move_of_its_client},
     {"a_semaphore_follows_a_resize", with_permits, a_semaphore_follows_a_resize},
     {"a_resize_disturbs_nobody_who_waits", with_permits, a_resize_disturbs_nobody_who_waits},
     {"a_resize_disturbs_nobody_who_gave_up", with_permits, a_resize_disturbs_nobody_who_gave_up},

@@ -107,6 +107,21 @@ private:
     std::jthread thread_;
 };
 
+// Of a lock in the standard's shape that the calling thread holds: `renew` moves the end of its
+// hold, refuses a thread that has none, and tells of a loss.
+template <class Lock>
+void require_renewal(Lock& it, blocking::client& other) {
+    const auto before = it.handle().safe_until();
+    require(boot_clock::now() < before, "a fresh hold is over");
+    it.renew();
+    require(it.handle().safe_until() > before, "renew did not move safe_until");
+    aside([&] {
+        require_equal(failure_of([&] { it.renew(); }), errc::bad_option, "renew without a hold");
+    }).get();
+    require(other.force_release("it"), "force_release of a held lock said that nobody had it");
+    require_equal(failure_of([&] { it.renew(); }), errc::lost, "renew after a forced release");
+}
+
 // Counts who is inside, and remembers whether two ever were.
 class turnstile {
 public:

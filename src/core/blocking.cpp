@@ -1,7 +1,6 @@
 #include <pawl/blocking.hpp>
 
-#include "question.hpp"
-#include "ways.hpp"
+#include "taking.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/system/system_error.hpp>
@@ -35,15 +34,6 @@ Answer ask(const std::shared_ptr<loop>& home, Begin begin) {
     return one.ask(begin(*home->engine));
 }
 
-held_lock take(const std::shared_ptr<loop>& home, std::string_view name, const core::request& how,
-               const std::stop_token& cancel, const std::shared_ptr<core::owner>& who = {}) {
-    refuse_fork(*home);
-    question<core::taken> one(*home, home->engine);
-    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    auto mine = one.ask(core::take(home->engine, who, std::string(name), how));
-    return {std::move(mine.what), mine.handle, home};
-}
-
 held_locks take_all(const std::shared_ptr<loop>& home, std::vector<std::string> names,
                     const core::request& how, const std::stop_token& cancel,
                     const std::shared_ptr<core::owner>& who = {}) {
@@ -75,6 +65,19 @@ void ask_of(const std::shared_ptr<loop>& home, const std::shared_ptr<core::lease
 }
 
 }  // namespace
+
+held_lock take(const std::shared_ptr<loop>& home, std::string_view name, const core::request& how,
+               const std::stop_token& cancel, const std::shared_ptr<core::owner>& who) {
+    refuse_fork(*home);
+    question<core::taken> one(*home, home->engine);
+    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
+    auto mine = one.ask(core::take(home->engine, who, std::string(name), how));
+    return {std::move(mine.what), mine.handle, home};
+}
+
+void renew(const std::shared_ptr<loop>& home, const std::shared_ptr<core::lease>& one) {
+    ask_of(home, one, &engine::renew);
+}
 
 held_lock::held_lock(std::shared_ptr<core::lease> lease, std::uint32_t number,
                      std::shared_ptr<loop> home) noexcept
@@ -129,7 +132,7 @@ release_result held_lock::release() noexcept {
     }
 }
 
-void held_lock::renew() { ask_of(home_, lease_, &engine::renew); }
+void held_lock::renew() { blocking::renew(home_, lease_); }
 
 void held_lock::downgrade() { ask_of(home_, lease_, &engine::downgrade); }
 

@@ -9,9 +9,10 @@ namespace pawl::blocking {
 
 semaphore::semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options)
     : loop_(locks.loop_),
-      name_(std::move(name)),
+      name_(name),
       options_(options),
-      count_(std::make_shared<core::permit_count>(core::permit_count{.all = permits})) {}
+      count_(std::make_shared<core::permit_count>(core::permit_count{.all = permits})),
+      holds_(locks, std::move(name)) {}
 
 held_lock semaphore::ask_for(std::uint32_t permits, duration wait, bool once,
                              const std::stop_token& cancel) {

@@ -3,29 +3,27 @@
 namespace pawl::blocking {
 
 mutex::mutex(client& locks, std::string name, lock_options options)
-    : locks_(&locks), name_(std::move(name)), options_(options) {}
+    : options_(options), holds_(locks, std::move(name)) {}
 
 void mutex::lock() { lock_for(forever); }
 
-bool mutex::try_lock() { return holds_.try_acquire(*locks_, name_, options_); }
+bool mutex::try_lock() { return holds_.try_acquire(options_); }
 
-bool mutex::lock_for(duration wait) { return holds_.acquire(*locks_, name_, options_, wait); }
+bool mutex::lock_for(duration wait) { return holds_.acquire(options_, wait); }
 
 void mutex::unlock() noexcept {
     if (auto mine = holds_.take()) mine.release();
 }
 
 recursive_mutex::recursive_mutex(client& locks, std::string name, lock_options options)
-    : locks_(&locks), name_(std::move(name)), options_(options) {}
+    : options_(options), holds_(locks, std::move(name)) {}
 
 void recursive_mutex::lock() { lock_for(forever); }
 
-bool recursive_mutex::try_lock() {
-    return holds_.enter_again(name_) || holds_.try_acquire(*locks_, name_, options_);
-}
+bool recursive_mutex::try_lock() { return holds_.enter_again() || holds_.try_acquire(options_); }
 
 bool recursive_mutex::lock_for(duration wait) {
-    return holds_.enter_again(name_) || holds_.acquire(*locks_, name_, options_, wait);
+    return holds_.enter_again() || holds_.acquire(options_, wait);
 }
 
 void recursive_mutex::unlock() noexcept {

@@ -3,7 +3,7 @@
 namespace pawl::blocking {
 
 shared_mutex::shared_mutex(client& locks, std::string name, lock_options options)
-    : locks_(&locks), name_(std::move(name)), options_(options) {}
+    : options_(options), holds_(locks, std::move(name)) {}
 
 void shared_mutex::lock() { lock_for(lock_mode::exclusive, forever); }
 
@@ -16,13 +16,13 @@ bool shared_mutex::try_lock_shared() { return try_once(lock_mode::shared); }
 bool shared_mutex::try_once(lock_mode mode) {
     auto options = options_;
     options.mode = mode;
-    return holds_.try_acquire(*locks_, name_, options);
+    return holds_.try_acquire(options);
 }
 
 bool shared_mutex::lock_for(lock_mode mode, duration wait) {
     auto options = options_;
     options.mode = mode;
-    return holds_.acquire(*locks_, name_, options, wait);
+    return holds_.acquire(options, wait);
 }
 
 void shared_mutex::unlock() noexcept {
@@ -31,12 +31,6 @@ void shared_mutex::unlock() noexcept {
 
 void shared_mutex::unlock_shared() noexcept { unlock(); }
 
-void shared_mutex::downgrade() {
-    auto& mine = holds_.mine();
-    if (!mine)
-        throw error(errc::bad_option, "This thread does not hold '" + name_ +
-                                          "', so it has nothing to downgrade; lock it first.");
-    mine.downgrade();
-}
+void shared_mutex::downgrade() { holds_.downgrade(); }
 
 }  // namespace pawl::blocking

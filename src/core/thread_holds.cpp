@@ -1,5 +1,7 @@
 #include <pawl/thread_holds.hpp>
 
+#include "taking.hpp"
+
 #include <algorithm>
 
 namespace pawl::blocking {
@@ -14,24 +16,25 @@ auto find_own(Entries& all) {
 
 }  // namespace
 
+thread_holds::thread_holds(client& locks, std::string name)
+    : loop_(locks.loop_), name_(std::move(name)) {}
+
 void thread_holds::keep(held_lock mine) {
     const std::lock_guard lock(guard_);
     all_.push_front({std::this_thread::get_id(), std::move(mine)});
 }
 
-bool thread_holds::try_acquire(client& locks, const std::string& name,
-                               const lock_options& options) {
-    auto held = locks.try_acquire(name, one_try(options));
+bool thread_holds::try_acquire(const lock_options& options) {
+    auto held = blocking::take(loop_, name_, core::to_request(one_try(options)));
     if (!held) return false;
     keep(std::move(held));
     return true;
 }
 
-bool thread_holds::acquire(client& locks, const std::string& name, lock_options options,
-                           duration wait) {
+bool thread_holds::acquire(lock_options options, duration wait) {
     options.wait = std::max(wait, duration{});
     try {
-        keep(locks.acquire(name, options));
+        keep(blocking::take(loop_, name_, {options, {}}));
         return true;
     } catch (const error& e) {
         if (e.reason() == errc::timed_out) return false;
@@ -49,12 +52,12 @@ held_lock thread_holds::take() noexcept {
     return mine;
 }
 
-bool thread_holds::enter_again(const std::string& name) {
+bool thread_holds::enter_again() {
     const std::lock_guard lock(guard_);
     const auto found = find_own(all_);
     if (found == all_.end()) return false;
     if (!found->lock.owns_lock())
-        throw error(errc::lost, "The lock '" + name +
+        throw error(errc::lost, "The lock '" + name_ +
                                     "' was lost while this thread held it; unlock it as often as "
                                     "it was locked before it asks again.");
     ++found->depth;
@@ -82,12 +85,33 @@ const held_lock& thread_holds::mine() const noexcept {
     return found == all_.end() ? none_ : found->lock;
 }
 
-const held_lock& thread_holds::held(const std::string& name) const {
+void thread_holds::refuse() const {
+    throw error(errc::bad_option,
+                "This thread does not hold '" + name_ + "'; ask between its lock and unlock.");
+}
+
+const held_lock& thread_holds::held() const {
     const auto& own = mine();
-    if (!own)
-        throw error(errc::bad_option,
-                    "This thread does not hold '" + name + "'; ask between its lock and unlock.");
+    if (!own) refuse();
     return own;
+}
+
+// Not through the handle: a semaphore's may be released by another thread meanwhile.
+void thread_holds::renew() {
+    std::shared_ptr<core::lease> one;
+    {
+        const std::lock_guard lock(guard_);
+        const auto found = find_own(all_);
+        if (found == all_.end()) refuse();
+        one = found->lock.lease_;
+    }
+    blocking::renew(loop_, one);
+}
+
+void thread_holds::downgrade() {
+    auto& own = mine();
+    if (!own) refuse();
+    own.downgrade();
 }
 
 }  // namespace pawl::blocking
