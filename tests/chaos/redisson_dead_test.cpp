@@ -77,11 +77,11 @@ TEST_F(RedissonDead, AWaiterBehindJavasHoldsUpNobodyOfPawls) {
 //   times the ttl besides | the server can be told: they come back, once
 TEST_F(RedissonDead, PermitsWithoutALeaseComeBackAfterALongOutage) {
     client locks = proxied("?layout=redisson&object=semaphore");
-    auto lock = locks.acquire(
-        "it", {.ttl = 300ms, .mode = pawl::lock_mode::permits, .permits = 2, .of = 3});
+    auto lock =
+        locks.acquire("it", {.ttl = 1s, .mode = pawl::lock_mode::permits, .permits = 2, .of = 3});
     cut();
     ASSERT_TRUE(eventually([&] { return lock.lost().stop_requested(); }));
-    pass(3 * 300ms);
+    pass(3s);
     EXPECT_EQ(server.ask({"GET", "it"}).text, "1");
     proxy.refuse(false);
     EXPECT_TRUE(free_permits("3"));
@@ -90,7 +90,7 @@ TEST_F(RedissonDead, PermitsWithoutALeaseComeBackAfterALongOutage) {
 //   P asks for permits | they are taken, the answer is lost, nobody can be told for long | P was
 //   told that it has none: they come back
 TEST_F(RedissonDead, PermitsOfALostAnswerComeBackAfterALongOutage) {
-    client locks = proxied("?layout=redisson&object=semaphore&reply_timeout_ms=300");
+    client locks = proxied("?layout=redisson&object=semaphore&reply_timeout_ms=1000");
     const pawl::try_options two{
         .ttl = 300ms, .mode = pawl::lock_mode::permits, .permits = 2, .of = 3};
     EXPECT_EQ(locks.try_acquire("it", two).release(), release_result::released);
@@ -99,7 +99,7 @@ TEST_F(RedissonDead, PermitsOfALostAnswerComeBackAfterALongOutage) {
     const auto what = failure_of([&] { (void)locks.try_acquire("it", two); });
     ASSERT_TRUE(what.has_value());
     EXPECT_EQ(what->reason, errc::unreachable) << what;
-    pass(3 * 600ms);
+    pass(3s);
     EXPECT_EQ(server.ask({"GET", "it"}).text, "1");
     proxy.refuse(false);
     EXPECT_TRUE(free_permits("3"));
