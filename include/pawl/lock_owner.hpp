@@ -11,10 +11,11 @@
 namespace pawl {
 
 // Somebody who may take a lock again that is theirs already: that costs no round trip and has the
-// same token, the first options count, and the lock is given back with the last handle. A loss
-// reaches all handles; until they are gone the owner gets errc::lost. Different owners keep each
-// other out. Copies are the same owner: hand one to each coroutine. Thread-safe; belongs to one
-// client, whose end is its end.
+// same token, the first options count, and the lock is given back with the last handle. Who asks
+// for more than it has (alone what is held beside others, more permits) gets errc::bad_option. A
+// loss reaches all handles; until they are gone the owner gets errc::lost. Different owners keep
+// each other out. Copies are the same owner: hand one to each
+// coroutine. Thread-safe; belongs to one client, whose end is its end.
 class lock_owner {
 public:
     explicit lock_owner(client& locks)
