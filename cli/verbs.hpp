@@ -24,7 +24,7 @@ struct run_options {
     std::vector<std::string> command;
     lock_mode mode = lock_mode::exclusive;
     bool fair = false;
-    bool fenced = true;  // with tokens
+    bool fenced = true;         // with tokens
     std::uint32_t permits = 1;  // with lock_mode::permits
     std::uint32_t of = 0;
     duration ttl{};

@@ -65,9 +65,9 @@ void check_options(const lock_options& options) {
         throw error(errc::bad_option, "A max_hold of " + exact(options.max_hold) +
                                           " makes no sense; use 10 ms or more, or pawl::forever.");
     if (options.mode > lock_mode::permits)
-        throw error(errc::bad_option,
-                    "There is no lock_mode " + std::to_string(static_cast<unsigned>(options.mode)) +
-                        "; use lock_mode::exclusive, shared or permits.");
+        throw error(errc::bad_option, "There is no lock_mode " +
+                                          std::to_string(static_cast<unsigned>(options.mode)) +
+                                          "; use lock_mode::exclusive, shared or permits.");
     if (options.mode != lock_mode::permits) {
         if (options.permits != 1 || options.of != 0)
             throw error(errc::bad_option,
