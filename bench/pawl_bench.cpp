@@ -7,6 +7,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -51,6 +52,11 @@ settings parse(const std::vector<std::string>& arguments) {
          : name == "--json" ? result.json
                             : result.out) = arguments[++i];
     }
+    const auto is_meant = [&](const measurement& each) {
+        return std::string(each.ids).starts_with(result.only);
+    };
+    if (std::none_of(std::begin(all), std::end(all), is_meant))
+        throw std::invalid_argument("There is no measurement '" + result.only + "'.\n" + usage);
     return result;
 }
 
