@@ -4,6 +4,7 @@
 
 #include <pawl/options.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -72,6 +73,10 @@ duration finite_option(std::string_view option, std::string_view text) {
     const auto parsed = parse_duration(text);
     if (!parsed || *parsed == forever) refuse(option, text, "500ms, 30s, 2min or 1h30m");
     return *parsed;
+}
+
+duration rest_of(duration whole, time_point since) {
+    return whole == forever ? forever : std::max<duration>(0s, whole - (boot_clock::now() - since));
 }
 
 std::string readable(duration what) {

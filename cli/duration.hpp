@@ -18,6 +18,9 @@ namespace pawl::cli {
 // The same where a time without an end, or none at all, makes no sense.
 [[nodiscard]] duration finite_option(std::string_view option, std::string_view text);
 
+// What is left of a time that began `since`; 0 when it is over.
+[[nodiscard]] duration rest_of(duration whole, time_point since);
+
 // Two units at the most, for people: "850 ms", "29 s", "3 min 5 s", "2 h".
 [[nodiscard]] std::string readable(duration what);
 

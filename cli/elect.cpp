@@ -1,4 +1,5 @@
 #include "back_off.hpp"
+#include "duration.hpp"
 #include "failure.hpp"
 #include "front.hpp"
 #include "verbs.hpp"
@@ -15,11 +16,6 @@ using namespace std::chrono_literals;
 void pause(duration lasting) {
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(lasting);
     ::poll(nullptr, 0, static_cast<int>(milliseconds.count()));
-}
-
-// Of the time for one election, also where the service was away in between.
-duration rest_of(duration wait, time_point since) {
-    return wait == forever ? forever : std::max<duration>(0s, wait - (boot_clock::now() - since));
 }
 
 }  // namespace

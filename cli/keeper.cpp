@@ -1,6 +1,7 @@
 #include "keeper.hpp"
 
 #include "descriptor.hpp"
+#include "duration.hpp"
 #include "explain.hpp"
 #include "failure.hpp"
 #include "processes.hpp"
@@ -228,9 +229,7 @@ blocking::held_locks keeper::take(blocking::client& locks) {
         if (mine && several && options_.max_hold != forever)
             end_ = boot_clock::now() + options_.max_hold;
         if (mine) return mine;
-        if (options_.wait != forever) {
-            asked.wait = std::max<duration>(0s, options_.wait - (boot_clock::now() - began));
-        }
+        asked.wait = rest_of(options_.wait, began);
     }
 }
 

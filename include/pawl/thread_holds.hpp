@@ -28,7 +28,6 @@ public:
     // Out of here with the last leaving of the calling thread; else an empty one.
     [[nodiscard]] held_lock leave() noexcept;
     // Valid until the calling thread takes it; an empty one where it has none.
-    [[nodiscard]] held_lock& mine() noexcept;
     [[nodiscard]] const held_lock& mine() const noexcept;
     // The same, but errc::bad_option where it has none.
     [[nodiscard]] const held_lock& held() const;
@@ -44,6 +43,7 @@ private:
     };
 
     [[noreturn]] void refuse() const;
+    [[nodiscard]] std::shared_ptr<core::lease> own_lease() const;
 
     std::shared_ptr<loop> loop_;
     std::string name_;

@@ -27,20 +27,10 @@ void refuse_fork(const loop& home) {
 
 namespace {
 
-template <class Answer, class Begin>
-Answer ask(const std::shared_ptr<loop>& home, Begin begin) {
-    refuse_fork(*home);
-    question<Answer> one(*home, home->engine);
-    return one.ask(begin(*home->engine));
-}
-
 held_locks take_all(const std::shared_ptr<loop>& home, std::vector<std::string> names,
                     const core::request& how, const std::stop_token& cancel,
                     const std::shared_ptr<core::owner>& who = {}) {
-    refuse_fork(*home);
-    question<std::vector<core::taken>> one(*home, home->engine);
-    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    auto mine = one.ask(core::take_all(home->engine, who, std::move(names), how));
+    auto mine = ask(*home, core::take_all(home->engine, who, std::move(names), how), cancel);
     std::vector<held_lock> locks;
     for (auto& each : mine)
         locks.emplace_back(std::move(each.what), each.handle, home);
@@ -68,15 +58,16 @@ void ask_of(const std::shared_ptr<loop>& home, const std::shared_ptr<core::lease
 
 held_lock take(const std::shared_ptr<loop>& home, std::string_view name, const core::request& how,
                const std::stop_token& cancel, const std::shared_ptr<core::owner>& who) {
-    refuse_fork(*home);
-    question<core::taken> one(*home, home->engine);
-    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    auto mine = one.ask(core::take(home->engine, who, std::string(name), how));
+    auto mine = ask(*home, core::take(home->engine, who, std::string(name), how), cancel);
     return {std::move(mine.what), mine.handle, home};
 }
 
 void renew(const std::shared_ptr<loop>& home, const std::shared_ptr<core::lease>& one) {
     ask_of(home, one, &engine::renew);
+}
+
+void downgrade(const std::shared_ptr<loop>& home, const std::shared_ptr<core::lease>& one) {
+    ask_of(home, one, &engine::downgrade);
 }
 
 held_lock::held_lock(std::shared_ptr<core::lease> lease, std::uint32_t number,
@@ -134,7 +125,7 @@ release_result held_lock::release() noexcept {
 
 void held_lock::renew() { blocking::renew(home_, lease_); }
 
-void held_lock::downgrade() { ask_of(home_, lease_, &engine::downgrade); }
+void held_lock::downgrade() { blocking::downgrade(home_, lease_); }
 
 release_result held_locks::release() noexcept {
     auto found = release_result::released;
@@ -201,33 +192,27 @@ held_locks client::try_acquire_all(std::vector<std::string> names, try_options o
 }
 
 lock_info client::inspect(std::string_view name) {
-    return ask<lock_info>(loop_, [&](engine& to) { return to.inspect(std::string(name)); });
+    return ask(*loop_, loop_->engine->inspect(std::string(name)));
 }
 
 lock_info client::wait_change(std::string_view name, fencing_token seen, duration interval,
                               std::stop_token cancel) {
-    refuse_fork(*loop_);
-    question<lock_info> one(*loop_, loop_->engine);
-    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    return one.ask(core::wait_change(loop_->engine, std::string(name), seen, interval));
+    return ask(*loop_, core::wait_change(loop_->engine, std::string(name), seen, interval), cancel);
 }
 
 std::vector<lock_info> client::list(std::string_view prefix) {
-    return ask<std::vector<lock_info>>(loop_,
-                                       [&](engine& to) { return to.list(std::string(prefix)); });
+    return ask(*loop_, loop_->engine->list(std::string(prefix)));
 }
 
 bool client::force_release(std::string_view name) {
-    return ask<bool>(loop_, [&](engine& to) { return to.force_release(std::string(name)); });
+    return ask(*loop_, loop_->engine->force_release(std::string(name)));
 }
 
 void client::resize(std::string_view name, std::uint32_t permits) {
-    ask<bool>(loop_, [&](engine& to) { return to.resize(std::string(name), permits); });
+    (void)ask(*loop_, loop_->engine->resize(std::string(name), permits));
 }
 
-examination client::examine() {
-    return ask<examination>(loop_, [](engine& to) { return to.examine(); });
-}
+examination client::examine() { return ask(*loop_, loop_->engine->examine()); }
 
 statistics client::statistics() const noexcept { return loop_->engine->statistics(); }
 

@@ -11,17 +11,10 @@ held_lock election::campaign(std::stop_token cancel) {
     return take(loop_, name_, {options_, {}}, cancel);
 }
 
-lock_info election::leader() {
-    refuse_fork(*loop_);
-    question<lock_info> one(*loop_, loop_->engine);
-    return one.ask(loop_->engine->inspect(name_));
-}
+lock_info election::leader() { return ask(*loop_, loop_->engine->inspect(name_)); }
 
 lock_info election::wait_change(fencing_token seen, duration interval, std::stop_token cancel) {
-    refuse_fork(*loop_);
-    question<lock_info> one(*loop_, loop_->engine);
-    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    return one.ask(core::wait_change(loop_->engine, name_, seen, interval));
+    return ask(*loop_, core::wait_change(loop_->engine, name_, seen, interval), cancel);
 }
 
 }  // namespace pawl::blocking

@@ -3,31 +3,19 @@
 #include "latch.hpp"
 #include "question.hpp"
 
-namespace asio = boost::asio;
-
 namespace pawl::blocking {
 namespace {
 
-template <class Answer>
-Answer ask(loop& home, asio::awaitable<Answer> what, const std::stop_token& cancel = {}) {
-    question<Answer> one(home, home.engine);
-    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    return one.ask(std::move(what));
-}
-
 bool wait_for_turn(loop& home, const std::string& name, phase turn, duration wait,
                    const std::stop_token& cancel) {
-    refuse_fork(home);
     return ask(home, core::wait_latch(home.engine, name, turn, wait), cancel);
 }
 
 latch_info look(loop& home, const std::string& name) {
-    refuse_fork(home);
     return ask(home, core::inspect_latch(home.engine, name));
 }
 
 bool take_away(loop& home, const std::string& name) {
-    refuse_fork(home);
     return ask(home, core::reset_latch(home.engine, name));
 }
 
@@ -37,19 +25,14 @@ latch::latch(client& locks, std::string name, latch_options options)
     : loop_(locks.loop_), name_(std::move(name)), options_(options) {}
 
 bool latch::try_set(std::uint32_t count) {
-    refuse_fork(*loop_);
     return ask(*loop_, core::set_latch(loop_->engine, name_, count, options_));
 }
 
 std::uint64_t latch::count_down(std::uint32_t steps) {
-    refuse_fork(*loop_);
     return ask(*loop_, core::count_down(loop_->engine, name_, steps));
 }
 
-bool latch::try_wait() {
-    refuse_fork(*loop_);
-    return ask(*loop_, core::latch_is_open(loop_->engine, name_));
-}
+bool latch::try_wait() { return ask(*loop_, core::latch_is_open(loop_->engine, name_)); }
 
 void latch::wait(std::stop_token cancel) {
     (void)wait_for_turn(*loop_, name_, phase{}, forever, cancel);
@@ -60,7 +43,6 @@ bool latch::wait_up_to(duration wait, std::stop_token cancel) {
 }
 
 void latch::arrive_and_wait(std::stop_token cancel) {
-    refuse_fork(*loop_);
     (void)ask(*loop_, core::step_and_wait(loop_->engine, name_, forever), cancel);
 }
 
@@ -72,7 +54,6 @@ barrier::barrier(client& locks, std::string name, std::uint32_t parties, latch_o
     : loop_(locks.loop_), name_(std::move(name)), parties_(parties), options_(options) {}
 
 phase barrier::arrive() {
-    refuse_fork(*loop_);
     return ask(*loop_, core::arrive(loop_->engine, name_, parties_, options_));
 }
 

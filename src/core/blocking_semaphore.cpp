@@ -16,13 +16,11 @@ semaphore::semaphore(client& locks, std::string name, std::uint32_t permits, loc
 
 held_lock semaphore::ask_for(std::uint32_t permits, duration wait, bool once,
                              const std::stop_token& cancel) {
-    refuse_fork(*loop_);
     auto options = options_;
     options.wait = wait;
     options.permits = permits;
-    question<core::taken> one(*loop_, loop_->engine);
-    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
-    auto mine = one.ask(core::take_permits(loop_->engine, count_, name_, options, once));
+    auto mine =
+        ask(*loop_, core::take_permits(loop_->engine, count_, name_, options, once), cancel);
     return {std::move(mine.what), mine.handle, loop_};
 }
 
@@ -56,9 +54,7 @@ void semaphore::release() noexcept {
 }
 
 void semaphore::resize(std::uint32_t permits) {
-    refuse_fork(*loop_);
-    question<bool> one(*loop_, loop_->engine);
-    (void)one.ask(core::resize(loop_->engine, count_, name_, permits));
+    (void)ask(*loop_, core::resize(loop_->engine, count_, name_, permits));
 }
 
 }  // namespace pawl::blocking

@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 
 #include <optional>
+#include <stop_token>
 
 namespace pawl::blocking {
 
@@ -67,5 +68,14 @@ private:
     std::optional<Answer> answer_;
     std::exception_ptr failure_;
 };
+
+// Refuses a fork. Throws errc::cancelled when `cancel` is stopped.
+template <class Answer>
+Answer ask(loop& home, boost::asio::awaitable<Answer> what, const std::stop_token& cancel = {}) {
+    refuse_fork(home);
+    question<Answer> one(home, home.engine);
+    const std::stop_callback give_up(cancel, [&one] { one.cancel(); });
+    return one.ask(std::move(what));
+}
 
 }  // namespace pawl::blocking

@@ -16,7 +16,8 @@ namespace pawl::blocking {
 held_lock take(const std::shared_ptr<loop>& home, std::string_view name, const core::request& how,
                const std::stop_token& cancel = {}, const std::shared_ptr<core::owner>& who = {});
 
-// As held_lock::renew.
+// As held_lock's.
 void renew(const std::shared_ptr<loop>& home, const std::shared_ptr<core::lease>& one);
+void downgrade(const std::shared_ptr<loop>& home, const std::shared_ptr<core::lease>& one);
 
 }  // namespace pawl::blocking

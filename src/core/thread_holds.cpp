@@ -73,12 +73,6 @@ held_lock thread_holds::leave() noexcept {
     return mine;
 }
 
-held_lock& thread_holds::mine() noexcept {
-    const std::lock_guard lock(guard_);
-    const auto found = find_own(all_);
-    return found == all_.end() ? none_ : found->lock;
-}
-
 const held_lock& thread_holds::mine() const noexcept {
     const std::lock_guard lock(guard_);
     const auto found = find_own(all_);
@@ -96,22 +90,16 @@ const held_lock& thread_holds::held() const {
     return own;
 }
 
-// Not through the handle: a semaphore's may be released by another thread meanwhile.
-void thread_holds::renew() {
-    std::shared_ptr<core::lease> one;
-    {
-        const std::lock_guard lock(guard_);
-        const auto found = find_own(all_);
-        if (found == all_.end()) refuse();
-        one = found->lock.lease_;
-    }
-    blocking::renew(loop_, one);
+// Not the handle: a semaphore's may be released by another thread meanwhile.
+std::shared_ptr<core::lease> thread_holds::own_lease() const {
+    const std::lock_guard lock(guard_);
+    const auto found = find_own(all_);
+    if (found == all_.end()) refuse();
+    return found->lock.lease_;
 }
 
-void thread_holds::downgrade() {
-    auto& own = mine();
-    if (!own) refuse();
-    own.downgrade();
-}
+void thread_holds::renew() { blocking::renew(loop_, own_lease()); }
+
+void thread_holds::downgrade() { blocking::downgrade(loop_, own_lease()); }
 
 }  // namespace pawl::blocking
