@@ -46,6 +46,9 @@ struct grant {
     // Set when the deadline is a short claim window: the core renews at once, and a refusal is a
     // loss.
     bool confirm = false;
+    // Whom the service knows as its owner, where that is not the claim's: a backend that repeats a
+    // request must do so under an owner that is as random. Empty: the claim's.
+    std::string owner{};
 };
 
 // A claim that was granted.

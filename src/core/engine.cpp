@@ -112,9 +112,8 @@ void engine::refuse_closed() const {
 }
 
 claim engine::claim_of(std::string name, const lock_options& options) const {
-    // Some backends read the last two digits as the number of the attempt.
     return {.name = std::move(name),
-            .owner = random_hex(time(), 15) + "00",
+            .owner = random_hex(time(), 16),
             .ttl = std::min(options.ttl, options.max_hold),
             .mode = options.mode,
             .fenced = options.fenced,
@@ -124,6 +123,7 @@ claim engine::claim_of(std::string name, const lock_options& options) const {
 }
 
 taken engine::keep(hold got, duration max_hold) {
+    if (!got.grant.owner.empty()) got.claim.owner = got.grant.owner;
     auto one =
         std::make_shared<lease>(shared_from_this(), time(), std::move(got), time().now(), max_hold);
     ++count_->grants;

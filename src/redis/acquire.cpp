@@ -1,5 +1,6 @@
 #include "visit.hpp"
 
+#include "back_off.hpp"
 #include "redis_scripts.hpp"
 #include "server_errors.hpp"
 #include "values.hpp"
@@ -56,22 +57,27 @@ grant grant_found(const waiter& here, const reply& found, time_point asked) {
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_point give_up_at) {
     if (!what.value.empty()) co_return co_await bid_for(what, false);
     const bool waits = give_up_at > now();
-    for (unsigned attempt = 0;; ++attempt) {
+    back_off pauses(time(), bounds_);
+    for (auto owner = what.owner;; owner = core::random_hex(time(), 16)) {
         std::optional<error> trouble;
         {
-            visit mine(*this, what, attempt);
+            visit mine(*this, what, owner);
             try {
-                co_return co_await ask(mine, what, waits ? give_up_at : time_point::min());
+                auto given = co_await ask(mine, what, waits ? give_up_at : time_point::min());
+                if (given) given->owner = owner;
+                co_return given;
             } catch (const connection_lost& e) {
                 trouble = no_answer(what.name, e.what());
             } catch (const error& e) {
                 if (e.reason() != errc::unavailable) throw;
                 trouble = e;
             }
+            if (mine.answered) pauses.reset();
         }
         if (now() >= give_up_at) throw *trouble;
         if (context_.log) context_.log(std::string(trouble->what()) + " Trying again.");
-        co_await pause(50ms, 200ms);
+        core::alarm timer(time(), context_.strand);
+        co_await timer.wait_until(std::min(give_up_at, now() + pauses.next()));
     }
 }
 
@@ -82,15 +88,21 @@ asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
     auto& here = mine.here;
     const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
     if (!link_->connected()) co_await connect(until);
+    check_room_for_undo();
     mine.about_to_send();
     here.asked = now();
     const auto value = value_of(here.prefix, wall_ms());
     auto answer = co_await send_acquire(here, what, value, waits, until);
-    if (answer.what == reply::kind::error) co_await refuse(answer, here.where);
+    if (answer.what == reply::kind::error) {
+        // A release of this process may have named us meanwhile.
+        mine.settled = changed_nothing(answer.text) && !here.given;
+        co_await refuse(answer, here.where);
+    }
     mine.settled = refuses_permits(answer);
     if (mine.settled) refuse_permits(answer, what);
     if (!is_line(answer))
         throw error(errc::protocol, here.where.lock + ": an answer that makes no sense.");
+    mine.answered = true;
     if (answer.items[0].number == 1) {
         mine.settled = true;
         grant given;
@@ -112,7 +124,7 @@ asio::awaitable<reply> locks::send_acquire(const waiter& here, const claim& what
     const auto names = here.where.all();
     const auto ttl = milliseconds(what.ttl);
     const auto window = milliseconds(here.window);
-    const auto lease = std::to_string(waiter_lease_ms);
+    const auto lease = std::to_string(bounds_.waiter_lease_ms);
     const auto known = floor();
     const auto run = link_->current().run_id;
     const std::array<std::string_view, 12> arguments{value,
@@ -186,7 +198,8 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
                                    time_point& asked) {
     auto& here = mine.here;
     const auto window = milliseconds(here.window);
-    const auto lease = std::to_string(waiter_lease_ms);
+    const auto lease = std::to_string(bounds_.waiter_lease_ms);
+    back_off pauses(time(), bounds_);
     for (;;) {
         std::string trouble;
         try {
@@ -212,14 +225,15 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
             trouble = e.what();
         }
         // The place in line outlives a short absence of the server; the next look finds it, or a
-        // new one.
+        // new one. A new connection, or a grant, ends the pause.
+        if (!here.given && now() < give_up_at)
+            co_await here.woken.wait_until(std::min(give_up_at, now() + pauses.next()));
         if (here.given) {
             reply nothing;
             nothing.items.resize(2);
             co_return nothing;
         }
         if (now() >= give_up_at) throw no_answer(here.name, trouble);
-        co_await pause(50ms, 200ms);
     }
 }
 
@@ -257,25 +271,27 @@ asio::awaitable<std::optional<grant>> locks::claim_given(visit& mine) {
     }
     mine.here.given.reset();
     mine.stands_again = false;  // where it stands, it goes on waiting
+    // A look may find the grant again at once.
+    if (answer.what == reply::kind::error)
+        co_await pause(bounds_.first_pause / 2, bounds_.first_pause);
     co_return std::nullopt;
 }
 
-asio::awaitable<void> locks::leave(keys where, std::string member, std::string prefix,
-                                   std::string kept, duration ttl, std::uint64_t generation) {
-    const saying say = [&](time_point until) {
-        return send_leave(where, member, prefix, kept, until);
-    };
-    co_await undo_by(say, ttl, generation);
+// It names one owner, and so nothing but what its requests have done.
+void locks::leave_later(departure what, duration ttl, std::uint64_t generation) {
+    const auto parts = std::make_shared<const departure>(std::move(what));
+    undo_later({.lock = parts->where.lock,
+                .request = [this, parts](time_point until) { return send_leave(*parts, until); },
+                .generation = generation},
+               ttl);
 }
 
-asio::awaitable<reply> locks::send_leave(const keys& where, const std::string& member,
-                                         const std::string& prefix, const std::string& kept,
-                                         time_point give_up_at) {
+asio::awaitable<reply> locks::send_leave(const departure& what, time_point give_up_at) {
     const auto lowest = floor();
     const auto run = link_->current().run_id;
-    const auto names = where.all();
+    const auto names = what.where.all();
     const std::array<std::string_view, 6> arguments{
-        lowest, scheme_.channel_prefix(), member, prefix, kept, run};
+        lowest, scheme_.channel_prefix(), what.member, what.prefix, what.kept, run};
     auto answer = co_await scripts_.run(scripts::leave, names, arguments, give_up_at);
     co_return answer;
 }

@@ -4,10 +4,9 @@
 #include "redis_scripts.hpp"
 #include "server_errors.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include <array>
+#include <memory>
+#include <utility>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -19,17 +18,22 @@ class locks::bid {
 public:
     bid(locks& home, const claim& what)
         : where(home.scheme_.of(what.name)), value(what.value), ttl(what.ttl), home_(home) {
-        if (home.undoing_.contains({where.lock, value}))
+        if (home.undos_->contains(where.lock, value))
             throw error(errc::unavailable,
                         "An earlier acquire of '" + what.name +
                             "' under this value is still being undone; choose another value.");
     }
     ~bid() {
         if (!to_undo) return;
-        home_.undoing_.emplace(where.lock, value);
-        asio::co_spawn(home_.context_.strand,
-                       home_.undo(std::move(where), std::move(value), ttl, generation),
-                       asio::detached);
+        const auto by = std::make_shared<const std::pair<keys, std::string>>(where, value);
+        home_.undo_later({.lock = where.lock,
+                          .value = value,
+                          .request =
+                              [&home = home_, by](time_point until) {
+                                  return home.send_undo(by->first, by->second, until);
+                              },
+                          .generation = generation},
+                         ttl);
     }
     bid(const bid&) = delete;
     bid& operator=(const bid&) = delete;
@@ -49,6 +53,7 @@ asio::awaitable<std::optional<grant>> locks::bid_for(const claim& what, bool ado
     const auto until = soon();
     const auto ttl = milliseconds(what.ttl);
     try {
+        if (!adopting) check_room_for_undo();
         if (!link_->connected()) co_await connect(until);
         const auto lowest = what.fenced ? floor() : std::string();
         const std::array<std::string_view, 4> names{mine.where.lock, mine.where.fence,
@@ -61,7 +66,10 @@ asio::awaitable<std::optional<grant>> locks::bid_for(const claim& what, bool ado
         const auto answer =
             co_await scripts_.run(script, std::span(names).first(adopting ? 2 : 4),
                                   std::span(arguments).first(adopting ? 3 : 7), until);
-        if (answer.what == reply::kind::error) co_await refuse(answer, mine.where);
+        if (answer.what == reply::kind::error) {
+            if (changed_nothing(answer.text)) mine.to_undo = false;
+            co_await refuse(answer, mine.where);
+        }
         if (answer.items.empty())
             throw error(errc::protocol, mine.where.lock + ": an answer that makes no sense.");
         mine.to_undo = false;
@@ -81,14 +89,11 @@ asio::awaitable<std::optional<grant>> locks::adopt(const claim& what) {
     return bid_for(what, true);
 }
 
-asio::awaitable<void> locks::undo(keys where, std::string value, duration ttl,
-                                  std::uint64_t generation) {
+asio::awaitable<reply> locks::send_undo(const keys& where, const std::string& value,
+                                        time_point give_up_at) {
     const heir nobody;
-    const saying say = [&](time_point until) {
-        return send_release(where, value, nobody, false, until);
-    };
-    co_await undo_by(say, ttl, generation);
-    undoing_.erase({where.lock, value});
+    auto answer = co_await send_release(where, value, nobody, false, give_up_at);
+    co_return answer;
 }
 
 }  // namespace pawl::redis

@@ -58,6 +58,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
     const bool waits = give_up_at > now();
     wish what{name, at, generation};
     ears::ear mine(ears_, at.channel);
+    back_off pauses(*context_.time, limits{});
     for (;;) {
         std::optional<error> trouble;
         const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
@@ -78,9 +79,11 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
         }
         if (trouble) {
             if (context_.log) context_.log(std::string(trouble->what()) + " Trying again.");
-            co_await pause(50ms, 200ms);
+            core::alarm timer(*context_.time, context_.strand);
+            co_await timer.wait_until(std::min(give_up_at, now() + pauses.next()));
             continue;
         }
+        pauses.reset();
         const auto heard = co_await hear(mine, what.generation, give_up_at);
         if (heard == news::open) co_return true;
         if (heard == news::lost) throw core::unknown_latch(name);

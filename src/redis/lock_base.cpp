@@ -14,11 +14,13 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 
 lock_base::lock_base(const options& where, backend_context context, const link_factory& connect,
-                     const std::string& channel)
+                     const std::string& channel, const limits& bounds)
     : where_(where),
       context_(std::move(context)),
+      bounds_(bounds),
       link_(connect(*this, channel)),
-      scripts_(*link_) {}
+      scripts_(*link_),
+      undos_(std::make_shared<undo_queue>(*link_, context_, bounds_)) {}
 
 asio::awaitable<void> lock_base::connect(time_point give_up_at) {
     const std::array<std::string_view, 1> ping{"PING"};
@@ -34,11 +36,13 @@ asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
 asio::awaitable<void> lock_base::close() {
     const auto until = now() + context_.drain;
     core::alarm tick(time(), context_.strand);
-    while (busy_ > 0 && now() < until)
+    undos_->try_now();
+    while ((busy_ > 0 || !undos_->empty()) && now() < until)
         co_await tick.wait_until(now() + 2ms);
     closing_ = true;
+    undos_->stop();
     co_await link_->close(until);
-    while (busy_ > 0)
+    while (busy_ > 0 || !undos_->empty())
         co_await tick.wait_until(now() + 2ms);
 }
 
@@ -66,35 +70,32 @@ asio::awaitable<void> lock_base::renew_by(const script& what, std::span<renewal>
     }
 }
 
-asio::awaitable<void> lock_base::undo_by(const saying& say, duration ttl,
-                                         std::uint64_t generation) {
-    const busy here(*this);
-    const auto until = now() + ttl + where_.reply_timeout;
-    for (auto again = 0; again < 3 && now() < until;) {
-        try {
-            if (!link_->connected()) co_await connect(until);
-            const auto answer = co_await say(until);
-            if (answer.what != reply::kind::error) {
-                if (link_->current().generation == generation) break;
-                ++again;
-            } else if (!worth_retrying(answer.text)) {
-                break;
-            }
-        } catch (const error&) {}
-        if (closing_) break;
-        co_await pause(100ms, 400ms);
-    }
+void lock_base::undo_later(undo_queue::undo what, duration ttl) {
+    what.give_up_at = now() + ttl + where_.reply_timeout;
+    undos_->add(std::move(what));
 }
 
+void lock_base::check_room_for_undo() const {
+    if (!undos_->full()) return;
+    throw error(errc::unavailable,
+                std::to_string(bounds_.undos) +
+                    " earlier requests had no answer and are still being undone; ask again when "
+                    "the server answers.");
+}
+
+// A replica or another node says READONLY or MOVED: what is released may still be there afterwards.
 asio::awaitable<void> lock_base::release_later_by(const saying& say, duration ttl) {
     const busy here(*this);
     const auto until = now() + ttl;
+    back_off pauses(time(), bounds_);
+    core::alarm timer(time(), context_.strand);
     while (now() < until && !closing_) {
-        co_await pause(50ms, 200ms);
+        co_await timer.wait_until(std::min(until, now() + pauses.next()));
         try {
             if (!link_->connected()) co_await connect(until);
             const auto answer = co_await say(until);
-            if (found(answer) != release_result::unknown || !worth_retrying(answer.text)) co_return;
+            if (found(answer) != release_result::unknown || !changed_nothing(answer.text))
+                co_return;
         } catch (const error&) {}
     }
 }

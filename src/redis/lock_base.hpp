@@ -5,11 +5,13 @@
 #include "boost_link.hpp"
 #include "numbers.hpp"
 #include "script_runner.hpp"
+#include "undo_queue.hpp"
 
 #include <pawl/backend.hpp>
 #include <pawl/redis.hpp>
 
-#include <functional>
+#include <memory>
+#include <string>
 
 namespace pawl::redis {
 
@@ -30,12 +32,9 @@ public:
     boost::asio::awaitable<void> close() override;
 
 protected:
-    // One request that ends something; it may be sent any number of times.
-    using saying = std::function<boost::asio::awaitable<reply>(time_point give_up_at)>;
-
     // `channel` as in link_factory.
     lock_base(const options& where, backend_context context, const link_factory& connect,
-              const std::string& channel);
+              const std::string& channel, const limits& bounds);
 
     runtime& time() const noexcept { return *context_.time; }
     time_point now() const noexcept { return context_.time->now(); }
@@ -51,10 +50,10 @@ protected:
     boost::asio::awaitable<void> renew_by(const script& what, std::span<renewal> batch,
                                           std::span<const std::string_view> keys,
                                           std::span<const std::string_view> arguments);
-    // Until the server has confirmed it, for the ttl at the longest. What was sent over another
-    // connection than that of `generation` may still be carried out after this: then it is said
-    // again.
-    boost::asio::awaitable<void> undo_by(const saying& say, duration ttl, std::uint64_t generation);
+    // In the background, for the ttl at the longest: see undo_queue.
+    void undo_later(undo_queue::undo what, duration ttl);
+    // Before a request that may have to be undone. Throws errc::unavailable.
+    void check_room_for_undo() const;
     // A release without an answer: until there is one, for the ttl at the longest.
     boost::asio::awaitable<void> release_later_by(const saying& say, duration ttl);
 
@@ -76,9 +75,11 @@ private:
 
     const options where_;
     const backend_context context_;
+    const limits bounds_;
     std::unique_ptr<link> link_;
     script_runner scripts_;
-    unsigned busy_ = 0;  // releases and undoings under way
+    const std::shared_ptr<undo_queue> undos_;
+    unsigned busy_ = 0;  // releases under way
     bool closing_ = false;
 };
 

@@ -22,17 +22,18 @@ std::string_view take_word(std::string_view& text) {
 }  // namespace
 
 std::unique_ptr<backend> make_backend(const options& where, const backend_context& context,
-                                      const link_factory& connect) {
-    return std::make_unique<locks>(where, context, connect);
+                                      const link_factory& connect, const limits& bounds) {
+    return std::make_unique<locks>(where, context, connect, bounds);
 }
 
-locks::locks(const options& where, backend_context context, const link_factory& connect)
-    : locks(where, context, connect, core::random_hex(*context.time, 8)) {}
+locks::locks(const options& where, backend_context context, const link_factory& connect,
+             const limits& bounds)
+    : locks(where, context, connect, bounds, core::random_hex(*context.time, 8)) {}
 
 locks::locks(const options& where, backend_context context, const link_factory& connect,
-             std::string client)
+             const limits& bounds, std::string client)
     : lock_base(where, std::move(context), connect,
-                key_scheme(where.name_space, where.key).channel_prefix() + client),
+                key_scheme(where.name_space, where.key).channel_prefix() + client, bounds),
       scheme_(where.name_space, where.key),
       client_(std::move(client)),
       channel_(scheme_.channel_prefix() + client_),
@@ -57,10 +58,7 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
     const auto verb = take_word(payload);
     const auto owner = take_word(payload);
     if (verb == "lost") {
-        // The number of the attempt is ours; the core knows the claim.
-        if (owner.size() > 2)
-            context_.listener->lost(std::string(owner.substr(0, owner.size() - 2)) + "00",
-                                    loss_reason::forced);
+        context_.listener->lost(owner, loss_reason::forced);
     } else if (verb == "grant") {
         // A waiter that has left took care: its leaving passes the lock on.
         auto* to = waiters_.by_owner(owner);
@@ -80,6 +78,7 @@ void locks::on_invalidate(std::string_view key) { waiters_.ring_key(key); }
 
 // What was pushed meanwhile is gone: every waiter looks, which also gives it its place back.
 void locks::on_connected(const session&) {
+    undos_->try_now();
     waiters_.ring_all();
     latches_.on_connected();
 }

@@ -8,21 +8,13 @@
 #include "waiters.hpp"
 
 #include <map>
-#include <set>
 
 namespace pawl::redis {
 
-// A waiter keeps its place by looking. Who stands behind a dead one that does not fit waits no
-// longer than this.
-inline constexpr std::int64_t waiter_lease_ms = 1900;
-// How long a waiter that was given the lock has to claim it.
-inline constexpr duration claim_window = std::chrono::milliseconds(1200);
-// How often in a row a lock may stay within one process while others wait.
-inline constexpr unsigned local_passes = 8;
-
 class locks final : public lock_base {
 public:
-    locks(const options& where, backend_context context, const link_factory& connect);
+    locks(const options& where, backend_context context, const link_factory& connect,
+          const limits& bounds);
 
     boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                          time_point give_up_at) override;
@@ -50,8 +42,14 @@ private:
         std::int64_t since = 0;
     };
 
+    // What undoes one request, or ends one wait: but for what is held as `kept`.
+    struct departure {
+        keys where;
+        std::string member, prefix, kept;
+    };
+
     locks(const options& where, backend_context context, const link_factory& connect,
-          std::string client);
+          const limits& bounds, std::string client);
 
     std::int64_t wall_ms() const;
     // Below every token that the server could still give, above all that it gave before this
@@ -72,12 +70,8 @@ private:
     boost::asio::awaitable<reply> look(visit& mine, bool first_in_line, time_point give_up_at,
                                        time_point& asked);
     boost::asio::awaitable<std::optional<grant>> claim_given(visit& mine);
-    // But for what is held as `kept`.
-    boost::asio::awaitable<void> leave(keys where, std::string member, std::string prefix,
-                                       std::string kept, duration ttl, std::uint64_t generation);
-    boost::asio::awaitable<reply> send_leave(const keys& where, const std::string& member,
-                                             const std::string& prefix, const std::string& kept,
-                                             time_point give_up_at);
+    void leave_later(departure what, duration ttl, std::uint64_t generation);
+    boost::asio::awaitable<reply> send_leave(const departure& what, time_point give_up_at);
     boost::asio::awaitable<void> release_later(hold what);
     [[nodiscard]] heir heir_of(const claim& from) const;
     boost::asio::awaitable<reply> send_release(const keys& where, const std::string& proof,
@@ -96,8 +90,8 @@ private:
 
     // Under a value of the caller's own: chosen.cpp.
     boost::asio::awaitable<std::optional<grant>> bid_for(const claim& what, bool adopting);
-    boost::asio::awaitable<void> undo(keys where, std::string value, duration ttl,
-                                      std::uint64_t generation);
+    boost::asio::awaitable<reply> send_undo(const keys& where, const std::string& value,
+                                            time_point give_up_at);
 
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view key) override;
@@ -110,7 +104,6 @@ private:
     native_latches latches_;
     waiter_table waiters_;
     std::map<std::string, unsigned, std::less<>> passes_;
-    std::set<std::pair<std::string, std::string>> undoing_;  // lock and chosen value
 };
 
 }  // namespace pawl::redis

@@ -120,7 +120,7 @@ asio::awaitable<release_result> locks::release(const hold& what) {
         if (!link_->connected()) co_await connect(give_up_at);
         const auto to = heir_of(what.claim);
         const auto passed = passes_.find(what.claim.name);
-        const bool turn = passed != passes_.end() && passed->second >= local_passes;
+        const bool turn = passed != passes_.end() && passed->second >= bounds_.local_passes;
         const auto asked = now();
         const auto answer = co_await give_back(what, to, turn, give_up_at);
         result = found(answer);
@@ -150,9 +150,7 @@ void locks::inherit(const std::string& name, const keys& where, const heir& to, 
     auto* next = waiters_.by_owner(to.owner);
     if (next == nullptr) {
         // Its leaving may have come before the gift, where the script had to be sent twice.
-        asio::co_spawn(context_.strand,
-                       leave(where, to.member, to.prefix, {}, to.ttl, link_->current().generation),
-                       asio::detached);
+        leave_later({where, to.member, to.prefix, {}}, to.ttl, link_->current().generation);
         return;
     }
     if (next->given) return;

@@ -57,7 +57,7 @@ std::string_view plain(std::string_view words) noexcept {
     const auto at = words.find(in_script);
     if (words.starts_with("ERR Error running script") && at != std::string_view::npos) {
         words.remove_prefix(at + in_script.size());
-        words.remove_prefix(std::min(words.find_first_not_of("0123456789: "), words.size()));
+        words.remove_prefix(std::min(words.find_first_not_of("0123456789: -"), words.size()));
     }
     return words.substr(0, words.find(" script: "));
 }
@@ -74,6 +74,17 @@ const rule* find(std::string_view words) noexcept {
 bool worth_retrying(std::string_view words) noexcept {
     const auto* one = find(plain(words));
     return one != nullptr && one->retry;
+}
+
+// Not NOPERM and WRONGTYPE: a script may meet them after it has written.
+bool changed_nothing(std::string_view words) noexcept {
+    static constexpr std::array<std::string_view, 16> codes{
+        "NOREPLICAS", "MISCONF",    "OOM",         "BUSY",
+        "LOADING",    "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
+        "READONLY",   "MOVED",      "ASK",         "CROSSSLOT",
+        "NOAUTH",     "DENIED",     "NOSCRIPT",    "ERR max number of clients"};
+    words = plain(words);
+    return std::ranges::any_of(codes, [words](auto code) { return words.starts_with(code); });
 }
 
 error explain(std::string_view words, const std::string& about) {

@@ -13,6 +13,10 @@ namespace pawl::redis {
 // True: the same request may succeed a little later (loading, busy, out of memory …).
 [[nodiscard]] bool worth_retrying(std::string_view server_words) noexcept;
 
+// True: the error itself proves that the request changed nothing. The server refused it before it
+// began, or at its first write.
+[[nodiscard]] bool changed_nothing(std::string_view server_words) noexcept;
+
 // One sentence with the server's words and what to do; `about` is the lock's key or the server.
 [[nodiscard]] error explain(std::string_view server_words, const std::string& about);
 

@@ -19,6 +19,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_several(std::span<const claim
         const auto until =
             give_up_at > now() ? std::max(give_up_at, now() + least_silence) : soon();
         if (!link_->connected()) co_await connect(until);
+        check_room_for_undo();
         const auto ttl = milliseconds(what.front().ttl);
         const auto lowest = what.front().fenced ? floor() : std::string();
         std::vector<std::string_view> names;
@@ -26,10 +27,12 @@ asio::awaitable<std::vector<grant>> locks::acquire_several(std::span<const claim
         names.reserve(2 * what.size());
         given.reserve(what.size());
         for (const auto& one : what) {
-            const auto& here = mine.emplace_back(std::make_unique<visit>(*this, one, 0U))->here;
+            const auto& here =
+                mine.emplace_back(std::make_unique<visit>(*this, one, one.owner))->here;
             names.insert(names.end(), {here.where.lock, here.where.fence});
             auto& made = given.emplace_back();
             made.proof = value_of(here.prefix, wall_ms());
+            made.owner = here.owner;
         }
         for (const auto& one : given)
             arguments.emplace_back(one.proof);
@@ -38,6 +41,8 @@ asio::awaitable<std::vector<grant>> locks::acquire_several(std::span<const claim
         const auto asked = now();
         const auto answer = co_await scripts_.run(scripts::several, names, arguments, until);
         if (answer.what == reply::kind::error) {
+            for (const auto& one : mine)
+                one->settled = changed_nothing(answer.text);
             // Any of them may be in the way; the script uses two keys of each.
             std::vector<typed_key> all;
             for (const auto& one : mine) {

@@ -2,10 +2,9 @@
 
 #include "locks.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace pawl::redis {
 
@@ -13,13 +12,11 @@ namespace pawl::redis {
 // it.
 class locks::visit {
 public:
-    visit(locks& home, const claim& what, unsigned attempt)
+    // `owner` is random, and of no other request: one that was lost may still be carried out, and
+    // is undone by it.
+    visit(locks& home, const claim& what, std::string owner)
         : home_(home), here(home.time(), home.context_.strand) {
-        // A fresh owner for every send: a request that was lost may still be carried out.
-        static constexpr char digits[] = "0123456789abcdef";
-        here.owner = what.owner;
-        here.owner[here.owner.size() - 2] = digits[attempt / 16 % 16];
-        here.owner[here.owner.size() - 1] = digits[attempt % 16];
+        here.owner = std::move(owner);
         here.name = what.name;
         here.member.reserve(home.client_.size() + 1 + here.owner.size());
         here.member += home.client_;
@@ -30,7 +27,7 @@ public:
         here.prefix += home.value_end_;
         here.where = home.scheme_.of(what.name);
         here.ttl = what.ttl;
-        here.window = std::min<duration>(claim_window, what.ttl);
+        here.window = std::min<duration>(home.bounds_.claim_window, what.ttl);
         here.inherits = what.mode == lock_mode::exclusive && !what.fair;
         if (what.mode == lock_mode::shared) here.want = "s";
         if (what.mode == lock_mode::permits) here.want = "p" + std::to_string(what.permits);
@@ -39,11 +36,9 @@ public:
     ~visit() {
         if (listed_) home_.waiters_.remove(here);
         if (!asked_ || (settled && !stands_again)) return;
-        boost::asio::co_spawn(
-            home_.context_.strand,
-            home_.leave(std::move(here.where), std::move(here.member), std::move(here.prefix),
-                        std::move(kept), here.ttl, generation_),
-            boost::asio::detached);
+        home_.leave_later({std::move(here.where), std::move(here.member), std::move(here.prefix),
+                           std::move(kept)},
+                          here.ttl, generation_);
     }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
@@ -65,7 +60,9 @@ private:
 
 public:
     waiter here;
-    bool settled = false;  // granted, or the server said that we hold and wait for nothing
+    // Granted, or the server said that we hold and wait for nothing, or that it changed nothing.
+    bool settled = false;
+    bool answered = false;
     // What was under way when the grant came found the lock not ours: we may have a place in line
     // again, or even the lock a second time, beside what we hold.
     bool stands_again = false;

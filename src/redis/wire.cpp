@@ -46,6 +46,7 @@ asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
     auto pause = duration(20ms);
     while (!closing_) {
         boost::system::error_code ended;
+        const auto began = time().now();
         try {
             const auto made = std::make_shared<connection>(where_, context_.strand);
             connection_ = made;
@@ -59,7 +60,9 @@ asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
                 ended = co_await made->read(std::move(pushed));
             }
             made->close();
-            if (session_.generation != before) pause = 20ms;
+            // A server that takes connections and ends them soon must not be asked in a loop.
+            const bool lasted = session_.generation != before && time().now() - began >= 1s;
+            if (lasted) pause = 20ms;
         } catch (const error&) {
             refusal_ = std::current_exception();
         }

@@ -235,6 +235,14 @@ TEST(ServerErrors, AreClassified) {
     EXPECT_TRUE(redis::worth_retrying("OOM command not allowed"));
     EXPECT_FALSE(redis::worth_retrying("WRONGTYPE Operation"));
     EXPECT_FALSE(redis::worth_retrying("ERR anything"));
+    for (const auto* words :
+         {"NOREPLICAS Not enough", "OOM command", "MISCONF no", "MOVED 1 a:1", "READONLY You can't",
+          "ERR Error running script (call to f_1): "
+          "@user_script:7: -OOM command not allowed"})
+        EXPECT_TRUE(redis::changed_nothing(words)) << words;
+    // A script may meet these after it has written.
+    for (const auto* words : {"WRONGTYPE Operation", "NOPERM no", "ERR anything"})
+        EXPECT_FALSE(redis::changed_nothing(words)) << words;
     EXPECT_EQ(redis::explain("WRONGTYPE Operation", "k").reason(), errc::wrong_type);
     EXPECT_EQ(redis::explain("ERR value is not an integer or out of range", "k").reason(),
               errc::wrong_type);

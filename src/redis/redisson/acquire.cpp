@@ -2,15 +2,14 @@
 
 #include "refusals.hpp"
 
+#include "../back_off.hpp"
 #include "../server_errors.hpp"
 
 #include "../../core/chance.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include <algorithm>
 #include <array>
+#include <memory>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -26,8 +25,7 @@ locks::attempt::attempt(locks& home, const claim& what)
 locks::attempt::~attempt() {
     home_.waiting_.erase(here_);
     if (listens_) home_.link_->unsubscribe(to.channel);
-    if (asked_ || in_line_)
-        asio::co_spawn(home_.context_.strand, home_.undo(to, generation_), asio::detached);
+    if (asked_ || in_line_) home_.undo(to, generation_);
 }
 
 void locks::attempt::about_to_send() noexcept {
@@ -69,6 +67,7 @@ target locks::target_of(const claim& what) {
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_point give_up_at) {
     const bool waits = give_up_at > now();
     std::unique_ptr<attempt> mine;
+    back_off pauses(time(), bounds_);
     for (;;) {
         if (!mine) mine = std::make_unique<attempt>(*this, what);
         std::optional<error> trouble;
@@ -77,6 +76,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_poi
             const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
             auto answer = co_await ask(*mine, what, waits, until);
             if (answer.given || !waits) co_return std::move(answer.given);
+            pauses.reset();
             // What was released before the server heard of us was told to others only: ask again.
             if (!mine->listens() && now() < give_up_at) {
                 co_await mine->listen(give_up_at);
@@ -99,7 +99,8 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_poi
         if (trouble) {
             if (mine->unanswered()) mine.reset();
             log(std::string(trouble->what()) + " Trying again.");
-            co_await pause(50ms, 200ms);
+            core::alarm timer(time(), context_.strand);
+            co_await timer.wait_until(std::min(give_up_at, now() + pauses.next()));
             continue;
         }
         co_await mine->woken.wait_until(look_at);
@@ -118,6 +119,7 @@ asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, boo
                                            time_point give_up_at) {
     const auto& to = mine.to;
     if (!link_->connected()) co_await connect(give_up_at);
+    check_room_for_undo();
     mine.about_to_send();
     const auto asked = now();
     const bool stands = waits && to.what == kind::fair;
@@ -131,6 +133,9 @@ asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, boo
     // What the script refuses, it refuses before it writes; a later line might have thrown the
     // rest.
     if (refused_by_script(answer)) mine.answered(stands);
+    // What the server refuses leaves it as it was.
+    if (answer.what == reply::kind::error && changed_nothing(answer.text))
+        mine.answered(mine.stands_in_line());
     refuse_count(answer, what);
     refuse(answer, to.keys);
     if (answer.items.size() != 2)
@@ -150,9 +155,12 @@ asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, boo
     co_return found;
 }
 
-asio::awaitable<void> locks::undo(target what, std::uint64_t generation) {
-    const saying say = [this, &what](time_point until) { return send_release(what, "", until); };
-    co_await undo_by(say, what.owed(), generation);
+void locks::undo(target what, std::uint64_t generation) {
+    const auto by = std::make_shared<const target>(std::move(what));
+    undo_later({.lock = by->keys.lock,
+                .request = [this, by](time_point until) { return send_release(*by, "", until); },
+                .generation = generation},
+               by->owed());
 }
 
 }  // namespace pawl::redis::redisson

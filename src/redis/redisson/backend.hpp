@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../boost_link.hpp"
+#include "../limits.hpp"
 
 #include <pawl/backend.hpp>
 #include <pawl/redis.hpp>
@@ -12,6 +13,7 @@ namespace pawl::redis::redisson {
 
 [[nodiscard]] std::unique_ptr<backend> make_backend(const options& where,
                                                     const backend_context& context,
-                                                    const link_factory& connect);
+                                                    const link_factory& connect,
+                                                    const limits& bounds = {});
 
 }  // namespace pawl::redis::redisson

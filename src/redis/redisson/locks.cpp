@@ -18,12 +18,13 @@ std::string random_uuid(runtime& time) {
 }  // namespace
 
 std::unique_ptr<backend> make_backend(const options& where, const backend_context& context,
-                                      const link_factory& connect) {
-    return std::make_unique<locks>(where, context, connect);
+                                      const link_factory& connect, const limits& bounds) {
+    return std::make_unique<locks>(where, context, connect, bounds);
 }
 
-locks::locks(const options& where, backend_context context, const link_factory& connect)
-    : lock_base(where, std::move(context), connect, ""),
+locks::locks(const options& where, backend_context context, const link_factory& connect,
+             const limits& bounds)
+    : lock_base(where, std::move(context), connect, "", bounds),
       naming_(where_.key),
       client_(random_uuid(time())),
       latches_(where_, context_, naming_, *link_) {}
@@ -37,6 +38,7 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
 
 // What was published meanwhile is gone: every waiter looks.
 void locks::on_connected(const session&) {
+    undos_->try_now();
     latches_.on_connected();
     for (const auto& [channel, one] : waiting_)
         one->woken.ring();

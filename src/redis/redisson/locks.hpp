@@ -22,7 +22,8 @@ inline constexpr duration seen_lease = std::chrono::milliseconds(1900);
 
 class locks final : public lock_base {
 public:
-    locks(const options& where, backend_context context, const link_factory& connect);
+    locks(const options& where, backend_context context, const link_factory& connect,
+          const limits& bounds);
 
     boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                          time_point give_up_at) override;
@@ -58,7 +59,7 @@ private:
 
     boost::asio::awaitable<outcome> ask(attempt& mine, const claim& what, bool waits,
                                         time_point give_up_at);
-    boost::asio::awaitable<void> undo(target what, std::uint64_t generation);
+    void undo(target what, std::uint64_t generation);
     boost::asio::awaitable<void> renew_together(std::span<renewal> batch);
     boost::asio::awaitable<reply> send_release(const target& what, std::string latch,
                                                time_point give_up_at);
@@ -90,6 +91,7 @@ public:
     // `more`: something of it may be at the server nevertheless.
     void answered(bool more) noexcept;
     [[nodiscard]] bool unanswered() const noexcept { return asked_; }
+    [[nodiscard]] bool stands_in_line() const noexcept { return in_line_; }
 
     boost::asio::awaitable<void> listen(time_point give_up_at);
     [[nodiscard]] bool listens() const noexcept { return listens_; }

@@ -83,6 +83,7 @@ asio::awaitable<release_result> locks::release(const hold& what) {
     const auto give_up_at =
         std::clamp(what.grant.deadline, now() + 50ms, now() + where_.reply_timeout);
     auto result = release_result::unknown;
+    back_off pauses(time(), bounds_);
     for (;;) {
         bool again = false;
         try {
@@ -92,7 +93,8 @@ asio::awaitable<release_result> locks::release(const hold& what) {
             again = !closing_;
         } catch (const error&) {}
         if (!again || now() >= give_up_at) break;
-        co_await pause(20ms, 60ms);
+        core::alarm timer(time(), context_.strand);
+        co_await timer.wait_until(std::min(give_up_at, now() + pauses.next()));
     }
     // What stays behind answers also for a release that comes late: only a lease heals that.
     const bool leased = mine.what != kind::semaphore;

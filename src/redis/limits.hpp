@@ -1,0 +1,29 @@
+// The bounds of a client of the Redis backend. The simulation makes some of them tiny, so that
+// every one of them is met.
+#pragma once
+
+#include <pawl/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pawl::redis {
+
+struct limits {
+    // Between a request that was refused or not answered and its repetition: see back_off.hpp.
+    duration first_pause = std::chrono::milliseconds(100);
+    duration longest_pause = std::chrono::seconds(2);
+    // Requests that are to be undone. While there are so many, nothing new is asked for.
+    std::size_t undos = 4096;
+    // How many of them are under way at once.
+    std::size_t undos_at_once = 64;
+    // A waiter keeps its place by looking. A waiter behind a dead one that does not fit waits no
+    // longer than this.
+    std::int64_t waiter_lease_ms = 1900;
+    // How long a waiter that was given the lock has to claim it.
+    duration claim_window = std::chrono::milliseconds(1200);
+    // How often in a row a lock may stay within one process while others wait.
+    unsigned local_passes = 8;
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,152 @@
+#include "undo_queue.hpp"
+
+#include "server_errors.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+namespace {
+
+// Over another connection an undo is repeated, for what arrives after it.
+constexpr unsigned confirmations = 3;
+
+}  // namespace
+
+undo_queue::undo_queue(link& over, backend_context context, const limits& bounds)
+    : link_(over),
+      context_(std::move(context)),
+      bounds_(bounds),
+      pause_(*context_.time, bounds),
+      changed_(*context_.time, context_.strand) {}
+
+void undo_queue::add(undo what) {
+    if (stopped_) return;
+    const auto now = context_.time->now();
+    entries_.push_back({.what = std::move(what), .due = now});
+    start_due(now);
+    if (std::exchange(running_, true))
+        changed_.ring();
+    else
+        asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
+}
+
+bool undo_queue::contains(std::string_view lock, std::string_view value) const {
+    return std::ranges::any_of(entries_, [&](const entry& each) {
+        return each.what.lock == lock && each.what.value == value;
+    });
+}
+
+void undo_queue::try_now() {
+    retry_at_ = context_.time->now();
+    changed_.ring();
+}
+
+void undo_queue::stop() {
+    stopped_ = true;
+    std::erase_if(entries_, [](const entry& each) { return !each.in_flight; });
+    changed_.ring();
+}
+
+asio::awaitable<void> undo_queue::run(std::shared_ptr<undo_queue> self) {
+    while (!entries_.empty()) {
+        const auto now = context_.time->now();
+        drop_expired(now);
+        start_due(now);
+        if (entries_.empty()) break;
+        co_await changed_.wait_until(next_start());
+    }
+    running_ = false;
+    self.reset();
+}
+
+void undo_queue::drop_expired(time_point now) {
+    for (auto at = entries_.begin(); at != entries_.end();) {
+        if (at->in_flight || at->what.give_up_at > now) {
+            ++at;
+            continue;
+        }
+        if (context_.log)
+            context_.log(at->what.lock +
+                         ": a request without an answer could not be undone; what it "
+                         "may have taken ends with its lease.");
+        at = entries_.erase(at);
+    }
+}
+
+void undo_queue::start_due(time_point now) {
+    if (failing_ && now < retry_at_) return;
+    const auto most = failing_ ? 1 : bounds_.undos_at_once;
+    for (auto at = entries_.begin(); at != entries_.end() && in_flight_ < most; ++at)
+        if (!at->in_flight && at->due <= now && at->what.give_up_at > now) start(at);
+}
+
+// Whatever is under way rings when it ends.
+time_point undo_queue::next_start() const {
+    const auto most = failing_ ? 1 : bounds_.undos_at_once;
+    auto next = time_point::max();
+    for (const auto& each : entries_) {
+        if (each.in_flight) continue;
+        next = std::min(next, each.what.give_up_at);
+        if (in_flight_ < most) next = std::min(next, std::max(each.due, retry_at_));
+    }
+    return next;
+}
+
+void undo_queue::start(position at) {
+    at->in_flight = true;
+    ++in_flight_;
+    asio::co_spawn(context_.strand, send(shared_from_this(), at), asio::detached);
+}
+
+asio::awaitable<void> undo_queue::send(std::shared_ptr<undo_queue> self, position at) {
+    auto how = outcome::failed;
+    try {
+        how = co_await ask(at->what);
+    } catch (const std::exception&) {}
+    --in_flight_;
+    settle(at, how);
+    changed_.ring();
+    self.reset();
+}
+
+asio::awaitable<undo_queue::outcome> undo_queue::ask(const undo& what) {
+    const std::array<std::string_view, 1> ping{"PING"};
+    while (!link_.connected())
+        co_await link_.exec(ping, what.give_up_at);
+    const auto answer = co_await what.request(what.give_up_at);
+    if (answer.what != reply::kind::error) co_return outcome::confirmed;
+    co_return changed_nothing(answer.text) ? outcome::failed : outcome::impossible;
+}
+
+void undo_queue::settle(position at, outcome how) {
+    at->in_flight = false;
+    const auto now = context_.time->now();
+    if (how == outcome::failed && !stopped_) return failed(at, now);
+    failing_ = false;
+    retry_at_ = now;
+    pause_.reset();
+    const bool same = link_.current().generation == at->what.generation;
+    if (stopped_ || how != outcome::confirmed || same || ++at->confirmed == confirmations) {
+        entries_.erase(at);
+        return;
+    }
+    at->due = now + core::random_between(*context_.time, 100ms, 400ms);
+}
+
+// The next one to be tried is another one: what is refused may be this one only.
+void undo_queue::failed(position at, time_point now) {
+    entries_.splice(entries_.end(), entries_, at);
+    if (failing_ && now < retry_at_) return;  // of those that were sent together only the first
+    failing_ = true;
+    retry_at_ = now + pause_.next();
+}
+
+}  // namespace pawl::redis

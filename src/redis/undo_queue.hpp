@@ -1,0 +1,83 @@
+// Undoes requests whose outcome is unknown: all those of one client, since one server refuses or
+// loses them all alike.
+#pragma once
+
+#include "back_off.hpp"
+#include "link.hpp"
+
+#include "../core/alarm.hpp"
+
+#include <pawl/backend.hpp>
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace pawl::redis {
+
+// One request that ends something; it may be sent any number of times.
+using saying = std::function<boost::asio::awaitable<reply>(time_point give_up_at)>;
+
+// Used on one strand. While the server answers, every undo is sent at once. When it refuses one, or
+// does not answer, one at a time is tried, after a pause that grows, until one succeeds.
+class undo_queue : public std::enable_shared_from_this<undo_queue> {
+public:
+    undo_queue(link& over, backend_context context, const limits& bounds);
+
+    struct undo {
+        std::string lock;   // its key
+        std::string value;  // the caller's own, where it chose one
+        saying request;
+        time_point give_up_at;
+        std::uint64_t generation = 0;  // of the connection over which went what is undone
+    };
+    // Sends it until the server has confirmed it, or until `give_up_at`. What went over another
+    // connection than the undo may still be carried out after it: then it is undone three times.
+    void add(undo what);
+
+    [[nodiscard]] bool contains(std::string_view lock, std::string_view value) const;
+    [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+    // So many are pending that nothing may be asked for that might have to be undone, too.
+    [[nodiscard]] bool full() const noexcept { return entries_.size() >= bounds_.undos; }
+
+    // There is a new connection, or no time left: what is pending is tried now.
+    void try_now();
+    // The link is closed: what is under way fails, and nothing else is sent.
+    void stop();
+
+private:
+    struct entry {
+        undo what;
+        time_point due{};
+        unsigned confirmed = 0;
+        bool in_flight = false;
+    };
+    using position = std::list<entry>::iterator;
+    enum class outcome : std::uint8_t { confirmed, impossible, failed };
+
+    boost::asio::awaitable<void> run(std::shared_ptr<undo_queue> self);
+    boost::asio::awaitable<void> send(std::shared_ptr<undo_queue> self, position at);
+    boost::asio::awaitable<outcome> ask(const undo& what);
+    void start(position at);
+    void start_due(time_point now);
+    void drop_expired(time_point now);
+    void settle(position at, outcome how);
+    void failed(position at, time_point now);
+    [[nodiscard]] time_point next_start() const;
+
+    link& link_;
+    const backend_context context_;
+    const limits bounds_;
+    std::list<entry> entries_;
+    std::size_t in_flight_ = 0;
+    back_off pause_;
+    bool failing_ = false;
+    time_point retry_at_{};
+    core::alarm changed_;
+    bool running_ = false;
+    bool stopped_ = false;
+};
+
+}  // namespace pawl::redis
