@@ -21,7 +21,9 @@ void checker::fail(const std::string& rule, const std::string& what) {
     if (violation_.empty()) violation_ = rule + ": " + what;
 }
 
-checker::question checker::asked(const std::string& name, const lock_options& options) const {
+checker::question checker::asked(process& by, const std::string& name,
+                                 const lock_options& options) {
+    asked_[&by].push_back(world_.now());
     return {world_.now(), books_.at(name).newest, std::min(options.ttl, options.max_hold),
             options.mode, options.permits};
 }
@@ -234,6 +236,13 @@ void checker::clock_set() {
     clock_set_ = world_.now();
     disturbed(nullptr);
 }
+
+void checker::refusing(bool on) {
+    if (refusing_ && !on) refused_ = world_.now();
+    refusing_ = on;
+}
+
+bool checker::refused_since(instant when) const { return refusing_ || refused_ >= when; }
 
 void checker::set_back() {
     disturbed(nullptr);

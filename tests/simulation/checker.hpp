@@ -10,6 +10,7 @@
 #include <pawl/options.hpp>
 #include <redis/keys.hpp>
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,7 +33,7 @@ public:
         lock_mode mode{};
         std::uint32_t permits = 1;
     };
-    [[nodiscard]] question asked(const std::string& name, const lock_options& options) const;
+    [[nodiscard]] question asked(process& by, const std::string& name, const lock_options& options);
 
     // The handle must stay where it is until `gone`.
     using tenure_id = std::uint64_t;
@@ -68,6 +69,9 @@ public:
     void disturbed(const std::string* name);
     // The server's clock was set forward: whatever has a ttl there ends early.
     void clock_set();
+    // The server refuses every script from now on, or ceases to.
+    void refusing(bool on);
+    [[nodiscard]] bool refused_since(instant when) const;
     // They may also have been given back to them: the server came up with what was true a while
     // ago.
     void set_back();
@@ -164,6 +168,10 @@ private:
     void check_rules(book& at, const call& what);
     void check_nobody_forgotten(book& at, const call& what);
     void check_all_or_none(const call_of_several& what);
+    void check_owners(std::string_view script, const words& arguments);
+    void check_budget(process& by, std::string_view script, const words& arguments);
+    void spend(const process& by, const std::string& what, std::size_t in_a_second,
+               std::size_t in_five);
     void expect_nothing_left(book& at, process& by);
 
     scheduler& world_;
@@ -176,6 +184,13 @@ private:
     std::map<std::string, process*, std::less<>> clients_;
     std::set<const process*> dead_;
     instant clock_set_{-1};
+    bool refusing_ = false;
+    instant refused_{-1};                        // when it last ceased to
+    std::set<std::string, std::less<>> owners_;  // of every request that could make a hold
+    std::map<const process*, std::deque<instant>> asked_;  // by its users
+    using spending = std::pair<const process*, std::string>;
+    std::map<spending, std::deque<instant>> refused_requests_;
+    std::map<std::string, std::size_t> refused_renewals_;  // in a row, by value
     tenure_id made_ = 0;
     std::uint64_t grants_ = 0;
     std::string violation_;

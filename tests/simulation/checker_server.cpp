@@ -106,10 +106,15 @@ void checker::executed(process& by, const words& command, const redis::reply& an
     const auto script = script_of(command);
     log_.say("server: " + describe(command, script) + " -> " + to_string(answer));
     if (command[0] == "SUBSCRIBE") clients_[command[1].substr(command[1].rfind(':') + 1)] = &by;
-    if (script.empty() || answer.what == redis::reply::kind::error) return;
+    if (script.empty()) return;
     const auto keys = std::stol(command[2]);
     const auto first = command.begin() + 3;
     const call what{by, script, words(first + keys, command.end()), answer};
+    const bool refused = answer.what == redis::reply::kind::error;
+    if (refused && answer.text.starts_with("NOSCRIPT")) return;
+    check_owners(script, what.arguments);
+    if (script.starts_with("renew") && !refused) refused_renewals_.clear();
+    if (refused) return check_budget(by, script, what.arguments);
     // Renewals and `several` have keys of several locks.
     const auto each = script == "renew"          ? 1
                       : script == "several"      ? 2

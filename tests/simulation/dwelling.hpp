@@ -22,9 +22,11 @@ inline client_options identity_of(const std::string& label, runtime& time) {
 }
 
 struct dwelling {
-    dwelling(scheduler& world, simulated_network& network, const redis::options& where, prng chance)
+    dwelling(scheduler& world, simulated_network& network, const redis::options& where, prng chance,
+             const redis::limits& bounds = {})
         : home(world, time_point(std::chrono::hours(1)), 1.0), time(home, chance) {
-        locks.emplace(home.get_executor(), simulated_service(network, home, where, planted::none),
+        locks.emplace(home.get_executor(),
+                      simulated_service(network, home, where, bounds, planted::none),
                       identity_of("test", time));
     }
     process home;

@@ -9,9 +9,12 @@ namespace pawl::simulation {
 namespace {
 
 constexpr std::array<std::string_view, trouble_kinds> names{
-    "cut off",        "break all", "freeze",         "restart", "restart old",
-    "restart empty",  "flush",     "forget scripts", "evict",   "clock forward",
-    "clock backward", "pause",     "crash",          "force",   "foreign"};
+    "cut off", "break all",      "freeze",  "restart",       "restart old",    "restart empty",
+    "flush",   "forget scripts", "evict",   "clock forward", "clock backward", "pause",
+    "crash",   "force",          "foreign", "refuse"};
+
+// Those that any world may have; the others are planned by themselves.
+constexpr auto common_kinds = static_cast<std::size_t>(trouble::refuse);
 
 instant between(prng& chance, instant low, instant high) {
     return instant(chance.between(low.count(), high.count()));
@@ -67,12 +70,12 @@ instant length_of(trouble what, prng& chance) {
 void plan_troubles(plan& made, prng& chance) {
     std::array<bool, trouble_kinds> on{};
     const auto likely = std::array{0.1, 0.3, 0.6}[chance.below(3)];
-    for (std::size_t kind = 0; kind < trouble_kinds; ++kind) {
+    for (std::size_t kind = 0; kind < common_kinds; ++kind) {
         const auto what = static_cast<trouble>(kind);
         on[kind] = chance.chance(likely) && !(made.calm_network && harms_network(what));
     }
     on[static_cast<std::size_t>(trouble::foreign)] &= made.shared_key;
-    for (std::size_t kind = 0; kind < trouble_kinds; ++kind) {
+    for (std::size_t kind = 0; kind < common_kinds; ++kind) {
         if (!on[kind]) continue;
         const auto what = static_cast<trouble>(kind);
         for (auto times = chance.between(1, 3); times > 0; --times) {
@@ -125,6 +128,31 @@ void plan_sets(plan& made, prng& chance) {
     made.programs = std::max<std::size_t>(made.programs, 2);
 }
 
+// For up to several ttls: whoever waits outlives it, and nobody who holds a lock does.
+void plan_refusals(plan& made, prng& chance) {
+    if (made.calm_network || !chance.chance(0.25)) return;
+    for (auto times = chance.between(1, 2); times > 0; --times) {
+        const auto longest = std::min<instant>(4 * instant(made.users.ttl_most), 12s);
+        const disturbance one{between(chance, 10ms, made.horizon), trouble::refuse,
+                              between(chance, 5ms, longest), chance.below(1000)};
+        made.troubles.push_back(one);
+    }
+    std::ranges::stable_sort(made.troubles, {}, &disturbance::at);
+    for (const auto& one : made.troubles)
+        if (one.what == trouble::refuse)
+            made.horizon = std::max(made.horizon, one.at + one.lasts + 1s);
+}
+
+// So that each is met.
+void plan_bounds(plan& made, prng& chance) {
+    if (!chance.chance(0.3)) return;
+    auto& bounds = made.bounds;
+    if (chance.chance(0.5)) bounds.undos = static_cast<std::size_t>(chance.between(1, 3));
+    if (chance.chance(0.5)) bounds.undos_at_once = static_cast<std::size_t>(chance.between(1, 2));
+    if (chance.chance(0.5)) bounds.local_passes = static_cast<unsigned>(chance.between(0, 2));
+    if (chance.chance(0.3)) bounds.claim_window = 150ms;
+}
+
 }  // namespace
 
 std::string_view to_string(trouble what) noexcept { return names[static_cast<std::size_t>(what)]; }
@@ -147,6 +175,8 @@ plan make_plan(std::uint64_t seed, planted bug) {
     plan_users(made, chance);
     plan_modes(made, chance);
     plan_sets(made, chance);
+    plan_refusals(made, chance);
+    plan_bounds(made, chance);
     return made;
 }
 

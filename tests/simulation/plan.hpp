@@ -5,6 +5,8 @@
 
 #include "simulated_network.hpp"
 
+#include <redis/limits.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,12 +26,13 @@ enum class trouble : std::uint8_t {
     evict,           // one of a lock's keys is gone
     clock_forward,   // the server's clock is set
     clock_backward,
-    pause,   // SIGSTOP of a program, and SIGCONT
-    crash,   // SIGKILL
-    force,   // an operator releases by force
-    foreign  // another library takes the lock, and frees it
+    pause,    // SIGSTOP of a program, and SIGCONT
+    crash,    // SIGKILL
+    force,    // an operator releases by force
+    foreign,  // another library takes the lock, and frees it
+    refuse    // the server is there and refuses every script: see refusals.hpp
 };
-inline constexpr std::size_t trouble_kinds = 15;
+inline constexpr std::size_t trouble_kinds = 16;
 [[nodiscard]] std::string_view to_string(trouble what) noexcept;
 
 struct disturbance {
@@ -72,6 +75,7 @@ struct plan {
     duration reply_timeout{};
     bool mixed = false;        // also names that are not always held alone
     bool shared_key = false;   // on the wire with other libraries
+    redis::limits bounds;      // of every client
     double clocks_differ = 0;  // how much faster or slower a program's clock may be
 
     // Nothing happens to messages or the server: whoever is alive is served at once.

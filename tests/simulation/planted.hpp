@@ -55,7 +55,10 @@ enum class planted : std::uint8_t {
     resent_after_loss,
     grants_dropped,
     requests_overtake,
-    several_undoes_one
+    several_undoes_one,
+    owners_come_back,
+    // In the bounds of the client.
+    no_back_off
 };
 
 inline constexpr std::array planted_names{
@@ -104,6 +107,8 @@ inline constexpr std::array planted_names{
     std::pair{planted::grants_dropped, std::string_view("grants_dropped")},
     std::pair{planted::requests_overtake, std::string_view("requests_overtake")},
     std::pair{planted::several_undoes_one, std::string_view("several_undoes_one")},
+    std::pair{planted::owners_come_back, std::string_view("owners_come_back")},
+    std::pair{planted::no_back_off, std::string_view("no_back_off")},
 };
 
 }  // namespace pawl::simulation

@@ -82,12 +82,15 @@ private:
 
 class definition final : public service::definition {
 public:
-    definition(simulated_network& network, process& home, redis::options where, planted bug)
-        : network_(network), home_(home), where_(std::move(where)), bug_(bug) {}
+    definition(simulated_network& network, process& home, redis::options where,
+               const redis::limits& bounds, planted bug)
+        : network_(network), home_(home), where_(std::move(where)), bounds_(bounds), bug_(bug) {
+        if (bug == planted::no_back_off) bounds_.longest_pause = bounds_.first_pause;
+    }
 
     std::unique_ptr<backend> open(backend_context context) const override {
         auto connect = simulated_link_factory(network_, home_, context, where_.reply_timeout, bug_);
-        auto right = redis::make_backend(where_, context, connect);
+        auto right = redis::make_backend(where_, context, connect, bounds_);
         return std::make_unique<planted_backend>(std::move(right), *context.time, bug_);
     }
     std::string describe() const override { return "simulated"; }
@@ -96,14 +99,15 @@ private:
     simulated_network& network_;
     process& home_;
     const redis::options where_;
+    redis::limits bounds_;
     const planted bug_;
 };
 
 }  // namespace
 
 service simulated_service(simulated_network& network, process& home, const redis::options& where,
-                          planted bug) {
-    return service(std::make_shared<definition>(network, home, where, bug));
+                          const redis::limits& bounds, planted bug) {
+    return service(std::make_shared<definition>(network, home, where, bounds, bug));
 }
 
 }  // namespace pawl::simulation

@@ -6,11 +6,13 @@
 
 #include <pawl/redis.hpp>
 #include <pawl/service.hpp>
+#include <redis/limits.hpp>
 
 namespace pawl::simulation {
 
 // `network` and `home` must outlive every client of the service.
 [[nodiscard]] service simulated_service(simulated_network& network, process& home,
-                                        const redis::options& where, planted bug);
+                                        const redis::options& where, const redis::limits& bounds,
+                                        planted bug);
 
 }  // namespace pawl::simulation

@@ -30,7 +30,8 @@ program::program(const surroundings& around, std::string label, prng chance)
       process_(around.world, some_start(chance_), some_rate(chance_, around.what.clocks_differ)),
       time_(process_, chance_.fork()) {
     client_.emplace(process_.get_executor(),
-                    simulated_service(around.network, process_, around.where, around.what.net.bug),
+                    simulated_service(around.network, process_, around.where, around.what.bounds,
+                                      around.what.net.bug),
                     identity_of(label_, time_));
 }
 

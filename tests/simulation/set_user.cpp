@@ -67,7 +67,7 @@ void set_user::ask() {
 void set_user::ask_for_first() {
     const auto& name = sorted_[chance_.below(sorted_.size())];
     asked_at_ = home_.time().now();
-    questions_.assign(1, judge().asked(name, options_));
+    questions_.assign(1, judge().asked(home_.home(), name, options_));
     say("asks for " + name);
     owner_->async_try_acquire(
         name, one_try(options_),
@@ -98,7 +98,7 @@ void set_user::ask_for_all() {
     questions_.clear();
     std::string text;
     for (const auto& name : sorted_)
-        questions_.push_back(judge().asked(name, options_));
+        questions_.push_back(judge().asked(home_.home(), name, options_));
     for (const auto& name : names_)
         text += " " + name;
     judge().set_asked(home_.home(), sorted_);

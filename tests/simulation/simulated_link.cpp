@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 
 #include <list>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -77,6 +78,7 @@ private:
     void greeted(const reply& answer);
     void send(const std::shared_ptr<request>& one);
     [[nodiscard]] bool drops(const words& command);
+    void reuse_owners(words& command);
     void went_down();
 
     simulated_network& network_;
@@ -96,8 +98,11 @@ private:
     redis::session session_;
     core::alarm change_;  // the connection is ready, broken or to be closed
     std::list<gate*> gates_;
-    std::list<std::shared_ptr<request>> sent_;  // unanswered, in order; abandoned ones too
-    std::set<std::string> not_undone_;          // a planted bug's: owners
+    std::list<std::shared_ptr<request>> sent_;   // unanswered, in order; abandoned ones too
+    std::set<std::string> not_undone_;           // a planted bug's: owners
+    std::map<std::string, std::string> reused_;  // another's: the owner that stands for one
+    std::map<std::string, std::string> meant_;   // whom it stands for now
+    int turn_ = 0;
 };
 
 void client_end::greet() {
@@ -128,12 +133,13 @@ asio::awaitable<void> client_end::run(std::shared_ptr<client_end> self) {
     while (!closing_) {
         greet();
         co_await change_.wait_until(context_.time->now() + reply_timeout_);
+        const auto began = context_.time->now();
         if (ready_) {
-            pause = 20ms;
             while (!broken_ && !closing_)
                 co_await change_.wait_until(time_point::max());
         }
         network_.close(wire_);
+        if (ready_ && context_.time->now() - began >= 1s) pause = 20ms;
         went_down();
         if (closing_) break;
         co_await change_.wait_until(context_.time->now() + pause);
@@ -201,10 +207,32 @@ bool client_end::drops(const words& command) {
     return not_undone_.contains(member.substr(member.find(':') + 1));
 }
 
+// A planted bug: the owners of a program's requests differ in a number that is soon the same again,
+// as where it is the last digits of an attempt.
+void client_end::reuse_owners(words& command) {
+    const auto owner_at = [](const std::string& word) {
+        if (word.size() >= 49 && word[16] == ':') return std::size_t{17};
+        return word.size() > 32 && word[32] == ';' ? std::size_t{0} : word.npos;
+    };
+    for (std::size_t i = 3; i < command.size(); ++i) {
+        const auto at = owner_at(command[i]);
+        if (at == command[i].npos) continue;
+        const auto owner = command[i].substr(at, 32);
+        auto& other = reused_[owner];
+        if (other.empty()) {
+            other = channel_.substr(channel_.size() - 16) + "000000000000000" + char('0' + turn_);
+            turn_ = (turn_ + 1) % 6;
+            meant_[other] = owner;
+        }
+        command[i].replace(at, 32, other);
+    }
+}
+
 asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_of_it,
                                         time_point give_up_at, bool tracked) {
     const auto one = std::make_shared<request>(*context_.time, context_.strand);
     one->command.assign(words_of_it.begin(), words_of_it.end());
+    if (bug_ == planted::owners_come_back) reuse_owners(one->command);
     if (drops(one->command)) co_return integer_reply(0);
     if (!ready_) co_await wait_ready(give_up_at);
     const auto answer_by = context_.time->now() + reply_timeout_;
@@ -245,6 +273,9 @@ void client_end::on_push(std::uint64_t wire, words message) {
         return;
     }
     if (bug_ == planted::grants_dropped && message[2].starts_with("grant")) return;
+    for (const auto& [other, owner] : meant_)
+        if (const auto at = message[2].find(other); at != message[2].npos)
+            message[2].replace(at, other.size(), owner);
     listener_->on_message(message[1], message[2]);
 }
 

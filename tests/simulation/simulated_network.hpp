@@ -63,6 +63,7 @@ public:
     void thaw();
     void go_down();
     void come_up(store::keys with);
+    void refuse(const std::string& error, bool at_once) { redis_.refuse(error, at_once); }
     void jump_clock(std::int64_t us) { jumped_us_ += us; }
     [[nodiscard]] bool up() const noexcept { return up_; }
 

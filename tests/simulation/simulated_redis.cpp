@@ -35,11 +35,13 @@ redis::reply simulated_redis::execute(connection from, const words& command) {
     keys_.begin_journal();
     const bool cache = caching_next_.erase(from) > 0;
     redis::reply answer;
+    if (!refuses_at_once_) keys_.refuse_writes(refusal_);
     try {
         answer = dispatch(from, command);
     } catch (const command_error& error) {
         answer = error_reply(error.what());
     }
+    keys_.refuse_writes({});
     tell_of_writes(from);
     if (cache) remember_reads(from);
     return answer;
@@ -86,6 +88,7 @@ redis::reply simulated_redis::evaluate(const words& command, bool by_text) {
                                          by_text ? &redis::script::text : &redis::script::sha1);
     if (which == all.end() || (!by_text && !known_.contains(which->sha1)))
         return error_reply("NOSCRIPT No matching script. Please use EVAL.");
+    if (refuses_at_once_ && !refusal_.empty()) return error_reply(refusal_);
     known_.emplace(which->sha1);
     const auto keys = command.begin() + 3;
     const auto arguments = keys + std::stoll(command.at(2));
@@ -167,6 +170,11 @@ void simulated_redis::evict(std::string_view key) {
     keys_.begin_journal();
     keys_.del(key);
     tell_of_writes(0);
+}
+
+void simulated_redis::refuse(std::string error, bool at_once) {
+    refusal_ = std::move(error);
+    refuses_at_once_ = at_once;
 }
 
 void simulated_redis::restart(store::keys with) {

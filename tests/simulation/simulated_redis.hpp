@@ -36,6 +36,9 @@ public:
     void flush_all();
     void forget_scripts() { known_.clear(); }
     void evict(std::string_view key);
+    // From now on every script is refused with this error: at its first write, or, where `at_once`,
+    // before it begins. Empty: none is.
+    void refuse(std::string error, bool at_once);
     // A new process on the given data.
     void restart(store::keys with);
 
@@ -59,6 +62,8 @@ private:
     std::set<connection> tracking_;
     std::set<connection> caching_next_;
     std::set<std::string, std::less<>> known_;
+    std::string refusal_;
+    bool refuses_at_once_ = false;
     int runs_ = 1;
 };
 

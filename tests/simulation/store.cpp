@@ -5,6 +5,11 @@
 
 namespace pawl::simulation {
 
+void store::about_to_write() {
+    if (!refusal_.empty() && !dirty_) throw command_error(refusal_);
+    dirty_ = true;
+}
+
 store::entry* store::find(std::string_view key) {
     const auto it = keys_.find(key);
     if (it == keys_.end()) return nullptr;
@@ -45,6 +50,7 @@ std::optional<std::string> store::get(std::string_view key) {
 
 bool store::set(std::string_view key, std::string_view value, std::optional<std::int64_t> px,
                 bool only_new) {
+    about_to_write();
     if (px && *px <= 0) throw command_error("ERR invalid expire time in 'set' command");
     if (find(key) && only_new) return false;
     entry made{std::string(value), std::nullopt};
@@ -55,6 +61,7 @@ bool store::set(std::string_view key, std::string_view value, std::optional<std:
 }
 
 bool store::del(std::string_view key) {
+    about_to_write();
     const bool there = find(key) != nullptr;
     if (there) erase(keys_.find(key));
     return there;
@@ -68,6 +75,7 @@ std::int64_t store::pttl(std::string_view key) {
 }
 
 bool store::pexpire(std::string_view key, std::int64_t ms) {
+    about_to_write();
     auto* const found = find(key);
     if (!found) return false;
     if (ms <= 0) {
@@ -80,6 +88,7 @@ bool store::pexpire(std::string_view key, std::int64_t ms) {
 }
 
 std::int64_t store::incr(std::string_view key) {
+    about_to_write();
     const auto before = get(key).value_or("0");
     const auto* const end = before.data() + before.size();
     std::int64_t number = 0;
@@ -91,6 +100,7 @@ std::int64_t store::incr(std::string_view key) {
 }
 
 bool store::zadd_new(std::string_view key, double score, std::string_view member) {
+    about_to_write();
     auto& set = make_as<sorted_set>(key);
     if (!set.scores.emplace(member, score).second) return false;
     set.order.emplace(score, member);
@@ -98,6 +108,7 @@ bool store::zadd_new(std::string_view key, double score, std::string_view member
 }
 
 void store::zadd(std::string_view key, double score, std::string_view member) {
+    about_to_write();
     auto& set = make_as<sorted_set>(key);
     const auto [it, fresh] = set.scores.emplace(member, score);
     if (!fresh) set.order.erase({it->second, it->first});
@@ -115,6 +126,7 @@ std::vector<std::pair<std::string, double>> store::zrange(std::string_view key) 
 }
 
 bool store::zrem(std::string_view key, std::string_view member) {
+    about_to_write();
     auto* const set = find_as<sorted_set>(key);
     if (!set) return false;
     const auto it = set->scores.find(member);
@@ -126,6 +138,7 @@ bool store::zrem(std::string_view key, std::string_view member) {
 }
 
 std::optional<std::string> store::zpopmin(std::string_view key) {
+    about_to_write();
     auto* const set = find_as<sorted_set>(key);
     if (!set) return std::nullopt;
     auto first = set->order.begin()->second;
@@ -153,6 +166,7 @@ std::optional<std::int64_t> store::zrank(std::string_view key, std::string_view 
 }
 
 void store::hset(std::string_view key, std::string_view field, std::string_view value) {
+    about_to_write();
     make_as<hash>(key).insert_or_assign(std::string(field), std::string(value));
 }
 
@@ -164,6 +178,7 @@ std::optional<std::string> store::hget(std::string_view key, std::string_view fi
 }
 
 void store::hincrby(std::string_view key, std::string_view field, std::int64_t by) {
+    about_to_write();
     const auto before = hget(key, field).value_or("0");
     hset(key, field, std::to_string(std::stoll(before) + by));
 }
@@ -174,6 +189,7 @@ store::hash store::hgetall(std::string_view key) {
 }
 
 bool store::hdel(std::string_view key, std::string_view field) {
+    about_to_write();
     auto* const fields = find_as<hash>(key);
     if (!fields) return false;
     const auto it = fields->find(field);

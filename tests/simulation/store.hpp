@@ -75,8 +75,15 @@ public:
     struct journal {
         std::vector<std::string> read, written;
     };
-    void begin_journal() { journal_ = {}; }
+    void begin_journal() {
+        journal_ = {};
+        dirty_ = false;
+    }
     [[nodiscard]] const journal& journaled() const noexcept { return journal_; }
+
+    // Until the next call: a command that writes fails with this error, unless its script has
+    // written before. Empty: nothing is refused.
+    void refuse_writes(std::string error) { refusal_ = std::move(error); }
 
     // For backups and restarts.
     [[nodiscard]] keys copy() const { return keys_; }
@@ -85,6 +92,7 @@ public:
     void replace(keys with) { keys_ = std::move(with); }
 
 private:
+    void about_to_write();
     entry* find(std::string_view key);
     void erase(keys::iterator which);
     template <class T>
@@ -95,6 +103,8 @@ private:
     std::int64_t now_us_ = 0;
     keys keys_;
     journal journal_;
+    std::string refusal_;
+    bool dirty_ = false;
 };
 
 }  // namespace pawl::simulation

@@ -36,7 +36,7 @@ void user::ask() {
     choose_kind();
     const auto options = wishes();
     begin();
-    question_ = judge().asked(name_, options);
+    question_ = judge().asked(home_.home(), name_, options);
     say("asks for " + name_);
     auto done = asio::bind_cancellation_slot(
         signal_->slot(),

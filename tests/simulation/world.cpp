@@ -1,5 +1,7 @@
 #include "world.hpp"
 
+#include "refusals.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -60,6 +62,8 @@ private:
     void come_up();
     void evict(const disturbance& one);
     void intrude(const disturbance& one);
+    void refuse(const disturbance& one);
+    void accept();
     program& some_program(const disturbance& one) {
         return *programs_[one.which % programs_.size()];
     }
@@ -82,6 +86,7 @@ private:
     std::vector<std::unique_ptr<program>> programs_;
     store::keys backup_, comes_up_with_;
     std::size_t probed_ = 0;
+    int refusals_ = 0;
     bool ending_ = false;
 };
 
@@ -166,6 +171,7 @@ void world::disturb_server(const disturbance& one) {
     case trouble::clock_forward: judge_.clock_set(); return network_.jump_clock(one.lasts / 1us);
     case trouble::clock_backward: return network_.jump_clock(-(one.lasts / 1us));
     case trouble::foreign: return intrude(one);
+    case trouble::refuse: return refuse(one);
     default: return restart(one);
     }
 }
@@ -213,6 +219,22 @@ void world::intrude(const disturbance& one) {
     });
 }
 
+// A later one takes the place of the present one.
+void world::refuse(const disturbance& one) {
+    const auto& how = refusals[one.which % refusals.size()];
+    log_.say("refused from now on: " + std::string(how.error.substr(0, how.error.find(' '))));
+    network_.refuse(std::string(how.error), how.at_once);
+    judge_.refusing(true);
+    time_.after(one.lasts, [this, number = ++refusals_] {
+        if (number == refusals_) accept();
+    });
+}
+
+void world::accept() {
+    network_.refuse({}, false);
+    judge_.refusing(false);
+}
+
 instant world::set_back() const {
     instant all{};
     for (const auto& one : plan_.troubles)
@@ -235,6 +257,7 @@ void world::heal() {
     network_.calm();
     network_.thaw();
     come_up();
+    accept();
     for (const auto& one : programs_) {
         if (!one->alive()) continue;
         network_.reconnect(one->home());

@@ -90,4 +90,21 @@ int run_process(const orders& what) {
     return 0;
 }
 
+int wait_for_each(const std::string& url, int names) {
+    pawl::blocking::client locks(pawl::from_url(url));
+    std::vector<pawl::blocking::held_lock> kept(static_cast<std::size_t>(names));
+    std::vector<std::jthread> crowd;
+    for (int i = 0; i < names; ++i)
+        crowd.emplace_back([&, i](const std::stop_token& stop) {
+            try {
+                kept[static_cast<std::size_t>(i)] =
+                    locks.acquire("lock" + std::to_string(i), {}, stop);
+            } catch (const pawl::error& what) {
+                if (!stop.stop_requested()) std::cerr << what.what() << "\n";
+            }
+        });
+    std::cin.ignore(1);
+    return 0;
+}
+
 }  // namespace storm

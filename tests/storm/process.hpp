@@ -16,4 +16,7 @@ struct orders {
 // Until stdin ends. The exit status for main.
 int run_process(const orders& what);
 
+// One process that wants each of these locks once, and keeps what it gets. Until stdin ends.
+int wait_for_each(const std::string& url, int names);
+
 }  // namespace storm
