@@ -56,6 +56,11 @@ TEST(BadInput, OfTheCommandLine) {
         {"run", "--max-hold", "1s", "--min-hold", "2s", "x", "--", "true"},
         {"run", "--min-hold", "forever", "x", "--", "true"},
         {"run", "--on-loss", "cry", "x", "--", "true"},
+        {"run", "--busy-exit", "256", "x", "--", "true"},
+        {"run", "--busy-exit", "-1", "x", "--", "true"},
+        {"run", "--busy-exit", "busy", "x", "--", "true"},
+        {"run", "--busy-exit", "", "x", "--", "true"},
+        {"elect", "--busy-exit", "3", "x", "--", "true"},
         {"run", "--on", "", "x", "--", "true"},
         {"run", "--on", "memory:", "x", "--", "true"},
         {"elect", "--on", "memory:", "x", "--", "true"},
@@ -247,8 +252,9 @@ TEST(BadInput, OfTheUrl) {
                     "both");
     expect_sentence(here.run({"status", "--url-file", "/dev/null", "x"}), 64, "an empty file");
     expect_sentence(here.run({"status", "--url-file", here.file("absent"), "x"}), 66, "no file");
-    expect_sentence(here.run({"status", "x"}, {{"PAWL_URL_FILE", here.file("absent")}}), 66,
-                    "no file");
+    expect_sentence(
+        here.run({"status", "x"}, {{"PAWL_URL", ""}, {"PAWL_URL_FILE", here.file("absent")}}), 66,
+        "no file");
 }
 
 TEST(BadInput, OfTheService) {
@@ -294,7 +300,9 @@ TEST(BadInput, OfTheSqliteFile) {
     expect_sentence(here.run({"status", "--on", "sqlite:/proc/nowhere/locks.db", "x"}), 64,
                     "a folder that cannot be");
     const words work{"run", "x", "--", "true"};
-    EXPECT_EQ(here.run(work, {{"HOME", ""}, {"XDG_STATE_HOME", here.file("s")}}).code, 0);
+    EXPECT_EQ(
+        here.run(work, {{"PAWL_URL", ""}, {"HOME", ""}, {"XDG_STATE_HOME", here.file("s")}}).code,
+        0);
 }
 
 }  // namespace
