@@ -9,10 +9,11 @@ namespace pawl::cli {
 
 void add_place(CLI::App& verb, arguments& into) {
     verb.add_option("--on", into.on.on,
-                    "Where the locks live; else $PAWL_URL, else a file of this user")
+                    "Where the locks live; else $PAWL_URL, else as pawl.conf says")
         ->type_name("URL");
     verb.add_option("--url-file", into.on.url_file, "Read the URL from a file ($PAWL_URL_FILE)")
         ->type_name("FILE");
+    verb.add_flag("--local", into.on.local, "In a file of this user, for this host alone");
 }
 
 void add_json(CLI::App& verb, arguments& into) { verb.add_flag("--json", into.json, "Print JSON"); }

@@ -20,7 +20,7 @@ struct arguments {
     std::string name;
     std::string prefix;
     std::string shell;
-    std::string ttl = "30s";
+    std::optional<std::string> ttl;  // else of the configuration files, else 30s
     std::string wait = "forever";
     std::string max_hold = "forever";
     std::string min_hold = "0";
@@ -31,6 +31,7 @@ struct arguments {
     std::string count;
     std::vector<std::string> also;
     std::optional<std::string> permits;
+    std::optional<std::string> busy_exit;
     bool shared = false;
     bool fair = false;
     bool no_token = false;

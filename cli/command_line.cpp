@@ -23,6 +23,13 @@ bool is_twice(const std::vector<CLI::App*>& verbs, const std::string& name) {
     return option != nullptr && option->count() > 1;
 }
 
+// Options of a verb that stand before it, as in `pawl --wait 10s run …`.
+bool is_misplaced(const std::vector<CLI::App*>& verbs, const std::string& word) {
+    if (verbs.empty()) return false;
+    const auto name = word.substr(0, word.find('='));
+    return name != "--" && verbs.front()->get_option_no_throw(name) != nullptr;
+}
+
 // CLI11's words for programmers become a sentence for people.
 std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
     const auto verbs = app.get_subcommands();
@@ -36,6 +43,12 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
         if (!option && !verbs.empty() && runs_commands(verbs.front()->get_name())) {
             return "The command to run stands behind --, as in: pawl " + verbs.front()->get_name() +
                    " NAME -- COMMAND.";
+        }
+        if (option && is_misplaced(verbs, rest.front())) {
+            const auto name = rest.front().substr(0, rest.front().find('='));
+            const auto verb = verbs.front()->get_name();
+            return "The option " + in_quotes(name) + " stands behind the verb, as in: pawl " +
+                   verb + " " + name + "; see " + help + ".";
         }
         const std::string kind = option ? "option " : verbs.empty() ? "command " : "argument ";
         return "There is no " + kind + in_quotes(without_password(rest.front())) + " here; see " +
@@ -55,16 +68,46 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
     return what + "; see " + help + ".";
 }
 
+// The verb: the first word that is neither an option nor the value of one. An option that only a
+// verb knows may have a value, so a word behind it is the verb only when it runs commands.
+std::string verb_of(const std::vector<std::string>& words) {
+    bool behind_an_option = false;
+    for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+        if (words[i] == "--on" || words[i] == "--url-file") {
+            ++i;
+        } else if (words[i].starts_with('-')) {
+            behind_an_option = words[i] != "--local" && words[i].find('=') == std::string::npos;
+        } else if (!behind_an_option || runs_commands(words[i])) {
+            return words[i];
+        } else {
+            behind_an_option = false;
+        }
+    }
+    return {};
+}
+
 // COMMAND is nobody's to interpret: everything behind the first -- of `run` and `elect` is set
 // aside.
 std::vector<std::string> split(int argc, char** argv, arguments& into) {
     std::vector<std::string> own(argv + 1, argv + argc);
-    if (own.empty() || !runs_commands(own.front())) return own;
+    if (!runs_commands(verb_of(own))) return own;
     const auto mark = std::find(own.begin(), own.end(), "--");
     if (mark == own.end()) return own;
     into.command.assign(mark + 1, own.end());
     own.erase(mark, own.end());
     return own;
+}
+
+// Before the verb and behind it, CLI11 counts separately.
+void refuse_twice(const CLI::App& app) {
+    for (const CLI::App* verb : app.get_subcommands()) {
+        for (const char* name : {"--on", "--url-file"}) {
+            const CLI::Option* option = verb->get_option_no_throw(name);
+            if (option != nullptr && option->count() > 0 && app.get_option(name)->count() > 0)
+                throw failure(exit_code::usage,
+                              std::string(name) + " is given twice; give it once.");
+        }
+    }
 }
 
 // The descriptors 0, 1 and 2 are the terminal's or nobody's, never a socket's.
@@ -86,6 +129,7 @@ int parse_and_run(int argc, char** argv) {
     app.set_version_flag("--version", std::string("pawl ") + PAWL_VERSION);
     app.require_subcommand(1);
     app.get_formatter()->column_width(26);
+    add_place(app, from);
     add_runners(app, from, chosen);
     add_views(app, from, chosen);
     add_tools(app, from, chosen);
@@ -100,6 +144,7 @@ int parse_and_run(int argc, char** argv) {
     } catch (const CLI::ParseError& problem) {
         throw failure(exit_code::usage, sentence_for(app, problem));
     }
+    refuse_twice(app);
     const int status = chosen();
     if (!std::cout.flush()) throw failure(exit_code::system, "The output could not be written.");
     return status;

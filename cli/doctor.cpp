@@ -55,7 +55,8 @@ constexpr std::array<const char*, 8> questions{
 void show(const place& where, const examination& found) {
     const bool coloured = wants_colour(STDOUT_FILENO);
     const std::size_t width = terminal_width(STDOUT_FILENO);
-    std::cout << paint(where.where.describe(), colour::bold, coloured) << "\n\n";
+    std::cout << paint(where.where.describe(), colour::bold, coloured) << " (from "
+              << printable(where.source) << ")\n\n";
 
     table facts({{.title = "", .side = table::align::left, .flexible = false},
                  {.title = "WHAT", .side = table::align::left, .flexible = false},
@@ -89,7 +90,7 @@ void show(const place& where, const examination& found) {
 
 std::string as_json(const place& where, const examination& found) {
     json text;
-    text.begin_object().field("service", where.where.describe());
+    text.begin_object().field("service", where.where.describe()).field("source", where.source);
     text.key("findings").begin_array();
     for (const finding& each : found.findings) {
         text.begin_object().field("grade", name_of(each.how)).field("topic", each.topic);

@@ -22,6 +22,7 @@ enum class exit_code : int {
     system = 71,       // this host refused something: no process, no memory, no file
     timed_out = 75,    // not ours within the given time
     refused = 77,      // the service will not serve us: password, permission
+    config = 78,       // a configuration file is wrong, or requires a URL that nobody has given
     not_executable = 126,
     not_found = 127
 };

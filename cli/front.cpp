@@ -125,7 +125,8 @@ bool front::wait_for_lock() {
             reached_ = told.reached;
             if (interrupted_ == 0) {
                 say(told.text.data());
-                status_ = told.code;
+                const bool busy = told.code == static_cast<int>(exit_code::timed_out);
+                status_ = busy ? options_.busy_exit : told.code;
                 unserved_ = told.code == static_cast<int>(exit_code::unreachable);
             }
             return false;

@@ -61,7 +61,7 @@ void write(json& to, const holder& by) {
     to.end_object();
 }
 
-void write(json& to, const lock_info& what) {
+void write(json& to, const lock_info& what, const fields& more) {
     const auto all = holders_of(what);
     to.begin_object().field("name", what.name).field("held", is_held(what));
     to.key("mode");
@@ -87,7 +87,10 @@ void write(json& to, const lock_info& what) {
     for (std::size_t i = 1; i < all.size(); ++i)
         write(to, all[i]);
     to.end_array();
-    to.field("waiters", static_cast<std::int64_t>(what.waiters)).end_object();
+    to.field("waiters", static_cast<std::int64_t>(what.waiters));
+    for (const auto& [name, value] : more)
+        to.field(name, value);
+    to.end_object();
 }
 
 std::vector<holder> holders_of(const lock_info& what) {

@@ -8,12 +8,17 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pawl::cli {
 
-// One object: name, held, mode, permits, free_permits, holder (or null), others, waiters.
-void write(json& to, const lock_info& what);
+using fields = std::vector<std::pair<std::string_view, std::string>>;
+
+// One object: name, held, mode, permits, free_permits, holder (or null), others, waiters; and
+// `more`.
+void write(json& to, const lock_info& what, const fields& more = {});
 void write(json& to, const holder& what);
 
 // All who hold it: the one who was first, then the others, always in the same order.

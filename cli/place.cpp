@@ -4,8 +4,6 @@
 
 #include <pawl/sqlite.hpp>
 
-#include <pwd.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -36,23 +34,16 @@ std::string read_url(const std::string& path, const std::string& named_by) {
     return line;
 }
 
-std::string home() {
-    const std::string given = variable("HOME");
-    if (!given.empty()) return given;
-    const passwd* user = ::getpwuid(::getuid());
-    if (user == nullptr || user->pw_dir == nullptr) {
-        throw failure(
-            exit_code::usage,
-            "There is no home folder for the default lock file; say --on URL or set PAWL_URL.");
-    }
-    return user->pw_dir;
-}
-
 // $XDG_STATE_HOME counts only as an absolute path, as its specification says.
 std::string default_path() {
     const std::string state = variable("XDG_STATE_HOME");
-    const std::string base = state.starts_with('/') ? state : home() + "/.local/state";
-    return base + "/pawl/locks.db";
+    if (state.starts_with('/')) return state + "/pawl/locks.db";
+    const std::string home = home_folder();
+    if (home.empty())
+        throw failure(
+            exit_code::usage,
+            "There is no home folder for the default lock file; say --on URL or set PAWL_URL.");
+    return home + "/.local/state/pawl/locks.db";
 }
 
 // A path may hold what means something else in a URL.
@@ -69,22 +60,75 @@ std::string sqlite_url(std::string_view path) {
     return url;
 }
 
-std::string chosen_url(const place_options& options) {
+void check_contradictions(const place_options& options) {
     if (options.on && options.url_file) {
         throw failure(exit_code::usage,
                       "--on and --url-file both name the service; leave one out.");
     }
+    if (options.local && (options.on || options.url_file)) {
+        throw failure(exit_code::usage, std::string("--local and ") +
+                                            (options.on ? "--on" : "--url-file") +
+                                            " both say where the locks live; leave one out.");
+    }
     // Most likely a variable of a script that is not set: not what meant "the default".
     if ((options.on && options.on->empty()) || (options.url_file && options.url_file->empty())) {
         throw failure(exit_code::usage, std::string(options.on ? "--on" : "--url-file") +
-                                            " is empty; say where the locks live, or leave it out "
+                                            " is empty; say where the locks live, or say --local "
                                             "for a file of this user.");
     }
-    if (options.on) return *options.on;
-    if (options.url_file) return read_url(*options.url_file, "--url-file");
-    if (!options.variable.empty()) return options.variable;
-    if (options.file_variable.empty()) return {};
-    return read_url(options.file_variable, "PAWL_URL_FILE");
+}
+
+bool is_complete(const place_options& options) {
+    return options.on || options.url_file || options.local || !options.variable.empty() ||
+           !options.file_variable.empty();
+}
+
+// Of the command line and the environment.
+configured_url given_url(const place_options& options) {
+    if (options.on) return {*options.on, "--on"};
+    if (options.url_file)
+        return {read_url(*options.url_file, "--url-file"), "--url-file " + *options.url_file};
+    if (!options.variable.empty()) return {options.variable, "PAWL_URL"};
+    return {read_url(options.file_variable, "PAWL_URL_FILE"),
+            "PAWL_URL_FILE, which names " + options.file_variable};
+}
+
+place default_place(std::string source) {
+    const std::string path = default_path();
+    return {.where = sqlite::at(sqlite::options{.path = path}),
+            .url = sqlite_url(path),
+            .source = std::move(source),
+            .secret_variables = {}};
+}
+
+place place_at(const configured_url& chosen) {
+    return {.where = from_url(chosen.url),
+            .url = without_password(chosen.url),
+            .source = chosen.source,
+            .secret_variables = variables_of(chosen.url)};
+}
+
+// The command line is before its author's eyes; of a file, which one it is must be said.
+place configured_place(const configured_url& chosen) {
+    try {
+        return place_at(chosen);
+    } catch (const error& problem) {
+        throw failure(exit_code::config, chosen.source + ": " + problem.what());
+    }
+}
+
+// Three hosts that each run the job on a file of their own look as if all were well.
+place unnamed_place(const configuration& files) {
+    if (const auto required = url_required_by(files); !required.empty())
+        throw failure(exit_code::config,
+                      "No URL is set, and " + required +
+                          ", requires one; say --on URL, set PAWL_URL or url in a configuration "
+                          "file, or say --local for a file of this user.");
+    auto result = default_place("the default, because no URL is set");
+    say("No URL is set, so the locks are in " + result.url.substr(result.url.find(':') + 1) +
+        " and exclude nobody but this user on this host; say --on URL, set PAWL_URL or url in "
+        "/etc/pawl/pawl.conf, or say --local if that is meant.");
+    return result;
 }
 
 struct span {
@@ -115,17 +159,25 @@ bool is_secret(std::string_view option) {
 place_options places_of_environment() {
     return {.on = {},
             .url_file = {},
+            .local = false,
             .variable = variable("PAWL_URL"),
-            .file_variable = variable("PAWL_URL_FILE")};
+            .file_variable = variable("PAWL_URL_FILE"),
+            .files = config_paths_of_environment()};
 }
 
 place find_place(const place_options& options) {
-    const std::string url = chosen_url(options);
-    if (url.empty()) {
-        const std::string path = default_path();
-        return {sqlite::at(sqlite::options{.path = path}), sqlite_url(path), {}};
-    }
-    return {from_url(url), without_password(url), variables_of(url)};
+    check_contradictions(options);
+    const bool complete = is_complete(options);
+    // Also where it is not needed: a file that is wrong is told at once, not on a bad day.
+    const auto files = read_configuration(options.files, complete);
+    if (options.local) return default_place("--local");
+    if (complete) return place_at(given_url(options));
+    if (const auto configured = url_of(files)) return configured_place(*configured);
+    return unnamed_place(files);
+}
+
+std::optional<duration> configured_ttl(const place_options& options) {
+    return ttl_of(read_configuration(options.files, is_complete(options)));
 }
 
 place find_shared_place(const place_options& options) {

@@ -4,6 +4,7 @@
 #include "failure.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace pawl::cli {
 
@@ -65,6 +66,25 @@ void check_others(const run_options& to) {
     }
 }
 
+int busy_exit_of(const arguments& from) {
+    if (!from.busy_exit) return static_cast<int>(exit_code::timed_out);
+    const std::string& text = *from.busy_exit;
+    int value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < 0 ||
+        value > 255) {
+        throw failure(exit_code::usage, "'" + text +
+                                            "' is no exit status for --busy-exit; use a whole "
+                                            "number from 0 to 255.");
+    }
+    return value;
+}
+
+duration lease_of(const arguments& from) {
+    if (from.ttl) return finite_option("--ttl", *from.ttl);
+    return configured_ttl(from.on).value_or(std::chrono::seconds(30));
+}
+
 run_options to_run(const arguments& from) {
     run_options to{.on = from.on,
                    .name = from.name,
@@ -75,12 +95,13 @@ run_options to_run(const arguments& from) {
     check_others(to);
     to.fair = from.fair;
     to.fenced = !from.no_token;
-    to.ttl = finite_option("--ttl", from.ttl);
+    to.ttl = lease_of(from);
     to.wait = duration_option("--wait", from.wait);
     to.max_hold = duration_option("--max-hold", from.max_hold);
     to.min_hold = duration_option("--min-hold", from.min_hold);
     to.on_loss = to_policy(from.on_loss);
     to.verbose = from.verbose;
+    to.busy_exit = busy_exit_of(from);
     return to;
 }
 
@@ -128,11 +149,14 @@ void add_run(CLI::App& app, arguments& from, action& chosen) {
     verb->add_option("--also", from.also, "Another lock: all of them or none; may be repeated")
         ->type_name("NAME")
         ->allow_extra_args(false);
+    verb->add_option("--busy-exit", from.busy_exit,
+                     "The exit status when the lock is not free in time, 0 to 255 (75)")
+        ->type_name("N");
     verb->footer(
         "The command's environment has PAWL_NAME, PAWL_TOKEN and PAWL_SAFE_UNTIL; with --also\n"
         "PAWL_ALSO (how many) and, for each, PAWL_ALSO_1_NAME, PAWL_ALSO_1_TOKEN and so on.\n"
         "Exit: the command's own status; 75 not ours in time; 70 lost; 69 service not reachable;\n"
-        "77 refused; 64 usage; 126 and 127 the command cannot be run.");
+        "77 refused; 64 usage; 78 configuration; 126 and 127 the command cannot be run.");
     verb->callback([&] { chosen = [&] { return run(to_run(from)); }; });
 }
 

@@ -36,7 +36,11 @@ void show(const lock_info& what, const holder& by) {
     line("token", token_text(by));
 }
 
-void show(const lock_info& what) {
+void show(const place& where) {
+    line("service", printable(where.where.describe() + " (from " + where.source + ")"));
+}
+
+void show(const lock_info& what, const place& where) {
     const bool coloured = wants_colour(STDOUT_FILENO);
     const auto title = paint(printable(what.name), colour::bold, coloured);
     const auto all = holders_of(what);
@@ -46,6 +50,7 @@ void show(const lock_info& what) {
         std::printf("%s is %s\n", title.c_str(), state.c_str());
         if (what.free_permits) line("permits", std::to_string(*what.free_permits) + " free");
         if (what.waiters > 0) line("waiters", std::to_string(what.waiters));
+        show(where);
         return;
     }
     std::printf("%s is %s%s\n", title.c_str(), paint("held", colour::yellow, coloured).c_str(),
@@ -55,6 +60,7 @@ void show(const lock_info& what) {
         if (all.size() > 1) std::printf("\n");
     }
     line("waiters", std::to_string(what.waiters));
+    show(where);
 }
 
 }  // namespace
@@ -65,10 +71,10 @@ int status(const status_options& options) {
     const lock_info found = locks.inspect(options.name);
     if (options.json) {
         json text;
-        write(text, found);
+        write(text, found, {{"service", where.where.describe()}, {"source", where.source}});
         std::cout << text.str() << '\n';
     } else {
-        show(found);
+        show(found, where);
     }
     return static_cast<int>(is_held(found) ? exit_code::ok : exit_code::no);
 }

@@ -15,7 +15,7 @@ _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local verbs='run elect status ls watch release resize doctor bench completion'
-    local place='--on --url-file' i
+    local place='--on --url-file --local' i
     COMPREPLY=()
 
     # Behind -- stands somebody else's command.
@@ -62,7 +62,7 @@ _pawl() {
             mapfile -t COMPREPLY < <(compgen -W "$(_pawl_names)" -- "$current")
             return
             ;;
-        --label | --name) return ;;
+        --label | --name | --busy-exit) return ;;
     esac
 
     if ((COMP_CWORD == 1)); then
@@ -74,7 +74,7 @@ _pawl() {
     case ${COMP_WORDS[1]} in
         run)
             options+=' --shared --permits --fair --no-token --also --ttl --wait'
-            options+=' --max-hold --min-hold --on-loss --label --verbose --'
+            options+=' --max-hold --min-hold --on-loss --label --busy-exit --verbose --'
             ;;
         elect) options+=' --ttl --wait --max-hold --label --verbose --' ;;
         status | doctor) options+=' --json' ;;

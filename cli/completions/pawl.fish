@@ -40,6 +40,8 @@ complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l on -x -a 'redis:// rediss:// redis+unix:// sqlite:' -d 'Where the locks live'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l url-file -r -F -d 'Read the URL from a file'
+complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
+    -l local -d 'In a file of this user'
 complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize doctor bench" \
     -l json -d 'Print JSON'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
@@ -61,6 +63,8 @@ complete -c pawl -n "__fish_seen_subcommand_from run" \
     -l min-hold -x -a '10s 1min' -d 'Keep the lock at least this long'
 complete -c pawl -n "__fish_seen_subcommand_from run" \
     -l on-loss -x -a 'kill term continue' -d 'When the lock is lost'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -l busy-exit -x -d 'The status when the lock is not free'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l label -x -d 'What others see as the command'
 complete -c pawl -n "__fish_seen_subcommand_from run" -s v -l verbose -d 'Tell of reconnects'

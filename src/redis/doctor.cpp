@@ -1,11 +1,15 @@
 #include "doctor.hpp"
 
+#include "assessment.hpp"
 #include "greeting.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 
+#include <pawl/error.hpp>
+
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace asio = boost::asio;
 using grade = pawl::finding::grade;
@@ -18,47 +22,6 @@ std::string in_ms(duration d) {
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
 }
 
-finding eviction(const std::string& memory) {
-    const auto policy = info_field(memory, "maxmemory_policy");
-    if (policy.empty())
-        return {grade::note, "eviction policy", "not readable", "allow the user INFO"};
-    if (policy == "noeviction" || number(info_field(memory, "maxmemory")) == 0)
-        return {grade::good, "eviction policy", policy, ""};
-    return {grade::bad, "eviction policy", policy,
-            "the server may evict a lock that is held; set maxmemory-policy noeviction"};
-}
-
-finding replication(const std::string& info) {
-    const auto role = info_field(info, "role");
-    const auto replicas = number(info_field(info, "connected_slaves"));
-    if (role == "slave") return {grade::bad, "role", "replica", "connect to the master"};
-    if (replicas == 0) return {grade::good, "replicas", "none", ""};
-    return {grade::warning, "replicas", std::to_string(replicas),
-            "a failover can lose a lock that is held, and this URL does not follow it; let the "
-            "resource "
-            "check the token"};
-}
-
-// `policy` as appendfsync has it; empty: not readable.
-guarantee_row guarantees(bool aof, const std::string& policy, bool replicated) {
-    const bool always = aof && policy == "always";
-    guarantee_row row;
-    row.backend = !aof             ? "Redis, no persistence"
-                  : policy.empty() ? "Redis, AOF, fsync unknown"
-                                   : "Redis, AOF " + (policy == "no" ? "without fsync" : policy);
-    row.holder_crash = "holds, after the ttl";
-    row.holder_pause = "holds for holders that stop when told";
-    row.server_crash = !aof             ? "can break: the lock is forgotten"
-                       : always         ? "holds"
-                       : policy == "no" ? "can break on power loss: tens of seconds are forgotten"
-                                        : "can break on power loss";
-    row.failover = replicated ? "can break: a replica may not know the lock" : "does not apply";
-    row.partition = "holds for holders that stop when told";
-    row.clock_jump = "can break";
-    row.token = always ? "never goes back" : "never goes back while the server's clock is right";
-    return row;
-}
-
 asio::awaitable<std::string> info(link& over, std::string_view section, time_point give_up_at) {
     const std::array<std::string_view, 2> words{"INFO", section};
     const auto answer = co_await over.exec(words, give_up_at);
@@ -66,22 +29,46 @@ asio::awaitable<std::string> info(link& over, std::string_view section, time_poi
     co_return answer.what == reply::kind::string ? "\n" + answer.text : std::string();
 }
 
-finding persistence(bool aof, const std::string& policy) {
-    if (!aof)
-        return {grade::warning, "persistence", "no append-only file",
-                "a crash of the server forgets who holds what; set appendonly yes, or let the "
-                "resource check the token"};
-    if (policy == "always")
-        return {grade::good, "persistence", "append-only file, fsync always", ""};
-    if (policy == "everysec")
-        return {grade::note, "persistence", "append-only file, fsync everysec",
-                "a power loss may forget the last second; appendfsync always does not"};
-    if (policy.empty())
-        return {grade::note, "persistence", "append-only file, fsync not readable",
-                "allow the user CONFIG GET, to see how much a power loss may forget"};
-    return {grade::warning, "persistence", "append-only file, fsync " + policy,
-            "a power loss may forget the last tens of seconds, as the kernel decides; appendfsync "
-            "everysec forgets one second at most, always nothing"};
+persistence persistence_of(bool aof, const std::string& policy) {
+    if (!aof) return persistence::none;
+    if (policy == "always") return persistence::always;
+    if (policy == "everysec") return persistence::everysec;
+    return policy.empty() ? persistence::unknown_fsync : persistence::no;
+}
+
+asio::awaitable<persistence> ask_persistence(link& over, runtime& time, const options& where) {
+    const auto saved = co_await info(over, "persistence", time.now() + where.reply_timeout);
+    const bool aof = info_field(saved, "aof_enabled") == "1";
+    if (!aof) co_return persistence::none;
+    const std::array<std::string_view, 3> ask{"CONFIG", "GET", "appendfsync"};
+    const auto answer = co_await over.exec(ask, time.now() + where.reply_timeout);
+    co_return persistence_of(aof, answer.items.size() == 2 ? answer.items[1].text : "");
+}
+
+struct standing {
+    topology stands = topology::unknown;
+    std::int64_t replicas = 0;
+    std::int64_t nodes = 0;  // with slots, of the cluster
+};
+
+asio::awaitable<standing> ask_topology(link& over, runtime& time, const options& where) {
+    standing found;
+    const auto replication = co_await info(over, "replication", time.now() + where.reply_timeout);
+    const auto role = info_field(replication, "role");
+    found.replicas = number(info_field(replication, "connected_slaves"));
+    const auto cluster = co_await info(over, "cluster", time.now() + where.reply_timeout);
+    if (info_field(cluster, "cluster_enabled") == "1") {
+        found.stands = topology::cluster;
+        const std::array<std::string_view, 2> ask{"CLUSTER", "INFO"};
+        const auto answer = co_await over.exec(ask, time.now() + where.reply_timeout);
+        if (answer.what == reply::kind::string)
+            found.nodes = number(info_field("\n" + answer.text, "cluster_size"));
+    } else if (!role.empty()) {
+        found.stands = role == "slave"      ? topology::replica
+                       : found.replicas > 0 ? topology::replicated
+                                            : topology::alone;
+    }
+    co_return found;
 }
 
 void add_clock(std::vector<finding>& all, std::vector<duration> trips, duration offset) {
@@ -101,46 +88,15 @@ void add_clock(std::vector<finding>& all, std::vector<duration> trips, duration 
          near ? "" : "one of the two clocks is wrong; leases do not mind, jumps and tokens do"});
 }
 
-}  // namespace
-
-asio::awaitable<examination> examine_server(link& over, runtime& time, const options& where) {
-    examination report;
-    auto& all = report.findings;
-    const auto soon = [&] { return time.now() + where.reply_timeout; };
-    const std::array<std::string_view, 1> ping{"PING"};
-    while (!over.connected())
-        co_await over.exec(ping, soon());
-    const auto& met = over.current();
-    all.push_back(
-        {grade::good, "server",
-         met.server + " " + (met.version.empty() ? "?" : met.version) + " at " + describe(where),
-         ""});
-    const auto memory = co_await info(over, "memory", soon());
-    all.push_back(eviction(memory));
-
-    const auto saved = co_await info(over, "persistence", soon());
-    const bool aof = info_field(saved, "aof_enabled") == "1";
-    std::string policy;
-    if (aof) {
-        const std::array<std::string_view, 3> ask{"CONFIG", "GET", "appendfsync"};
-        const auto answer = co_await over.exec(ask, soon());
-        if (answer.items.size() == 2) policy = answer.items[1].text;
-    }
-    all.push_back(persistence(aof, policy));
-    const auto replicas = co_await info(over, "replication", soon());
-    const bool replicated = number(info_field(replicas, "connected_slaves")) > 0;
-    report.guarantees = guarantees(aof, policy, replicated);
-    all.push_back(replication(replicas));
-    if (info_field(replicas, "role").empty())
-        all.back() = {grade::note, "replicas", "not readable", "allow the user INFO"};
-
+asio::awaitable<void> add_latency(std::vector<finding>& all, link& over, runtime& time,
+                                  const options& where) {
     std::vector<duration> trips;
     duration offset{};
     for (auto i = 0; i < 20; ++i) {
         const std::array<std::string_view, 1> ask{"TIME"};
         const auto begin = time.now();
         const auto wall = time.wall();
-        const auto answer = co_await over.exec(ask, soon());
+        const auto answer = co_await over.exec(ask, begin + where.reply_timeout);
         const auto trip = time.now() - begin;
         if (answer.items.size() == 2 &&
             (trips.empty() || trip < *std::min_element(trips.begin(), trips.end()))) {
@@ -151,6 +107,56 @@ asio::awaitable<examination> examine_server(link& over, runtime& time, const opt
         trips.push_back(trip);
     }
     add_clock(all, std::move(trips), offset);
+}
+
+// A server that the layout cannot use at all is a finding too, and no reason to print none.
+examination refused_examination(const options& where, const error& refusal) {
+    examination report;
+    report.findings.push_back(
+        {grade::bad, "server", refusal.what(), "name a server that can be used in the URL"});
+    auto& row = report.guarantees;
+    row.backend = describe(where) + ", refused";
+    row.holder_crash = row.holder_pause = row.server_crash = row.failover = row.partition =
+        row.clock_jump = row.token = "does not apply: no lock is taken there";
+    return report;
+}
+
+asio::awaitable<std::optional<error>> refusal_of(link& over, runtime& time, const options& where) {
+    const std::array<std::string_view, 1> ping{"PING"};
+    try {
+        while (!over.connected())
+            co_await over.exec(ping, time.now() + where.reply_timeout);
+    } catch (const error& problem) {
+        if (problem.reason() != errc::unsupported) throw;
+        co_return problem;
+    }
+    co_return std::nullopt;
+}
+
+}  // namespace
+
+asio::awaitable<examination> examine_server(link& over, runtime& time, const options& where) {
+    const auto refusal = co_await refusal_of(over, time, where);
+    if (refusal) co_return refused_examination(where, *refusal);
+    examination report;
+    auto& all = report.findings;
+    const auto& met = over.current();
+    all.push_back(
+        {grade::good, "server",
+         met.server + " " + (met.version.empty() ? "?" : met.version) + " at " + describe(where),
+         ""});
+    const auto memory = co_await info(over, "memory", time.now() + where.reply_timeout);
+    all.push_back(eviction_finding(info_field(memory, "maxmemory_policy"),
+                                   number(info_field(memory, "maxmemory")) != 0));
+    const auto writes = co_await ask_persistence(over, time, where);
+    all.push_back(persistence_finding(writes));
+    const auto standing = co_await ask_topology(over, time, where);
+    report.guarantees = guarantees_of(writes, standing.stands);
+    if (standing.stands == topology::cluster)
+        all.push_back(cluster_finding(standing.nodes, where.layout == key_layout::redisson));
+    if (standing.stands != topology::cluster || standing.replicas > 0)
+        all.push_back(topology_finding(standing.stands, standing.replicas));
+    co_await add_latency(all, over, time, where);
     co_return report;
 }
 

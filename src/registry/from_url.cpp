@@ -1,4 +1,6 @@
 // Every backend that this build has, by the scheme of its URLs.
+#include "mistaken_url.hpp"
+
 #include "../core/url.hpp"
 
 #include <pawl/error.hpp>
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace pawl {
 namespace {
@@ -98,17 +101,15 @@ void refuse_stray_passwords(std::string_view text) {
 
 service from_url(std::string_view url) {
     refuse_stray_passwords(url);
+    if (const auto sentence = sentence_for_missing_slashes(url); !sentence.empty())
+        throw error(errc::bad_url, sentence);
     const auto scheme = core::scheme_of(url);
+    std::vector<std::string_view> schemes;
     for (const auto& [known, open] : table) {
         if (known == scheme) return open(url);
+        schemes.push_back(known);
     }
-    std::string schemes;
-    for (const auto& [known, open] : table)
-        schemes += (schemes.empty() ? "" : ", ") + std::string(known) +
-                   (known.starts_with("redis") ? "://" : ":");
-    throw error(errc::bad_url,
-                "'" + std::string(scheme.empty() ? redacted(url) : scheme) +
-                    "' is no scheme that this build knows; begin with one of: " + schemes + ".");
+    throw error(errc::bad_url, sentence_for_mistaken_url(url, schemes));
 }
 
 }  // namespace pawl

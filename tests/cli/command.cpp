@@ -94,8 +94,12 @@ world::world(const std::string& url) {
     environment_ = {{"PATH", path != nullptr ? path : "/usr/bin:/bin"},
                     {"HOME", folder_.path().string()},
                     {"LC_ALL", "C.UTF-8"},
-                    {"TERM", "xterm"}};
-    if (!url.empty()) environment_["PAWL_URL"] = url;
+                    {"TERM", "xterm"},
+                    {"PAWL_CONFIG", "/dev/null"}};
+    const auto state = folder_.path() / ".local/state/pawl";
+    std::filesystem::create_directories(state);
+    std::filesystem::permissions(state, std::filesystem::perms(0700));
+    environment_["PAWL_URL"] = url.empty() ? "sqlite:" + (state / "locks.db").string() : url;
 }
 
 std::unique_ptr<started> world::start(const words& arguments, const variables& more) const {

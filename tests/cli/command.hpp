@@ -48,7 +48,7 @@ private:
 };
 
 // A place for locks and the environment to use it with. By default the SQLite file of an empty
-// home.
+// home, named in PAWL_URL; no configuration file of this host counts.
 class world {
 public:
     world() : world("") {}

@@ -28,6 +28,22 @@ TEST(Run, GivesTheCommandsOwnStatus) {
     EXPECT_EQ(here.run({"status", "x"}).code, 1) << "given back after each";
 }
 
+// --busy-exit is for a lock that is not free, and for nothing else.
+TEST(Run, OtherFailuresAreNotBusy) {
+    const world here;
+    const words busy{"run", "--busy-exit", "3", "x"};
+    EXPECT_EQ(here.run(busy + sh("exit 37")).code, 37);
+    EXPECT_EQ(here.run(busy + sh("exit 75")).code, 75);
+    EXPECT_EQ(here.run(busy + words{"--", "no-such-command"}).code, 127);
+    support::redis_server server;
+    const auto url = server.url();
+    server.kill9();
+    EXPECT_EQ(here.run(words{"run", "--wait", "0", "--on", url} + words{"--busy-exit", "3", "x"} +
+                       sh("true"))
+                  .code,
+              69);
+}
+
 TEST(Run, PassesArgumentsAndOutputThroughUntouched) {
     const world here;
     const auto found = here.run(
@@ -86,7 +102,7 @@ TEST(Run, LeaksNoDescriptorIntoTheCommand) {
 
 TEST(Run, StateFolderFollowsXdg) {
     const world here;
-    const auto found = here.run(words{"run", "x"} + sh("echo $PAWL_URL"),
+    const auto found = here.run(words{"run", "--local", "x"} + sh("echo $PAWL_URL"),
                                 {{"XDG_STATE_HOME", here.file("a%b?c")}});
     EXPECT_EQ(found.out, "sqlite:" + here.file("a%25b%3Fc/pawl/locks.db") + "\n");
     EXPECT_EQ(here.run({"--help"}).code, 0);
@@ -119,6 +135,13 @@ TEST(Run, SecondOneDoesNotStartWhileTheFirstRuns) {
 
     const auto at_once = here.run({"run", "--wait", "0", "x", "--", "echo", "ran"});
     EXPECT_EQ(at_once.code, 75);
+    for (const int code : {0, 3, 255}) {
+        const auto busy = here.run(
+            {"run", "--wait", "0", "--busy-exit", std::to_string(code), "x", "--", "echo", "ran"});
+        EXPECT_EQ(busy.code, code);
+        EXPECT_EQ(busy.out, "");
+        EXPECT_EQ(busy.err, at_once.err);
+    }
     EXPECT_EQ(at_once.out, "");
     EXPECT_EQ(at_once.err.find("pawl: "), 0U);
     EXPECT_EQ(here.run({"run", "--wait", "200ms", "x", "--", "echo", "ran"}).code, 75);

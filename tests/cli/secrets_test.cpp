@@ -61,7 +61,13 @@ TEST_F(Secrets, StayHiddenWhenInTheEnvironment) { expect_hidden({}, {{"PAWL_URL"
 TEST_F(Secrets, StayHiddenWhenInAFile) {
     std::ofstream(here_.file("url")) << url(secret) << "\n";
     expect_hidden({"--url-file", here_.file("url")}, {});
-    expect_hidden({}, {{"PAWL_URL_FILE", here_.file("url")}});
+    expect_hidden({}, {{"PAWL_URL", ""}, {"PAWL_URL_FILE", here_.file("url")}});
+}
+TEST_F(Secrets, StayHiddenWhenInAConfigurationFile) {
+    const auto file = here_.file("pawl.conf");
+    std::ofstream(file) << "url = " << url(secret) << "\n";
+    std::filesystem::permissions(file, std::filesystem::perms(0600));
+    expect_hidden({}, {{"PAWL_URL", ""}, {"PAWL_CONFIG", file}});
 }
 TEST_F(Secrets, AVariableThatHoldsThePasswordDoesNotReachTheCommand) {
     const auto one =

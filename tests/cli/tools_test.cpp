@@ -196,7 +196,50 @@ TEST(Tools, DoctorSaysWhatAFailoverDoes) {
         return from_json(here.run({"doctor", "--json"}).out, "it['guarantees']['failover']");
     };
     ASSERT_TRUE(support::eventually([&] { return failover().starts_with("can break"); }));
-    EXPECT_EQ(here.run({"doctor", "--on", replica.url()}).code, 1) << "a replica is no place";
+    const auto of_replica = here.run({"doctor", "--on", replica.url(), "--json"});
+    EXPECT_EQ(of_replica.code, 1) << "a replica is no place";
+    EXPECT_EQ(from_json(of_replica.out, "it['guarantees']['failover']"),
+              "can break: this server is the replica");
+}
+
+TEST(Tools, DoctorWarnsOfAPolicyThatOnlyALimitMakesEvict) {
+    support::redis_server server({.config = {"maxmemory 0", "maxmemory-policy allkeys-lru"}});
+    const auto found = world(server.url()).run({"doctor", "--json"});
+    EXPECT_EQ(found.code, 0) << found.err;
+    EXPECT_EQ(from_json(found.out,
+                        "[f['grade'] for f in it['findings'] if f['topic'] == "
+                        "'eviction policy']"),
+              "['warning']");
+}
+
+// Half of the names are another node's, and are refused with MOVED.
+TEST(Tools, DoctorKnowsACluster) {
+    support::redis_server server({.config = {"cluster-enabled yes"}});
+    (void)server.ask({"CLUSTER", "ADDSLOTSRANGE", "0", "8191"});
+    const std::string bad =
+        "[f['fact'] for f in it['findings'] if f['grade'] == 'bad' and 'luster' in f['fact']]";
+    const auto native = world(server.url()).run({"doctor", "--json"});
+    EXPECT_EQ(native.code, 1) << native.out << native.err;
+    EXPECT_NE(from_json(native.out, bad), "[]") << native.out;
+    EXPECT_NE(from_json(native.out, "it['guarantees']['failover']"), "does not apply");
+    const auto redisson = world(server.url("?layout=redisson")).run({"doctor", "--json"});
+    EXPECT_NE(from_json(redisson.out,
+                        "[f['advice'] for f in it['findings'] if f['topic'] == "
+                        "'cluster']"),
+              "[]")
+        << redisson.out;
+    EXPECT_EQ(from_json(redisson.out, "it['guarantees']['failover']"),
+              "can break: a slot and its locks move to another node");
+}
+
+// One that the layout cannot use at all is examined as well: it has one finding, which is bad.
+TEST(Tools, DoctorOfAServerThatIsRefused) {
+    support::redis_server server({.config = {"rename-command HELLO \"\""}});
+    const auto found = world(server.url()).run({"doctor", "--json"});
+    EXPECT_EQ(found.code, 1);
+    EXPECT_EQ(from_json(found.out, "[f['grade'] for f in it['findings']]"), "['bad']") << found.out;
+    EXPECT_NE(from_json(found.out, "it['guarantees']['backend']").find("refused"),
+              std::string::npos);
 }
 
 TEST(Tools, BenchMeasures) {

@@ -23,6 +23,67 @@ bool says(const error& refused, std::string_view words) {
     return std::string_view(refused.what()).find(words) != std::string_view::npos;
 }
 
+// A mistake that people make is answered with what they probably meant.
+TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
+    const std::pair<const char*, const char*> table[] = {
+        {"localhost:7401", "The URL has no scheme; did you mean redis://localhost:7401?"},
+        {"10.0.0.7:6379/2", "The URL has no scheme; did you mean redis://10.0.0.7:6379?"},
+        {"[::1]:6379", "The URL has no scheme; did you mean redis://[::1]:6379?"},
+        {"localhost", "The URL has no scheme; did you mean redis://localhost?"},
+        {"redis//localhost:7401",
+         "The URL has no ':' behind its scheme; did you mean redis://localhost:7401?"},
+        {"rediss//h", "The URL has no ':' behind its scheme; did you mean rediss://h?"},
+        {"redis:localhost:1", "The URL has no '//' behind its scheme; write redis://localhost:1."},
+        {"rediss:/localhost", "The URL has no '//' behind its scheme; write rediss://localhost."},
+        {"redis:", "The URL has no '//' behind its scheme; write redis://HOST."},
+        {"redis+unix:/s",
+         "The URL has no '//' behind its scheme; write redis+unix:///path/to/socket."},
+        {"reddis://h", "'reddis' is no scheme that this build knows; did you mean redis://?"},
+        {"Redis://h", "'Redis' is no scheme that this build knows; did you mean redis://?"},
+        {"rdiss://h", "'rdiss' is no scheme that this build knows; did you mean rediss://?"},
+        {"sqlite3:/x", "'sqlite3' is no scheme that this build knows; did you mean sqlite:?"},
+        {"mem:x",
+         "'mem' is no scheme that this build knows; begin with one of: redis://, "
+         "rediss://, redis+unix://, sqlite:, memory:."},
+        {"postgres://h",
+         "'postgres' is no scheme that this build knows; begin with one of: "
+         "redis://, rediss://, redis+unix://, sqlite:, memory:."},
+        {"/var/locks.db", "The URL is a path without a scheme; did you mean sqlite:/var/locks.db?"},
+        {"locks.db", "The URL is a path without a scheme; did you mean sqlite:locks.db?"},
+        {"redis-sentinel://a:26379,b:26379/mymaster",
+         "'redis-sentinel' is no scheme of Pawl, which does not ask Sentinels; write redis://HOST "
+         "of the server that is the master now."},
+        {"http://h:6379",
+         "'http' is no scheme of Pawl, which does not speak HTTP; write "
+         "redis://HOST, or rediss://HOST for TLS."},
+        {"valkey://h",
+         "'valkey' is no scheme of Pawl; Valkey speaks the protocol of Redis, so "
+         "write redis://HOST."},
+        {"unix:///s",
+         "'unix' is no scheme of Pawl; a unix socket of Redis is "
+         "redis+unix:///path/to/socket."},
+        {"",
+         "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
+         "sqlite:, memory:."}};
+    for (const auto& [url, sentence] : table) {
+        const auto refused = refusal_of(url);
+        EXPECT_EQ(refused.reason(), errc::bad_url) << url;
+        EXPECT_TRUE(std::string_view(refused.what()).ends_with(sentence))
+            << url << ": " << refused.what();
+    }
+}
+
+// Whatever is mistyped in front of it, a password is not repeated.
+TEST(Urls, ThatAreMistakenKeepTheirPassword) {
+    for (const std::string_view url :
+         {"reddis://u:s3cret@h", "redis//u:s3cret@h", "http://:s3cret@h:1", "u:s3cret@h:6379",
+          "redis:u:s3cret@h", "redis-sentinel://:s3cret@h/m", "//:s3cret@h", "h?password=s3cret",
+          "localhost:1?password=s3cret", "redis:h?password=s3cret"}) {
+        const auto refused = refusal_of(url);
+        EXPECT_FALSE(says(refused, "s3cret")) << refused.what();
+    }
+}
+
 TEST(Urls, OfAPathHaveNoHost) {
     for (const std::string_view bad :
          {"redis+unix://tmp/x/sock", "redis+unix://otherhost/tmp/x", "redis+unix://tmp",

@@ -1,0 +1,31 @@
+// What the facts about a server say of the locks on it. `pawl doctor` and the tables in
+// docs/guarantees.md both come from here.
+#pragma once
+
+#include <pawl/types.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace pawl::redis {
+
+enum class persistence : std::uint8_t {
+    none,
+    everysec,
+    no,  // the kernel decides when
+    always,
+    unknown_fsync,  // an append-only file, and the user may not read the setting
+};
+
+enum class topology : std::uint8_t { alone, replicated, replica, cluster, unknown };
+
+[[nodiscard]] guarantee_row guarantees_of(persistence writes, topology stands);
+
+[[nodiscard]] finding persistence_finding(persistence writes);
+// `policy` is empty where it cannot be read; `limited`: maxmemory is not 0.
+[[nodiscard]] finding eviction_finding(const std::string& policy, bool limited);
+[[nodiscard]] finding topology_finding(topology stands, std::int64_t replicas);
+// Of a node of a cluster. `nodes`: those with slots, 0 where that cannot be read.
+[[nodiscard]] finding cluster_finding(std::int64_t nodes, bool redisson);
+
+}  // namespace pawl::redis

@@ -1,0 +1,177 @@
+#include "mistaken_url.hpp"
+
+#include "../core/url.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace pawl {
+namespace {
+
+constexpr std::string_view letters_of_hosts =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+constexpr std::string_view digits = "0123456789";
+
+// Host and port of a text that should have been a URL; empty where it may be something else.
+std::string_view bare_host(std::string_view text) {
+    const auto host = text.substr(0, text.find_first_of("/?#"));
+    const auto colon = host.rfind(':');
+    auto name = host.substr(0, colon);
+    const auto port = colon == std::string_view::npos ? "" : host.substr(colon + 1);
+    if (name.starts_with('[') && name.ends_with(']')) {
+        name = name.substr(1, name.size() - 2);
+        if (name.find_first_not_of("0123456789abcdefABCDEF:.") != std::string_view::npos) return {};
+    } else if (name.find_first_not_of(letters_of_hosts) != std::string_view::npos) {
+        return {};
+    }
+    if (name.empty() || port.find_first_not_of(digits) != std::string_view::npos) return {};
+    return colon != std::string_view::npos && port.empty() ? std::string_view{} : host;
+}
+
+bool looks_like_a_path(std::string_view text) {
+    return text.starts_with('/') || text.starts_with("./") || text.starts_with("../") ||
+           text.starts_with("~/") || text.ends_with(".db") || text.ends_with(".sqlite");
+}
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& each : result)
+        if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+    return result;
+}
+
+// Levenshtein's: insertions, deletions and replacements.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        auto diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const auto replaced = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
+            diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+        }
+    }
+    return row.back();
+}
+
+struct foreign_scheme {
+    std::string_view name;
+    std::string_view needs;  // the scheme that the advice names
+    std::string_view advice;
+};
+
+constexpr std::string_view of_sentinels =
+    ", which does not ask Sentinels; write redis://HOST of the server that is the master now.";
+constexpr std::string_view of_clusters =
+    ", which does not follow a cluster; write redis://HOST of one server outside a cluster.";
+constexpr std::string_view of_the_web =
+    ", which does not speak HTTP; write redis://HOST, or rediss://HOST for TLS.";
+constexpr std::string_view of_sockets = "; a unix socket of Redis is redis+unix:///path/to/socket.";
+
+constexpr std::array foreign_schemes{
+    foreign_scheme{"redis-sentinel", "redis", of_sentinels},
+    foreign_scheme{"rediss-sentinel", "redis", of_sentinels},
+    foreign_scheme{"redis+sentinel", "redis", of_sentinels},
+    foreign_scheme{"rediss+sentinel", "redis", of_sentinels},
+    foreign_scheme{"sentinel", "redis", of_sentinels},
+    foreign_scheme{"redis-cluster", "redis", of_clusters},
+    foreign_scheme{"rediss-cluster", "redis", of_clusters},
+    foreign_scheme{"redis+cluster", "redis", of_clusters},
+    foreign_scheme{"http", "redis", of_the_web},
+    foreign_scheme{"https", "redis", of_the_web},
+    foreign_scheme{"unix", "redis+unix", of_sockets},
+    foreign_scheme{"redis-socket", "redis+unix", of_sockets},
+    foreign_scheme{"valkey", "redis",
+                   "; Valkey speaks the protocol of Redis, so write redis://HOST."},
+    foreign_scheme{"valkeys", "rediss",
+                   "; Valkey speaks the protocol of Redis, so write rediss://HOST for TLS."},
+    foreign_scheme{"tcp", "redis", "; the scheme of a Redis server is redis://."},
+    foreign_scheme{"tls", "rediss", "; the scheme of Redis over TLS is rediss://."},
+    foreign_scheme{"file", "sqlite", "; a lock file is sqlite:/path/to/file."}};
+
+std::string with_marks(std::string_view scheme) {
+    return std::string(scheme) + (scheme.starts_with("redis") ? "://" : ":");
+}
+
+std::string all_of(std::span<const std::string_view> schemes) {
+    std::string text;
+    for (const auto each : schemes)
+        text += (text.empty() ? "" : ", ") + with_marks(each);
+    return text;
+}
+
+// The nearest known scheme that is at most two letters away; empty where none is.
+std::string_view nearest(std::string_view scheme, std::span<const std::string_view> schemes) {
+    std::string_view best;
+    std::size_t shortest = 3;
+    for (const auto each : schemes) {
+        const auto away = distance(lower(scheme), each);
+        if (away >= shortest || away * 2 >= each.size()) continue;
+        shortest = away;
+        best = each;
+    }
+    return best;
+}
+
+// redis//host and the like: the colon is missing.
+std::string_view without_colon(std::string_view url, std::span<const std::string_view> schemes) {
+    const auto slashes = url.find("//");
+    if (slashes == std::string_view::npos) return {};
+    const auto word = url.substr(0, slashes);
+    return word.find(':') == std::string_view::npos ? nearest(word, schemes) : std::string_view{};
+}
+
+std::string of_no_scheme(std::string_view url, std::span<const std::string_view> schemes) {
+    const auto has = [&](std::string_view scheme) {
+        return std::ranges::find(schemes, scheme) != schemes.end();
+    };
+    if (const auto scheme = without_colon(url, schemes); !scheme.empty()) {
+        const auto host = bare_host(url.substr(url.find("//") + 2));
+        return "The URL has no ':' behind its scheme; did you mean " + with_marks(scheme) +
+               (scheme.starts_with("redis") ? std::string(host) : "") + "?";
+    }
+    if (looks_like_a_path(url) && has("sqlite"))
+        return "The URL is a path without a scheme; did you mean sqlite:" + std::string(url) + "?";
+    if (const auto host = bare_host(url); !host.empty() && has("redis"))
+        return "The URL has no scheme; did you mean redis://" + std::string(host) + "?";
+    return {};
+}
+
+}  // namespace
+
+std::string sentence_for_mistaken_url(std::string_view url,
+                                      std::span<const std::string_view> schemes) {
+    const auto scheme = core::scheme_of(url);
+    const bool full = url.substr(std::min(scheme.size() + 1, url.size())).starts_with("//");
+    if (!full || scheme.empty()) {
+        if (auto sentence = of_no_scheme(url, schemes); !sentence.empty()) return sentence;
+    }
+    for (const auto& [name, needs, advice] : foreign_schemes) {
+        if (name == lower(scheme) && std::ranges::find(schemes, needs) != schemes.end())
+            return "'" + std::string(scheme) + "' is no scheme of Pawl" + std::string(advice);
+    }
+    const std::string is_none = "'" + std::string(scheme) + "' is no scheme that this build knows";
+    if (const auto meant = nearest(scheme, schemes); !meant.empty())
+        return is_none + "; did you mean " + with_marks(meant) + "?";
+    return (scheme.empty() ? "The URL has no scheme" : is_none) +
+           "; begin with one of: " + all_of(schemes) + ".";
+}
+
+std::string sentence_for_missing_slashes(std::string_view url) {
+    const auto scheme = core::scheme_of(url);
+    if (scheme != "redis" && scheme != "rediss" && scheme != "redis+unix") return {};
+    auto rest = url.substr(scheme.size() + 1);
+    if (rest.starts_with("//")) return {};
+    const std::string begin = with_marks(scheme);
+    if (scheme == "redis+unix")
+        return "The URL has no '//' behind its scheme; write redis+unix:///path/to/socket.";
+    rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));
+    const auto host = bare_host(rest);
+    return "The URL has no '//' behind its scheme; write " + begin +
+           (host.empty() ? "HOST" : std::string(host)) + ".";
+}
+
+}  // namespace pawl
