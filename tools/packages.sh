@@ -2,7 +2,7 @@
 
 build_packages=(g++ cmake ninja-build ccache git libssl-dev libsqlite3-dev libcli11-dev
     libgtest-dev libgmock-dev libhiredis-dev redis-server redis-tools pkg-config
-    python3 util-linux)
+    python3 util-linux zsh fish)
 tidy_packages=(clang-16 clang-tidy-16 clang-format-16)
 
 say() { printf '\n== %s\n' "$*"; }

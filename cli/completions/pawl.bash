@@ -1,14 +1,58 @@
 # bash completion for pawl
 
-_pawl_names() {
-    local -a place=()
-    local i
-    for ((i = 1; i < COMP_CWORD; i++)); do
-        case ${COMP_WORDS[i]} in
-            --on | --url-file) place=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}") ;;
+# Where the locks are, as the line says. COMP_WORDS is of no use: it is cut at the colons of a URL.
+_pawl_place() {
+    local -a words=()
+    local i value
+    read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
+    for ((i = 0; i + 1 < ${#words[@]}; i++)); do
+        [[ ${words[i]} == -- ]] && return
+        value=${words[i + 1]}
+        case $value in
+            \"*\" | \'*\') value=${value:1:${#value}-2} ;;
+        esac
+        case ${words[i]} in
+            --on | --url-file) place=("${words[i]}" "$value") ;;
         esac
     done
-    timeout 2 pawl ls --names "${place[@]}" 2>/dev/null
+}
+
+# Names into COMPREPLY, quoted as the line needs them. Anybody who may take a lock chooses its name:
+# nothing here may expand it, and nothing in it may be run when the line is.
+_pawl_names() {
+    local current=$1 line=${COMP_LINE:0:COMP_POINT} typed cut='' name quoted
+    local breaks=${COMP_WORDBREAKS//[^:=@]/}
+    local -a place=()
+    _pawl_place
+    typed=$current
+    if [[ $current != [\"\']* ]]; then
+        # Also what stands before a colon: readline completes only what is behind it.
+        [[ ${line##*[[:space:]]} == *"$current" ]] && typed=${line##*[[:space:]]}
+        [[ -n $breaks ]] && cut=${typed%"${typed##*["$breaks"]}"}
+    fi
+    while IFS= read -r name; do
+        [[ $name == -* ]] && continue
+        case $typed in
+            \'*)
+                [[ $name == *\'* || $name != "${typed:1}"* ]] && continue
+                COMPREPLY+=("$name")
+                ;;
+            \"*)
+                quoted=${name//\\/\\\\}
+                quoted=${quoted//\"/\\\"}
+                quoted=${quoted//\$/\\\$}
+                quoted=${quoted//\`/\\\`}
+                [[ $name == *!* || $quoted != "${typed:1}"* ]] && continue
+                COMPREPLY+=("$quoted")
+                ;;
+            *)
+                printf -v quoted %q "$name"
+                [[ $quoted == "$typed"* || $name == "$typed"* ]] || continue
+                [[ $quoted == "$cut"* ]] || continue
+                COMPREPLY+=("${quoted#"$cut"}")
+                ;;
+        esac
+    done < <(timeout 2 pawl ls --names "${place[@]}" 2>/dev/null)
 }
 
 _pawl() {
@@ -32,6 +76,7 @@ _pawl() {
 
     case $previous in
         --url-file)
+            compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return
             ;;
@@ -58,8 +103,7 @@ _pawl() {
             return
             ;;
         --also)
-            local IFS=$'\n'
-            mapfile -t COMPREPLY < <(compgen -W "$(_pawl_names)" -- "$current")
+            _pawl_names "$current"
             return
             ;;
         --label | --name | --busy-exit) return ;;
@@ -93,8 +137,7 @@ _pawl() {
     else
         case ${COMP_WORDS[1]} in
             run | elect | status | ls | watch | release | resize)
-                local IFS=$'\n'
-                mapfile -t COMPREPLY < <(compgen -W "$(_pawl_names)" -- "$current")
+                _pawl_names "$current"
                 ;;
         esac
     fi

@@ -1,5 +1,5 @@
 // A terminal: who has it, keys that send signals, jobs that are stopped and continued.
-#include "command.hpp"
+#include "on_terminal.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,80 +15,6 @@ namespace {
 
 using namespace cli_test;
 using namespace std::chrono_literals;
-
-// A process that leads a session on a new terminal.
-class on_terminal {
-public:
-    on_terminal(const world& here, const words& program) {
-        auto texts = program;
-        std::vector<char*> arguments;
-        for (auto& each : texts)
-            arguments.push_back(each.data());
-        arguments.push_back(nullptr);
-        std::vector<std::string> lines;
-        for (const auto& [name, value] : here.environment())
-            lines.push_back(name + "=" + value);
-        std::vector<char*> environment;
-        for (auto& each : lines)
-            environment.push_back(each.data());
-        environment.push_back(nullptr);
-        const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
-        pid_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
-        if (pid_ == 0) {
-            ::execvpe(arguments[0], arguments.data(), environment.data());
-            ::_exit(127);
-        }
-        ::fcntl(terminal_, F_SETFL, O_NONBLOCK);
-    }
-    on_terminal(const on_terminal&) = delete;
-    on_terminal& operator=(const on_terminal&) = delete;
-    ~on_terminal() {
-        if (!ended_) ::kill(pid_, SIGKILL);
-        ::close(terminal_);
-        if (!ended_) ::waitpid(pid_, nullptr, 0);
-    }
-
-    void type(const std::string& keys) const {
-        ASSERT_EQ(::write(terminal_, keys.data(), keys.size()), ssize_t(keys.size()));
-    }
-    // Waits for the text behind what was already waited for.
-    bool shows(const std::string& text) {
-        return support::eventually([&] {
-            read();
-            const auto at = seen_.find(text, from_);
-            if (at != std::string::npos) from_ = at + text.size();
-            return at != std::string::npos;
-        });
-    }
-    std::string all() {
-        read();
-        return seen_;
-    }
-    int wait() {
-        int status = 0;
-        ended_ = support::eventually([&] {
-            read();
-            return ::waitpid(pid_, &status, WNOHANG) == pid_;
-        });
-        return ended_ ? status : -1;
-    }
-    [[nodiscard]] pid_t pid() const { return pid_; }
-    [[nodiscard]] pid_t foreground() const { return ::tcgetpgrp(terminal_); }
-
-private:
-    void read() {
-        std::array<char, 4096> part{};
-        for (ssize_t size = 0; (size = ::read(terminal_, part.data(), part.size())) > 0;) {
-            seen_.append(part.data(), static_cast<std::size_t>(size));
-        }
-    }
-
-    pid_t pid_ = -1;
-    int terminal_ = -1;
-    bool ended_ = false;
-    std::string seen_;
-    std::size_t from_ = 0;
-};
 
 const std::string pawl = PAWL_COMMAND;
 
