@@ -18,8 +18,9 @@ enum class exit_code : int {
     wrong_data = 65,   // the key holds something that is no lock
     no_input = 66,     // a file named on the command line cannot be read
     unreachable = 69,  // no service there, or it cannot serve anybody now
-    lost = 70,         // the lock ended before the command did
+    lost = 70,         // the lock ended before the command did, which was then stopped in time
     system = 71,       // this host refused something: no process, no memory, no file
+    outlived = 73,     // the lock ended, and the command was stopped too late or not at all
     timed_out = 75,    // not ours within the given time
     refused = 77,      // the service will not serve us: password, permission
     config = 78,       // a configuration file is wrong, or requires a URL that nobody has given

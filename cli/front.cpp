@@ -6,13 +6,16 @@
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace pawl::cli {
 
@@ -31,6 +34,13 @@ shared_state* map_shared() {
 }
 
 void unmap_shared(shared_state* what) { ::munmap(what, sizeof *what); }
+
+void name_run(std::array<char, 20>& name) {
+    std::uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number)
+        throw system_failure("Cannot get a random number");
+    std::snprintf(name.data(), name.size(), "%016llx", static_cast<unsigned long long>(number));
+}
 
 bool ends_a_wait(int signal) {
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
@@ -65,15 +75,19 @@ front::front(const run_options& options, const place& where)
     : options_(options),
       where_(where),
       margins_(margins_for(options)),
-      shared_(map_shared(), &unmap_shared) {}
+      shared_(map_shared(), &unmap_shared) {
+    name_run(shared_->run);
+}
 
 // The keeper sees the channel close and ends.
 front::~front() = default;
 
 // What the keeper had to undo has had its time.
 void front::clear_away() {
-    ::kill(keeper_, SIGKILL);
-    ::waitpid(keeper_, nullptr, 0);
+    if (!keeper_reaped_) {
+        ::kill(keeper_, SIGKILL);
+        ::waitpid(keeper_, nullptr, 0);
+    }
     if (leader_ != 0) ::waitpid(leader_, nullptr, WNOHANG);
 }
 
@@ -84,10 +98,11 @@ int front::run() {
         guard();
         lost_at_work_ = lost_;
         if (terminal_.take_back(leader_) && killed_by_ != 0) terminal_.restore();
-        shared_->group = 0;
+        if (!runs_on_) shared_->may_live = false;
         if (!lost_) keep_minimum();
     }
     give_back();
+    if (processes_) processes_->cgroup().remove();
     return end();
 }
 
@@ -150,6 +165,14 @@ bool front::wait_for_lock() {
     }
 }
 
+// A `pawl run` inside a command stands behind those around it.
+std::string front::run_variable() const {
+    const char* around = std::getenv(run_name);
+    std::string value = run_name;
+    value.append("=").append(around == nullptr ? "" : around);
+    return value.append(around == nullptr ? "" : ",").append(shared_->run.data());
+}
+
 std::vector<std::string> front::environment() const {
     auto removed = where_.secret_variables;
     removed.emplace_back("PAWL_URL_FILE");
@@ -162,7 +185,7 @@ std::vector<std::string> front::environment() const {
     };
     std::vector<std::string> added{"PAWL_NAME=" + options_.name,
                                    "PAWL_SAFE_UNTIL=" + seconds_of(deadline()),
-                                   "PAWL_URL=" + where_.url};
+                                   "PAWL_URL=" + where_.url, run_variable()};
     if (options_.fenced) added.push_back("PAWL_TOKEN=" + token(0));
     const auto others = options_.also.size();
     if (others > 0) added.push_back("PAWL_ALSO=" + std::to_string(others));
@@ -174,19 +197,35 @@ std::vector<std::string> front::environment() const {
     return environment_with(removed, added);
 }
 
+// Before the command begins: if we are killed meanwhile, the keeper knows where to look.
+control_group front::make_cgroup() {
+    auto cgroup =
+        control_group::make("pawl-" + std::to_string(::getpid()) + "-" + shared_->run.data());
+    if (cgroup.path().size() >= shared_->cgroup.size()) cgroup.remove();
+    if (cgroup) cgroup.path().copy(shared_->cgroup.data(), shared_->cgroup.size() - 1);
+    return cgroup;
+}
+
 bool front::start_command() {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     has_terminal_ = terminal_.wanted_at_once() && terminal_.in_front();
+    auto cgroup = make_cgroup();
+    shared_->may_live = true;
     const command_line what{.arguments = options_.command,
                             .environment = environment(),
                             .terminal = has_terminal_ ? terminal_.number() : -1,
-                            .signals = events_.inherited()};
+                            .signals = events_.inherited(),
+                            .cgroup = cgroup.number()};
     const auto started = cli::start_command(what);
     leader_ = started.pid;
+    shared_->in_cgroup = started.in_cgroup;
+    if (!started.in_cgroup) cgroup.remove();
+    processes_.emplace(::getpid(), keeper_).begin(leader_, std::move(cgroup));
     if (started.error == 0) {
         shared_->group = leader_;
         return true;
     }
+    shared_->may_live = false;
     terminal_.take_back(leader_);
     status_ = static_cast<int>(started.error == ENOENT ? exit_code::not_found
                                                        : exit_code::not_executable);
@@ -244,7 +283,10 @@ void front::say_unconfirmed() const {
 }
 
 int front::end() {
-    if (lost_ && options_.on_loss != loss_policy::resume) return static_cast<int>(exit_code::lost);
+    if (lost_ && options_.on_loss != loss_policy::resume) {
+        const bool outlived = options_.on_loss == loss_policy::kill && (late_ || runs_on_);
+        return static_cast<int>(outlived ? exit_code::outlived : exit_code::lost);
+    }
     if (interrupted_ != 0) return signal_base + interrupted_;
     if (has_terminal_ && (killed_by_ == SIGINT || killed_by_ == SIGQUIT)) die_like(killed_by_);
     return status_;

@@ -1,6 +1,7 @@
 // The front of `pawl run`: the process that the shell knows. See keeper.hpp for its partner.
 #pragma once
 
+#include "command_processes.hpp"
 #include "events.hpp"
 #include "keeper.hpp"
 #include "place.hpp"
@@ -10,6 +11,8 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 namespace pawl::cli {
@@ -26,7 +29,9 @@ public:
     // Before another front in this process: nothing of this one is left among the children.
     void clear_away();
     // The command was stopped, or ran on, because of a loss and for no other reason.
-    [[nodiscard]] bool ended_by_loss() const noexcept { return lost_at_work_ && !told_to_end_; }
+    [[nodiscard]] bool ended_by_loss() const noexcept {
+        return lost_at_work_ && !told_to_end_ && !runs_on_;
+    }
     // The service has been there.
     [[nodiscard]] bool reached_service() const noexcept { return reached_; }
     // No command was run, because the service could not be reached or could serve nobody.
@@ -47,6 +52,8 @@ private:
     int end();
     void ask(order what) const;
     [[nodiscard]] std::vector<std::string> environment() const;
+    [[nodiscard]] std::string run_variable() const;
+    [[nodiscard]] control_group make_cgroup();
 
     // guard.cpp: while something of the command lives
     void guard();
@@ -56,12 +63,17 @@ private:
     void take(const happening& what);
     void take_signal(int signal);
     void lose(loss_reason why, std::string_view which = {});
+    void tell_to_stop();
     void kill_everything();
     void stop_leftovers(const std::vector<process>& left);
-    void name_strays() const;
-    [[nodiscard]] std::vector<process> strays() const;
-    void signal_group(int signal) const;
+    bool all_stopped(const std::vector<process>& left);
+    void note_late(const std::vector<process>& left);
+    void say_refused(const std::vector<process>& refused);
+    void name_strays(std::vector<process> left);
+    void signal_group(int signal);
+    [[nodiscard]] bool must_stop_all() const noexcept;
     void reap();
+    void reap_orphans();
     void suspend(int signal);
     void resume();
     [[nodiscard]] time_point deadline() const;
@@ -85,8 +97,13 @@ private:
     bool told_to_end_ = false;   // by a signal of ours while the command ran
 
     pid_t leader_ = 0;
+    std::optional<command_processes> processes_;
     bool leader_ended_ = false;
-    int killed_by_ = 0;  // the signal that killed the leader
+    bool keeper_reaped_ = false;
+    bool late_ = false;            // something of the command was there when the lease ended
+    bool runs_on_ = false;         // something of it may be there after our end
+    std::set<pid_t> unstoppable_;  // which this user may not signal
+    int killed_by_ = 0;            // the signal that killed the leader
     bool has_terminal_ = false;
     stage stage_ = stage::watching;
     time_point kill_at_ = time_point::max();

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 namespace pawl::cli {
 
@@ -41,19 +42,46 @@ void front::guard() {
 // The leader's zombie stays until we end: it keeps the number of its group from being used again.
 bool front::is_over() {
     if (!leader_ended_) return false;
-    auto left = members_of(leader_);
-    if (stage_ == stage::killing) {
-        const auto others = strays();
-        left.insert(left.end(), others.begin(), others.end());
-        return left.empty();
-    }
+    auto left = processes_->living();
+    if (must_stop_all()) return all_stopped(left);
+    auto group = left;
+    std::erase_if(group, [this](const process& each) { return each.group != leader_; });
+    if (stage_ == stage::killing) return group.empty();
     const bool only_told = lost_ && options_.on_loss == loss_policy::term;
-    if (left.empty() || only_told) {
-        name_strays();
+    if (group.empty() || only_told) {
+        name_strays(std::move(left));
         return true;
     }
-    if (stage_ == stage::watching) stop_leftovers(left);
+    if (stage_ == stage::watching) stop_leftovers(group);
     return false;
+}
+
+bool front::must_stop_all() const noexcept {
+    return lost_ && options_.on_loss == loss_policy::kill;
+}
+
+// What we may not kill is waited for until the lease is over, in case that it ends by itself.
+bool front::all_stopped(const std::vector<process>& left) {
+    if (left.empty()) {
+        if (processes_->blind()) {
+            runs_on_ = true;
+            say("Cannot see whether anything left the command's process group: /proc shows another "
+                "PID namespace. Mount a /proc for this one (unshare --mount-proc does).");
+        }
+        return true;
+    }
+    runs_on_ = boot_clock::now() >= deadline() &&
+               std::all_of(left.begin(), left.end(),
+                           [this](const process& each) { return unstoppable_.contains(each.pid); });
+    if (runs_on_) note_late(left);
+    return runs_on_;
+}
+
+void front::note_late(const std::vector<process>& left) {
+    if (late_) return;
+    late_ = true;
+    say("The lease ended while something of the command was still running: " + names_of(left) +
+        ".");
 }
 
 void front::act_on_time() {
@@ -73,8 +101,9 @@ time_point front::next_wake() const {
     case stage::told: return kill_at_;
     case stage::killing: break;
     }
-    // SIGCHLD wakes us; this is for a stray whose parent dies in the same instant.
-    return boot_clock::now() + 20ms;
+    // SIGCHLD wakes us; this is for a stray whose parent dies in the same instant, and for those
+    // that are not ours to kill.
+    return boot_clock::now() + (late_ ? 500ms : 20ms);
 }
 
 void front::take(const happening& what) {
@@ -94,7 +123,7 @@ void front::take_signal(int signal) {
     case SIGHUP:
         told_to_end_ = true;
         signal_group(signal);
-        signal_group(SIGCONT);
+        processes_->signal_group(SIGCONT);
         return;
     case SIGINT:
     case SIGQUIT: told_to_end_ = true; [[fallthrough]];
@@ -102,7 +131,20 @@ void front::take_signal(int signal) {
     }
 }
 
-void front::signal_group(int signal) const { ::kill(-leader_, signal); }
+void front::signal_group(int signal) {
+    if (!processes_->signal_group(signal)) say_refused({{.pid = leader_, .name = "the command"}});
+}
+
+// Once for each process.
+void front::say_refused(const std::vector<process>& refused) {
+    std::vector<process> unknown;
+    for (const process& each : refused)
+        if (unstoppable_.insert(each.pid).second) unknown.push_back(each);
+    if (unknown.empty()) return;
+    say("Not permitted to stop " + names_of(unknown) +
+        ", which runs as another user. Start pawl as that user, as in: sudo pawl run NAME -- "
+        "COMMAND.");
+}
 
 void front::lose(loss_reason why, std::string_view which) {
     const auto now = boot_clock::now();
@@ -116,16 +158,26 @@ void front::lose(loss_reason why, std::string_view which) {
     if (options_.on_loss == loss_policy::kill) kill_at_ = std::min(kill_at_, kill_at);
     if (stage_ == stage::watching) stage_ = stage::told;
     if (!first || now >= kill_at_) return;
-    signal_group(SIGTERM);
-    signal_group(SIGCONT);
+    tell_to_stop();
+}
+
+// The whole command, also what left its group: a script's `timeout` has one of its own.
+void front::tell_to_stop() {
+    const auto refused = processes_->signal(SIGTERM);
+    if (!processes_->cgroup() || options_.on_loss == loss_policy::term) say_refused(refused);
+    processes_->signal(SIGCONT);
 }
 
 void front::kill_everything() {
     stage_ = stage::killing;
-    signal_group(SIGKILL);
-    // Their own children become ours when they die, so the next round finds those.
-    for (const process& each : strays())
-        ::kill(each.pid, SIGKILL);
+    if (!must_stop_all()) {
+        signal_group(SIGKILL);
+        return;
+    }
+    // Their own children become ours when they die, so the next round sees those.
+    say_refused(processes_->signal(SIGKILL));
+    if (boot_clock::now() < deadline()) return;
+    if (const auto left = processes_->living(); !left.empty()) note_late(left);
 }
 
 void front::stop_leftovers(const std::vector<process>& left) {
@@ -136,21 +188,10 @@ void front::stop_leftovers(const std::vector<process>& left) {
     if (options_.on_loss == loss_policy::kill)
         kill_at_ = std::min(kill_at_, deadline() - margins_.kill);
     signal_group(SIGTERM);
-    signal_group(SIGCONT);
+    processes_->signal_group(SIGCONT);
 }
 
-// Descendants that left the group and lost their parent: this process is their reaper.
-std::vector<process> front::strays() const {
-    auto found = all_processes();
-    std::erase_if(found, [this](const process& each) {
-        return each.zombie || each.parent != ::getpid() || each.group == leader_ ||
-               each.pid == keeper_;
-    });
-    return found;
-}
-
-void front::name_strays() const {
-    auto left = strays();
+void front::name_strays(std::vector<process> left) {
     // The keeper of a `pawl run` inside the command outlives its front for a moment, or for as long
     // as it has something to give back. It runs nothing, and ends by itself.
     std::erase_if(left, [](const process& each) { return each.name == keeper_name; });
@@ -170,14 +211,21 @@ void front::reap() {
         ::waitid(P_PID, static_cast<id_t>(leader_), &what, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         what.si_pid == leader_) {
         leader_ended_ = true;
+        processes_->leader_ended();
         killed_by_ = what.si_code == CLD_EXITED ? 0 : what.si_status;
         status_ = killed_by_ == 0 ? what.si_status : signal_base + killed_by_;
+        if (processes_->blind()) ::waitpid(leader_, nullptr, 0);
     }
-    // Adopted orphans; behind the leader's zombie they wait for init.
-    while (!leader_ended_) {
-        what = {};
+    if (!leader_ended_ || processes_->blind()) reap_orphans();
+}
+
+// Behind the leader's zombie, where it is kept, they wait for init.
+void front::reap_orphans() {
+    while (true) {
+        siginfo_t what{};
         if (::waitid(P_ALL, 0, &what, WEXITED | WNOHANG | WNOWAIT) != 0 || what.si_pid == 0) return;
         if (what.si_pid == leader_) return;
+        if (what.si_pid == keeper_) keeper_reaped_ = true;
         ::waitpid(what.si_pid, nullptr, 0);
     }
 }
@@ -190,7 +238,7 @@ void front::suspend(int signal) {
     if (for_terminal && terminal_.in_front()) {
         has_terminal_ = true;
         terminal_.give(leader_);
-        signal_group(SIGCONT);
+        processes_->signal_group(SIGCONT);
         return;
     }
     terminal_.take_back(leader_);
@@ -206,7 +254,7 @@ void front::resume() {
     act_on_time();
     if (stage_ != stage::watching) return;
     if (has_terminal_) terminal_.give(leader_);
-    signal_group(SIGCONT);
+    processes_->signal_group(SIGCONT);
 }
 
 }  // namespace pawl::cli

@@ -1,5 +1,6 @@
 #include "keeper.hpp"
 
+#include "command_processes.hpp"
 #include "descriptor.hpp"
 #include "duration.hpp"
 #include "explain.hpp"
@@ -66,7 +67,9 @@ private:
     void hold(blocking::held_locks& mine);
     void look(blocking::held_locks& mine);
     void give_back(blocking::held_locks& mine);
-    void kill_group() const;
+    void kill_command() const;
+    [[nodiscard]] bool kill_orphans() const;
+    [[nodiscard]] bool end_orphans(const blocking::held_locks& mine) const;
     void wait(duration longest) const;
     void wake() const noexcept;
     void say_goodbye(const report& what, std::string_view text = {});
@@ -76,6 +79,7 @@ private:
     shared_state& shared_;
     margins margins_;
     int channel_;
+    pid_t front_ = ::getppid();
     descriptor changed_;
     std::stop_source cancel_;
     std::atomic<bool> finish_{false};
@@ -106,7 +110,7 @@ void keeper::listen() {
     if (done_) return;
     // The front died: at once, before anything that could wait for a server.
     orphaned_ = true;
-    kill_group();
+    static_cast<void>(kill_orphans());
     cancel_.request_stop();
     wake();
     // By then the lease is over, and nobody is left whom this process could serve.
@@ -136,8 +140,45 @@ void keeper::tell(report what, std::string_view text) const noexcept {
     ::send(channel_, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void keeper::kill_group() const {
-    if (const pid_t group = shared_.group.load(); group > 0) ::kill(-group, SIGKILL);
+// While the front lives, and perhaps is stopped: all that descends from it.
+void keeper::kill_command() const {
+    if (!shared_.may_live) return;
+    command_processes command(front_, ::getpid());
+    command.begin(shared_.group, control_group::at(shared_.cgroup.data()));
+    command.signal(SIGKILL);
+}
+
+// The front is dead, and the tree below it has fallen apart. True when something was there to kill.
+bool keeper::kill_orphans() const {
+    if (!shared_.may_live) return false;
+    const auto cgroup = control_group::at(shared_.cgroup.data());
+    if (cgroup) cgroup.kill();
+    const pid_t group = shared_.group;
+    bool lives = group > 0 && (::kill(-group, SIGKILL) == 0 || errno == EPERM);
+    if (!proc_is_ours()) return lives;
+    lives = group > 0 && !members_of(group).empty();
+    for (const process& each : processes_with(run_name, shared_.run.data())) {
+        const bool spared = each.name == keeper_name;  // of a `pawl run` inside; see front.hpp
+        lives = (!spared && send_signal(each, SIGKILL) != signal_result::gone) || lives;
+    }
+    return lives;
+}
+
+// True when nothing of the command is left. Without a cgroup nobody can know that: then all that
+// can be seen is gone, and the lease has to run out.
+bool keeper::end_orphans(const blocking::held_locks& mine) const {
+    if (!shared_.may_live) return true;
+    auto cgroup = control_group::at(shared_.cgroup.data());
+    const bool all_in_cgroup = cgroup && shared_.in_cgroup;
+    bool left = true;
+    for (duration pause = 5ms; left && mine.state() != lock_state::lost;
+         pause = std::min<duration>(pause * 2, 500ms)) {
+        const bool seen = kill_orphans();
+        left = seen || (all_in_cgroup && cgroup.populated());
+        if (left) wait(pause);
+    }
+    cgroup.remove();
+    return all_in_cgroup && !left;
 }
 
 // Passes the deadline on, and sees to it that the command does not outlive it even if the front
@@ -158,7 +199,7 @@ void keeper::look(blocking::held_locks& mine) {
         const bool early = lost.why == loss_reason::forced || lost.why == loss_reason::taken_over;
         kill_at_ = early ? now + margin : now;
     }
-    if (options_.on_loss == loss_policy::kill && now >= kill_at_) kill_group();
+    if (options_.on_loss == loss_policy::kill && now >= kill_at_) kill_command();
     if (over) mine.release();
 }
 
@@ -170,11 +211,8 @@ void keeper::hold(blocking::held_locks& mine) {
         wait(rhythm);
     }
     // Nothing of the command may run on when the next holder starts.
-    const pid_t group = orphaned_ ? shared_.group.load() : 0;
-    while (group > 0 && mine.state() != lock_state::lost && !members_of(group).empty()) {
-        kill_group();
-        wait(5ms);
-    }
+    if (orphaned_ && !end_orphans(mine) && mine.state() != lock_state::lost)
+        ::_exit(static_cast<int>(exit_code::ok));
     give_back(mine);
 }
 

@@ -1,7 +1,8 @@
 // `pawl run` is two processes. The *front* is the one that the shell knows: it has one thread, the
 // terminal and the command. The *keeper* has the lock, and with it the library and its threads.
 // Each watches over the other:
-// - The front dies (kill -9): the keeper kills the command's process group and gives the lock back.
+// - The front dies (kill -9): the keeper kills the command, and gives the lock back if it can know
+//   that nothing of it is left; else the lease runs out.
 // - The keeper dies or is frozen: the front stops the command before the last deadline that it
 // knows of.
 // - The front is stopped (Ctrl-Z): the keeper goes on renewing, so a suspended job keeps its lock.
@@ -22,11 +23,18 @@ namespace pawl::cli {
 
 // As others see the keeper's process.
 inline constexpr const char* keeper_name = "lock-keeper";
+// The variable in the command's environment by which its processes can be found.
+inline constexpr const char* run_name = "PAWL_RUN";
 
 // In memory that both processes have mapped.
 struct shared_state {
     std::atomic<std::int64_t> safe_until{0};  // CLOCK_BOOTTIME, ns; the keeper writes it
-    std::atomic<pid_t> group{0};  // of the command while it may live; the front writes it
+    // The front writes these.
+    std::atomic<bool> may_live{false};   // something of the command may, and must not run on
+    std::atomic<pid_t> group{0};         // of the command
+    std::atomic<bool> in_cgroup{false};  // all that it ever starts is in `cgroup`
+    std::array<char, 1024> cgroup{};     // its folder; written before `may_live`
+    std::array<char, 20> run{};          // names the run; written before the keeper begins
     // Of NAME and the others, as they were given; the keeper writes them before it tells `granted`.
     std::array<std::uint64_t, most_locks> tokens{};
 };

@@ -4,7 +4,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <algorithm>
 #include <array>
@@ -13,7 +15,6 @@
 #include <charconv>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 namespace pawl::cli {
@@ -21,32 +22,22 @@ namespace pawl::cli {
 namespace {
 
 // /proc/PID/stat: "pid (name) state ppid pgrp …"; the name may hold anything, also brackets and
-// spaces.
+// spaces. A main thread that has ended is in state Z while the other threads run on.
 std::optional<process> parse(pid_t pid, const std::string& text) {
     const auto open = text.find('(');
     const auto close = text.rfind(')');
     if (open == std::string::npos || close == std::string::npos || close < open) return {};
-    process found{.pid = pid,
-                  .parent = 0,
-                  .group = 0,
-                  .zombie = false,
-                  .name = text.substr(open + 1, close - open - 1)};
+    process found{.pid = pid, .name = text.substr(open + 1, close - open - 1)};
     char state = 0;
-    if (std::sscanf(text.c_str() + close + 1, " %c %d %d", &state, &found.parent, &found.group) !=
-        3)
+    int threads = 0;
+    unsigned long long started = 0;
+    if (std::sscanf(text.c_str() + close + 1,
+                    " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
+                    &state, &found.parent, &found.group, &threads, &started) != 5)
         return {};
-    found.zombie = state == 'Z' || state == 'X';
+    found.zombie = state == 'X' || (state == 'Z' && threads <= 1);
+    found.started = started;
     return found;
-}
-
-std::optional<process> read_process(pid_t pid) {
-    const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) return {};
-    std::array<char, 512> text{};
-    const auto size = ::read(file.get(), text.data(), text.size());
-    if (size <= 0) return {};
-    return parse(pid, std::string(text.data(), static_cast<std::size_t>(size)));
 }
 
 std::string_view name_of(std::string_view line) { return line.substr(0, line.find('=')); }
@@ -75,7 +66,35 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     ::_exit(static_cast<int>(exit_code::not_found));
 }
 
+// As fork, but born in a cgroup: to move there later would wait for a grace period of the kernel.
+pid_t fork_into(int cgroup) {
+    clone_args how{};
+    how.flags = CLONE_INTO_CGROUP;
+    how.exit_signal = SIGCHLD;
+    how.cgroup = static_cast<std::uint64_t>(cgroup);
+    return static_cast<pid_t>(::syscall(SYS_clone3, &how, sizeof how));
+}
+
 }  // namespace
+
+std::string content_of(const std::string& path) {
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    std::string text;
+    std::array<char, 4096> part{};
+    for (ssize_t size = 0; file && (size = ::read(file.get(), part.data(), part.size())) > 0;)
+        text.append(part.data(), static_cast<std::size_t>(size));
+    return text;
+}
+
+std::optional<process> read_process(pid_t pid) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return {};
+    std::array<char, 512> text{};
+    const auto size = ::read(file.get(), text.data(), text.size());
+    if (size <= 0) return {};
+    return parse(pid, std::string(text.data(), static_cast<std::size_t>(size)));
+}
 
 std::vector<process> all_processes() {
     std::vector<process> found;
@@ -130,7 +149,9 @@ start_result start_command(const command_line& what) {
     descriptor writing(ends[1]);
 
     const pid_t parent = ::getpid();
-    const pid_t child = ::fork();
+    pid_t child = what.cgroup >= 0 ? fork_into(what.cgroup) : -1;
+    const bool in_cgroup = child >= 0;
+    if (!in_cgroup) child = ::fork();
     if (child < 0) throw system_failure("Cannot start a process");
     if (child == 0) {
         environ = variables.data();
@@ -140,7 +161,7 @@ start_result start_command(const command_line& what) {
     ::setpgid(child, child);
     writing.reset();
 
-    start_result result{.pid = child, .error = 0};
+    start_result result{.pid = child, .error = 0, .in_cgroup = in_cgroup};
     ssize_t size = 0;
     do {
         size = ::read(reading.get(), &result.error, sizeof result.error);

@@ -155,8 +155,9 @@ void add_run(CLI::App& app, arguments& from, action& chosen) {
     verb->footer(
         "The command's environment has PAWL_NAME, PAWL_TOKEN and PAWL_SAFE_UNTIL; with --also\n"
         "PAWL_ALSO (how many) and, for each, PAWL_ALSO_1_NAME, PAWL_ALSO_1_TOKEN and so on.\n"
-        "Exit: the command's own status; 75 not ours in time; 70 lost; 69 service not reachable;\n"
-        "77 refused; 64 usage; 78 configuration; 126 and 127 the command cannot be run.");
+        "Exit: the command's own status; 75 not ours in time; 70 lost; 73 lost, and stopped too\n"
+        "late or not at all; 69 service not reachable; 77 refused; 64 usage; 78 configuration;\n"
+        "126 and 127 the command cannot be run.");
     verb->callback([&] { chosen = [&] { return run(to_run(from)); }; });
 }
 

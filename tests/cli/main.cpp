@@ -1,17 +1,20 @@
 // The tests, or a child for them: `--heartbeat FILE [HOW]` writes CLOCK_BOOTTIME into FILE again
 // and again. HOW: stubborn ignores SIGTERM; pair is two processes, of which the parent ends at
 // SIGTERM and the child is stubborn; away is one that leaves its process group, and whose
-// parent then ends.
+// parent then ends; headless is a stubborn thread whose main thread has ended; runner goes on in a
+// new process after each beat, and the old one ends.
 #include "command.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 #include <array>
 #include <string_view>
+#include <thread>
 
 namespace {
 
@@ -24,8 +27,25 @@ namespace {
     }
 }
 
+[[noreturn]] void run_from_process_to_process(const char* path) {
+    ::signal(SIGCHLD, SIG_IGN);
+    const int file = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    while (true) {
+        const std::int64_t now = cli_test::boot_time();
+        if (::pwrite(file, &now, sizeof now, 0) != sizeof now) ::_exit(1);
+        ::poll(nullptr, 0, 10);  // the pace
+        if (::fork() != 0) ::_exit(0);
+    }
+}
+
 [[noreturn]] void be_a_child(const char* path, std::string_view how) {
     if (how == "stubborn") ::signal(SIGTERM, SIG_IGN);
+    if (how == "runner") run_from_process_to_process(path);
+    if (how == "headless") {
+        ::signal(SIGTERM, SIG_IGN);
+        std::thread([path] { beat(path); }).detach();
+        ::pthread_exit(nullptr);
+    }
     if (how == "pair") {
         if (::fork() != 0) {
             while (true)

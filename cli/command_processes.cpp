@@ -1,0 +1,57 @@
+#include "command_processes.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+namespace pawl::cli {
+
+void command_processes::begin(pid_t leader, control_group cgroup) {
+    leader_ = leader;
+    cgroup_ = std::move(cgroup);
+}
+
+bool command_processes::sees_proc() const {
+    if (!sees_proc_) sees_proc_ = proc_is_ours();
+    return *sees_proc_;
+}
+
+bool command_processes::blind() const { return !cgroup_ && !sees_proc(); }
+
+std::vector<process> command_processes::living() const {
+    if (!sees_proc()) return numbers();
+    std::vector<pid_t> spared{keeper_};
+    if (leader_ended_) spared.push_back(leader_);
+    return living_descendants(supervisor_, spared);
+}
+
+// What is known without /proc.
+std::vector<process> command_processes::numbers() const {
+    std::vector<process> living;
+    for (const pid_t each : cgroup_ ? cgroup_.members() : std::vector<pid_t>{})
+        living.push_back({.pid = each, .group = ::getpgid(each), .name = "process"});
+    if (!cgroup_ && leader_ > 0 && (::kill(-leader_, 0) == 0 || errno == EPERM))
+        living.push_back({.pid = leader_, .group = leader_, .name = "process group"});
+    return living;
+}
+
+bool command_processes::signal_group(int number) const noexcept {
+    return leader_ <= 0 || ::kill(-leader_, number) == 0 || errno != EPERM;
+}
+
+// The group first, and at once: a member that forks meanwhile does not escape.
+std::vector<process> command_processes::signal(int number) const {
+    if (cgroup_ && number == SIGKILL) cgroup_.kill();
+    const bool group_allowed = signal_group(number);
+    std::vector<process> refused;
+    for (const process& each : living()) {
+        const bool in_group = each.group == leader_;
+        const auto result =
+            blind() ? (group_allowed ? signal_result::sent : signal_result::not_permitted)
+                    : send_signal(each, in_group ? 0 : number);
+        if (result == signal_result::not_permitted) refused.push_back(each);
+    }
+    return refused;
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,149 @@
+#include "descendants.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <sstream>
+
+namespace pawl::cli {
+
+namespace {
+
+constexpr const char* hidden_name = "a hidden process";
+
+std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
+// The kernel's own list, if it has one: it also shows children that /proc hides from this user.
+std::optional<std::vector<pid_t>> listed_children(pid_t root) {
+    const auto path = folder_of(root) + "/task/" + std::to_string(root) + "/children";
+    if (::access(path.c_str(), R_OK) != 0) return {};
+    std::istringstream numbers(content_of(path));
+    return std::vector<pid_t>(std::istream_iterator<pid_t>(numbers), {});
+}
+
+// With the zombies, sorted.
+std::vector<pid_t> children_of(pid_t root, const std::vector<pid_t>& spared) {
+    std::vector<pid_t> children;
+    if (auto listed = listed_children(root)) {
+        children = std::move(*listed);
+    } else {
+        for (const process& each : all_processes())
+            if (each.parent == root) children.push_back(each.pid);
+    }
+    std::erase_if(children, [&](pid_t each) {
+        return std::find(spared.begin(), spared.end(), each) != spared.end();
+    });
+    std::sort(children.begin(), children.end());
+    return children;
+}
+
+std::vector<process> living_among(const std::vector<pid_t>& pids, pid_t parent) {
+    std::vector<process> living;
+    for (const pid_t each : pids) {
+        if (auto known = read_process(each)) {
+            if (!known->zombie) living.push_back(std::move(*known));
+        } else if (::kill(each, 0) == 0 || errno == EPERM) {
+            living.push_back({.pid = each, .parent = parent, .name = hidden_name});
+        }
+    }
+    return living;
+}
+
+std::vector<process> below(pid_t root, const std::vector<pid_t>& spared) {
+    std::multimap<pid_t, process> by_parent;
+    for (process& each : all_processes())
+        by_parent.emplace(each.parent, std::move(each));
+    std::vector<process> result;
+    std::vector<pid_t> parents{root};
+    while (!parents.empty()) {
+        const pid_t parent = parents.back();
+        parents.pop_back();
+        const auto [first, last] = by_parent.equal_range(parent);
+        for (auto each = first; each != last; ++each) {
+            const process& child = each->second;
+            if (std::find(spared.begin(), spared.end(), child.pid) != spared.end()) continue;
+            parents.push_back(child.pid);
+            if (!child.zombie) result.push_back(child);
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+// The numbers of this process in the namespace of /proc and in those below it, down to its own.
+bool proc_is_ours() {
+    std::array<char, 32> self{};
+    const auto length = ::readlink("/proc/self", self.data(), self.size() - 1);
+    if (length <= 0 || std::atoi(self.data()) != ::getpid()) return false;
+    std::istringstream lines(content_of("/proc/self/status"));
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("NSpid:")) continue;
+        std::istringstream numbers(line.substr(6));
+        return std::distance(std::istream_iterator<pid_t>(numbers), {}) == 1;
+    }
+    return true;  // a kernel without namespaces
+}
+
+// A descendant that lives is below a living child of `root`, and a child that ends hands its own
+// children over before it is a zombie. So, if no child of the first list lives when it is looked at
+// and the second list has no other, nothing lived when the second list began.
+std::vector<process> living_descendants(pid_t root, const std::vector<pid_t>& spared) {
+    auto children = children_of(root, spared);
+    while (true) {
+        const auto living = living_among(children, root);
+        if (!living.empty()) {
+            auto all = below(root, spared);
+            for (const process& each : living) {
+                if (std::none_of(all.begin(), all.end(),
+                                 [&](const process& other) { return other.pid == each.pid; }))
+                    all.push_back(each);
+            }
+            return all;
+        }
+        auto again = children_of(root, spared);
+        if (std::includes(children.begin(), children.end(), again.begin(), again.end())) return {};
+        children = std::move(again);
+    }
+}
+
+std::vector<process> processes_with(std::string_view name, std::string_view text) {
+    auto all = all_processes();
+    std::erase_if(all, [&](const process& each) {
+        if (each.zombie || each.pid == ::getpid()) return true;
+        std::istringstream variables(content_of(folder_of(each.pid) + "/environ"));
+        for (std::string line; std::getline(variables, line, '\0');) {
+            const std::string_view entry = line;
+            if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=') &&
+                entry.find(text, name.size()) != std::string_view::npos)
+                return false;
+        }
+        return true;
+    });
+    return all;
+}
+
+signal_result send_signal(const process& to, int signal) noexcept {
+    const auto result = [](long returned) {
+        if (returned == 0) return signal_result::sent;
+        return errno == EPERM ? signal_result::not_permitted : signal_result::gone;
+    };
+    const descriptor same(static_cast<int>(::syscall(SYS_pidfd_open, to.pid, 0)));
+    if (!same && errno == ESRCH) return signal_result::gone;
+    // Opened or not: what has the number now must be what was seen.
+    if (to.started != 0) {
+        const auto now = read_process(to.pid);
+        if (!now || now->started != to.started) return signal_result::gone;
+    }
+    if (!same) return result(::kill(to.pid, signal));
+    return result(::syscall(SYS_pidfd_send_signal, same.get(), signal, nullptr, 0));
+}
+
+}  // namespace pawl::cli

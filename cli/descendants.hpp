@@ -1,0 +1,28 @@
+// The processes below another process, at any depth, whatever group or session they are in.
+#pragma once
+
+#include "processes.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace pawl::cli {
+
+// False where /proc shows the numbers of another PID namespace, or is not there: a number in it
+// may then belong to any process here.
+[[nodiscard]] bool proc_is_ours();
+
+// The living descendants of `root`, without the children in `spared`. Orphans below `root` must
+// become its children (PR_SET_CHILD_SUBREAPER). Then the result is empty only if there was a moment
+// at which nothing lived below `root`, however its descendants fork and end meanwhile.
+[[nodiscard]] std::vector<process> living_descendants(pid_t root, const std::vector<pid_t>& spared);
+
+// The living processes with `text` in the value of the environment variable `name`, as far as /proc
+// shows environments to this user.
+[[nodiscard]] std::vector<process> processes_with(std::string_view name, std::string_view text);
+
+enum class signal_result { sent, gone, not_permitted };
+// Reaches this process and no later one with its number. Signal 0 only asks.
+signal_result send_signal(const process& to, int signal) noexcept;
+
+}  // namespace pawl::cli
