@@ -221,7 +221,7 @@ int bench(const bench_options& options) {
                    {"COUNT", right}});
     results.add(row("acquire + release, nobody else", alone, true));
     results.add(row("hand-off, release to the waiter running", passed, false));
-    std::cout << where.where.describe() << "\n\n"
+    std::cout << printable(where.where.describe()) << "\n\n"
               << results.text(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
     return static_cast<int>(exit_code::ok);
 }

@@ -55,7 +55,7 @@ constexpr std::array<const char*, 8> questions{
 void show(const place& where, const examination& found) {
     const bool coloured = wants_colour(STDOUT_FILENO);
     const std::size_t width = terminal_width(STDOUT_FILENO);
-    std::cout << paint(where.where.describe(), colour::bold, coloured) << " (from "
+    std::cout << paint(printable(where.where.describe()), colour::bold, coloured) << " (from "
               << printable(where.source) << ")\n\n";
 
     table facts({{.title = "", .side = table::align::left, .flexible = false},

@@ -1,5 +1,8 @@
 #include "json.hpp"
 
+#include "utf8.hpp"
+
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -8,44 +11,30 @@ namespace pawl::cli {
 
 namespace {
 
-// The length of the well-formed UTF-8 sequence at the front; 0 where there is none (RFC 3629).
-std::size_t sequence(std::string_view text) {
-    const auto at = [text](std::size_t i) -> unsigned {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-    };
-    const auto tail = [&](std::size_t i) { return (at(i) & 0xC0U) == 0x80U; };
-    const unsigned first = at(0);
-    if (first < 0x80U) return 1;
-    if (first >= 0xC2U && first <= 0xDFU) return tail(1) ? 2 : 0;
-    if (first >= 0xE0U && first <= 0xEFU) {
-        const bool overlong = first == 0xE0U && at(1) < 0xA0U;
-        const bool surrogate = first == 0xEDU && at(1) > 0x9FU;
-        return tail(1) && tail(2) && !overlong && !surrogate ? 3 : 0;
-    }
-    if (first >= 0xF0U && first <= 0xF4U) {
-        const bool overlong = first == 0xF0U && at(1) < 0x90U;
-        const bool beyond = first == 0xF4U && at(1) > 0x8FU;
-        return tail(1) && tail(2) && tail(3) && !overlong && !beyond ? 4 : 0;
-    }
-    return 0;
+void escape_unit(std::string& out, unsigned unit) {
+    static constexpr std::string_view digits = "0123456789abcdef";
+    out += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4)
+        out += digits[(unit >> static_cast<unsigned>(shift)) & 15U];
 }
 
-void escape(std::string& out, char c) {
-    switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
+// The same text for a reader of JSON, and harmless on a terminal.
+void escape(std::string& out, char32_t value) {
+    switch (value) {
+    case U'"': out += "\\\""; return;
+    case U'\\': out += "\\\\"; return;
+    case U'\n': out += "\\n"; return;
+    case U'\r': out += "\\r"; return;
+    case U'\t': out += "\\t"; return;
     default: break;
     }
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20U) {
-        out += c;
-        return;
+    const auto number = static_cast<unsigned>(value);
+    if (number < 0x10000U) {
+        escape_unit(out, number);
+    } else {
+        escape_unit(out, 0xD800U + ((number - 0x10000U) >> 10U));
+        escape_unit(out, 0xDC00U + (number & 0x3FFU));
     }
-    static constexpr std::string_view digits = "0123456789abcdef";
-    out.append("\\u00").append(1, digits[byte >> 4U]).append(1, digits[byte & 15U]);
 }
 
 }  // namespace
@@ -71,15 +60,15 @@ json& json::close(char bracket) {
 void json::quote(std::string_view value) {
     out_ += '"';
     while (!value.empty()) {
-        const std::size_t length = sequence(value);
-        if (length == 1) {
-            escape(out_, value.front());
-        } else if (length == 0) {
+        const auto [each, bytes] = first_code_point(value);
+        if (bytes == 0) {
             out_ += "\xEF\xBF\xBD";
+        } else if (each == U'"' || each == U'\\' || is_deceptive(each)) {
+            escape(out_, each);
         } else {
-            out_.append(value.substr(0, length));
+            out_.append(value.substr(0, bytes));
         }
-        value.remove_prefix(length == 0 ? 1 : length);
+        value.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     out_ += '"';
 }

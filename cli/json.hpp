@@ -1,5 +1,6 @@
 // A writer of JSON (RFC 8259). Keys and values in the order of the calls; bytes that are no UTF-8
-// become U+FFFD. Fencing tokens go in as text, because many readers keep only 53 bits of a number.
+// become U+FFFD; what a terminal would not show as it is becomes an escape. Fencing tokens go in as
+// text, because many readers keep only 53 bits of a number.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ int list(const list_options& options) {
         std::cout << lock_table(found).text(terminal_width(STDOUT_FILENO),
                                             wants_colour(STDOUT_FILENO));
     } else if (::isatty(STDOUT_FILENO) == 1) {
-        std::cout << "No locks at " << where.where.describe() << ".\n";
+        std::cout << "No locks at " << printable(where.where.describe()) << ".\n";
     }
     return static_cast<int>(exit_code::ok);
 }

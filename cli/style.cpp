@@ -1,5 +1,7 @@
 #include "style.hpp"
 
+#include "utf8.hpp"
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <algorithm>
@@ -42,16 +44,16 @@ std::string line_of(const std::vector<cell>& row, const std::vector<table::colum
 std::string printable(std::string_view text) {
     std::string safe;
     safe.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-        // C2 80 to C2 9F are control characters as well.
-        if (byte == 0xC2U && next >= 0x80U && next < 0xA0U) {
+    while (!text.empty()) {
+        const auto [value, bytes] = first_code_point(text);
+        if (bytes == 0) {
+            safe += "\xEF\xBF\xBD";
+        } else if (is_deceptive(value)) {
             safe += '?';
-            ++i;
         } else {
-            safe += byte < 0x20U || byte == 0x7FU ? '?' : text[i];
+            safe += text.substr(0, bytes);
         }
+        text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return safe;
 }

@@ -8,8 +8,8 @@
 
 namespace pawl::cli {
 
-// Without control characters, so that text from a server can neither break a line nor steer the
-// terminal.
+// Without control characters and others that are not seen as they are, so that text from a server
+// can neither break or turn a line nor steer the terminal. Bytes that are no UTF-8 become U+FFFD.
 [[nodiscard]] std::string printable(std::string_view text);
 
 // Columns that the text takes, by code points.

@@ -129,7 +129,7 @@ std::vector<std::string> frame(const view& now, const place& where, lease_bars& 
     std::vector<std::string> lines;
     const std::string summary =
         std::to_string(held) + " held, " + std::to_string(waiters) + " waiting";
-    const std::string title = shortened(where.where.describe() + "  " + summary + "  " +
+    const std::string title = shortened(printable(where.where.describe()) + "  " + summary + "  " +
                                             local_time(std::chrono::system_clock::now()),
                                         width);
     lines.push_back(paint(title, colour::bold, coloured));

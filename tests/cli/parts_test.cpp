@@ -85,6 +85,23 @@ TEST(Style, TextFromAServerCannotSteerTheTerminal) {
                         "c é"),
               "a?[2Jb??"
               "?c é");
+    EXPECT_EQ(printable("pay\u202Eloot\u202C \u2066x\u2069 \u200Fy\u200B\uFEFF \u2028z\u00AD"),
+              "pay?loot? ?x? ?y?? ?z?");
+    EXPECT_EQ(printable("tag \U000E0041."), "tag ?.");
+    EXPECT_EQ(printable("größe → 😀 日本"), "größe → 😀 日本");
+}
+
+TEST(Style, BytesThatAreNoTextAreShownAsSuch) {
+    EXPECT_EQ(printable("a\xff\xc0\xaf\xed\xa0\x80z"), "a\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDz");
+    EXPECT_EQ(printable("cut \xf0\x9f\x98"), "cut \uFFFD\uFFFD\uFFFD");
+    EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD") << "beyond Unicode";
+    EXPECT_EQ(width_of(printable("\xff\xfe")), 2U);
+}
+
+TEST(Json, WhatATerminalWouldNotShowIsEscapedAndStaysTheSame) {
+    json text;
+    text.text("a\u202Eb \xc2\x9b \x7f \U000E0041");
+    EXPECT_EQ(text.str(), "\"a\\u202eb \\u009b \\u007f \\udb40\\udc41\"");
 }
 
 TEST(Style, ShortensByCodePoints) {
