@@ -208,7 +208,8 @@ void keeper::hold(blocking::held_locks& mine) {
     const duration rhythm = std::clamp<duration>(options_.ttl / 40, 5ms, 500ms);
     while (!finish_ && !orphaned_) {
         look(mine);
-        wait(rhythm);
+        const auto left = kill_at_ - boot_clock::now();
+        wait(left > duration::zero() ? std::min(left, rhythm) : rhythm);
     }
     // Nothing of the command may run on when the next holder starts.
     if (orphaned_ && !end_orphans(mine) && mine.state() != lock_state::lost)

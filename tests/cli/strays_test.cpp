@@ -93,10 +93,10 @@ TEST_P(Strays, OfAKilledPawlAreDeadBeforeTheNextHolderBegins) {
 }
 
 TEST_P(Strays, AreStoppedInTimeAlsoWhenPawlItselfIsFrozen) {
-    start("2s");
+    start("3s");
     one_->signal(SIGSTOP);
     server_.freeze();
-    const auto deadline = boot_time() + 2 * second;
+    const auto deadline = boot_time() + 3 * second;
     EXPECT_TRUE(soon_silent(file_));
     EXPECT_LT(last_beat(file_), deadline);
     one_->signal(SIGCONT);
