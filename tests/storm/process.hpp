@@ -2,6 +2,7 @@
 // to stop.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace storm {
@@ -18,5 +19,14 @@ int run_process(const orders& what);
 
 // One process that wants each of these locks once, and keeps what it gets. Until stdin ends.
 int wait_for_each(const std::string& url, int names);
+
+// The same with the stripes of a lock, one or two at a time; each has a folder of its own.
+inline constexpr std::size_t stripes = 3;
+[[nodiscard]] std::string folder_of_stripe(const std::string& folder, std::size_t index);
+int run_stripes(const orders& what);
+
+// Holds "it" under a value; a process whose name begins with "chain" takes over what the one before
+// it held, and goes on until it is killed.
+int run_adopter(const orders& what);
 
 }  // namespace storm

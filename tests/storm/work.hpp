@@ -1,0 +1,22 @@
+// The command of a storm of `pawl run`: works for a moment, ignores SIGTERM, and leaves a record of
+// when it worked under which token.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace storm {
+
+// For main: the exit status.
+int run_worker(const std::string& folder);
+
+struct work_record {
+    std::uint64_t token = 0;
+    std::int64_t first = 0;  // CLOCK_BOOTTIME, ns
+    std::int64_t last = 0;
+};
+// Ordered by token. Without those that began and were killed before their first moment.
+[[nodiscard]] std::vector<work_record> read_work(const std::string& folder);
+
+}  // namespace storm
