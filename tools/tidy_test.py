@@ -155,5 +155,11 @@ class Rules(unittest.TestCase):
         self.none("docs/a.md", "```\n[b](c.md)\n```\n")
 
 
+class Corpora(unittest.TestCase):
+    def test_inputs_of_fuzz_targets_are_bytes(self):
+        self.assertEqual(errors("tests/fuzz/corpus/a/b", "\tno end"), [])
+        self.assertNotEqual(errors("tests/fuzz/b.md", "\tno end"), [])
+
+
 if __name__ == "__main__":
     sys.exit(0 if unittest.main(exit=False, verbosity=0).result.wasSuccessful() else 1)
