@@ -124,7 +124,7 @@ private:
     void say_raw() {
         to_say_ += what_.raw;
         what_.raw.clear();
-        last_ = true;
+        last_ = what_.is_over = true;
     }
 
     void send() {
@@ -197,8 +197,8 @@ private:
 };
 
 // The longest that a client may need for its few operations, in a time that passes while it waits.
-constexpr int most_pauses = 20'000;
-constexpr auto pause = 50ms;
+constexpr int most_pauses = 10'000;
+constexpr auto pause = 100ms;
 
 }  // namespace
 
@@ -221,6 +221,7 @@ void play(session what) {
         for (int pauses = 0; !all.done();) {
             if (loop.stopped()) loop.restart();
             if (loop.poll() > 0) continue;
+            if (what.is_over) listening.reset();
             if (++pauses > most_pauses) fail("an operation has no outcome after 1000 s");
             time.move(pause);
         }

@@ -16,6 +16,7 @@ struct session {
     std::deque<std::string> replies;  // to what is asked after the handshake, one for each command
     std::string raw;                  // behind them
     std::size_t chunk = 4096;         // at most so much is sent at once
+    bool is_over = false;             // all was said, and the server is gone
 };
 
 // Returns when every operation has an outcome. Ends the program when one never has.
