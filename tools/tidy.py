@@ -229,8 +229,34 @@ def check_links(path, text, report, root):
             report.error(path, line, f"a link to {match[1]}: no such heading")
 
 
+NAMED_TEST = re.compile(r"`(unit|conformance|chaos|cli|storm|simulation|fuzz)\.(\w+)(?:\.(\w+))?`")
+
+
+def tests_of(root, folder):
+    return "".join(each.read_text() for each in (root / "tests" / folder).glob("*_test.cpp"))
+
+
+# Backends' promises are tests without a suite of their own.
+def is_test(root, folder, suite, name):
+    if name is None:
+        return any(f'"{suite}"' in each.read_text()
+                   for each in (root / "src/conformance").glob("*.cpp"))
+    return re.search(rf"^TEST(_F|_P)?\({suite}, {name}\)", tests_of(root, folder), re.M)
+
+
+def check_named_tests(path, text, report, root):
+    for match in NAMED_TEST.finditer(text):
+        if not is_test(root, *match.groups()):
+            report.error(path, line_of(text, match.start()), f"no test has the name {match[0]}")
+
+
+def is_binary(path):
+    # Inputs of fuzz targets are bytes, whatever they look like.
+    return path.suffix in (".png", ".ico", ".gz") or path.is_relative_to("tests/fuzz/corpus")
+
+
 def check_file(path, root, report):
-    if path.suffix in (".png", ".ico", ".gz") or not (root / path).is_file():
+    if is_binary(path) or not (root / path).is_file():
         return
     try:
         text = (root / path).read_text()
@@ -244,6 +270,7 @@ def check_file(path, root, report):
         check_cpp(path, text, report, root)
     elif path.suffix == ".md":
         check_links(path, text, report, root)
+        check_named_tests(path, text, report, root)
     elif path.suffix in (".py", ".sh", ".lua") or path.name == "dev":
         check_length(path, text, report)
 

@@ -155,5 +155,24 @@ class Rules(unittest.TestCase):
         self.none("docs/a.md", "```\n[b](c.md)\n```\n")
 
 
+class NamedTests(unittest.TestCase):
+    def test_must_be_there(self):
+        other = [("tests/cli/a_test.cpp", "TEST_P(Suite, Name) {}\n"),
+                 ("src/conformance/a.cpp", '{"a_promise", x},\n')]
+        self.assertEqual(errors("a.md", "`cli.Suite.Name`, `conformance.a_promise`\n", other), [])
+        self.assertEqual(errors("a.md", "`cli.Suite.Nam`\n", other),
+                         ["no test has the name `cli.Suite.Nam`"])
+        self.assertEqual(errors("a.md", "`unit.Suite.Name`\n", other),
+                         ["no test has the name `unit.Suite.Name`"])
+        self.assertEqual(errors("a.md", "`conformance.other`\n", other),
+                         ["no test has the name `conformance.other`"])
+
+
+class Corpora(unittest.TestCase):
+    def test_inputs_of_fuzz_targets_are_bytes(self):
+        self.assertEqual(errors("tests/fuzz/corpus/a/b", "\tno end"), [])
+        self.assertNotEqual(errors("tests/fuzz/b.md", "\tno end"), [])
+
+
 if __name__ == "__main__":
     sys.exit(0 if unittest.main(exit=False, verbosity=0).result.wasSuccessful() else 1)

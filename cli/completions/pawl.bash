@@ -13,6 +13,7 @@ _pawl_place() {
         esac
         case ${words[i]} in
             --on | --url-file) place=("${words[i]}" "$value") ;;
+            --local) place=(--local) ;;
         esac
     done
 }

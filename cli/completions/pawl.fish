@@ -8,6 +8,7 @@ function __pawl_names
             set place $option $words[(math $at + 1)]
         end
     end
+    contains -- --local $words; and set place --local
     timeout 2 pawl ls --names $place 2>/dev/null
 end
 

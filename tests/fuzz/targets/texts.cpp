@@ -1,0 +1,112 @@
+// Texts that people write: URLs, templates, times, configuration files.
+#include "targets.hpp"
+
+#include <arguments.hpp>
+#include <config_file.hpp>
+#include <duration.hpp>
+#include <failure.hpp>
+#include <place.hpp>
+#include <style.hpp>
+
+#include <redis/keys.hpp>
+
+#include <pawl/error.hpp>
+#include <pawl/service.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+namespace fuzz {
+
+namespace {
+
+// One line that can be shown to people.
+void check_sentence(const std::string& sentence) {
+    if (sentence.empty()) fail("a refusal without a word");
+    static_cast<void>(pawl::cli::printable(sentence));
+}
+
+}  // namespace
+
+void urls(std::string_view input) {
+    // These read files or the environment, which is not what is tried here.
+    for (const char* option : {"password_file", "password_env"}) {
+        if (input.find(option) != std::string_view::npos) return;
+    }
+    const auto shown = pawl::cli::without_password(input);
+    if (shown.size() > input.size()) fail("a URL without its password is longer");
+    static_cast<void>(pawl::cli::variables_of(input));
+    static_cast<void>(pawl::redacted(input));
+    try {
+        const auto where = pawl::from_url(input);
+        check_sentence(where.describe());
+    } catch (const pawl::error& refused) {
+        check_sentence(refused.what());
+    }
+}
+
+// NAMESPACE, TEMPLATE and NAME, a line each.
+void templates(std::string_view input) {
+    const auto first = std::min(input.find('\n'), input.size());
+    const auto second = std::min(input.find('\n', first + 1), input.size());
+    const std::string space(input.substr(0, first));
+    const std::string pattern(
+        input.substr(std::min(first + 1, input.size()), second - std::min(first + 1, second)));
+    const std::string name(input.substr(std::min(second + 1, input.size())));
+    if (name.empty()) return;
+    try {
+        const pawl::redis::key_scheme scheme(space, pattern);
+        const auto keys = scheme.of(name);
+        const auto all = keys.all();
+        for (const auto beside : std::span(all).subspan(1)) {
+            if (beside == keys.lock) fail("a key beside the lock is the lock's key");
+            if (scheme.name_of(beside) == name) fail("a key beside the lock is taken for the lock");
+        }
+        const auto read = scheme.name_of(keys.lock);
+        if (!scheme.shared_with_others() && read != name)
+            fail("a name is not read as it was written");
+        static_cast<void>(scheme.glob(name));
+    } catch (const pawl::error& refused) {
+        check_sentence(refused.what());
+    }
+}
+
+void times(std::string_view input) {
+    if (const auto parsed = pawl::cli::parse_duration(input)) {
+        if (*parsed < pawl::duration::zero()) fail("a duration below 0");
+        check_sentence(pawl::cli::readable(*parsed));
+        check_sentence(pawl::cli::exact(*parsed));
+    }
+    for (const auto option : {"--ttl", "--permits"}) {
+        try {
+            static_cast<void>(pawl::cli::finite_option(option, input));
+        } catch (const pawl::cli::failure& refused) {
+            check_sentence(refused.what());
+        }
+        try {
+            if (pawl::cli::count_option(option, input) == 0) fail("0 permits");
+        } catch (const pawl::cli::failure& refused) {
+            check_sentence(refused.what());
+        }
+    }
+}
+
+void config(std::string_view input) {
+    try {
+        const auto file = pawl::cli::parse_config("/etc/pawl/pawl.conf", input);
+        if (file.ttl && pawl::cli::ttl_of(*file.ttl) <= pawl::duration::zero())
+            fail("a ttl that is not above 0");
+        if (file.url && file.url_file) fail("two places in one file");
+        for (const auto* each : {&file.url, &file.url_file, &file.name_space}) {
+            if (*each && ((*each)->text.empty() || (*each)->line == 0)) fail("an empty value");
+        }
+    } catch (const pawl::cli::failure& refused) {
+        const std::string sentence = refused.what();
+        check_sentence(sentence);
+        if (!sentence.starts_with("/etc/pawl/pawl.conf, line ")) fail("a refusal without its line");
+        if (sentence.find('\n') != std::string::npos) fail("a refusal of two lines");
+    }
+}
+
+}  // namespace fuzz
