@@ -37,12 +37,12 @@ void checker::check_owners(std::string_view script, const words& arguments) {
 // asked at once.
 void checker::check_budget(process& by, std::string_view script, const words& arguments) {
     auto& asked = asked_[&by];
-    const auto users = plan_.users_each * std::max<std::size_t>(plan_.names, 1);
+    const auto users = plan_.users_each;  // each asks for one thing at a time
     const auto anew = last(asked, world_.now(), 1s);
     const auto anew_in_five = last(asked, world_.now(), 5s);
-    if (script == "leave") return spend(by, "undos", 8 + 4 * users, 12 + 4 * users);
+    if (script == "leave") return spend(by, "undos", 8 + 8 * users, 12 + 8 * users);
     if (script == "acquire" || script == "join" || script == "several" || script == "look")
-        return spend(by, "attempts", 7 * users + 3 * anew, 14 * users + 3 * anew_in_five);
+        return spend(by, "attempts", 7 * users + 3 * anew, 12 * users + 3 * anew_in_five);
     if (script == "release" || script == "part")
         return spend(by, "releases of " + arguments.at(0), 14, 24);
     if (script != "renew" && script != "renew_beside") return;

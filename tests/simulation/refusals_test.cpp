@@ -158,9 +158,10 @@ TEST_P(Refusals, LeaveNothingBehindThatGivesALiveLockAway) {
     EXPECT_EQ(a.lock().state(), lock_state::held);
     EXPECT_FALSE(b.lock());
     std::set<std::string> owners;
-    for (const auto& each : all)
-        if (each.script == "acquire")
-            EXPECT_TRUE(owners.insert(each.first_argument.substr(0, 32)).second);
+    for (const auto& each : all) {
+        if (each.script != "acquire") continue;
+        EXPECT_TRUE(owners.insert(each.first_argument.substr(0, 32)).second);
+    }
     a.give_back();
     pass(100ms);
     EXPECT_TRUE(b.lock());
@@ -213,6 +214,8 @@ TEST_P(Refusals, AreBearableForAllThatGoesOn) {
 TEST_P(Refusals, HoldUpAllUndosTogether) {
     auto& a = add();
     a.ask("warm", {});
+    pass(100ms);
+    a.give_back();
     pass(100ms);
     network().freeze();
     for (int i = 0; i < 12; ++i)
