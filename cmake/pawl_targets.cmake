@@ -116,7 +116,9 @@ ${arg_MARKER} link_either_pawl_or_pawl_asio_but_not_both = 0; }\n")
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${arg_NAME} VERSION ${PROJECT_VERSION}
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS "${map};${files}")
-    target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,-z,defs)
+    # The sanitizers' own functions are in the program.
+    target_link_options(${target} PRIVATE
+        -Wl,--version-script=${map} $<$<NOT:$<BOOL:${PAWL_SANITIZE}>>:-Wl,-z,defs>)
     target_link_libraries(${target}
         PRIVATE -Wl,--whole-archive ${files} -Wl,--no-whole-archive ${arg_PRIVATE}
         PUBLIC ${arg_PUBLIC})
