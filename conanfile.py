@@ -18,7 +18,8 @@ class Pawl(ConanFile):
     }
     default_options = {"shared": False, "redis": True, "sqlite": True, "command": True,
                        "boost/*:header_only": True}
-    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "cli/*"
+    exports_sources = ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake/*",
+                       "include/*", "src/*", "cli/*", "docs/*", "examples/*")
 
     def requirements(self):
         self.requires("boost/[>=1.91]", transitive_headers=True)

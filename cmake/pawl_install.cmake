@@ -1,63 +1,100 @@
-# `cmake --install`: libraries, find_package(pawl), pawl.pc, the command, its manual, completions.
+# `cmake --install`: libraries, find_package(pawl), pawl.pc, the command, its manual, completions,
+# pages and examples.
 include(CMakePackageConfigHelpers)
-
-get_property(libraries GLOBAL PROPERTY pawl_libraries)
-install(TARGETS ${libraries} EXPORT pawl-targets
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pawl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.hpp")
-
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/pawl)
+
+# The libraries and what names them, as the install component static or shared. The kind that
+# BUILD_SHARED_LIBS does not ask for is there for `cmake --install … --component`.
+function(pawl_install_libraries component)
+    set(unasked "")
+    if((BUILD_SHARED_LIBS AND component STREQUAL "static") OR
+            (NOT BUILD_SHARED_LIBS AND component STREQUAL "shared"))
+        set(unasked EXCLUDE_FROM_ALL)
+    endif()
+    install(TARGETS ${ARGN} EXPORT pawl-${component}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} ${unasked}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} ${unasked})
+    install(EXPORT pawl-${component} NAMESPACE pawl:: FILE pawl-targets.cmake
+        DESTINATION ${config_folder}/${component} COMPONENT ${component} ${unasked})
+    install(FILES ${PROJECT_BINARY_DIR}/generated/${component}/pawl.pc
+        ${PROJECT_BINARY_DIR}/generated/${component}/pawl-asio.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component} ${unasked})
+endfunction()
+
+get_property(static_libraries GLOBAL PROPERTY pawl_asio_libraries)
+get_property(sync_libraries GLOBAL PROPERTY pawl_sync_libraries)
+pawl_install_libraries(static ${static_libraries} ${sync_libraries})
+pawl_install_libraries(shared ${pawl_shared_libraries})
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pawl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    COMPONENT package FILES_MATCHING PATTERN "*.hpp")
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pawl-config.cmake.in
     ${PROJECT_BINARY_DIR}/generated/pawl-config.cmake
     INSTALL_DESTINATION ${config_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/pawl-config-version.cmake
     COMPATIBILITY SameMinorVersion)
-install(EXPORT pawl-targets NAMESPACE pawl:: DESTINATION ${config_folder})
 install(FILES
     ${PROJECT_BINARY_DIR}/generated/pawl-config.cmake
     ${PROJECT_BINARY_DIR}/generated/pawl-config-version.cmake
-    ${CMAKE_CURRENT_LIST_DIR}/pawl_boost.cmake
-    DESTINATION ${config_folder})
+    ${CMAKE_CURRENT_LIST_DIR}/pawl_find_boost.cmake
+    DESTINATION ${config_folder} COMPONENT package)
 
-# Libs are given in link order: the registry first, the core last.
-set(pc_libraries -lpawl)
-foreach(backend IN LISTS pawl_backends)
-    string(APPEND pc_libraries " -lpawl_${backend}")
-endforeach()
-string(APPEND pc_libraries " -lpawl_core")
-set(pc_needed "")
+# A static library's own needs belong to everybody who links it; a shared one has them inside.
+set(pc_requires "")
 if(PAWL_WITH_REDIS)
-    string(APPEND pc_needed " openssl")
+    string(APPEND pc_requires " openssl")
 endif()
 if(PAWL_WITH_SQLITE)
-    string(APPEND pc_needed " sqlite3")
+    string(APPEND pc_requires " sqlite3")
 endif()
-string(STRIP "${pc_needed}" pc_needed)
-# A static library's own needs belong to everybody who links it; a shared one has them inside.
-if(BUILD_SHARED_LIBS)
-    set(pc_requires "Requires.private: ${pc_needed}")
-else()
-    set(pc_requires "Requires: ${pc_needed}")
-endif()
+string(STRIP "${pc_requires}" pc_requires)
 # Relative, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(${CMAKE_CURRENT_LIST_DIR}/pawl.pc.in ${PROJECT_BINARY_DIR}/generated/pawl.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/generated/pawl.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# NAME is also that of the first library; the others follow in link order, the core last.
+function(pawl_write_pc name description)
+    set(pc_name ${name})
+    string(REPLACE - _ library ${name})
+    set(pc_description "${description}")
+    set(pc_libraries -l${library})
+    if(name STREQUAL "pawl-asio")
+        set(pc_libraries "-lpawl_asio -lpawl_asio_link")
+    endif()
+    set(pc_private "Requires.private: ${pc_requires}")
+    configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/pawl.pc.in
+        ${PROJECT_BINARY_DIR}/generated/shared/${name}.pc @ONLY)
+    set(pc_libraries -l${library})
+    foreach(part IN LISTS pawl_backends ITEMS core)
+        string(APPEND pc_libraries " -l${library}_${part}")
+    endforeach()
+    set(pc_private "Requires: ${pc_requires}")
+    configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/pawl.pc.in
+        ${PROJECT_BINARY_DIR}/generated/static/${name}.pc @ONLY)
+endfunction()
+pawl_write_pc(pawl "${PROJECT_DESCRIPTION}: the sync API")
+pawl_write_pc(pawl-asio
+    "${PROJECT_DESCRIPTION}: sync and async API over Boost ${pawl_boost_version}")
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT package)
+# Pages link to files of the source tree and to each other, so their places stay as they are there.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT package)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+    COMPONENT package FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+    COMPONENT package FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp")
+install(FILES ${PROJECT_SOURCE_DIR}/examples/installed.cmake RENAME CMakeLists.txt
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT package)
+
 if(TARGET pawl_command)
-    install(TARGETS pawl_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS pawl_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
     file(GLOB manuals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/man/*.1)
-    install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
     set(completions ${PROJECT_SOURCE_DIR}/cli/completions)
-    install(FILES ${completions}/pawl.bash RENAME pawl OPTIONAL
+    install(FILES ${completions}/pawl.bash RENAME pawl COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-    install(FILES ${completions}/_pawl OPTIONAL
+    install(FILES ${completions}/_pawl COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-    install(FILES ${completions}/pawl.fish OPTIONAL
+    install(FILES ${completions}/pawl.fish COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()

@@ -1,9 +1,14 @@
 # How Pawl's own targets are made. Sources are found by folder: a new file needs no line here.
 
+set(PAWL_BOOST_SYMBOLS ${CMAKE_CURRENT_LIST_DIR}/boost_symbols.sh)
+
 # Flags of our own targets, never of those who use the library.
 function(pawl_own target)
     target_compile_features(${target} PUBLIC cxx_std_20)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    # Asio is compiled once, in pawl_core: other files need only its declarations.
+    target_compile_definitions(${target} PRIVATE
+        BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
     if(PAWL_WARNINGS_AS_ERRORS)
         target_compile_options(${target} PRIVATE -Werror)
@@ -35,20 +40,89 @@ function(pawl_sources result folder)
     set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-# A library from src/FOLDER. pawl_redis is seen by its users as pawl::redis, pawl as pawl::pawl.
-function(pawl_add_library target folder)
-    pawl_sources(sources ${PROJECT_SOURCE_DIR}/src/${folder})
-    add_library(${target} ${sources})
-    string(REGEX REPLACE "^pawl_" "" public ${target})
-    add_library(pawl::${public} ALIAS ${target})
-    set_target_properties(${target} PROPERTIES
-        EXPORT_NAME ${public} POSITION_INDEPENDENT_CODE ON
-        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-    pawl_own(${target})
+# Pawl's sources are compiled once and packed twice: docs/decisions/018 tells why.
+#   pawl::asio_NAME, pawl::asio   both APIs, over the program's own Boost
+#   pawl::NAME, pawl::pawl        the sync API, over a Boost that nothing else can see
+# A program links libraries of one kind only; CMake and the linker refuse a mixture.
+function(pawl_set_kind target kind)
+    set_property(TARGET ${target} APPEND PROPERTY COMPATIBLE_INTERFACE_STRING PAWL_LIBRARY_KIND)
+    set_property(TARGET ${target} PROPERTY INTERFACE_PAWL_LIBRARY_KIND ${kind})
+    target_compile_features(${target} PUBLIC cxx_std_20)
     target_include_directories(${target} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    set_property(GLOBAL APPEND PROPERTY pawl_libraries ${target})
+endfunction()
+
+# The static library pawl_NAME from src/FOLDER: installed as libpawl_asio_NAME.a.
+function(pawl_add_library target folder)
+    pawl_sources(sources ${PROJECT_SOURCE_DIR}/src/${folder})
+    add_library(${target} STATIC ${sources})
+    string(REGEX REPLACE "^pawl" "asio" public ${target})
+    if(target STREQUAL "pawl_conformance")
+        set(public conformance)
+    endif()
+    add_library(pawl::${public} ALIAS ${target})
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME pawl_${public} EXPORT_NAME ${public} POSITION_INDEPENDENT_CODE ON)
+    pawl_own(${target})
+    # The second packing needs machine code, not the notation of a compiler.
+    set_property(TARGET ${target} PROPERTY INTERPROCEDURAL_OPTIMIZATION OFF)
+    if(CMAKE_CXX_FLAGS MATCHES "-flto")
+        target_compile_options(${target} PRIVATE -fno-lto)
+    endif()
+    pawl_set_kind(${target} asio)
+    set_property(GLOBAL APPEND PROPERTY pawl_asio_libraries ${target})
+endfunction()
+
+# The functions of Boost that SOURCE compiles for all are weak, as those of its headers are.
+function(pawl_weaken_boost target source)
+    add_custom_command(TARGET ${target} POST_BUILD COMMAND ${PAWL_BOOST_SYMBOLS} weaken
+        ${CMAKE_NM} ${CMAKE_OBJCOPY} ${CMAKE_AR} $<TARGET_FILE:${target}> ${source}.o VERBATIM)
+endfunction()
+
+# The sync kind of pawl_NAME: the same archive, in which Boost has another name.
+function(pawl_add_sync_library target)
+    cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+    string(REGEX REPLACE "^pawl" "pawl_sync" sync ${target})
+    string(REGEX REPLACE "^pawl_" "" public ${target})
+    # An empty file that is newer than the other archive: it has this one made again.
+    set(stamp ${PROJECT_BINARY_DIR}/generated/${sync}.cpp)
+    add_custom_command(OUTPUT ${stamp} COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+        DEPENDS ${target} VERBATIM)
+    add_library(${sync} STATIC ${stamp})
+    add_library(pawl::${public} ALIAS ${sync})
+    set_target_properties(${sync} PROPERTIES OUTPUT_NAME ${target} EXPORT_NAME ${public})
+    add_custom_command(TARGET ${sync} POST_BUILD COMMAND ${PAWL_BOOST_SYMBOLS} rename
+        $<TARGET_FILE:${target}> $<TARGET_FILE:${sync}>
+        COMMENT "Hiding Boost in lib${target}.a" VERBATIM)
+    target_link_libraries(${sync} PUBLIC Threads::Threads ${arg_LINK})
+    pawl_set_kind(${sync} sync)
+    set_property(GLOBAL APPEND PROPERTY pawl_sync_libraries ${sync})
+endfunction()
+
+# All static libraries of one kind as one shared library. The last argument is its marker's type:
+# it differs between the two, and linkers refuse a program with both.
+function(pawl_add_shared_library target)
+    cmake_parse_arguments(arg "" "NAME;KIND;MARKER" "ARCHIVES;PRIVATE;PUBLIC" ${ARGN})
+    set(source ${PROJECT_BINARY_DIR}/generated/${target}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT
+        "extern \"C\" { extern ${arg_MARKER} link_either_pawl_or_pawl_asio_but_not_both;\n\
+${arg_MARKER} link_either_pawl_or_pawl_asio_but_not_both = 0; }\n")
+    add_library(${target} SHARED ${source})
+    set(map ${PROJECT_SOURCE_DIR}/cmake/lib${arg_NAME}.map)
+    # Files, not targets: what the archives ask of their users is for this library alone.
+    list(TRANSFORM arg_ARCHIVES REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
+    add_dependencies(${target} ${arg_ARCHIVES})
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME ${arg_NAME} VERSION ${PROJECT_VERSION}
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS "${map};${files}")
+    # The sanitizers' own functions are in the program.
+    target_link_options(${target} PRIVATE
+        -Wl,--version-script=${map} $<$<NOT:$<BOOL:${PAWL_SANITIZE}>>:-Wl,-z,defs>)
+    target_link_libraries(${target}
+        PRIVATE -Wl,--whole-archive ${files} -Wl,--no-whole-archive ${arg_PRIVATE}
+        PUBLIC ${arg_PUBLIC})
+    pawl_set_kind(${target} ${arg_KIND})
 endfunction()
 
 # An executable of ours, and what it links.

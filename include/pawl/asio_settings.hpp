@@ -1,14 +1,45 @@
-// Promises one clear error where a program's Asio is set up otherwise than that of Pawl's
-// libraries; else it links, and crashes. Every header that includes Asio includes this first.
+// One clear error where the program's Boost.Asio is not that of Pawl's libraries; else the program
+// links, and crashes. Every header that includes Asio includes this one first.
 #pragma once
 
-// The second is 2 where Asio was included before without it.
-#if !defined(BOOST_ASIO_SEPARATE_COMPILATION) || !defined(BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE)
+#include <boost/version.hpp>
+
+#if BOOST_VERSION < 109100
+#error "Pawl's async API needs the Boost that Pawl was built with, which is 1.91 or later."
+#else
+
+#include <boost/asio/detail/config.hpp>
+
+// Asio's settings that change the layout of its objects or how they work together.
+#if defined(BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE)
+#if BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE != 2
 #define PAWL_OTHER_ASIO
-#elif BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE != 8
+#endif
+#endif
+#if defined(BOOST_ASIO_VERSION_NAMESPACE) || defined(BOOST_ASIO_ENABLE_HANDLER_TRACKING) ||  \
+    defined(BOOST_ASIO_ENABLE_BUFFER_DEBUGGING) || defined(BOOST_ASIO_HAS_IO_URING) ||       \
+    defined(BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING) ||                                     \
+    defined(BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING) ||                                 \
+    defined(BOOST_ASIO_NO_TS_EXECUTORS) || defined(BOOST_ASIO_USE_TS_EXECUTOR_AS_DEFAULT) || \
+    defined(BOOST_ASIO_NO_EXCEPTIONS) || defined(BOOST_ASIO_NO_TYPEID) ||                    \
+    !defined(BOOST_ASIO_HAS_THREADS) || !defined(BOOST_ASIO_HAS_THREAD_KEYWORD_EXTENSION) || \
+    !defined(BOOST_ASIO_HAS_EPOLL) || !defined(BOOST_ASIO_HAS_EVENTFD) ||                    \
+    !defined(BOOST_ASIO_HAS_TIMERFD) || !defined(BOOST_ASIO_HAS_STD_ALIGNED_ALLOC)
 #define PAWL_OTHER_ASIO
 #endif
 
 #ifdef PAWL_OTHER_ASIO
-#error "Asio has other settings than in Pawl; link pawl::pawl, or use `pkg-config --cflags pawl`."
+#error "Pawl's async API needs Boost.Asio in its default settings; a BOOST_ASIO_ macro differs."
 #endif
+
+#endif
+
+// The linker's error for a program with another version of Boost, or without pawl_asio, names this.
+namespace pawl::this_program_must_link_the_library_pawl_asio_built_with::boost {
+
+template <int Version>
+void version();
+
+[[gnu::used]] static constexpr auto same = &version<BOOST_VERSION>;
+
+}  // namespace pawl::this_program_must_link_the_library_pawl_asio_built_with::boost

@@ -1,13 +1,25 @@
 #!/usr/bin/env bash
-# by_pkg_config.sh COMPILER PKG_CONFIG PREFIX LIBDIR FOLDER: builds and runs threads.cpp in FOLDER.
-# No Boost is on the include path: the headers for threads need none.
+# by_pkg_config.sh COMPILER PKG_CONFIG PREFIX LIBDIR BOOST FOLDER: builds and runs programs there.
+# No Boost is on the include path of the one for threads: its headers need none.
 set -euo pipefail
-compiler=$1 pkg_config=$2 prefix=$3 libdir=$4 folder=$5
+compiler=$1 pkg_config=$2 prefix=$3 libdir=$4 boost=$5 folder=$6
+here=$(dirname "$0")
 
 mkdir -p "$folder"
 export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
-read -r -a flags < <("$pkg_config" --cflags pawl)
-read -r -a libraries < <("$pkg_config" --libs pawl)
-"$compiler" -std=c++20 -Wall -Wextra -Werror "${flags[@]}" "$(dirname "$0")/threads.cpp" \
-    -o "$folder/threads" "${libraries[@]}"
-LD_LIBRARY_PATH=$prefix/$libdir "$folder/threads"
+
+# PACKAGE SOURCE [FLAG…]
+build_and_run() {
+    local package=$1 source=$2 program
+    program=$folder/$(basename "$source" .cpp)
+    shift 2
+    read -r -a flags < <("$pkg_config" --cflags "$package")
+    read -r -a libraries < <("$pkg_config" --libs "$package")
+    "$compiler" -std=c++20 -Wall -Wextra -Werror "$@" "${flags[@]}" "$source" -o "$program" \
+        "${libraries[@]}"
+    LD_LIBRARY_PATH=$prefix/$libdir "$program"
+}
+
+build_and_run pawl "$here/threads.cpp"
+# The linker would miss the library for this version of Boost.
+build_and_run pawl-asio "$here/../beside/settings.cpp" -isystem "$boost"

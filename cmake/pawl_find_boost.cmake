@@ -1,0 +1,59 @@
+# Finds headers of Boost. Installed too, for pawl-config.cmake.
+
+function(pawl_read_boost_version folder result)
+    set(${result} "" PARENT_SCOPE)
+    if(EXISTS "${folder}/boost/version.hpp")
+        file(STRINGS "${folder}/boost/version.hpp" line REGEX "^#define BOOST_VERSION [0-9]+")
+        if(line MATCHES "BOOST_VERSION ([0-9]+)")
+            math(EXPR major "${CMAKE_MATCH_1} / 100000")
+            math(EXPR minor "${CMAKE_MATCH_1} / 100 % 1000")
+            math(EXPR patch "${CMAKE_MATCH_1} % 100")
+            set(${result} "${major}.${minor}.${patch}" PARENT_SCOPE)
+        endif()
+    endif()
+endfunction()
+
+# A validator of find_path. `pawl_boost_exact`, where it is set, is the only version that will do.
+function(pawl_boost_is_right result folder)
+    pawl_read_boost_version("${folder}" version)
+    if(version VERSION_LESS 1.91 OR
+            (pawl_boost_exact AND NOT version VERSION_EQUAL pawl_boost_exact))
+        set(${result} FALSE PARENT_SCOPE)
+    endif()
+endfunction()
+
+# The include folder and version of the Boost that CMake knows already, else of any headers on the
+# usual paths and HINTS; both are empty when none is right.
+function(pawl_find_boost folder version)
+    cmake_parse_arguments(arg "" "EXACT" "HINTS" ${ARGN})
+    set(pawl_boost_exact "${arg_EXACT}")
+    set(found "")
+    set(candidates ${PAWL_BOOST_INCLUDE_DIR})
+    if(TARGET Boost::headers)
+        get_target_property(of_target Boost::headers INTERFACE_INCLUDE_DIRECTORIES)
+        # Package managers write the folder for one configuration: $<$<CONFIG:Release>:/folder>.
+        list(TRANSFORM of_target REPLACE "^\\$<.*:(/[^>]*)>$" "\\1")
+        list(APPEND candidates ${of_target})
+    endif()
+    foreach(candidate IN LISTS candidates)
+        set(right TRUE)
+        pawl_boost_is_right(right "${candidate}")
+        if(right)
+            set(found "${candidate}")
+            break()
+        endif()
+    endforeach()
+    if(NOT found)
+        unset(PAWL_BOOST_INCLUDE_DIR CACHE)
+        find_path(PAWL_BOOST_INCLUDE_DIR boost/version.hpp
+            HINTS ${Boost_INCLUDE_DIR} ${Boost_ROOT}/include $ENV{BOOST_ROOT}/include
+            PATHS ${arg_HINTS} VALIDATOR pawl_boost_is_right
+            DOC "A folder with boost/version.hpp of Boost >= 1.91")
+        if(PAWL_BOOST_INCLUDE_DIR)
+            set(found "${PAWL_BOOST_INCLUDE_DIR}")
+        endif()
+    endif()
+    pawl_read_boost_version("${found}" found_version)
+    set(${folder} "${found}" PARENT_SCOPE)
+    set(${version} "${found_version}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,52 @@
+# libpawl.so and libpawl_asio.so, each with all backends that are built in. The targets of single
+# backends are other names of them.
+set(needed "")
+if(PAWL_WITH_REDIS)
+    list(APPEND needed OpenSSL::SSL OpenSSL::Crypto)
+endif()
+if(PAWL_WITH_SQLITE)
+    list(APPEND needed SQLite::SQLite3)
+endif()
+list(TRANSFORM pawl_backends PREPEND pawl_ OUTPUT_VARIABLE asio_backends)
+# The part of libpawl_asio.so that is inside each program: what a linker refuses between the files
+# of a program, it lets pass between a program and a shared library.
+add_library(pawl_asio_link STATIC ${PROJECT_SOURCE_DIR}/src/core/library.cpp)
+set_target_properties(pawl_asio_link PROPERTIES
+    EXPORT_NAME asio_link POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
+pawl_own(pawl_asio_link)
+target_link_libraries(pawl_asio_link PRIVATE $<BUILD_INTERFACE:Boost::headers>)
+pawl_set_kind(pawl_asio_link asio)
+
+pawl_add_shared_library(pawl_shared NAME pawl KIND sync MARKER char
+    ARCHIVES pawl_sync ${sync_backends} pawl_sync_core PRIVATE ${needed} PUBLIC Threads::Threads)
+pawl_add_shared_library(pawl_asio_shared NAME pawl_asio KIND asio MARKER "thread_local char"
+    ARCHIVES pawl ${asio_backends} pawl_core PRIVATE ${needed}
+    PUBLIC pawl_asio_link Threads::Threads
+        $<BUILD_INTERFACE:Boost::headers> $<INSTALL_INTERFACE:pawl::boost>)
+set(pawl_shared_libraries pawl_shared pawl_asio_shared pawl_asio_link)
+set_target_properties(pawl_shared PROPERTIES EXPORT_NAME pawl)
+set_target_properties(pawl_asio_shared PROPERTIES EXPORT_NAME asio)
+
+function(pawl_add_other_name library name)
+    add_library(${library}_${name} INTERFACE)
+    target_link_libraries(${library}_${name} INTERFACE ${library})
+    string(REGEX REPLACE "^pawl_|shared$" "" kind ${library})
+    set_target_properties(${library}_${name} PROPERTIES EXPORT_NAME ${kind}${name})
+    set(pawl_shared_libraries ${pawl_shared_libraries} ${library}_${name} PARENT_SCOPE)
+endfunction()
+foreach(name IN LISTS pawl_backends ITEMS core)
+    pawl_add_other_name(pawl_shared ${name})
+    pawl_add_other_name(pawl_asio_shared ${name})
+endforeach()
+
+# The conformance suite stays an archive: it belongs to tests.
+add_library(pawl_shared_conformance STATIC $<TARGET_OBJECTS:pawl_conformance>)
+target_link_libraries(pawl_shared_conformance PUBLIC pawl_asio_shared)
+set_target_properties(pawl_shared_conformance PROPERTIES
+    OUTPUT_NAME pawl_conformance EXPORT_NAME conformance LINKER_LANGUAGE CXX
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/shared)
+list(APPEND pawl_shared_libraries pawl_shared_conformance)
+if(NOT BUILD_SHARED_LIBS AND NOT PAWL_BUILD_TESTS)
+    set_target_properties(${pawl_shared_libraries} PROPERTIES
+        EXCLUDE_FROM_ALL ON)
+endif()

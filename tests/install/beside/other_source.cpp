@@ -1,0 +1,2 @@
+// Asio compiled once, as its manual describes.
+#include <boost/asio/impl/src.hpp>

@@ -1,0 +1,9 @@
+// Locks within one process.
+#include <pawl/blocking.hpp>
+#include <pawl/memory.hpp>
+
+int main() {
+    pawl::blocking::client locks(pawl::memory::make());
+    const auto held = locks.acquire("it");
+    return held.token() ? 0 : 1;
+}

@@ -1,0 +1,16 @@
+# Every page, example, manual and completion of the source tree lies in the installed one.
+set(missing "")
+function(expect folder)
+    foreach(file IN LISTS ARGN)
+        if(NOT EXISTS ${prefix}/${folder}/${file})
+            message(SEND_ERROR "${prefix}/${folder}/${file} is not installed.")
+        endif()
+    endforeach()
+endfunction()
+file(GLOB pages RELATIVE ${source} ${source}/docs/*.md ${source}/docs/decisions/*.md)
+file(GLOB_RECURSE examples RELATIVE ${source} ${source}/examples/*.cpp ${source}/examples/*.hpp)
+file(GLOB manuals_there RELATIVE ${source}/cli/man ${source}/cli/man/*.1)
+expect(${docs} ${pages} ${examples} examples/CMakeLists.txt README.md LICENSE)
+expect(${manuals}/man1 ${manuals_there})
+expect(${data} bash-completion/completions/pawl zsh/site-functions/_pawl
+    fish/vendor_completions.d/pawl.fish)

@@ -1,0 +1,5 @@
+// error: needs Boost.Asio in its default settings
+#ifdef MISUSE
+#define BOOST_ASIO_ENABLE_VERSION_NAMESPACE
+#endif
+#include <pawl/client.hpp>
