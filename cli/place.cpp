@@ -95,7 +95,7 @@ configured_url given_url(const place_options& options) {
 
 place default_place(std::string source) {
     const std::string path = default_path();
-    return {.where = sqlite::at(sqlite::options{.path = path}),
+    return {.where = sqlite::at({.path = path, .make_folder = true}),
             .url = sqlite_url(path),
             .source = std::move(source),
             .secret_variables = {}};

@@ -1,5 +1,6 @@
 #include "world.hpp"
 
+#include "core/clock_token.hpp"
 #include "core/permits.hpp"
 
 #include <boost/asio/post.hpp>
@@ -215,7 +216,11 @@ bool world::fits(const slot& at, const claim& what) const {
 // Readers of one phase have one token: a resource then accepts them all, whatever their order.
 grant world::give(slot& to, const claim& what, const std::shared_ptr<session>& by, time_point now) {
     const bool joins = what.mode == lock_mode::shared && !to.held.empty();
-    const auto token = joins ? to.held[0].token : fencing_token(++last_token_);
+    if (!joins) {
+        const auto clock = static_cast<std::uint64_t>(core::clock_token(by->time->wall()));
+        last_token_ = std::max(last_token_ + 1, clock);
+    }
+    const auto token = joins ? to.held[0].token : fencing_token(last_token_);
     to.held.push_back({what.owner, token, now + what.ttl, by->time->wall(), by->who, by, what.mode,
                        what.mode == lock_mode::permits ? what.permits : 0});
     return {now + what.ttl - drift(what.ttl), what.fenced ? token : fencing_token{}, {}, false};

@@ -93,7 +93,7 @@ private:
     slots slots_;
     std::map<std::string, std::uint32_t, std::less<>> permits_;  // in all, once somebody has said
     // One counter for all names: a name that nobody holds needs no memory, and its tokens still
-    // only go up.
+    // only go up. From the clock, they go on above those of the process before.
     std::uint64_t last_token_ = 0;
 };
 

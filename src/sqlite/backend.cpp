@@ -6,12 +6,33 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include <array>
+#include <charconv>
 #include <exception>
 
 namespace asio = boost::asio;
 
 namespace pawl::sqlite {
 namespace {
+
+std::string octal(mode_t mode) {
+    std::array<char, 8> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), mode, 8).ptr;
+    return "0" + std::string(text.data(), end);
+}
+
+finding judge_rights(const file_rights& found) {
+    const auto fact = "file " + octal(found.file) + ", folder " + octal(found.folder);
+    if (found.others_may_replace())
+        return {finding::grade::warning, "rights", fact,
+                "others may put files into the folder; choose a folder that only this user may "
+                "write"};
+    if (found.others_may_open())
+        return {finding::grade::warning, "rights", fact,
+                "whoever may read the file can make every lock in it be lost; chmod 600 it and its "
+                "-wal and -shm files, or see docs/sqlite.md for a file that a group shares"};
+    return {finding::grade::good, "rights", fact, ""};
+}
 
 examination judge(const facts& found) {
     using grade = finding::grade;
@@ -27,6 +48,7 @@ examination judge(const facts& found) {
         {grade::good, "synchronous", "full for every new token, normal for renewals", ""});
     all.push_back({found.check == "ok" ? grade::good : grade::bad, "integrity", found.check,
                    found.check == "ok" ? "" : "stop all that use the file and delete it"});
+    all.push_back(judge_rights(found.rights));
     all.push_back({grade::note, "size", std::to_string(found.bytes / 1024) + " KiB", ""});
     all.push_back({grade::note, "time to write one transaction to the disk",
                    std::to_string(found.commit / std::chrono::microseconds(1)) + " us", ""});
@@ -167,7 +189,8 @@ public:
     explicit sqlite_service(options where) : where_(std::move(where)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        store::settings what{where_.path, where_.name_space, context.who, context.log};
+        store::settings what{where_.path, where_.name_space, context.who, context.log,
+                             where_.make_folder};
         return std::make_unique<sqlite_backend>(std::move(what), context);
     }
     std::string describe() const override { return "sqlite:" + where_.path; }

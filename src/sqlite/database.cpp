@@ -33,7 +33,6 @@ int wait_for_others(void* self, int tries) noexcept {
 
 database::database(std::string path, runtime& time, const std::atomic<bool>& hurry)
     : path_(std::move(path)), time_(time), hurry_(hurry) {
-    make_folder();
     try {
         open();
     } catch (...) {
@@ -44,25 +43,8 @@ database::database(std::string path, runtime& time, const std::atomic<bool>& hur
 
 database::~database() { ::sqlite3_close(handle_); }
 
-void database::make_folder() const {
-    const auto folder = std::filesystem::path(path_).parent_path();
-    std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    if (std::error_code unknown; failed && !std::filesystem::is_directory(folder, unknown)) {
-        throw database_error(
-            failed == std::errc::permission_denied ? errc::refused : errc::bad_option,
-            "The folder " + folder.string() + " cannot be made: " + failed.message() +
-                "; choose another path for the locks.",
-            false);
-    }
-    if (std::filesystem::exists(path_, failed) && !std::filesystem::is_regular_file(path_, failed))
-        throw database_error(errc::bad_option, path_ + " is not a file; name a file for the locks.",
-                             false);
-}
-
 void database::open() {
-    const int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (const int code = ::sqlite3_open_v2(path_.c_str(), &handle_, flags, nullptr);
         code != SQLITE_OK) {
         if (handle_ == nullptr)
@@ -96,6 +78,10 @@ bool database::moved() const noexcept {
     int gone = 0;
     ::sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &gone);
     return gone != 0;
+}
+
+void database::abandon() noexcept {
+    ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
 void database::sync(durability how) {

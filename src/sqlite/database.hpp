@@ -29,8 +29,8 @@ enum class durability : std::uint8_t { normal, full };
 // Used by one thread at a time. Every member throws database_error.
 class database {
 public:
-    // Opens the file, made with its folder when missing. Waits for other connections up to 3 s, or
-    // until `hurry`, which any thread may set.
+    // Opens a file that is there. Waits for other connections up to 3 s, or until `hurry`, which
+    // any thread may set.
     database(std::string path, runtime& time, const std::atomic<bool>& hurry);
     ~database();
     database(const database&) = delete;
@@ -43,6 +43,8 @@ public:
     [[nodiscard]] int changes() const noexcept;
     // The file was deleted or replaced: what we write, nobody else sees.
     [[nodiscard]] bool moved() const noexcept;
+    // Closing it will not touch what is now at the path.
+    void abandon() noexcept;
     // Takes effect with the next transaction.
     void sync(durability how);
 
@@ -53,7 +55,6 @@ public:
 private:
     friend int wait_for_others(void* self, int tries) noexcept;
 
-    void make_folder() const;
     void open();
 
     std::string path_;

@@ -47,8 +47,10 @@ desk::desk(store::settings what, backend_context context)
       born_in_(core::fork_generation()),
       idle_(*context_.time, context_.strand),
       thread_(context_.strand, [this] { file_->close(); }),
-      file_(std::make_unique<store>(std::move(what), *context_.time, thread_.executor(),
-                                    [this](const ring& news) { heard(news); })) {}
+      file_(std::make_unique<store>(
+          std::move(what), *context_.time, thread_.executor(),
+          store::events{[this](const ring& news) { heard(news); },
+                        [this](const std::string& owner) { tell_lost(owner); }})) {}
 
 desk::~desk() {
     thread_.stop();
@@ -189,6 +191,14 @@ void desk::heard(const ring& news) {
             self->context_.listener->lost(news.owner, loss_reason::forced);
         else
             self->wake(news.owner, ours);
+    });
+}
+
+// On the worker's thread.
+void desk::tell_lost(const std::string& owner) {
+    asio::post(context_.strand, [weak = weak_from_this(), owner] {
+        if (const auto self = weak.lock())
+            self->context_.listener->lost(owner, loss_reason::taken_over);
     });
 }
 

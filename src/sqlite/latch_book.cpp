@@ -2,8 +2,6 @@
 
 #include "statements.hpp"
 
-#include <sqlite3.h>
-
 #include <algorithm>
 
 namespace pawl::sqlite {
@@ -20,8 +18,8 @@ core::latch_standing part_of(const core::latch_standing& whole) { return whole; 
 latch_book::entry latch_book::read(const std::string& name, time_point now) {
     statement row(*file_.database_,
                   "SELECT count, generation, first, parties, ttl, expires FROM latches "
-                  "WHERE ns = ? AND name = ? AND boot = ? AND expires > ?");
-    row.with(file_.what_.name_space, name, file_.boot_, stored(now));
+                  "WHERE NOT " PAWL_ROW_ENDED " AND ns = ?3 AND name = ?4");
+    row.with(file_.boot_, stored(now), file_.what_.name_space, name);
     entry found;
     if (!row.next()) return found;
     found.known = true;
@@ -35,21 +33,20 @@ latch_book::entry latch_book::read(const std::string& name, time_point now) {
 }
 
 void latch_book::write(const std::string& name, entry& what, time_point now) {
-    what.expires = now + what.ttl;
-    statement(*file_.database_, "INSERT OR REPLACE INTO latches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    what.expires = after(now, what.ttl);
+    statement(*file_.database_,
+              "INSERT OR REPLACE INTO latches (ns, name, count, generation, first, parties, ttl, "
+              "boot, expires, set_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .with(file_.what_.name_space, name, static_cast<std::int64_t>(what.count),
               static_cast<std::int64_t>(what.generation), static_cast<std::int64_t>(what.first),
               std::int64_t{what.parties}, std::int64_t{what.ttl.count()}, file_.boot_,
-              stored(what.expires))
+              stored(what.expires), stored(now))
         .run();
 }
 
 // The counter of the tokens numbers the generations too: none comes twice.
 void latch_book::begin(entry& what, std::uint32_t count, std::uint32_t parties) {
-    auto& counter = file_.sql_->next_token.with();
-    if (!counter.next()) file_.database_->fail(SQLITE_CORRUPT);
-    what.generation = static_cast<std::uint64_t>(counter.number(0));
-    counter.run();
+    what.generation = static_cast<std::uint64_t>(file_.next_token());
     if (!what.known) what.first = what.generation;
     what.known = true;
     what.count = count;
@@ -60,8 +57,8 @@ void latch_book::begin(entry& what, std::uint32_t count, std::uint32_t parties) 
 void latch_book::tell(const std::string& name, time_point now) {
     statement row(*file_.database_,
                   "SELECT DISTINCT client FROM latch_places "
-                  "WHERE ns = ? AND name = ? AND boot = ? AND expires > ?");
-    row.with(file_.what_.name_space, name, file_.boot_, stored(now));
+                  "WHERE NOT " PAWL_ROW_ENDED " AND ns = ?3 AND name = ?4");
+    row.with(file_.boot_, stored(now), file_.what_.name_space, name);
     while (row.next())
         file_.rings_.emplace_back(row.text(0), ring{ring::kind::latch, "-", name});
 }
@@ -106,9 +103,11 @@ core::latch_standing latch_book::find(const std::string& name) {
 
 core::latch_standing latch_book::wait(const latch_place& where) {
     return file_.transact(durability::normal, [&](time_point now) {
-        statement(*file_.database_, "INSERT OR REPLACE INTO latch_places VALUES (?, ?, ?, ?, ?, ?)")
+        statement(*file_.database_,
+                  "INSERT OR REPLACE INTO latch_places (ns, name, id, client, boot, expires, "
+                  "set_at) VALUES (?, ?, ?, ?, ?, ?, ?)")
             .with(file_.what_.name_space, where.name, where.id, file_.bell_->address(), file_.boot_,
-                  stored(now + place_lease))
+                  stored(now + place_lease), stored(now))
             .run();
         return part_of(read(where.name, now));
     });
@@ -129,8 +128,8 @@ latch_info latch_book::inspect(const std::string& name) {
         found.name = name;
         statement row(*file_.database_,
                       "SELECT client FROM latch_places "
-                      "WHERE ns = ? AND name = ? AND boot = ? AND expires > ?");
-        row.with(file_.what_.name_space, name, file_.boot_, stored(now));
+                      "WHERE NOT " PAWL_ROW_ENDED " AND ns = ?3 AND name = ?4");
+        row.with(file_.boot_, stored(now), file_.what_.name_space, name);
         while (row.next())
             found.waiters += file_.bell_->look(row.text(0)) != doorbell::presence::gone ? 1U : 0U;
         const auto one = read(name, now);

@@ -107,23 +107,34 @@ asio::awaitable<bool> file_latches::wait(std::string_view name, std::uint64_t ge
     where.id = core::random_hex(time_, 16);
     where.name = name;
     place mine(*this, where);
-    const auto look = [where](store& file) { return latch_book(file).wait(where); };
-    bool rung = false;
-    core::latch_standing found;
     for (;;) {
-        if (rung && mine->rung)
-            found = *std::exchange(mine->rung, std::nullopt);
-        else
-            found = co_await at->run(look);
-        const bool over = core::is_over(found, where.name, generation);
+        const bool rung = mine->rung.has_value();
+        auto found = std::exchange(mine->rung, std::nullopt);
+        if (!rung) found = co_await look(at, where);
+        const bool over = found && core::is_over(*found, where.name, generation);
         if (over) co_return true;
         const auto now = time_.now();
         if (now >= give_up_at) co_return false;
-        const auto look_at = now + core::random_between(time_, look_at_least, look_at_most);
-        const auto until = std::min(std::min(look_at, give_up_at), found.expires);
-        rung = co_await mine->alarm.wait_until(until);
-        if (!rung && time_.now() >= give_up_at) co_return false;
+        const auto pause = found ? core::random_between(time_, look_at_least, look_at_most)
+                                 : core::random_between(time_, 300ms, 600ms);
+        auto until = std::min(now + pause, give_up_at);
+        if (found) until = std::min(until, found->expires);
+        const bool woken = co_await mine->alarm.wait_until(until);
+        if (!woken && time_.now() >= give_up_at) co_return false;
     }
+}
+
+// Empty: another process kept the file busy. The step that led here was counted, so that the wait
+// has to go on.
+asio::awaitable<std::optional<core::latch_standing>> file_latches::look(
+    const std::shared_ptr<desk>& at, const latch_place& where) {
+    const auto job = [where](store& file) { return latch_book(file).wait(where); };
+    try {
+        co_return co_await at->run(job);
+    } catch (const database_error& failed) {
+        if (!failed.passing) throw;
+    }
+    co_return std::nullopt;
 }
 
 asio::awaitable<latch_info> file_latches::inspect(std::string_view name) {

@@ -33,6 +33,8 @@ private:
     using table = std::multimap<std::string, waiting*, std::less<>>;
     class place;
 
+    static boost::asio::awaitable<std::optional<core::latch_standing>> look(
+        const std::shared_ptr<desk>& at, const latch_place& where);
     static boost::asio::awaitable<void> leave(std::shared_ptr<desk> at, latch_place where);
     boost::asio::awaitable<step> send_step(std::string_view name, std::uint32_t steps,
                                            std::uint32_t parties, duration ttl);

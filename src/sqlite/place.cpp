@@ -7,12 +7,15 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace pawl::sqlite {
@@ -57,10 +60,11 @@ std::string_view find(const std::array<known, Size>& table, unsigned long magic)
 
 struct opened {
     std::uint32_t process = 0;  // its fork generation
-    int connections = 0;
+    std::set<open_mark*> connections;
+    std::optional<open_mark::file_number> index;
 };
 std::mutex marks;
-std::map<std::pair<dev_t, ino_t>, opened> open_files;
+std::map<open_mark::file_number, opened> open_files;
 
 }  // namespace
 
@@ -110,7 +114,11 @@ std::string checked_path(const std::string& path) {
     if (path.back() == '/')
         throw error(errc::bad_option,
                     path + " is a folder; name a file in it, such as " + path + "locks.db.");
-    return std::filesystem::absolute(path).lexically_normal().string();
+    const auto whole = std::filesystem::absolute(path);
+    // Behind a symbolic link, ".." is not the folder that stands before it.
+    const bool climbs = std::find(whole.begin(), whole.end(), "..") != whole.end();
+    if (!climbs) return whole.lexically_normal().string();
+    return (std::filesystem::weakly_canonical(whole.parent_path()) / whole.filename()).string();
 }
 
 std::string this_boot() {
@@ -131,23 +139,38 @@ std::string this_boot() {
     return id;
 }
 
-open_mark::open_mark(const std::string& path) {
+open_mark::open_mark(const std::string& path, std::function<void()> look_again)
+    : look_again_(std::move(look_again)) {
     struct stat file {};
     ::stat(path.c_str(), &file);
     file_ = {file.st_dev, file.st_ino};
     const std::lock_guard lock(marks);
     auto& known = open_files[file_];
-    if (known.connections > 0 && known.process != core::fork_generation())
+    if (!known.connections.empty() && known.process != core::fork_generation())
         throw error(errc::unsupported, "This process is a fork of one that has " + path +
                                            " open; fork before the first client is made, or exec.");
     known.process = core::fork_generation();
-    ++known.connections;
+    known.connections.insert(this);
 }
 
 open_mark::~open_mark() {
     const std::lock_guard lock(marks);
-    if (const auto known = open_files.find(file_); --known->second.connections == 0)
-        open_files.erase(known);
+    const auto known = open_files.find(file_);
+    known->second.connections.erase(this);
+    if (known->second.connections.empty()) open_files.erase(known);
+}
+
+bool open_mark::shares_index(const file_number& at_the_path) {
+    const std::lock_guard lock(marks);
+    auto& known = open_files[file_];
+    if (!known.index || known.connections.size() == 1) known.index = at_the_path;
+    return known.index == at_the_path;
+}
+
+void open_mark::warn_others() {
+    const std::lock_guard lock(marks);
+    for (auto* each : open_files[file_].connections)
+        if (each != this) each->look_again_();
 }
 
 }  // namespace pawl::sqlite

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,14 +35,24 @@ void refuse_shared(const std::string& path, unsigned long magic);
 // errc::unsupported.
 class open_mark {
 public:
-    // The file is there by then.
-    explicit open_mark(const std::string& path);
+    using file_number = std::pair<dev_t, ino_t>;
+
+    // The file is there by then. `look_again` posts a look at the files; it may be called by any
+    // thread.
+    open_mark(const std::string& path, std::function<void()> look_again);
     ~open_mark();
     open_mark(const open_mark&) = delete;
     open_mark& operator=(const open_mark&) = delete;
 
+    // All connections of a process share the index of the log (-shm) that the first one opened.
+    // False: at the path there is another one by now.
+    [[nodiscard]] bool shares_index(const file_number& at_the_path);
+    // Has the other connections of this process look whether their files were replaced.
+    void warn_others();
+
 private:
-    std::pair<dev_t, ino_t> file_;
+    file_number file_;
+    std::function<void()> look_again_;
 };
 
 }  // namespace pawl::sqlite

@@ -1,12 +1,15 @@
 #include "schema.hpp"
 
+#include "core/clock_token.hpp"
+
+#include <array>
 #include <thread>
 
 namespace pawl::sqlite {
 namespace {
 
 constexpr std::int64_t ours = 0x5061776c;  // "Pawl"
-constexpr std::int64_t version = 2;
+constexpr std::int64_t version = 3;
 
 constexpr const char* counter_table = R"(
 CREATE TABLE pawl (
@@ -32,6 +35,7 @@ CREATE TABLE holders (
     token   INTEGER NOT NULL,
     mode    INTEGER NOT NULL,
     permits INTEGER NOT NULL,
+    set_at  INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (ns, name, owner)
 ) WITHOUT ROWID;
 CREATE TABLE semaphores (
@@ -40,7 +44,6 @@ CREATE TABLE semaphores (
     permits INTEGER NOT NULL,
     PRIMARY KEY (ns, name)
 ) WITHOUT ROWID;
-PRAGMA user_version = 2;
 )";
 
 constexpr const char* latch_tables = R"(
@@ -54,6 +57,7 @@ CREATE TABLE latches (
     ttl        INTEGER NOT NULL,
     boot       TEXT    NOT NULL,
     expires    INTEGER NOT NULL,
+    set_at     INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (ns, name)
 ) WITHOUT ROWID;
 CREATE TABLE latch_places (
@@ -63,6 +67,7 @@ CREATE TABLE latch_places (
     client  TEXT    NOT NULL,
     boot    TEXT    NOT NULL,
     expires INTEGER NOT NULL,
+    set_at  INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (ns, name, id)
 ) WITHOUT ROWID;
 )";
@@ -81,7 +86,8 @@ CREATE TABLE waiters (
     ttl     INTEGER NOT NULL,
     expires INTEGER NOT NULL,
     mode    INTEGER NOT NULL DEFAULT 0,
-    permits INTEGER NOT NULL DEFAULT 0
+    permits INTEGER NOT NULL DEFAULT 0,
+    set_at  INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX line ON waiters (ns, name, seq);
 )";
@@ -90,11 +96,25 @@ CREATE INDEX line ON waiters (ns, name, seq);
 // a program that still runs and would take the one holder that it sees for the only one.
 constexpr const char* from_version_1 = R"(
 INSERT INTO holders SELECT ns, name, owner, client, host, pid, command, since, boot, expires, token,
-    0, 0 FROM locks;
+    0, 0, 0 FROM locks;
 DROP TABLE locks;
 ALTER TABLE waiters ADD COLUMN mode INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE waiters ADD COLUMN permits INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE waiters ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
 )";
+
+// Version 2 did not say when a lease was set. Its programs may go on: they leave set_at as it is.
+constexpr const char* from_version_2 = R"(
+ALTER TABLE holders ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE waiters ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE latches ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE latch_places ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
+)";
+
+// What the rows of another boot were worth to the versions that wrote them: nothing.
+constexpr std::array rows_of_other_boots{
+    "DELETE FROM holders WHERE boot <> ?", "DELETE FROM waiters WHERE boot <> ?",
+    "DELETE FROM latches WHERE boot <> ?", "DELETE FROM latch_places WHERE boot <> ?"};
 
 // Of our tables in the file; 0 when it has none at all.
 std::int64_t version_of(database& on) {
@@ -115,15 +135,6 @@ std::int64_t version_of(database& on) {
     return found;
 }
 
-// Above all that was issued from a file that was at this path before, unless the clock went back or
-// more than 65536 a second were issued: 1/65536 s since 2024.
-std::int64_t first_token(runtime& time) {
-    using namespace std::chrono;
-    constexpr sys_days since = 2024y / January / 1;
-    const auto passed = duration_cast<microseconds>(time.wall() - since).count();
-    return std::max<std::int64_t>(0, passed * 1024 / 15625);
-}
-
 // Its readers do not stop writers, and it writes to the disk once per transaction.
 void use_wal(database& on) {
     if (on.text("PRAGMA journal_mode = WAL") != "wal")
@@ -134,33 +145,38 @@ void use_wal(database& on) {
                              false);
 }
 
-void make_tables(database& on, runtime& time) {
+void make_tables(database& on, runtime& time, const std::string& boot) {
     transaction making(on, durability::full);
-    const auto found = version_of(on);
-    if (found == version) return;  // another process was quicker
-    on.execute(holder_tables);
-    on.execute(latch_tables);
-    if (found == 1) {
-        on.execute(from_version_1);
+    const auto kept = version_of(on);
+    if (kept == version) return;  // another process was quicker
+    if (kept == 2) {
+        on.execute(from_version_2);
     } else {
-        on.execute(counter_table);
+        on.execute(holder_tables);
+        on.execute(latch_tables);
+        on.execute(kept == 1 ? from_version_1 : counter_table);
+    }
+    if (kept == 0) {
         on.execute(waiter_table);
         statement seed(on, "INSERT INTO pawl VALUES (1, ?)");
-        seed.with(first_token(time)).run();
+        seed.with(core::clock_token(time.wall())).run();
     }
+    for (const auto* dead : rows_of_other_boots)
+        statement(on, dead).with(boot).run();
+    on.execute("PRAGMA user_version = 3");
     making.commit();
 }
 
 }  // namespace
 
-void prepare_schema(database& on, runtime& time) {
+void prepare_schema(database& on, runtime& time, const std::string& boot) {
     // SQLite reports a conflict over the journal mode at once, without asking the busy handler.
     const auto give_up_at = time.now() + std::chrono::seconds(3);
     for (;;) {
         try {
             const auto found = version_of(on);
             use_wal(on);
-            if (found != version) make_tables(on, time);
+            if (found != version) make_tables(on, time, boot);
             return;
         } catch (const database_error& failed) {
             if (!failed.passing || time.now() > give_up_at) throw;

@@ -7,6 +7,6 @@ namespace pawl::sqlite {
 
 // Makes the tables where the file is new. Throws database_error, errc::bad_option when the file
 // belongs to another program, errc::refused when it was made by a newer Pawl.
-void prepare_schema(database& on, runtime& time);
+void prepare_schema(database& on, runtime& time, const std::string& boot);
 
 }  // namespace pawl::sqlite

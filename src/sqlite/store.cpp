@@ -3,47 +3,104 @@
 #include "schema.hpp"
 #include "statements.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <algorithm>
 #include <utility>
 
 namespace pawl::sqlite {
 
-store::store(settings what, runtime& time, boost::asio::any_io_executor worker,
-             std::function<void(ring)> heard)
-    : what_(std::move(what)), time_(time), worker_(std::move(worker)), heard_(std::move(heard)) {}
+store::store(settings what, runtime& time, boost::asio::any_io_executor worker, events told)
+    : what_(std::move(what)), time_(time), worker_(std::move(worker)), told_(std::move(told)) {}
 
 store::~store() = default;
 
 void store::open() {
-    if (database_ && database_->moved()) {
-        disconnect();
-        if (what_.log) what_.log(what_.path + " was deleted or replaced; opening the new one");
+    if (database_) {
+        const auto seen = files_->look();
+        if (was_replaced(seen))
+            abandon();
+        else
+            files_->refuse_second_name(seen);
     }
-    if (database_) return;
-    const auto path = checked_path(what_.path);
+    if (!database_) connect();
+}
+
+void store::connect() {
+    const auto path = path_without_links(checked_path(what_.path));
     refuse_shared(path, file_system_of(path));
-    boot_ = this_boot();
+    boot_ = what_.boot();
+    prepare_file(path, what_.make_folder);
+    // Before anything is written under this name, and again with the log and its index.
+    const file_identity before(what_.path, path);
+    before.refuse_second_name(before.look());
     try {
+        mark_ = std::make_unique<open_mark>(path, [this] { look_again(); });
         database_ = std::make_unique<database>(path, time_, hurry_);
-        mark_ = std::make_unique<open_mark>(path);
-        prepare_schema(*database_, time_);
+        prepare_schema(*database_, time_, boot_);
         sql_ = std::make_unique<statements>(*database_);
         sweep();
+        files_ = std::make_unique<file_identity>(what_.path, path);
+        files_->refuse_second_name(files_->look());
+        if (!mark_->shares_index(files_->index())) {
+            mark_->warn_others();
+            throw database_error(errc::unavailable,
+                                 path +
+                                     " was replaced under another client of this process, "
+                                     "which is letting go of it; try again.",
+                                 true);
+        }
     } catch (...) {
         disconnect();
         throw;
     }
-    if (!bell_) bell_ = std::make_unique<doorbell>(worker_, time_, heard_);
+    if (!bell_) bell_ = std::make_unique<doorbell>(worker_, time_, told_.heard);
+}
+
+// Any thread.
+void store::look_again() {
+    boost::asio::post(worker_, [this] {
+        try {
+            if (database_ && was_replaced(files_->look())) abandon();
+        } catch (const error&) {}  // the next use tells
+    });
+}
+
+bool store::was_replaced(file_identity::state seen) const {
+    return seen == file_identity::state::replaced || database_->moved();
+}
+
+void store::abandon() {
+    database_->abandon();
+    mark_->warn_others();
+    disconnect();
+    for (const auto& [owner, ends] : std::exchange(held_, {}))
+        told_.lost(owner);
+    if (what_.log)
+        what_.log(what_.path +
+                  ", or its -wal or -shm file, was deleted or replaced; what was held "
+                  "in it is lost, and the new file is opened");
+}
+
+// What was written into a file that is not at its path any more, nobody else sees.
+void store::expect_same_file() {
+    if (!was_replaced(files_->look())) return;
+    abandon();
+    throw database_error(errc::unavailable,
+                         what_.path + " was deleted or replaced meanwhile; try again.", true);
 }
 
 void store::disconnect() noexcept {
     sql_.reset();
-    mark_.reset();
+    files_.reset();
     database_.reset();
+    mark_.reset();  // after the file is closed, so that no other connection takes itself for the
+                    // first
 }
 
 void store::close() noexcept {
     disconnect();
+    held_.clear();
     bell_.reset();
 }
 
@@ -51,15 +108,23 @@ void store::close() noexcept {
 void store::sweep() {
     const auto now = stored(time_.now());
     transaction sweeping(*database_, durability::normal);
-    for (const auto* dead : {"DELETE FROM waiters WHERE boot <> ? OR expires <= ?",
-                             "DELETE FROM holders WHERE boot <> ? OR expires <= ?",
-                             "DELETE FROM latches WHERE boot <> ? OR expires <= ?",
-                             "DELETE FROM latch_places WHERE boot <> ? OR expires <= ?"})
-        statement(*database_, dead).with(boot_, now).run();
+    for (const auto* ended :
+         {"DELETE FROM waiters WHERE " PAWL_ROW_ENDED, "DELETE FROM holders WHERE " PAWL_ROW_ENDED,
+          "DELETE FROM latches WHERE " PAWL_ROW_ENDED,
+          "DELETE FROM latch_places WHERE " PAWL_ROW_ENDED})
+        statement(*database_, ended).with(boot_, now).run();
     sweeping.commit();
 }
 
-standing store::attempt(const claim& what, bool wait) { return ask(what, wait, false); }
+std::optional<standing> store::remember(const claim& what, std::optional<standing> answer) {
+    if (answer && answer->what == standing::kind::granted)
+        held_.insert_or_assign(what.owner, answer->expires);
+    return answer;
+}
+
+standing store::attempt(const claim& what, bool wait) {
+    return *remember(what, ask(what, wait, false));
+}
 
 standing store::ask(const claim& what, bool wait, bool again) {
     return transact(durability::full, [&](time_point now) -> standing {
@@ -83,7 +148,7 @@ standing store::ask(const claim& what, bool wait, bool again) {
                  what.mode,
                  permits,
                  true},
-                held);
+                held, now);
         if (const auto* mine = held.find(what.owner); mine != nullptr)
             return {standing::kind::granted, mine->expires, mine->token,
                     mine->expires < after(now, what.ttl), false};
@@ -97,18 +162,19 @@ standing store::look(const claim& what) {
     if (auto already = granted(what.name, what.owner)) return *already;
     const auto quiet = transact(durability::normal, [&](time_point now) -> std::optional<standing> {
         const auto held = find(what.name, now);
-        sql_->refresh.with(stored(now + waiter_lease), what.owner).run();
+        sql_->refresh.with(stored(now + waiter_lease), stored(now), boot_, what.owner).run();
         if (database_->changes() == 0 || may_serve(what.name, held, now)) return std::nullopt;
         return waiting(what, held, now);
     });
     // Either somebody fits in, or we were taken for dead and stand in line anew.
-    return quiet ? *quiet : ask(what, true, true);
+    return quiet ? *quiet : *remember(what, ask(what, true, true));
 }
 
 std::optional<standing> store::granted(const std::string& name, const std::string& owner) {
     return read([&](time_point now) -> std::optional<standing> {
         const auto held = find(name, owner, now);
         if (!held || !held->live) return std::nullopt;
+        held_.insert_or_assign(owner, held->expires);
         return standing{standing::kind::granted, held->expires, held->token, true, false};
     });
 }
@@ -122,7 +188,8 @@ std::optional<standing> store::leave(const claim& what, bool keep) {
         return find(what.name, what.owner, now);
     });
     if (found && keep && found->live)
-        return standing{standing::kind::granted, found->expires, found->token, true, false};
+        return remember(
+            what, standing{standing::kind::granted, found->expires, found->token, true, false});
     if (found || behind_us) release(what);
     return std::nullopt;
 }
@@ -143,35 +210,47 @@ release_result store::release(const claim& what) {
             if (erased > 0) return release_result::released;
             return others ? release_result::taken_over : release_result::expired;
         });
-        if (found) return *found;
+        if (!found) continue;
+        held_.erase(what.owner);
+        return *found;
     }
     return release_result::unknown;
 }
 
 void store::renew(std::span<renewal> batch) {
-    transact(durability::normal, [&](time_point now) {
+    const auto now = transact(durability::normal, [&](time_point at) {
         for (auto& line : batch) {
             const auto& what = line.what->claim;
-            const auto expires = after(now, line.ttl);
-            sql_->renew
-                .with(stored(expires), what_.name_space, what.name, what.owner, boot_, stored(now))
-                .run();
-            line.result =
-                database_->changes() == 1 ? renewal::outcome::extended : renewal::outcome::refused;
+            const auto expires = after(at, line.ttl);
+            line.result = renewal::outcome::refused;
             line.deadline = expires - drift(line.ttl);
+            if (!held_.contains(what.owner)) continue;
+            sql_->renew
+                .with(boot_, stored(at), stored(expires), what_.name_space, what.name, what.owner)
+                .run();
+            if (database_->changes() == 1) line.result = renewal::outcome::extended;
         }
-        return 0;
+        return at;
     });
+    for (const auto& line : batch) {
+        if (line.result == renewal::outcome::extended)
+            held_.insert_or_assign(line.what->claim.owner, after(now, line.ttl));
+    }
+    std::erase_if(held_, [now](const auto& each) { return each.second <= now; });
 }
 
 std::optional<standing> store::downgrade(const claim& what) {
     // Only readers can come in beside us, with our token: none is issued.
     return transact(durability::normal, [&](time_point now) -> std::optional<standing> {
         auto held = find(what.name, now);
-        const auto* mine = held.find(what.owner);
+        // Not in another file, though it may have our row.
+        const auto* mine = held_.contains(what.owner) ? held.find(what.owner) : nullptr;
         if (mine == nullptr) return std::nullopt;
         const standing result{standing::kind::granted, after(now, what.ttl), mine->token};
-        sql_->share.with(stored(result.expires), what_.name_space, what.name, what.owner).run();
+        sql_->share
+            .with(stored(result.expires), stored(now), boot_, what_.name_space, what.name,
+                  what.owner)
+            .run();
         evict(what.name, held, now);
         held = find(what.name, now);
         serve(what.name, held, now);

@@ -3,12 +3,14 @@
 
 #include "database.hpp"
 #include "doorbell.hpp"
+#include "file_identity.hpp"
 #include "place.hpp"
 
 #include <pawl/backend.hpp>
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +40,7 @@ struct facts {
     std::int64_t bytes = 0;
     duration commit{};  // one transaction, on the disk
     bool rings = false;
+    file_rights rights;
 };
 
 // One client's access to the file. Used by the worker thread alone; opens at the first use. Every
@@ -49,11 +52,17 @@ public:
         std::string name_space;
         identity who;
         std::function<void(std::string_view)> log;
+        bool make_folder = false;
+        std::function<std::string()> boot = this_boot;
+    };
+    // Called on the worker thread.
+    struct events {
+        std::function<void(ring)> heard;
+        // The file was replaced: the hold of this owner is over.
+        std::function<void(const std::string& owner)> lost;
     };
 
-    // `heard` is told of every ring, on the worker thread.
-    store(settings what, runtime& time, boost::asio::any_io_executor worker,
-          std::function<void(ring)> heard);
+    store(settings what, runtime& time, boost::asio::any_io_executor worker, events told);
     ~store();
 
     // Takes the lock, or a place in line where `wait`. Throws errc::bad_option for permits that can
@@ -110,8 +119,19 @@ private:
     struct statements;
 
     void open();
+    void connect();
     void disconnect() noexcept;
+    [[nodiscard]] bool was_replaced(file_identity::state seen) const;
+    // Lets go of a file that was deleted or replaced: what was held in it is lost.
+    void abandon();
+    void look_again();
+    void expect_same_file();
     void sweep();
+    std::optional<standing> remember(const claim& what, std::optional<standing> answer);
+    std::int64_t next_token();
+    std::optional<fencing_token> token_of_phase(const tenants& beside);
+    [[nodiscard]] bool is_live(std::string_view boot, std::int64_t set_at, time_point expires,
+                               time_point now) const noexcept;
     template <class Step>
     auto transact(durability how, Step step);
     template <class Step>
@@ -121,7 +141,7 @@ private:
     tenancy tenancy_in(const statement& row, time_point now) const;
     tenants find(const std::string& name, time_point now);
     std::optional<tenancy> find(const std::string& name, const std::string& owner, time_point now);
-    void put(const std::string& name, tenancy lock, tenants& beside);
+    void put(const std::string& name, tenancy lock, tenants& beside, time_point now);
     void evict(const std::string& name, tenants& held, time_point now);
     void enqueue(const claim& what, time_point now);
     std::optional<waiter> first(const std::string& name, time_point now);
@@ -144,13 +164,18 @@ private:
     settings what_;
     runtime& time_;
     boost::asio::any_io_executor worker_;
-    std::function<void(ring)> heard_;
+    events told_;
     std::atomic<bool> hurry_ = false;
     std::string boot_;
     std::unique_ptr<doorbell> bell_;
     std::unique_ptr<database> database_;
     std::unique_ptr<open_mark> mark_;
+    std::unique_ptr<file_identity> files_;
     std::unique_ptr<statements> sql_;
+    // Ours, by owner, with the ends of their leases. Only these are renewed: in another file, a row
+    // of the same owner proves nothing.
+    std::map<std::string, time_point> held_;
+    std::int64_t newest_token_ = 0;  // that we know of
     std::vector<std::pair<std::string, ring>>
         rings_;  // to be sent when the transaction is on the disk
 };

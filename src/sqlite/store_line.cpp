@@ -2,11 +2,13 @@
 #include "statements.hpp"
 #include "store.hpp"
 
+#include "core/clock_token.hpp"
 #include "core/permits.hpp"
 
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace pawl::sqlite {
@@ -16,12 +18,28 @@ std::int64_t microseconds(std::chrono::system_clock::time_point when) {
     return std::chrono::duration_cast<std::chrono::microseconds>(when.time_since_epoch()).count();
 }
 
+// Whoever may write the file may write any number into it. What is no value of ours is taken for
+// the nearest one, and an unknown mode for the one that keeps all others out.
 lock_mode mode_in(const statement& row, int column) {
-    return static_cast<lock_mode>(row.number(column));
+    switch (row.number(column)) {
+    case static_cast<int>(lock_mode::shared): return lock_mode::shared;
+    case static_cast<int>(lock_mode::permits): return lock_mode::permits;
+    default: return lock_mode::exclusive;
+    }
 }
 
 std::uint32_t count_in(const statement& row, int column) {
-    return static_cast<std::uint32_t>(row.number(column));
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(row.number(column), 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+std::chrono::system_clock::time_point wall_in(const statement& row, int column) {
+    using std::chrono::system_clock;
+    constexpr auto most =
+        std::chrono::duration_cast<std::chrono::microseconds>(system_clock::duration::max())
+            .count();
+    const std::chrono::microseconds since_1970(std::clamp(row.number(column), -most, most));
+    return system_clock::time_point(since_1970);
 }
 
 }  // namespace
@@ -44,13 +62,33 @@ store::tenancy store::tenancy_in(const statement& row, time_point now) const {
     found.owner = row.text(0);
     found.client = row.text(1);
     found.who = {row.text(2), row.number(3), row.text(4)};
-    found.since = std::chrono::system_clock::time_point(std::chrono::microseconds(row.number(5)));
+    found.since = wall_in(row, 5);
     found.expires = instant(row.number(7));
     found.token = fencing_token(static_cast<std::uint64_t>(row.number(8)));
     found.mode = mode_in(row, 9);
     found.permits = count_in(row, 10);
-    found.live = row.text(6) == boot_ && found.expires > now;
+    found.live = is_live(row.text(6), row.number(11), found.expires, now);
     return found;
+}
+
+// As PAWL_ROW_ENDED has it. A boot id alone proves no reboot, but a clock that is behind the row
+// does: then the row's instants are of another clock.
+bool store::is_live(std::string_view boot, std::int64_t set_at, time_point expires,
+                    time_point now) const noexcept {
+    return expires > now && (boot == boot_ || set_at <= stored(now));
+}
+
+// docs/decisions/003: above what the file has, what we know of, and the clock.
+std::int64_t store::next_token() {
+    const auto least = std::max(core::clock_token(time_.wall()), newest_token_ + 1);
+    auto& counter = sql_->next_token.with(least);
+    if (!counter.next()) database_->fail(SQLITE_CORRUPT);
+    const auto next = counter.number(0);
+    counter.run();
+    if (next <= newest_token_ || next == std::numeric_limits<std::int64_t>::max())
+        database_->fail(SQLITE_CORRUPT);
+    newest_token_ = next;
+    return next;
 }
 
 store::tenants store::find(const std::string& name, time_point now) {
@@ -75,28 +113,33 @@ std::optional<store::tenancy> store::find(const std::string& name, const std::st
     return found;
 }
 
-// Readers of one phase have one token: a resource then accepts them all, whatever their order.
-void store::put(const std::string& name, tenancy lock, tenants& beside) {
-    if (lock.mode == lock_mode::shared && !beside.live.empty()) {
-        lock.token = beside.live[0].token;
-    } else {
-        auto& counter = sql_->next_token.with();
-        if (!counter.next()) database_->fail(SQLITE_CORRUPT);
-        lock.token = fencing_token(static_cast<std::uint64_t>(counter.number(0)));
-        counter.run();
-    }
+// Readers of one phase have one token: a resource then accepts them all, whatever their order. A
+// phase of which nobody lives may have come back with an older file, and its token is then too low.
+std::optional<fencing_token> store::token_of_phase(const tenants& beside) {
+    fencing_token newest;
+    for (const auto& each : beside.live)
+        newest = std::max(newest, each.token);
+    for (const auto& each : beside.live)
+        if (each.token == newest && bell_->look(each.client) != doorbell::presence::gone)
+            return newest;
+    return std::nullopt;
+}
+
+void store::put(const std::string& name, tenancy lock, tenants& beside, time_point now) {
+    const auto shared = lock.mode == lock_mode::shared ? token_of_phase(beside) : std::nullopt;
+    lock.token = shared ? *shared : fencing_token(static_cast<std::uint64_t>(next_token()));
     sql_->put
         .with(what_.name_space, name, lock.owner, lock.client, lock.who.host, lock.who.pid,
               lock.who.command, microseconds(lock.since), boot_, stored(lock.expires),
               static_cast<std::int64_t>(lock.token.value()), static_cast<std::int64_t>(lock.mode),
-              std::int64_t{lock.permits})
+              std::int64_t{lock.permits}, stored(now))
         .run();
     beside.live.push_back(std::move(lock));
 }
 
 void store::evict(const std::string& name, tenants& held, time_point now) {
     if (!std::exchange(held.ended, false)) return;
-    sql_->drop_ended.with(what_.name_space, name, boot_, stored(now)).run();
+    sql_->drop_ended.with(boot_, stored(now), what_.name_space, name).run();
 }
 
 void store::enqueue(const claim& what, time_point now) {
@@ -104,7 +147,7 @@ void store::enqueue(const claim& what, time_point now) {
         .with(what_.name_space, what.name, what.owner, bell_->address(), what_.who.host,
               what_.who.pid, what_.who.command, boot_, std::int64_t{what.ttl.count()},
               stored(now + waiter_lease), static_cast<std::int64_t>(what.mode),
-              std::int64_t{what.mode == lock_mode::permits ? what.permits : 0})
+              std::int64_t{what.mode == lock_mode::permits ? what.permits : 0}, stored(now))
         .run();
 }
 
@@ -115,7 +158,7 @@ std::optional<store::waiter> store::first(const std::string& name, time_point no
                  row.text(1),
                  {row.text(2), row.number(3), row.text(4)},
                  duration(row.number(6)),
-                 row.text(5) == boot_ && instant(row.number(7)) > now,
+                 is_live(row.text(5), row.number(10), instant(row.number(7)), now),
                  mode_in(row, 8),
                  count_in(row, 9)};
     row.reset();
@@ -185,7 +228,7 @@ bool store::serve(const std::string& name, tenants& held, time_point now, const 
              next->mode,
              next->permits,
              true},
-            held);
+            held, now);
     }
     return false;
 }

@@ -24,7 +24,7 @@ lock_info store::describe(const std::string& name, tenants held, time_point now)
         else
             info.held_by = one;
     }
-    auto& row = sql_->line.with(what_.name_space, name, boot_, stored(now));
+    auto& row = sql_->line.with(boot_, stored(now), what_.name_space, name);
     while (row.next()) {
         if (bell_->look(row.text(0)) != doorbell::presence::gone) ++info.waiters;
     }
@@ -67,6 +67,7 @@ facts store::examine() {
         found.check = database_->text("PRAGMA quick_check(1)");
         return 0;
     });
+    found.rights = rights_of(database_->path());
     found.rings = bell_->look(bell_->address()) == doorbell::presence::there;
     return found;
 }

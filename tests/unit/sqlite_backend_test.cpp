@@ -51,9 +51,12 @@ TEST(sqlite, a_reboot_frees_every_lock) {
     const auto lock = before.take("it", 1h);
     auto waiting = before.start(ask("it"));
     ASSERT_TRUE(eventually([&] { return before.inspect("it").waiters == 1; }));
+    // They were written when the boot clock was further than it is now.
     stranger host(world.path());
-    host.run(
-        "UPDATE holders SET boot = 'the one before'; UPDATE waiters SET boot = 'the one before'");
+    for (const std::string table : {"holders", "waiters"})
+        host.run("UPDATE " + table +
+                 " SET boot = 'the one before', set_at = set_at + 86400000000000, "
+                 "expires = expires + 86400000000000");
     client after(world.service());
     EXPECT_FALSE(after.inspect("it").held_by);
     EXPECT_EQ(after.inspect("it").waiters, 0U);
@@ -234,7 +237,7 @@ int behaviour_in_a_fork(pawl::backend& inherited, const pawl::hold& lock, const 
     asio::co_spawn(loop, inherited.renew(std::span(&line, 1)), asio::detached);
     loop.restart();
     loop.run();
-    const auto anew = failure_of([&] { const pawl::sqlite::open_mark mark(path); });
+    const auto anew = failure_of([&] { const pawl::sqlite::open_mark mark(path, [] {}); });
     const auto unsupported = [](const std::optional<pawl::error>& failed) {
         return failed && failed->reason() == pawl::errc::unsupported;
     };

@@ -125,6 +125,9 @@ TEST_F(sqlite_processes, a_release_wakes_the_waiter_of_another_process) {
 
 // Had the dead one been given the lock, a token would be missing.
 TEST_F(sqlite_processes, a_dead_waiter_is_passed_over_at_once) {
+    eyes.take("another");
+    // Far above the clock, so that each token is the next number.
+    stranger(world.path()).run("UPDATE pawl SET last_token = last_token + 1000000000000");
     const auto lock = eyes.take("it");
     helper dead("visit " + world.path() + " it");
     ASSERT_TRUE(waiters(1));
@@ -181,7 +184,7 @@ TEST_F(sqlite_processes, two_processes_never_overlap) {
 
 // Whoever comes first makes the file; the others must cope.
 TEST_F(sqlite_processes, many_may_make_the_file_at_the_same_time) {
-    const auto path = world.folder().file("new/locks.db");
+    const auto path = world.folder().file("locks2.db");
     const auto counter = world.folder().file("counter");
     const auto role = "count " + path + " it " + counter + " 5";
     std::deque<helper> all;

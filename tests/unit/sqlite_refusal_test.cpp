@@ -7,7 +7,6 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <csignal>
 #include <filesystem>
@@ -17,27 +16,6 @@ namespace backend_tests {
 namespace {
 
 using pawl::errc;
-
-// One sentence that names the file and what to do, of that kind.
-testing::AssertionResult says(const std::optional<pawl::error>& failed, errc kind,
-                              const std::string& part) {
-    if (!failed) return testing::AssertionFailure() << "no error";
-    const std::string sentence = failed->what();
-    if (failed->reason() != kind)
-        return testing::AssertionFailure()
-               << pawl::make_error_code(failed->reason()).message() << ": " << sentence;
-    if (sentence.find(part) == std::string::npos || sentence.back() != '.' ||
-        sentence.find('\n') != std::string::npos)
-        return testing::AssertionFailure() << sentence;
-    return testing::AssertionSuccess();
-}
-
-std::optional<pawl::error> use_of(const std::string& path) {
-    return failure_of([&] {
-        client one(pawl::sqlite::at({.path = path}));
-        one.take("it");
-    });
-}
 
 void write(const std::string& path, const std::string& content) {
     std::ofstream(path, std::ios::binary) << content;
@@ -81,13 +59,24 @@ TEST(sqlite_refusal, paths_that_are_no_file) {
     const support::temp_folder folder;
     EXPECT_TRUE(says(use_of(folder.path().string()), errc::bad_option, "is not a file"));
     write(folder.file("plain"), "");
-    EXPECT_TRUE(says(use_of(folder.file("plain/locks.db")), errc::bad_option, "cannot be made"));
+    EXPECT_TRUE(says(use_of(folder.file("plain/locks.db")), errc::bad_option, "is not a folder"));
+    std::filesystem::create_symlink(folder.file("nothing"), folder.file("link"));
+    EXPECT_TRUE(says(use_of(folder.file("link")), errc::bad_option, "symbolic link"));
 }
 
-TEST(sqlite_refusal, folders_are_made) {
+TEST(sqlite_refusal, folders_are_made_only_where_that_is_asked_for) {
     const support::temp_folder folder;
-    EXPECT_FALSE(use_of(folder.file("a/b/c/locks.db")));
-    EXPECT_TRUE(std::filesystem::exists(folder.file("a/b/c/locks.db")));
+    const auto path = folder.file("a/b/locks.db");
+    EXPECT_TRUE(says(use_of(path), errc::bad_option, "does not exist"));
+    EXPECT_FALSE(std::filesystem::exists(folder.file("a")));
+    {
+        client one(pawl::sqlite::at({.path = path, .make_folder = true}));
+        one.take("it");
+    }
+    using std::filesystem::perms;
+    for (const auto* made : {"a", "a/b"})
+        EXPECT_EQ(std::filesystem::status(folder.file(made)).permissions(), perms::owner_all)
+            << made;
 }
 
 TEST(sqlite_refusal, a_file_that_is_no_database) {
@@ -109,7 +98,7 @@ TEST(sqlite_refusal, the_database_of_another_program) {
 TEST(sqlite_refusal, a_file_of_a_newer_pawl) {
     const sqlite_world world;
     EXPECT_FALSE(use_of(world.path()));
-    stranger(world.path()).run("PRAGMA user_version = 3");
+    stranger(world.path()).run("PRAGMA user_version = 4");
     EXPECT_TRUE(says(use_of(world.path()), errc::refused, "newer Pawl"));
 }
 
@@ -125,16 +114,6 @@ TEST(sqlite_refusal, a_damaged_file) {
     EXPECT_TRUE(says(use_of(world.path()), errc::unavailable, "damaged"));
 }
 
-// In a process of its own, as it gives up rights that it cannot get back.
-template <class Body>
-int in_a_child(Body body) {
-    const auto child = ::fork();
-    if (child == 0) ::_exit(body());
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 TEST(sqlite_refusal, places_that_may_not_be_written) {
     const support::temp_folder folder;
     const auto open = folder.file("open"), closed = folder.file("closed");
@@ -148,14 +127,20 @@ TEST(sqlite_refusal, places_that_may_not_be_written) {
     std::filesystem::permissions(open + "/locks.db", std::filesystem::perms(0444));
     for (const auto& each : {open, closed})
         std::filesystem::permissions(each, std::filesystem::perms(0555));
-    EXPECT_EQ(
-        in_a_child([&] {
-            if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return -2;
-            return (says(use_of(closed + "/locks.db"), errc::refused, closed) ? 1 : 0) +
-                   (says(use_of(closed + "/a/locks.db"), errc::refused, "cannot be made") ? 2 : 0) +
-                   (says(use_of(open + "/locks.db"), errc::refused, open) ? 4 : 0);
-        }),
-        7);
+    EXPECT_EQ(in_a_child([&] {
+                  if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return -2;
+                  return (says(use_of(closed + "/locks.db"), errc::refused, closed) ? 1 : 0) +
+                         (says(failure_of([&] {
+                                   client one(pawl::sqlite::at(
+                                       {.path = closed + "/a/locks.db", .make_folder = true}));
+                                   one.take("it");
+                               }),
+                               errc::refused, "cannot be made")
+                              ? 2
+                              : 0) +
+                         (says(use_of(open + "/locks.db"), errc::refused, open) ? 4 : 0);
+              }),
+              7);
     for (const auto& each : {open, closed})
         std::filesystem::permissions(each, std::filesystem::perms(0755));
 }

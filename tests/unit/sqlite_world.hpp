@@ -6,7 +6,11 @@
 
 #include <pawl/sqlite.hpp>
 
+#include <gtest/gtest.h>
 #include <sqlite3.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <optional>
 #include <stdexcept>
@@ -67,6 +71,37 @@ std::optional<pawl::error> failure_of(Call call) {
         return failed;
     }
     return std::nullopt;
+}
+
+// One sentence that names the file and what to do, of that kind.
+inline testing::AssertionResult says(const std::optional<pawl::error>& failed, pawl::errc kind,
+                                     const std::string& part) {
+    if (!failed) return testing::AssertionFailure() << "no error";
+    const std::string sentence = failed->what();
+    if (failed->reason() != kind)
+        return testing::AssertionFailure()
+               << pawl::make_error_code(failed->reason()).message() << ": " << sentence;
+    if (sentence.find(part) == std::string::npos || sentence.back() != '.' ||
+        sentence.find('\n') != std::string::npos)
+        return testing::AssertionFailure() << sentence;
+    return testing::AssertionSuccess();
+}
+
+inline std::optional<pawl::error> use_of(const std::string& path) {
+    return failure_of([&] {
+        client one(pawl::sqlite::at({.path = path}));
+        one.release(one.take("it"));
+    });
+}
+
+// In a process of its own, as it gives up rights that it cannot get back.
+template <class Body>
+int in_a_child(Body body) {
+    const auto child = ::fork();
+    if (child == 0) ::_exit(body());
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 }  // namespace backend_tests

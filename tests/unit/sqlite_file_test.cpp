@@ -1,0 +1,248 @@
+// What others may do to the file itself: give it a second name, take its log away, read it.
+#include "sqlite/file_identity.hpp"
+#include "sqlite_world.hpp"
+#include "support/eventually.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+namespace backend_tests {
+namespace {
+
+namespace fs = std::filesystem;
+using pawl::errc;
+using pawl::loss_reason;
+using support::eventually;
+
+// ctest counts a test that prints this as skipped.
+void not_run(const std::string& why) { std::cout << "NOT RUN: " << why << std::endl; }
+
+TEST(sqlite_names, a_file_with_a_hard_link_is_refused_under_both) {
+    const sqlite_world world;
+    EXPECT_FALSE(use_of(world.path()));
+    fs::create_hard_link(world.path(), world.folder().file("other.db"));
+    for (const auto& path : {world.path(), world.folder().file("other.db")})
+        EXPECT_TRUE(says(use_of(path), errc::refused, "hard links")) << path;
+    fs::remove(world.folder().file("other.db"));
+    EXPECT_FALSE(use_of(world.path()));
+}
+
+// A holds it; the link is made; B asks under the other name. B must not get it, and A is told that
+// the file is not safe any more.
+TEST(sqlite_names, a_link_that_is_made_under_a_holder_is_noticed) {
+    const sqlite_world world;
+    client holder(world.service());
+    const auto lock = holder.take("it");
+    fs::create_hard_link(world.path(), world.folder().file("other.db"));
+    EXPECT_TRUE(says(use_of(world.folder().file("other.db")), errc::refused, "hard links"));
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::unknown);
+    EXPECT_TRUE(says(failure_of([&] { holder.take("more"); }), errc::refused, "hard links"));
+    fs::remove(world.folder().file("other.db"));
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::extended);
+}
+
+// One file under two names by way of a symbolic link is one file: SQLite follows it.
+TEST(sqlite_names, a_symbolic_link_is_the_same_file) {
+    const sqlite_world world;
+    client one(world.service());
+    const auto lock = one.take("it");
+    const auto link = world.folder().file("link.db");
+    fs::create_symlink(world.path(), link);
+    client other(pawl::sqlite::at({.path = link}));
+    EXPECT_EQ(other.inspect("it").held_by.value().token, lock.grant.token);
+    EXPECT_FALSE(fs::exists(link + "-wal"));
+    // It leads elsewhere from now on.
+    const auto theirs = other.take("theirs");
+    fs::remove(link);
+    fs::create_symlink(world.folder().file("second.db"), link);
+    std::ofstream(world.folder().file("second.db")).flush();
+    EXPECT_EQ(other.renew(theirs, 60s).result, pawl::renewal::outcome::refused);
+    EXPECT_TRUE(
+        eventually([&] { return other.was_told_of(theirs.claim.owner, loss_reason::taken_over); }));
+}
+
+TEST(sqlite_names, dots_behind_a_symbolic_link_lead_where_the_kernel_says) {
+    const sqlite_world world;
+    fs::create_directories(world.folder().file("a/b"));
+    fs::create_directory_symlink(world.folder().file("a/b"), world.folder().file("link"));
+    EXPECT_FALSE(use_of(world.folder().file("link/../locks.db")));
+    EXPECT_TRUE(fs::exists(world.folder().file("a/locks.db")));
+}
+
+// As `docker -v host.db:/data/locks.db` does. 1: no such namespace here; 2 and up: what went wrong.
+int use_of_a_mounted_file(const sqlite_world& world) {
+    const auto folder = world.folder().file("inside");
+    const auto inside = folder + "/locks.db";
+    const bool root = ::geteuid() == 0;
+    if (::unshare(root ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) != 0 ||
+        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+        return 1;
+    if (::mount(world.path().c_str(), inside.c_str(), nullptr, MS_BIND, nullptr) != 0) return 1;
+    if (!says(use_of(inside), errc::refused, "mount the folder")) return 2;
+    std::ifstream mounts("/proc/self/mountinfo");
+    if (!pawl::sqlite::is_mount_point(mounts, fs::canonical(inside).string())) return 3;
+    if (::umount(inside.c_str()) != 0) return 4;
+    // Under a holder.
+    client holder(pawl::sqlite::at({.path = inside}));
+    const auto lock = holder.take("it");
+    if (::mount(inside.c_str(), inside.c_str(), nullptr, MS_BIND, nullptr) != 0) return 5;
+    if (!says(failure_of([&] { holder.take("more"); }), errc::refused, "mount the folder"))
+        return 6;
+    if (holder.renew(lock, 60s).result != pawl::renewal::outcome::unknown) return 7;
+    return 0;
+}
+
+TEST(sqlite_names, a_file_that_is_mounted_without_its_folder_is_refused) {
+    const sqlite_world world;
+    EXPECT_FALSE(use_of(world.path()));
+    fs::create_directory(world.folder().file("inside"));
+    std::ofstream(world.folder().file("inside/locks.db")).flush();
+    const int result = in_a_child([&] { return use_of_a_mounted_file(world); });
+    if (result == 1) return not_run("this user may not mount anything, not even in a namespace");
+    EXPECT_EQ(result, 0);
+}
+
+TEST(sqlite_names, the_kernels_list_of_mounts_is_understood) {
+    std::istringstream mounts(
+        "36 35 98:0 / / rw,noatime master:1 - ext4 /dev/root rw\n"
+        "40 36 0:5 /host.db /data/my\\040locks.db rw - ext4 /dev/root rw\n");
+    const auto text = mounts.str();
+    const auto mounted = [&](const std::string& path) {
+        std::istringstream again(text);
+        return pawl::sqlite::is_mount_point(again, path);
+    };
+    EXPECT_TRUE(mounted("/"));
+    EXPECT_TRUE(mounted("/data/my locks.db"));
+    EXPECT_FALSE(mounted("/data/my"));
+    EXPECT_FALSE(mounted("/data"));
+    EXPECT_FALSE(mounted("/host.db"));
+}
+
+class sqlite_replaced : public testing::TestWithParam<const char*> {};
+
+// A holds it; the file goes; B works on what is at the path now. A writes where nobody reads, so
+// its hold is over, and it is told so at its next transaction.
+TEST_P(sqlite_replaced, the_holder_is_told) {
+    const sqlite_world world;
+    client holder(world.service());
+    const auto lock = holder.take("it");
+    fs::remove(world.path() + GetParam());
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::refused);
+    EXPECT_TRUE(
+        eventually([&] { return holder.was_told_of(lock.claim.owner, loss_reason::taken_over); }));
+    const auto again = holder.acquire(ask("another"));
+    ASSERT_TRUE(again);
+    EXPECT_EQ(holder.renew(*again, 60s).result, pawl::renewal::outcome::extended);
+}
+
+TEST_P(sqlite_replaced, by_another_file_too) {
+    const sqlite_world world;
+    client holder(world.service());
+    const auto lock = holder.take("it");
+    const auto path = world.path() + GetParam();
+    std::ofstream(path + ".new").flush();
+    fs::rename(path + ".new", path);
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::refused);
+    EXPECT_TRUE(
+        eventually([&] { return holder.was_told_of(lock.claim.owner, loss_reason::taken_over); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(each, sqlite_replaced, testing::Values("", "-wal", "-shm"));
+
+// Its own row in the new file proves nothing: others may have held the lock in between.
+TEST(sqlite_replaced_file, a_hold_does_not_go_on_in_an_older_copy) {
+    const sqlite_world world;
+    client holder(world.service());
+    const auto lock = holder.take("it", 1h);
+    stranger(world.path()).run("VACUUM INTO '" + world.path() + ".old'");
+    for (const auto* suffix : {"-wal", "-shm"})
+        fs::remove(world.path() + suffix);
+    fs::rename(world.path() + ".old", world.path());
+    EXPECT_EQ(holder.renew(lock, 1h).result, pawl::renewal::outcome::refused);
+    EXPECT_TRUE(holder.inspect("it").held_by) << "the row keeps others out until its lease ends";
+}
+
+TEST(sqlite_rights, new_files_are_for_their_owner_alone) {
+    const sqlite_world world;
+    const auto before = ::umask(0);
+    client one(world.service());
+    one.take("it");
+    ::umask(before);
+    for (const auto* suffix : {"", "-wal", "-shm"})
+        EXPECT_EQ(fs::status(world.path() + suffix).permissions(),
+                  fs::perms::owner_read | fs::perms::owner_write)
+            << suffix;
+}
+
+// What a file has already is the choice of whoever made it; the log and its index follow.
+TEST(sqlite_rights, of_a_file_that_a_group_shares_are_kept) {
+    const sqlite_world world;
+    std::ofstream(world.path()).flush();
+    fs::permissions(world.path(), fs::perms(0660));
+    client one(world.service());
+    one.take("it");
+    for (const auto* suffix : {"", "-wal", "-shm"})
+        EXPECT_EQ(fs::status(world.path() + suffix).permissions(), fs::perms(0660)) << suffix;
+}
+
+// A read lock on the index of the log stops all writers, and needs no more than the right to read.
+int stop_all_writers(const std::string& path) {
+    if (::setresgid(65534, 65534, 65534) != 0 || ::setresuid(65534, 65534, 65534) != 0) return 1;
+    const int index = ::open((path + "-shm").c_str(), O_RDONLY | O_CLOEXEC);
+    if (index < 0) return errno == EACCES ? 0 : 2;
+    struct flock all {};
+    all.l_type = F_RDLCK;
+    all.l_whence = SEEK_SET;
+    all.l_start = 120;
+    all.l_len = 8;
+    return ::fcntl(index, F_SETLK, &all) == 0 ? 3 : 4;
+}
+
+TEST(sqlite_rights, another_user_cannot_stop_the_writers) {
+    if (::geteuid() != 0) return not_run("only root can play a second user");
+    const sqlite_world world;
+    fs::permissions(world.folder().path(), fs::perms(0755));
+    client one(world.service());
+    one.take("it");
+    EXPECT_EQ(in_a_child([&] { return stop_all_writers(world.path()); }), 0);
+    // The attack itself, so that the test shows what the rights are for.
+    fs::permissions(world.path() + "-shm", fs::perms(0644));
+    EXPECT_EQ(in_a_child([&] { return stop_all_writers(world.path()); }), 3);
+}
+
+TEST(sqlite_rights, wider_ones_are_warned_of) {
+    const sqlite_world world;
+    client one(world.service());
+    one.take("it");
+    const auto grade = [&] {
+        for (const auto& each : one.examine().findings)
+            if (each.topic == "rights") return each.how;
+        return pawl::finding::grade::bad;
+    };
+    using enum pawl::finding::grade;
+    EXPECT_EQ(grade(), good);
+    fs::permissions(world.path(), fs::perms(0644));
+    EXPECT_EQ(grade(), good) << "nobody else gets into the folder";
+    fs::permissions(world.folder().path(), fs::perms(0755));
+    EXPECT_EQ(grade(), warning);
+    fs::permissions(world.path(), fs::perms(0640));
+    EXPECT_EQ(grade(), warning);
+    fs::permissions(world.path(), fs::perms(0600));
+    EXPECT_EQ(grade(), good);
+    fs::permissions(world.folder().path(), fs::perms(0777));
+    EXPECT_EQ(grade(), warning);
+}
+
+}  // namespace
+}  // namespace backend_tests
