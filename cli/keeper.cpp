@@ -292,7 +292,10 @@ int keeper::live(const service& where) {
                            ? std::filesystem::path(options_.command.front()).filename().string()
                            : options_.label;
     settings.pid = ::getppid();  // the process that the shell knows
-    if (options_.verbose) settings.log = [](std::string_view line) { say(line); };
+    // A wait for a service that is away must be seen: the URL may be mistyped.
+    settings.log = [verbose = options_.verbose](std::string_view line) {
+        if (verbose || line.starts_with("Waiting for the service: ")) say(line);
+    };
     std::optional<blocking::client> locks;
     try {
         locks.emplace(where, settings);

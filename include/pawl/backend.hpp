@@ -149,7 +149,9 @@ public:
 
     // Takes `what`, queueing until `give_up_at`; one attempt when that is not in the future. Empty:
     // it is still somebody else's. If it throws or is cancelled, nothing of ours stays behind that
-    // the service can still be told to drop, and a grant that arrives late is given back.
+    // the service can still be told to drop, and a grant that arrives late is given back. Where it
+    // throws errc::unreachable or errc::unavailable, the core asks again under another owner, after
+    // a pause, until `give_up_at`.
     virtual boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                                  time_point give_up_at) = 0;
 
@@ -193,6 +195,10 @@ public:
     // Waits until nothing that was begun (undoing, giving back) is left to do. Then no calls
     // follow.
     virtual boost::asio::awaitable<void> close() = 0;
+
+    // Why the service cannot be reached now, for people; empty while it can. The last sentence of a
+    // wait has it.
+    [[nodiscard]] virtual std::string absence() const { return {}; }
 
     // Its count-down latches; null where it has none.
     [[nodiscard]] virtual latches* counted() noexcept { return nullptr; }

@@ -14,8 +14,9 @@ inline constexpr duration forever = duration::max();
 struct lock_options {
     // The lease: a holder that dies frees the lock after this long. 10 ms to 24 h.
     duration ttl = std::chrono::seconds(30);
-    // How long `acquire` may wait; 0 asks once; `try_acquire` ignores it. A service that is silent
-    // at the end may take its reply timeout longer.
+    // How long `acquire` may wait, for the lock and for a service that is away; 0 asks once;
+    // `try_acquire` ignores it. A service that is silent at the end may take its reply timeout
+    // longer. Where the service is away at the end, the error is errc::unreachable.
     duration wait = forever;
     // The longest total hold; renewal stops so that the lease ends then. `forever`: no limit.
     duration max_hold = forever;

@@ -42,10 +42,31 @@ engine::ptr engine::make(const asio::any_io_executor& on, const service& where,
     return one;
 }
 
-error timed_out(const std::string& name) {
+error engine::not_in_time(const std::string& name) const {
+    const auto why = backend_->absence();
+    if (!why.empty())
+        return {errc::unreachable, "The lock '" + name +
+                                       "' was not acquired in time, and the service is away: " +
+                                       why + "; check that it runs there and the URL is right."};
     return {errc::timed_out, "The lock '" + name +
                                  "' was not free in time; wait longer, or see who has it with "
                                  "`pawl status`."};
+}
+
+// Each attempt is another owner: what the service still has of an earlier one is not this one's.
+asio::awaitable<std::optional<grant>> engine::ask_backend(claim& what, const lock_options& options,
+                                                          time_point give_up_at) {
+    auto away = absence_until(give_up_at);
+    for (;;) {
+        std::optional<error> trouble;
+        try {
+            co_return co_await backend_->acquire(what, give_up_at);
+        } catch (const error& e) {
+            trouble = e;
+        }
+        co_await away.ride_out(*trouble);
+        what = claim_of(what.name, options);
+    }
 }
 
 asio::awaitable<taken> engine::acquire(std::string name, lock_options options, bool once) {
@@ -55,21 +76,21 @@ asio::awaitable<taken> engine::acquire(std::string name, lock_options options, b
     refuse_closed();
     const auto began = time().now();
     const auto give_up_at = once ? began : plus(began, options.wait);
-    const auto what = claim_of(name, options);
+    auto what = claim_of(name, options);
     std::optional<grant> given;
     // Who may hold it beside others, or must not go before others, stands in line at the service.
     const bool alone = once || options.fair || options.mode != lock_mode::exclusive;
     if (alone) {
-        given = co_await backend_->acquire(what, give_up_at);
+        given = co_await ask_backend(what, options, give_up_at);
         if (!given && once) co_return taken{};
     } else {
         waiting_room::place mine(room_, name);
         bool first = mine.is_first();
         if (!first) first = co_await mine.until_first(give_up_at);
-        if (first) given = co_await backend_->acquire(what, give_up_at);
+        if (first) given = co_await ask_backend(what, options, give_up_at);
     }
-    if (!given) throw timed_out(name);
-    hold got{what, std::move(*given)};
+    if (!given) throw not_in_time(name);
+    hold got{std::move(what), std::move(*given)};
     co_return keep(std::move(got), options.max_hold);
 }
 

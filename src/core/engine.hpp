@@ -1,6 +1,7 @@
 // What stands behind a client, in both faces: one strand, one backend, and the life of every hold.
 #pragma once
 
+#include "absence.hpp"
 #include "lease_keeper.hpp"
 #include "waiting_room.hpp"
 
@@ -19,8 +20,6 @@
 #include <set>
 
 namespace pawl::core {
-
-[[nodiscard]] error timed_out(const std::string& name);
 
 // Members marked "strand" run on it; the others may be called from any thread.
 class engine : public std::enable_shared_from_this<engine>, private loss_listener {
@@ -50,6 +49,13 @@ public:
     // already. An empty result: somebody else's, or not held so.
     boost::asio::awaitable<taken> acquire_as(std::string name, std::string value,
                                              lock_options options, bool adopting);
+
+    // Strand. Why a wait ended in vain: somebody else had the lock, or the service is away.
+    [[nodiscard]] error not_in_time(const std::string& name) const;
+    // Strand. For a wait until then.
+    [[nodiscard]] absence absence_until(time_point give_up_at) {
+        return {time(), strand_, options_.log, give_up_at};
+    }
 
     // Strand. For people and tools.
     boost::asio::awaitable<lock_info> inspect(std::string name);
@@ -101,6 +107,9 @@ private:
     engine(const boost::asio::any_io_executor& on, client_options options, bool serial);
 
     void refuse_closed() const;
+    boost::asio::awaitable<std::optional<grant>> ask_backend(claim& what,
+                                                             const lock_options& options,
+                                                             time_point give_up_at);
     claim claim_of(std::string name, const lock_options& options) const;
     taken keep(hold got, duration max_hold);
     template <class Handler, class... Answers>

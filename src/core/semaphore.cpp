@@ -17,8 +17,7 @@ asio::awaitable<taken> say(engine::ptr home, std::shared_ptr<permit_count> count
         mine = co_await home->acquire(name, options, true);
         count->said = true;
     } catch (const error& e) {
-        const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
-        if (!passing || home->time().now() >= give_up_at) throw;
+        if (!may_pass(e) || home->time().now() >= give_up_at) throw;
     }
     co_return mine;
 }

@@ -33,17 +33,27 @@ asio::awaitable<taken> poll(engine::ptr home, std::shared_ptr<owner> who, std::s
     alarm pause(home->time(), home->strand());
     const request once{.options = how.options, .once = polling{}};
     duration longest = retry.interval;
+    auto away = home->absence_until(how.once ? time_point::min() : give_up_at);
     for (std::uint32_t tried = 1;; ++tried) {
         taken one;
-        if (how.value)
-            one = co_await home->acquire_as(name, *how.value, how.options, how.adopting);
-        else if (who)
-            one = co_await take_as(home, who, name, once);
-        else
-            one = co_await home->acquire(name, how.options, true);
+        std::optional<error> trouble;
+        try {
+            if (how.value)
+                one = co_await home->acquire_as(name, *how.value, how.options, how.adopting);
+            else if (who)
+                one = co_await take_as(home, who, name, once);
+            else
+                one = co_await home->acquire(name, how.options, true);
+        } catch (const error& e) {
+            trouble = e;
+        }
+        if (trouble) {
+            co_await away.ride_out(*trouble);
+            continue;
+        }
         if (one.what || (how.once && tried >= retry.tries)) co_return one;
         const auto now = home->time().now();
-        if (now >= give_up_at) throw timed_out(name);
+        if (now >= give_up_at) throw home->not_in_time(name);
         const auto chosen = random_between(home->time(), longest / 2, longest);
         co_await pause.wait_until(std::min(give_up_at, plus(now, chosen)));
         const auto grown = static_cast<double>(longest.count()) * retry.growth;
@@ -63,7 +73,7 @@ asio::awaitable<taken> take_as(engine::ptr home, std::shared_ptr<owner> who, std
     if (!mine.is_first()) {
         if (how.once) co_return taken{};
         const bool first = co_await mine.until_first(plus(began, how.options.wait));
-        if (!first) throw timed_out(name);
+        if (!first) throw home->not_in_time(name);
     }
     auto again = who->enter_again(name, how.options);
     if (again.what) co_return again;
@@ -126,8 +136,7 @@ asio::awaitable<std::vector<taken>> take_at_once(engine::ptr home,
     try {
         mine = co_await home->acquire_several(names, how.options, give_up_at);
     } catch (const error& e) {
-        const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
-        if (!passing || home->time().now() >= give_up_at) throw;
+        if (!may_pass(e) || home->time().now() >= give_up_at) throw;
     }
     co_return mine;
 }

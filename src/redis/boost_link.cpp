@@ -26,6 +26,7 @@ public:
     void unsubscribe(const std::string& channel) noexcept override { wire_->unsubscribe(channel); }
     const session& current() const noexcept override { return wire_->current(); }
     bool connected() const noexcept override { return wire_->connected(); }
+    std::string absence() const override { return wire_->absence(); }
     asio::awaitable<void> close(time_point give_up_at) override { return wire_->close(give_up_at); }
 
 private:

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace asio = boost::asio;
@@ -24,13 +25,11 @@ namespace pawl::redis {
 namespace {
 
 constexpr std::size_t read_at_least = 4096;
-constexpr std::size_t read_at_most = 64 << 20;
+// An idle connection keeps no more.
+constexpr std::size_t keep_at_most = 64 << 10;
 
-// A string's head without a number, at which Boost.Redis' parser would end the program.
-bool lacks_length(std::string_view head) {
-    return head.size() > 1 && std::string_view("$=!").find(head[0]) != std::string_view::npos &&
-           head[1] == '\r';
-}
+// What a TLS port says to who speaks without: a record of type 21.
+bool is_tls_alert(std::string_view answer) noexcept { return answer.starts_with("\x15\x03"); }
 
 }  // namespace
 
@@ -90,11 +89,23 @@ asio::awaitable<error_code> connection::open() {
     ::fcntl(socket_.native_handle(), F_SETFD, FD_CLOEXEC);
     socket_.non_blocking(true, ignored);
     if (tls_) {
+        shakes_hands_ = true;
         auto token = asio::redirect_error(asio::deferred, ec);
         co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, token);
     }
     opened_ = !ec;
+    if (opened_) shakes_hands_ = false;
     co_return ec;
+}
+
+std::optional<error> connection::explain_end(const error_code& why,
+                                             const std::string& about) const {
+    if (met_tls_)
+        return error(errc::protocol, about +
+                                         ": this port speaks TLS; write rediss:// in place of "
+                                         "redis://.");
+    if (!tls_) return std::nullopt;
+    return explain_tls(why, tls_->stream.native_handle(), where_, about);
 }
 
 void connection::close() noexcept {
@@ -113,11 +124,16 @@ void connection::send(pending& one, std::string text, unsigned replies) {
 void connection::send_subscription(pending& one, std::string text) {
     one.on_ = this;
     one.number_ = first_ + asked_.size();
-    put({&one, 1, true}, std::move(text));
+    put_subscription(&one, std::move(text));
 }
 
 void connection::tell_subscription(std::string text) {
-    if (!closed_) put({nullptr, 1, true}, std::move(text));
+    if (!closed_) put_subscription(nullptr, std::move(text));
+}
+
+void connection::put_subscription(pending* by, std::string text) {
+    append_command(text, std::array<std::string_view, 1>{"PING"});
+    put({by, 1, true}, std::move(text));
 }
 
 void connection::put(asked one, std::string text) {
@@ -183,6 +199,7 @@ asio::awaitable<error_code> connection::read(std::function<void(const reply&)> p
             got = co_await socket_.async_read_some(free, token);
         if (ec) co_return write_failed_ ? write_failed_ : ec;
         end_ += got;
+        met_tls_ = !tls_ && is_tls_alert({read_.data() + begin_, end_ - begin_});
         ec = parse(pushed);
         if (!ec && closed_) ec = asio::error::operation_aborted;
         if (ec) co_return ec;
@@ -190,32 +207,51 @@ asio::awaitable<error_code> connection::read(std::function<void(const reply&)> p
 }
 
 void connection::make_room() {
+    if (begin_ == end_ && read_.size() > keep_at_most) {
+        read_.resize(keep_at_most);
+        read_.shrink_to_fit();
+        begin_ = end_ = 0;
+    }
     if (read_.size() - end_ >= read_at_least) return;
     std::memmove(read_.data(), read_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
-    if (read_.size() - end_ < read_at_least) read_.resize(std::min(read_.size() * 2, read_at_most));
+    // One message that is not whole is all that is left now, and it is checked.
+    const auto most = checker_.limits().bytes + line_limit + read_at_least;
+    if (read_.size() - end_ < read_at_least) read_.resize(std::min(read_.size() * 2, most));
+}
+
+// The next node of the message; without `more`, the rest of it has to be read first.
+error_code connection::parse_node(std::string_view message, bool& more) {
+    const auto at = parser_.get_consumed();
+    error_code ec;
+    if (!in_body_) ec = checker_.check_head(message.substr(at), at);
+    if (ec) return ec;
+    const auto node = parser_.consume(message, ec);
+    if (ec) return ec;
+    in_body_ = !node && (in_body_ || parser_.get_consumed() > at);
+    more = node.has_value();
+    if (more) builder_.add(*node);
+    return {};
 }
 
 error_code connection::parse(const std::function<void(const reply&)>& pushed) {
     while (begin_ < end_) {
         const std::string_view message(read_.data() + begin_, end_ - begin_);
-        while (!parser_.done()) {
-            error_code ec;
-            const auto at = parser_.get_consumed();
-            if (!in_body_ && lacks_length(message.substr(at))) return bredis::error::not_a_number;
-            const auto node = parser_.consume(message, ec);
+        bool more = true;
+        while (more && !parser_.done()) {
+            const auto ec = parse_node(message, more);
             if (ec) return ec;
-            in_body_ = !node && (in_body_ || parser_.get_consumed() > at);
-            if (!node) return {};
-            builder_.add(*node);
         }
+        if (!more) return {};
         begin_ += parser_.get_consumed();
         parser_.reset();
+        checker_.next_message();
         auto whole = builder_.take();
-        if (message.front() == '>' && !answers_front(whole))
+        // Attributes say something about the reply behind them, which nobody asked to know.
+        if (message.front() == '>')
             pushed(whole);
-        else
+        else if (message.front() != '|')
             deliver(std::move(whole));
         if (closed_) return {};
     }
@@ -223,18 +259,12 @@ error_code connection::parse(const std::function<void(const reply&)>& pushed) {
     return {};
 }
 
-// The server confirms subscriptions in the order in which it answers everything else.
-bool connection::answers_front(const reply& push) const {
-    if (asked_.empty() || !asked_.front().by_push || push.items.empty()) return false;
-    const auto& what = push.items.front().text;
-    return what == "subscribe" || what == "unsubscribe" || what == "ssubscribe" ||
-           what == "sunsubscribe";
-}
-
 void connection::deliver(reply message) {
     if (asked_.empty()) return;  // what nobody asked for: the connection is about to end
     auto& front = asked_.front();
     auto* by = front.by;
+    if (std::exchange(front.until_pong, false) && message.what == reply::kind::error)
+        front.replies = 2;  // this, and the PING's
     const bool last = --front.replies == 0;
     if (last) {
         asked_.pop_front();

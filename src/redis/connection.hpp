@@ -4,6 +4,7 @@
 
 #include "pending.hpp"
 #include "reply_builder.hpp"
+#include "reply_limits.hpp"
 
 #include <pawl/redis.hpp>
 
@@ -17,6 +18,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,11 @@ public:
     // Resolves the host, connects, and shakes hands where there is TLS.
     boost::asio::awaitable<boost::system::error_code> open();
     [[nodiscard]] bool opened() const noexcept { return opened_; }
+    // Something listens there, and has not answered the TLS handshake yet.
+    [[nodiscard]] bool shakes_hands() const noexcept { return shakes_hands_; }
+    // What the end of it says about TLS, where it does; `about` names the server.
+    [[nodiscard]] std::optional<error> explain_end(const boost::system::error_code& why,
+                                                   const std::string& about) const;
     // Completes who waits, in order, and gives pushes to `pushed`; says why it ended.
     boost::asio::awaitable<boost::system::error_code> read(
         std::function<void(const reply&)> pushed);
@@ -41,10 +48,14 @@ public:
     void close() noexcept;
     [[nodiscard]] bool closed() const noexcept { return closed_; }
 
+    // The handshake is over: larger replies may be asked for.
+    void allow_large_replies() noexcept { checker_.set_limits(session_limits); }
+
     // `text` is commands that are answered by `replies` replies. An idle connection sends at once;
     // a busy one gathers what is asked for in one turn of the loop.
     void send(pending& one, std::string text, unsigned replies = 1);
-    // (UN)SUBSCRIBE of one channel, whose answer is a push where the server does not refuse it.
+    // (UN)SUBSCRIBE of one channel. Its confirmations are pushes, which may also come unasked, so
+    // that they answer nothing: a PING behind it does.
     void send_subscription(pending& one, std::string text);
     // The same, where nobody waits for the answer.
     void tell_subscription(std::string text);
@@ -66,18 +77,19 @@ private:
     struct asked {
         pending* by;
         unsigned replies;
-        bool by_push = false;  // its answer is a push, in the same order
+        bool until_pong = false;  // the server's error, where it refuses, comes before the PING's
     };
 
     boost::asio::awaitable<boost::system::error_code> reach();
     boost::asio::awaitable<boost::system::error_code> connect(
         boost::asio::generic::stream_protocol::endpoint to);
     void put(asked one, std::string text);
+    void put_subscription(pending* by, std::string text);
     void flush();
     void wrote(boost::system::error_code ec);
     void make_room();
+    [[nodiscard]] boost::system::error_code parse_node(std::string_view message, bool& more);
     boost::system::error_code parse(const std::function<void(const reply&)>& pushed);
-    [[nodiscard]] bool answers_front(const reply& push) const;
     void deliver(reply message);
     void cancel(std::uint64_t number);
     void forget(std::uint64_t number) noexcept;
@@ -88,7 +100,9 @@ private:
     socket socket_;
     std::unique_ptr<secured> tls_;
     bool opened_ = false;
+    bool shakes_hands_ = false;
     bool closed_ = false;
+    bool met_tls_ = false;  // a port that was to be without it answered so
 
     std::deque<asked> asked_;  // in the order of their replies
     std::uint64_t first_ = 0;  // the number of the front one
@@ -103,6 +117,7 @@ private:
     std::size_t end_ = 0;
     boost::redis::resp3::parser parser_;
     bool in_body_ = false;  // of a string whose head was read
+    reply_checker checker_{handshake_limits};
     reply_builder builder_;
 };
 

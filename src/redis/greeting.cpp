@@ -26,9 +26,27 @@ bool older(const std::string& version, std::pair<unsigned, unsigned> than) {
     return std::pair(major, minor) < than;
 }
 
+// Of a map: HELLO answers with one.
+std::string_view field_of(const reply& map, std::string_view name) {
+    for (std::size_t i = 0; i + 1 < map.items.size(); i += 2) {
+        if (map.items[i].text == name) return map.items[i + 1].text;
+    }
+    return {};
+}
+
 void add(commands& to, std::initializer_list<std::string_view> words) {
     append_command(to.text, {words.begin(), words.size()});
     ++to.replies;
+}
+
+// Where HELLO is not known, none of RESP3 is: an old server, or a proxy before a new one.
+error explain_hello(std::string_view words, const std::string& about) {
+    const auto why = explain(words, about);
+    if (why.reason() != errc::unsupported && why.reason() != errc::protocol) return why;
+    return {errc::unsupported,
+            about + ": the server says \"" + std::string(words.substr(0, 200)) +
+                "\" to HELLO 3; Pawl speaks RESP3, so give Redis 6.2 or later, or Valkey, without "
+                "a proxy that speaks RESP2 only, and with HELLO neither renamed nor disabled."};
 }
 
 }  // namespace
@@ -77,12 +95,18 @@ session read_greeting(const std::string& about, const std::vector<reply>& answer
         // A server without a password refuses one: say which of the two is wrong.
         if (answers[0].text.find("without any password configured") != std::string::npos)
             throw error(errc::refused, about + " has no password; leave it out of the URL.");
-        throw explain(answers[0].text, about);
+        throw explain_hello(answers[0].text, about);
     }
+    // Before the other answers: a Sentinel refuses SELECT and TIME.
+    const auto mode = field_of(answers[0], "mode");
+    if (mode == "sentinel")
+        throw error(errc::unsupported,
+                    about + " is a Sentinel; give the URL of the server itself.");
     for (const auto at : {1u, 3u}) {
         if (answers[at].what == reply::kind::error) throw explain(answers[at].text, about);
     }
     session met;
+    met.cluster = mode == "cluster";
     // A user without the right to INFO can still lock.
     const auto& info = answers[2].text;
     if (answers[2].what == reply::kind::string) {
@@ -91,11 +115,9 @@ session read_greeting(const std::string& about, const std::vector<reply>& answer
         met.server = field("server_name").empty() ? "redis" : field("server_name");
         met.version =
             field("valkey_version").empty() ? field("redis_version") : field("valkey_version");
-        if (field("redis_mode") == "sentinel")
-            throw error(errc::unsupported,
-                        about + " is a Sentinel; give the URL of the server itself.");
         // As Redisson decides it, which asks whether the server knows PUBSUB SHARDNUMSUB.
-        met.sharded = field("redis_mode") == "cluster" && !older(field("redis_version"), {7, 0});
+        met.cluster = met.cluster || field("redis_mode") == "cluster";
+        met.sharded = met.cluster && !older(field("redis_version"), {7, 0});
         if (older(field("redis_version"), {6, 2}))
             throw error(errc::unsupported, about + " is Redis " + met.version +
                                                "; Pawl needs Redis 6.2 or later, or Valkey.");
@@ -106,15 +128,22 @@ session read_greeting(const std::string& about, const std::vector<reply>& answer
 }
 
 std::string describe_connect_error(const boost::system::error_code& why) {
+    if (why == bredis::error::exceeds_maximum_read_buffer_size)
+        return "it sent a larger reply than any that Pawl asks for, and the connection was ended";
+    if (speaks_another_protocol(why)) return "it sent what is no reply of Redis";
     return why ? why.message() : "the connection ended";
 }
 
 bool speaks_another_protocol(const boost::system::error_code& why) noexcept {
     using bredis::error;
-    static constexpr std::array odd{
-        error::invalid_data_type,      error::not_a_number, error::exceeeds_max_nested_depth,
-        error::unexpected_bool_value,  error::empty_field,  error::expects_resp3_simple_type,
-        error::expects_resp3_aggregate};
+    static constexpr std::array odd{error::invalid_data_type,
+                                    error::not_a_number,
+                                    error::exceeeds_max_nested_depth,
+                                    error::unexpected_bool_value,
+                                    error::empty_field,
+                                    error::expects_resp3_simple_type,
+                                    error::expects_resp3_aggregate,
+                                    error::exceeds_maximum_read_buffer_size};
     for (const auto one : odd) {
         if (why == one) return true;
     }

@@ -33,7 +33,7 @@ struct commands {
 
 // A line for people.
 [[nodiscard]] std::string describe_connect_error(const boost::system::error_code& why);
-// True for answers that no Redis gives.
+// True for answers that no Redis gives, or none that Pawl asked for.
 [[nodiscard]] bool speaks_another_protocol(const boost::system::error_code& why) noexcept;
 
 }  // namespace pawl::redis

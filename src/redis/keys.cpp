@@ -2,6 +2,8 @@
 
 #include <pawl/error.hpp>
 
+#include <vector>
+
 namespace pawl::redis {
 namespace {
 
@@ -54,6 +56,43 @@ bool has_hash_tag(std::string_view key) {
     return close != std::string_view::npos && close > open + 1;
 }
 
+constexpr unsigned slots = 16384;
+
+// CRC-16/XMODEM, as the server reckons a key without a hash tag.
+unsigned slot_of(std::string_view whole) {
+    unsigned crc = 0;
+    for (const char c : whole) {
+        crc ^= static_cast<unsigned>(static_cast<unsigned char>(c)) << 8;
+        for (int bit = 0; bit < 8; ++bit)
+            crc = (crc << 1) ^ ((crc & 0x8000) != 0 ? 0x1021 : 0);
+        crc &= 0xffff;
+    }
+    return crc % slots;
+}
+
+// The smallest number that is of that slot when it is written down.
+const std::vector<unsigned>& numbers_by_slot() {
+    static const std::vector<unsigned> numbers = [] {
+        std::vector<unsigned> found(slots, 0);
+        unsigned missing = slots;
+        for (unsigned n = 1; missing > 0; ++n) {
+            auto& at = found[slot_of(std::to_string(n))];
+            if (at == 0) --missing;
+            if (at == 0) at = n;
+        }
+        return found;
+    }();
+    return numbers;
+}
+
+// What stands beside a lock whose key is as the caller made it, in the same slot. A key without a
+// hash tag becomes one; where a brace in it would end the tag early, a number of its slot does.
+std::string beside(const std::string& space, const std::string& lock) {
+    if (has_hash_tag(lock)) return space + ":x:" + lock;
+    if (lock.find('}') == std::string::npos) return space + ":x:{" + lock + "}";
+    return space + ":y:{" + std::to_string(numbers_by_slot()[slot_of(lock)]) + "}" + lock;
+}
+
 }  // namespace
 
 std::string glob_escape(std::string_view text) {
@@ -96,10 +135,8 @@ keys key_scheme::of(std::string_view name) const {
     else
         append_escaped(lock, name);
     lock += after_;
-    // Ours stand beside a foreign key: the same slot, and never a name that a lock could have.
-    std::string beside;
-    if (plain_) beside = space_ + ":x:" + (has_hash_tag(lock) ? lock : "{" + lock + "}");
-    const auto& base = plain_ ? beside : lock;
+    // Never a name that a lock could have.
+    const auto base = plain_ ? beside(space_, lock) : lock;
     all.fence = joined(base, ":f");
     all.queue = joined(base, ":q");
     all.waiters = joined(base, ":w");
@@ -114,7 +151,8 @@ std::optional<std::string> key_scheme::name_of(std::string_view key) const {
         return std::nullopt;
     const auto name = key.substr(before_.size(), key.size() - before_.size() - after_.size());
     if (!plain_) return unescape(name);
-    return key.starts_with(space_ + ":x:") ? std::nullopt : std::optional<std::string>(name);
+    if (key.starts_with(space_ + ":x:") || key.starts_with(space_ + ":y:")) return std::nullopt;
+    return std::string(name);
 }
 
 std::string key_scheme::glob(std::string_view prefix) const {

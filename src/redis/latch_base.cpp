@@ -70,7 +70,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
         } catch (const connection_lost& e) {
             trouble = no_answer(name, e.what());
         } catch (const error& e) {
-            if (e.reason() != errc::unavailable) throw;
+            if (e.reason() != errc::unavailable && e.reason() != errc::unreachable) throw;
             trouble = e;
         }
         if (now() >= give_up_at) {

@@ -35,6 +35,7 @@ struct session {
     // A node of a cluster that keeps channels in slots: `subscribe` does so there with SSUBSCRIBE,
     // and who publishes must use SPUBLISH.
     bool sharded = false;
+    bool cluster = false;
 };
 
 class link {
@@ -74,6 +75,8 @@ public:
     // Of the connection that is up, or was last.
     [[nodiscard]] virtual const session& current() const noexcept = 0;
     [[nodiscard]] virtual bool connected() const noexcept = 0;
+    // Why the newest attempt at a connection failed; empty while there is one, or none was made.
+    [[nodiscard]] virtual std::string absence() const { return {}; }
 
     // Waits for what was sent, at most until `give_up_at`, then ends the connection for good.
     virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;

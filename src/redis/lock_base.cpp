@@ -94,7 +94,7 @@ asio::awaitable<void> lock_base::release_later_by(const saying& say, duration tt
         try {
             if (!link_->connected()) co_await connect(until);
             const auto answer = co_await say(until);
-            if (found(answer) != release_result::unknown || !changed_nothing(answer.text))
+            if (found(answer) != release_result::unknown || !may_be_said_later(answer.text))
                 co_return;
         } catch (const error&) {}
     }

@@ -30,6 +30,7 @@ inline constexpr duration least_silence = std::chrono::milliseconds(300);
 class lock_base : public backend, protected link::listener {
 public:
     boost::asio::awaitable<void> close() override;
+    std::string absence() const override { return link_->absence(); }
 
 protected:
     // `channel` as in link_factory.

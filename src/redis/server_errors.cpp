@@ -46,8 +46,10 @@ constexpr std::array rules{
     rule{"ERR max number of clients", errc::unavailable, true, "raise maxclients on the server"},
     rule{"ERR DB index", errc::bad_option, false, "choose a database that the server has"},
     rule{"ERR invalid DB index", errc::bad_option, false, "choose a database that the server has"},
-    rule{"ERR unknown command", errc::unsupported, false,
-         "Pawl needs Redis 6.2 or later, or Valkey"},
+    rule{
+        "ERR unknown command", errc::unsupported, false,
+        "Pawl needs Redis 6.2 or later, or Valkey, with that command neither renamed nor disabled, "
+        "and no proxy before it that knows fewer"},
     rule{"NOPROTO", errc::unsupported, false, "Pawl needs Redis 6.2 or later, or Valkey"},
 };
 
@@ -85,6 +87,14 @@ bool changed_nothing(std::string_view words) noexcept {
         "NOAUTH",     "DENIED",     "NOSCRIPT",    "ERR max number of clients"};
     words = plain(words);
     return std::ranges::any_of(codes, [words](auto code) { return words.starts_with(code); });
+}
+
+bool may_be_said_later(std::string_view words) noexcept {
+    static constexpr std::array<std::string_view, 3> rights{"NOPERM", "WRONGPASS",
+                                                            "ERR The user executing the script"};
+    words = plain(words);
+    return changed_nothing(words) ||
+           std::ranges::any_of(rights, [words](auto code) { return words.starts_with(code); });
 }
 
 error explain(std::string_view words, const std::string& about) {

@@ -17,6 +17,10 @@ namespace pawl::redis {
 // began, or at its first write.
 [[nodiscard]] bool changed_nothing(std::string_view server_words) noexcept;
 
+// True: what ends something may still be carried out later, when a replica is a master again, a
+// slot is back, or a right is.
+[[nodiscard]] bool may_be_said_later(std::string_view server_words) noexcept;
+
 // One sentence with the server's words and what to do; `about` is the lock's key or the server.
 [[nodiscard]] error explain(std::string_view server_words, const std::string& about);
 

@@ -32,6 +32,11 @@ void subscriptions::confirm(std::string_view channel) {
     if (found != channels_.end()) found->second.confirmed = true;
 }
 
+void subscriptions::forget(std::string_view channel) {
+    const auto found = channels_.find(channel);
+    if (found != channels_.end()) found->second.confirmed = false;
+}
+
 void subscriptions::forget_all() noexcept {
     for (auto& [channel, about] : channels_)
         about.confirmed = false;

@@ -18,6 +18,7 @@ public:
     // The server has confirmed it on the present connection.
     [[nodiscard]] bool heard(std::string_view channel) const;
     void confirm(std::string_view channel);
+    void forget(std::string_view channel);
     // Of the connection that ended nothing is left.
     void forget_all() noexcept;
 

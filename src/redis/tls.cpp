@@ -2,8 +2,13 @@
 
 #include <pawl/error.hpp>
 
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/system/system_error.hpp>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 namespace ssl = boost::asio::ssl;
 
@@ -43,6 +48,62 @@ ssl::context make_tls_context(const options& where) {
         made.set_verify_mode(ssl::verify_none);
     }
     return made;
+}
+
+namespace {
+
+error explain_certificate(SSL* stream, const options& where, const std::string& about) {
+    const auto why = SSL_get_verify_result(stream);
+    // Asio's check of the name leaves no reason.
+    if (why == X509_V_OK || why == X509_V_ERR_UNSPECIFIED || why == X509_V_ERR_HOSTNAME_MISMATCH)
+        return {errc::refused, about + ": the server's certificate is not for '" + where.host +
+                                   "'; write the host as the certificate names it."};
+    const std::string reason = X509_verify_cert_error_string(why);
+    switch (why) {
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        return {errc::refused,
+                about + ": the server's certificate is not trusted (" + reason + "); " +
+                    (where.tls.ca_file.empty()
+                         ? "name the CA that signed it, or a self-signed certificate itself, with "
+                           "?ca=FILE in the URL."
+                         : "'" + where.tls.ca_file +
+                               "' is not the certificate of the CA that signed it; give that one "
+                               "with ?ca=FILE in the URL.")};
+    default:
+        return {errc::refused, about + ": the server's certificate is not valid (" + reason +
+                                   "); renew it, or set the clock of this host."};
+    }
+}
+
+}  // namespace
+
+std::optional<error> explain_tls(const boost::system::error_code& why, SSL* stream,
+                                 const options& where, const std::string& about) {
+    if (why.category() != boost::asio::error::get_ssl_category()) return std::nullopt;
+    switch (ERR_GET_REASON(static_cast<unsigned long>(why.value()))) {
+    case SSL_R_CERTIFICATE_VERIFY_FAILED: return explain_certificate(stream, where, about);
+    case SSL_R_WRONG_VERSION_NUMBER:
+    case SSL_R_HTTP_REQUEST:
+    case SSL_R_PACKET_LENGTH_TOO_LONG:
+        return error(errc::protocol,
+                     about +
+                         ": this port does not speak TLS; write redis:// in place of "
+                         "rediss://, or give the server's TLS port.");
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
+        return error(errc::refused,
+                     about +
+                         ": the server wants another certificate of this client, or one at "
+                         "all; give it with ?cert=FILE&cert_key=FILE in the URL.");
+    default: return std::nullopt;
+    }
 }
 
 void prepare_tls(SSL* stream, const options& where) {

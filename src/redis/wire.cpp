@@ -23,6 +23,18 @@ namespace {
 
 // Who asks while nothing listens there is told after this long.
 constexpr auto refused_for = 1s;
+// The pauses between attempts at a connection, of which a part is random. A connection that lived
+// for as long as the longest of them begins anew with the shortest.
+constexpr auto shortest_pause = 20ms;
+constexpr auto longest_pause = 1s;
+
+std::string sentence_of(const std::exception_ptr& why) {
+    try {
+        std::rethrow_exception(why);
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+}
 
 }  // namespace
 
@@ -43,15 +55,14 @@ void wire::start() {
 
 asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
     const dropping at_end{self};
-    auto pause = duration(20ms);
+    auto pause = duration(shortest_pause);
     while (!closing_) {
         boost::system::error_code ended;
-        const auto began = time().now();
         try {
             const auto made = std::make_shared<connection>(where_, context_.strand);
             connection_ = made;
-            const auto before = session_.generation;
             hung_ = false;
+            refusal_ = nullptr;
             asio::co_spawn(context_.strand, limit_greeting(self, made), asio::detached);
             ended = co_await made->open();
             if (!ended) {
@@ -60,16 +71,14 @@ asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
                 ended = co_await made->read(std::move(pushed));
             }
             made->close();
-            // A server that takes connections and ends them soon must not be asked in a loop.
-            const bool lasted = session_.generation != before && time().now() - began >= 1s;
-            if (lasted) pause = 20ms;
+            if (ready_ && time().now() - ready_since_ >= longest_pause) pause = shortest_pause;
         } catch (const error&) {
             refusal_ = std::current_exception();
         }
         went_down(ended);
         if (closing_) break;
         const auto until = time().now() + core::random_between(time(), pause / 2, pause);
-        pause = std::min<duration>(pause * 2, 1s);
+        pause = std::min<duration>(pause * 2, longest_pause);
         co_await reconnect_.wait_until(until);
     }
     connection_.reset();
@@ -87,7 +96,13 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
         first.throw_failure(about_);
         first.earlier.push_back(std::move(first.answer));
         auto met = read_greeting(about_, first.earlier);
+        if (met.cluster && where_.layout == key_layout::native)
+            throw error(errc::unsupported,
+                        about_ +
+                            " is a node of a cluster, whose other nodes this layout does not "
+                            "know: locks would be lost; give a server that is in none.");
         met.generation = session_.generation + 1;
+        on->allow_large_replies();
         // A subscription has no reply, but its refusal has: it comes in place of the PING's.
         const auto join = subscribing(channel_, channels, met.sharded);
         pending second;
@@ -98,7 +113,8 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
         if (connection_ != on) co_return;
         session_ = std::move(met);
         ready_ = true;
-        refusal_ = nullptr;
+        ready_since_ = time().now();
+        last_refusal_ = nullptr;
         last_trouble_.clear();
         ++context_.count->connections;
         for (const auto& unwanted : heard_.greeted(channels))
@@ -122,28 +138,40 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
 void wire::went_down(const boost::system::error_code& why) {
     const bool was_ready = std::exchange(ready_, false);
     if (!refusal_ || was_ready) {
-        if (speaks_another_protocol(why))
-            refusal_ = std::make_exception_ptr(
-                error(errc::protocol,
-                      about_ + " does not speak the protocol of Redis; check host and port, and "
-                               "whether it needs TLS (rediss://)."));
-        last_trouble_ = trouble_of(why);
+        std::optional<error> end;
+        if (!was_ready && connection_) end = connection_->explain_end(why, about_);
+        if (end)
+            refusal_ = std::make_exception_ptr(*end);
+        else if (!was_ready && speaks_another_protocol(why))
+            refusal_ = std::make_exception_ptr(error(
+                errc::protocol,
+                about_ + " does not speak the protocol of Redis: " + describe_connect_error(why) +
+                    "; check host and port, and whether it needs TLS "
+                    "(rediss://)."));
+        last_trouble_ = end ? sentence_of(refusal_).substr(about_.size() + 2) : trouble_of(why);
         if (!closing_) log(last_trouble_);
     }
+    last_refusal_ = was_ready ? nullptr : refusal_;
     heard_.forget_all();
     if (connection_) connection_->fail_all(last_trouble_);
     greeted_.ring();
     const auto now = time().now();
     for (auto at = gates_.begin(); at != gates_.end();) {
         auto* waiting = *at++;
-        if (refusal_ && !was_ready)
-            waiting->refused = refusal_;
+        if (last_refusal_)
+            waiting->refused = last_refusal_;
         else if (closing_ || now - waiting->since >= refused_for)
             waiting->refused = std::make_exception_ptr(error(
                 errc::unreachable, about_ + " cannot be reached: " + last_trouble_ +
                                        "; check that the server runs there and the URL is right."));
         if (waiting->refused) waiting->opened.ring();
     }
+}
+
+std::string wire::absence() const {
+    if (ready_) return {};
+    if (last_refusal_) return sentence_of(last_refusal_);
+    return last_trouble_.empty() ? std::string() : about_ + ": " + last_trouble_;
 }
 
 // For people: what the connection died of, and what that often means.
@@ -153,7 +181,8 @@ std::string wire::trouble_of(const boost::system::error_code& why) const {
     if (hung_ && where_.tls.on && !reached)
         return "no TLS handshake within " + limit + " (a port without TLS wants redis://)";
     if (hung_) return "no answer within " + limit;
-    if (why == asio::error::eof && session_.generation == 0 && reached)
+    const bool cut = why == asio::error::eof || why == asio::error::connection_reset;
+    if (cut && session_.generation == 0 && reached && !where_.tls.on)
         return "it closed the connection without an answer (is it Redis? a TLS port wants "
                "rediss://)";
     return describe_connect_error(why);
@@ -185,6 +214,11 @@ void wire::on_push(const reply& message) {
     if ((what == "message" || what == "smessage") && words.size() == 3) {
         ++context_.count->pushes;
         listener_->on_message(words[1].text, words[2].text);
+    } else if (what == "sunsubscribe" && heard_.heard(words[1].text)) {
+        // The slot has moved to another node, and with it the channel: an empty message says that
+        // some may be missed.
+        heard_.forget(words[1].text);
+        listener_->on_message(words[1].text, "");
     } else if (what == "invalidate") {
         ++context_.count->pushes;
         // The null that FLUSHALL sends means every key.

@@ -38,6 +38,7 @@ public:
 
     [[nodiscard]] const session& current() const noexcept { return session_; }
     [[nodiscard]] bool connected() const noexcept { return ready_; }
+    [[nodiscard]] std::string absence() const;
 
 private:
     runtime& time() const noexcept { return *context_.time; }
@@ -87,8 +88,12 @@ private:
     bool running_ = false;
     bool ready_ = false;
     bool closing_ = false;
-    bool hung_ = false;           // the sweep ended this connection
-    std::exception_ptr refusal_;  // why the newest attempt failed, when another will not help
+    bool hung_ = false;  // the sweep ended this connection
+    time_point ready_since_{};
+    // What the server said to the present attempt, and to the newest one that has ended; null where
+    // it said nothing of the kind.
+    std::exception_ptr refusal_;
+    std::exception_ptr last_refusal_;
     std::string last_trouble_;
     std::list<gate*> gates_;
     subscriptions heard_;

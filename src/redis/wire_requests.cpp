@@ -38,12 +38,15 @@ asio::awaitable<void> wire::wait_ready(time_point give_up_at) {
     while (!ready_) {
         const bool rung = co_await mine.opened.wait_until(until);
         if (mine.refused) std::rethrow_exception(mine.refused);
-        if (!rung && !ready_)
-            throw error(errc::unreachable,
-                        about_ + " could not be reached within " +
-                            std::to_string(std::max<duration>(until - mine.since, 0s) / 1ms) +
-                            " ms" + (last_trouble_.empty() ? "" : ": " + last_trouble_) +
-                            "; check that the server runs there and the URL is right.");
+        if (rung || ready_) continue;
+        if (last_refusal_) std::rethrow_exception(last_refusal_);
+        if (last_trouble_.empty() && connection_ && connection_->shakes_hands())
+            last_trouble_ = "no TLS handshake so far (a port without TLS wants redis://)";
+        throw error(errc::unreachable,
+                    about_ + " could not be reached within " +
+                        std::to_string(std::max<duration>(until - mine.since, 0s) / 1ms) + " ms" +
+                        (last_trouble_.empty() ? "" : ": " + last_trouble_) +
+                        "; check that the server runs there and the URL is right.");
     }
 }
 
@@ -98,7 +101,8 @@ asio::awaitable<void> wire::subscribe(std::string channel, time_point give_up_at
         on->send_subscription(one, std::move(text));
         co_await one.async_answer();
         one.throw_failure(about_);
-        refuse_errors(one.answer, about_);
+        for (const auto& refusal : one.earlier)
+            refuse_errors(refusal, about_);
         if (ready_ && connection_ == on) heard_.confirm(channel);
     }
     mine.kept = true;

@@ -158,4 +158,74 @@ TEST_F(Tls, TrustsNobodyElse) {
     EXPECT_EQ(reason_at(server.url("?verify=no" + mine)), std::nullopt);
 }
 
+// What a person sees who took the wrong URL: one sentence that names the option or the scheme.
+class TlsSentences : public testing::Test {
+protected:
+    std::string file(const std::string& name) { return server.folder().file(name); }
+    // Fails at once, however long it may wait.
+    static void expect_sentence(const std::string& url, pawl::errc reason, const std::string& says,
+                                pawl::duration longest = pawl::forever) {
+        client locks(pawl::redis::at(url));
+        for (const auto wait : {pawl::duration(0s), longest}) {
+            try {
+                (void)locks.acquire("it", {.ttl = 2s, .wait = wait});
+                ADD_FAILURE() << url;
+            } catch (const pawl::error& e) {
+                EXPECT_EQ(e.reason(), reason) << e.what();
+                EXPECT_NE(std::string(e.what()).find(says), std::string::npos) << e.what();
+            }
+        }
+    }
+
+    support::redis_server server{{.tls = true}};
+};
+
+TEST_F(TlsSentences, OfAnUnknownSigner) {
+    expect_sentence(server.url(), pawl::errc::refused, "?ca=FILE");
+    expect_sentence(server.url("?ca=" + file("other-ca.crt")), pawl::errc::refused,
+                    "other-ca.crt' is not the certificate of the CA");
+}
+
+TEST_F(TlsSentences, OfASelfSignedCertificate) {
+    support::redis_server other{
+        {.config = {"tls-cert-file ca.crt", "tls-key-file ca.key"}, .tls = true}};
+    expect_sentence(other.url(), pawl::errc::refused, "self-signed certificate");
+    expect_sentence(other.url(), pawl::errc::refused, "?ca=FILE");
+}
+
+TEST_F(TlsSentences, OfAnotherHost) {
+    const auto url = "rediss://127.0.0.2:" + std::to_string(server.port());
+    (void)server.ask({"CONFIG", "SET", "bind", "127.0.0.1 127.0.0.2"});
+    expect_sentence(url + "?ca=" + file("ca.crt"), pawl::errc::refused, "is not for '127.0.0.2'");
+}
+
+TEST_F(TlsSentences, OfAMissingClientCertificate) {
+    support::redis_server strict{{.tls = true, .client_certificates = true}};
+    expect_sentence(strict.url("?ca=" + strict.folder().file("ca.crt")), pawl::errc::refused,
+                    "?cert=FILE&cert_key=FILE");
+}
+
+TEST_F(TlsSentences, OfATlsPortWithoutTls) {
+    // It closes without a byte, as a proxy does whose server is away: a wait goes on.
+    expect_sentence("redis://127.0.0.1:" + std::to_string(server.port()), pawl::errc::unreachable,
+                    "a TLS port wants rediss://", 1500ms);
+}
+
+// A Redis takes the handshake for the begin of a line: it says nothing, or that it is none.
+TEST_F(TlsSentences, OfAPlainPortWithTls) {
+    support::redis_server plain;
+    const auto url = "rediss://127.0.0.1:" + std::to_string(plain.port());
+    for (int i = 0; i < 3; ++i) {
+        client locks(pawl::redis::at(url + "?connect_timeout_ms=300&reply_timeout_ms=300"));
+        try {
+            (void)locks.acquire("it", {.ttl = 2s, .wait = 500ms});
+            ADD_FAILURE() << url;
+        } catch (const pawl::error& e) {
+            EXPECT_TRUE(e.reason() == pawl::errc::unreachable || e.reason() == pawl::errc::protocol)
+                << e.what();
+            EXPECT_NE(std::string(e.what()).find(" redis://"), std::string::npos) << e.what();
+        }
+    }
+}
+
 }  // namespace

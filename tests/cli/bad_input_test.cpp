@@ -281,7 +281,7 @@ TEST(BadInput, OfTheService) {
     server.ask({"CONFIG", "SET", "requirepass", "pw"});
     expect_sentence(here.run({"run", "x", "--", "true"}), 77, "no password");
     server.kill9();
-    for (const words& row : std::vector<words>{{"run", "x", "--", "true"},
+    for (const words& row : std::vector<words>{{"run", "--wait", "1500ms", "x", "--", "true"},
                                                {"run", "--wait", "0", "x", "--", "true"},
                                                {"status", "x"},
                                                {"ls"},

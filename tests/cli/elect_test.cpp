@@ -193,7 +193,10 @@ TEST(Elect, SaysWhatIsWrong) {
     EXPECT_EQ(here.run({"elect", "x"}).code, 64);
     EXPECT_EQ(here.run({"elect", "x", "sleep", "1"}).code, 64);
     EXPECT_EQ(here.run({"elect", "--on-loss", "term", "x", "--", "true"}).code, 64);
-    EXPECT_EQ(here.run({"elect", "--on", "redis://127.0.0.1:1", "x", "--", "true"}).code, 69);
+    const auto away =
+        here.run({"elect", "--wait", "1500ms", "--on", "redis://127.0.0.1:1", "x", "--", "true"});
+    EXPECT_EQ(away.code, 69);
+    EXPECT_NE(away.err.find("Waiting for the service: "), std::string::npos) << away.err;
     const auto file = here.file("terms");
     const auto one = here.start(candidate(file));
     ASSERT_TRUE(soon_terms(file, 1));

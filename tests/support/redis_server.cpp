@@ -125,7 +125,9 @@ bool redis_server::try_start() {
     write_config();
     asking_.reset();
     std::filesystem::remove(socket_);
-    process_.emplace(pawl::conformance::launch{.words = {program(), folder_.file("redis.conf")},
+    std::vector<std::string> words{program(), folder_.file("redis.conf")};
+    if (plan_.sentinel) words.emplace_back("--sentinel");
+    process_.emplace(pawl::conformance::launch{.words = words,
                                                .environment = {},
                                                .output_file = folder_.file("log"),
                                                .folder = folder_.path().string()});

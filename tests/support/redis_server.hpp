@@ -17,6 +17,7 @@ struct redis_plan {
     std::vector<std::string> config;  // lines as in redis.conf: "requirepass secret"
     bool tls = false;                 // the port then speaks TLS only; certificates are made for it
     bool client_certificates = false;
+    bool sentinel = false;
     std::string password;  // for `ask`; set `requirepass` or a user in `config` as well
 };
 

@@ -14,6 +14,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+#include <set>
+
 namespace pawl {
 namespace {
 
@@ -154,6 +158,50 @@ TEST(Keys, FollowATemplateToTheLetter) {
     EXPECT_EQ(redis::key_scheme("pawl", "{name}").of("job").lock, "job");
     EXPECT_EQ(refusal([] { redis::key_scheme("pawl", "nothing"); }), errc::bad_option);
     EXPECT_EQ(refusal([] { redis::key_scheme("", ""); }), errc::bad_option);
+}
+
+// The server's own reckoning: CRC-16 of what stands in the first braces, if anything does, modulo
+// 16384.
+unsigned slot_of(std::string_view key) {
+    const auto open = key.find('{');
+    const auto close = open == std::string_view::npos ? open : key.find('}', open + 1);
+    if (close != std::string_view::npos && close != open + 1)
+        key = key.substr(open + 1, close - open - 1);
+    std::uint16_t crc = 0;
+    for (const char c : key) {
+        crc = static_cast<std::uint16_t>(crc ^ (static_cast<unsigned char>(c) << 8));
+        for (int bit = 0; bit < 8; ++bit)
+            crc = static_cast<std::uint16_t>((crc << 1) ^ ((crc & 0x8000) != 0 ? 0x1021 : 0));
+    }
+    return crc % 16384;
+}
+
+TEST(Keys, AreOfOneSlotWhateverTheNameIs) {
+    EXPECT_EQ(slot_of("123456789"), 0x31c3U % 16384);  // the check value of this CRC
+    std::mt19937 random(20261122);
+    const std::string_view letters = "{}{}{}ab%7Bf:xy1";
+    std::vector<std::string> names{"a}b", "{}x", "}a", "{}", "}", "{", "a{}b{c}", "{{a}}", "{a"};
+    for (int i = 0; i < 20'000; ++i) {
+        auto& name = names.emplace_back();
+        for (auto left = random() % 9 + 1; left > 0; --left)
+            name += letters[random() % letters.size()];
+    }
+    for (const std::string& pattern :
+         {std::string(), std::string("{name}"), std::string("lock:{name}"),
+          std::string("{{name}}:l"), std::string("}{name}"), std::string("{tag}{name}"),
+          std::string("a{{name}")}) {
+        const redis::key_scheme scheme("pawl", pattern);
+        std::map<std::string, std::string> seen;
+        for (const auto& name : names) {
+            const auto keys = scheme.of(name);
+            for (const auto& key : keys.all())
+                ASSERT_EQ(slot_of(key), slot_of(keys.lock)) << pattern << " " << name << " " << key;
+            const auto [at, is_new] = seen.emplace(keys.fence, keys.lock);
+            ASSERT_TRUE(is_new || at->second == keys.lock) << pattern << " " << name;
+            if (!pattern.empty())
+                ASSERT_EQ(scheme.name_of(keys.fence), std::nullopt) << pattern << " " << name;
+        }
+    }
 }
 
 TEST(RedissonNames, AreThoseOfTheJavaSide) {

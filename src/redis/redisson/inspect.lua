@@ -3,11 +3,18 @@
 -- ARGV numsub lock_channel rwlock_channel semaphore_channel tagged
 -- -> {permits in all, token | false, waiters, {{owner, count, ms left, mode, permits}, …},
 --     permits free | false, permits lent}
+-- Of more than 4096 holders some: src/redis/reply_limits.hpp.
 --@include _lock.lua
 --@include _clock.lua
 local now = now_ms()
 local never = 922337203685477
 local holders, permits, free, lent_out = {}, 0, false, 0
+
+local function show(holder)
+    if #holders < 4096 then
+        table.insert(holders, holder)
+    end
+end
 
 local function add_owners()
     local fields = redis.call("HGETALL", KEYS[1])
@@ -27,7 +34,7 @@ local function add_owners()
             end
             -- A lease of less than a millisecond is one, too.
             if there then
-                table.insert(holders, {owner, count, left, reads and "shared" or "exclusive", 0})
+                show({owner, count, left, reads and "shared" or "exclusive", 0})
             end
         end
     end
@@ -41,7 +48,7 @@ local function add_permits()
         local hold, over = string.sub(lent[i], 1, 12), tonumber(lent[i + 1])
         if not by_hold[hold] and over > now then
             by_hold[hold] = {hold, 1, over < never and over - now or -1, "permits", 0}
-            table.insert(holders, by_hold[hold])
+            show(by_hold[hold])
         end
         if over > now then
             by_hold[hold][5] = by_hold[hold][5] + 1

@@ -28,7 +28,7 @@ target locks::target_of(const hold& what) const {
 // The keys of a cluster's script must be of one slot, so of one lock. All are asked at once: leases
 // do not wait for each other's answers.
 asio::awaitable<void> locks::renew(std::span<renewal> batch) {
-    if (!link_->current().sharded || batch.size() < 2) {
+    if (!link_->current().cluster || batch.size() < 2) {
         co_await renew_together(batch);
         co_return;
     }

@@ -57,7 +57,7 @@ holder read_holder(const reply& answer, fencing_token newest) {
 
 // Locks and counters of tokens, which are strings too, with a key template and without.
 bool of_native_layout(std::string_view key) {
-    return key.starts_with("pawl:{") || key.starts_with("pawl:x:");
+    return key.starts_with("pawl:{") || key.starts_with("pawl:x:") || key.starts_with("pawl:y:");
 }
 
 std::uint32_t at_least_none(const reply& count) {

@@ -1,13 +1,29 @@
 -- inspect: KEYS lock fence queue holders details
 -- -> {value | false, ms left, token | false, waiters, {owner, when it ends, …}, {field, detail, …},
 --     server's ms}
+-- Of more than 4096 holders those whose leases end last: src/redis/reply_limits.hpp.
 --@include _clock.lua
+local ends = redis.call("ZRANGE", KEYS[4], -4096, -1, "WITHSCORES")
+local details = redis.call("HGETALL", KEYS[5])
+if #details > #ends + 64 then
+    local shown, some = {n = true}, {}
+    for i = 1, #ends, 2 do
+        shown[ends[i]] = true
+    end
+    for i = 1, #details, 2 do
+        if shown[details[i]] then
+            some[#some + 1] = details[i]
+            some[#some + 1] = details[i + 1]
+        end
+    end
+    details = some
+end
 return {
     redis.call("GET", KEYS[1]),
     redis.call("PTTL", KEYS[1]),
     redis.call("GET", KEYS[2]),
     redis.call("ZCARD", KEYS[3]),
-    redis.call("ZRANGE", KEYS[4], 0, -1, "WITHSCORES"),
-    redis.call("HGETALL", KEYS[5]),
+    ends,
+    details,
     string.format("%.0f", now_ms()),
 }

@@ -1,0 +1,39 @@
+// What a wait does while the service is away.
+#pragma once
+
+#include "alarm.hpp"
+
+#include <pawl/error.hpp>
+
+#include <functional>
+#include <string_view>
+
+namespace pawl::core {
+
+// True where the service may serve a little later: it is away, or cannot serve anybody now.
+[[nodiscard]] bool may_pass(const error& trouble) noexcept;
+
+// Of one wait; used on one strand.
+class absence {
+public:
+    using logger = std::function<void(std::string_view)>;
+
+    // `log` must outlive it, and may be empty.
+    absence(runtime& time, boost::asio::any_io_executor strand, const logger& log,
+            time_point give_up_at)
+        : time_(time), timer_(time, std::move(strand)), log_(log), give_up_at_(give_up_at) {}
+
+    // Pauses before the service is asked again, longer each time, and says why in the log, once a
+    // minute. Throws `trouble` where it will not pass, or no time is left.
+    boost::asio::awaitable<void> ride_out(error trouble);
+
+private:
+    runtime& time_;
+    alarm timer_;
+    const logger& log_;
+    const time_point give_up_at_;
+    duration longest_ = std::chrono::milliseconds(100);
+    time_point silent_until_ = time_point::min();
+};
+
+}  // namespace pawl::core
