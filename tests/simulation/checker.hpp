@@ -169,7 +169,8 @@ private:
     void check_nobody_forgotten(book& at, const call& what);
     void check_all_or_none(const call_of_several& what);
     void check_owners(std::string_view script, const words& arguments);
-    void check_budget(process& by, std::string_view script, const words& arguments);
+    void check_budget(process& by, std::string_view script, const std::string& key,
+                      const words& arguments);
     void spend(const process& by, const std::string& what, std::size_t in_a_second,
                std::size_t in_five);
     void expect_nothing_left(book& at, process& by);

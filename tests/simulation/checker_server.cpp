@@ -114,7 +114,7 @@ void checker::executed(process& by, const words& command, const redis::reply& an
     if (refused && answer.text.starts_with("NOSCRIPT")) return;
     check_owners(script, what.arguments);
     if (script.starts_with("renew") && !refused) refused_renewals_.clear();
-    if (refused) return check_budget(by, script, what.arguments);
+    if (refused) return check_budget(by, script, *first, what.arguments);
     // Renewals and `several` have keys of several locks.
     const auto each = script == "renew"          ? 1
                       : script == "several"      ? 2

@@ -132,7 +132,7 @@ void plan_sets(plan& made, prng& chance) {
 void plan_refusals(plan& made, prng& chance) {
     if (made.calm_network || !chance.chance(0.25)) return;
     for (auto times = chance.between(1, 2); times > 0; --times) {
-        const auto longest = std::min<instant>(4 * instant(made.users.ttl_most), 12s);
+        const auto longest = std::clamp<instant>(4 * instant(made.users.ttl_most), 4s, 12s);
         const disturbance one{between(chance, 10ms, made.horizon), trouble::refuse,
                               between(chance, 5ms, longest), chance.below(1000)};
         made.troubles.push_back(one);
