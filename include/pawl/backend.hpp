@@ -150,8 +150,8 @@ public:
     // Takes `what`, queueing until `give_up_at`; one attempt when that is not in the future. Empty:
     // it is still somebody else's. If it throws or is cancelled, nothing of ours stays behind that
     // the service can still be told to drop, and a grant that arrives late is given back. Where it
-    // throws errc::unreachable or errc::unavailable, the core asks again under another owner, after
-    // a pause, until `give_up_at`.
+    // throws errc::unreachable, the core asks again under another owner, after a pause, until
+    // `give_up_at`.
     virtual boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                                  time_point give_up_at) = 0;
 

@@ -23,7 +23,7 @@ bool may_pass(const error& trouble) noexcept {
 
 asio::awaitable<void> absence::ride_out(error trouble) {
     const auto now = time_.now();
-    if (!may_pass(trouble) || now >= give_up_at_) throw trouble;
+    if (trouble.reason() != errc::unreachable || now >= give_up_at_) throw trouble;
     if (log_ && now >= silent_until_) {
         silent_until_ = now + say_every;
         log_("Waiting for the service: " + std::string(trouble.what()));

@@ -24,7 +24,8 @@ public:
         : time_(time), timer_(time, std::move(strand)), log_(log), give_up_at_(give_up_at) {}
 
     // Pauses before the service is asked again, longer each time, and says why in the log, once a
-    // minute. Throws `trouble` where it will not pass, or no time is left.
+    // minute. Throws `trouble` where it is no absence, or no time is left: a service that is there
+    // and cannot serve is its backend's to ask again, which knows a busy file from a damaged one.
     boost::asio::awaitable<void> ride_out(error trouble);
 
 private:

@@ -195,7 +195,7 @@ TEST_F(Latches, AServerThatIsGoneIsAnErrorAndNoEndlessWait) {
     latch mine(locks, "it");
     ASSERT_TRUE(mine.try_set(1));
     std::optional<failure> what;
-    beside waiting([&] { what = failure_of([&] { mine.wait(); }); });
+    beside waiting([&] { what = failure_of([&] { (void)mine.wait_for(3s); }); });
     ASSERT_TRUE(waited_for(1));
     server.kill9();
     const auto counting = failure_of([&] { mine.count_down(); });
