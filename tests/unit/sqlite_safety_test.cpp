@@ -66,16 +66,20 @@ TEST(sqlite_rows, of_no_sense_do_no_harm_to_a_program) {
     stranger file(world.path());
     const std::string most = "9223372036854775807", least = "(-9223372036854775807 - 1)";
     int number = 0;
-    for (const auto& [mode, instant] : {std::pair{std::string("0"), most}, {"9", most},
-                                        {"-1", least}, {"2", most}, {"1", least}}) {
+    for (const auto& [mode, instant] : {std::pair{std::string("0"), most},
+                                        {"9", most},
+                                        {"-1", least},
+                                        {"2", most},
+                                        {"1", least}}) {
         const auto name = "'bad" + std::to_string(++number) + "'";
         file.run("INSERT INTO holders VALUES ('pawl', " + name + ", 'x', 'y', 'z', " + most +
                  ", '', " + instant + ", 'b', " + instant + ", " + instant + ", " + mode +
                  ", -5, 0)");
-        file.run("INSERT INTO waiters (ns, name, owner, client, host, pid, command, boot, ttl, "
-                 "expires, mode, permits) VALUES ('pawl', " +
-                 name + ", " + name + ", '', '', 0, '', 'b', " + instant + ", " + instant + ", " +
-                 mode + ", -1)");
+        file.run(
+            "INSERT INTO waiters (ns, name, owner, client, host, pid, command, boot, ttl, "
+            "expires, mode, permits) VALUES ('pawl', " +
+            name + ", " + name + ", '', '', 0, '', 'b', " + instant + ", " + instant + ", " + mode +
+            ", -1)");
         file.run("INSERT INTO latches VALUES ('pawl', " + name + ", " + most + ", 1, 1, -1, " +
                  most + ", 'b', " + most + ", 0)");
     }

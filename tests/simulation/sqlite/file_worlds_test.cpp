@@ -1,4 +1,4 @@
-// Thousands of worlds of one file. `PAWL_SEEDS` says how many (2,000), `PAWL_SEED` where to begin
+// Thousands of worlds of one file. `PAWL_SEEDS` says how many (1,000), `PAWL_SEED` where to begin
 // (1); `pawl_simulate_sqlite --seed N --trace` shows one again, line by line.
 #include "file_world.hpp"
 
@@ -16,7 +16,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 }
 
 TEST(FileWorlds, KeepEveryPromise) {
-    const auto seeds = from_environment("PAWL_SEEDS", 2'000);
+    const auto seeds = from_environment("PAWL_SEEDS", 1'000);
     const auto first = from_environment("PAWL_SEED", 1);
     std::uint64_t grants = 0, losses = 0;
     for (auto seed = first; seed < first + seeds; ++seed) {
