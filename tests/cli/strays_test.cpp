@@ -163,10 +163,12 @@ TEST_P(Loose, AreKilledAlsoWithoutTheirMainThread) {
 
 // A chain of processes, each of which lives for a moment only and ends when its child is there.
 TEST_P(Loose, AreKilledAlsoWhileTheyRunFromProcessToProcess) {
-    start("6s", "sh", "setsid \"$@\" & wait", "runner");
+    start("6s", "sh", "setsid \"$@\" & exec sleep 1000", "runner");
     EXPECT_EQ(here_.run({"release", "--force", "--yes", "x"}).code, 0);
     one_->wait();
-    EXPECT_TRUE(silent()) << one_->err();
+    const auto ended = boot_time();
+    EXPECT_EQ(here_.run({"run", "x", "--", "sleep", "0.1"}).code, 0);
+    EXPECT_LT(last_beat(file_), ended) << one_->err();
 }
 
 // Without a loss a daemon stays, in the cgroup of pawl's caller; the cgroup made for the command
