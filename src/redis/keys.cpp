@@ -104,8 +104,11 @@ std::string glob_escape(std::string_view text) {
     return escaped;
 }
 
-key_scheme::key_scheme(std::string name_space, std::string pattern)
-    : space_(std::move(name_space)), channels_(space_ + ":c:"), plain_(!pattern.empty()) {
+key_scheme::key_scheme(std::string name_space, std::string pattern, std::uint32_t database)
+    : space_(std::move(name_space)),
+      channels_(space_ + ":c:" + std::to_string(database) + ":"),
+      database_(database),
+      plain_(!pattern.empty()) {
     if (space_.empty() || space_.size() > 64 ||
         space_.find_first_of("{}% \t\r\n") != std::string::npos)
         throw error(errc::bad_option, "The namespace '" + space_ +
@@ -143,6 +146,10 @@ keys key_scheme::of(std::string_view name) const {
     all.holders = joined(base, ":h");
     all.details = joined(base, ":d");
     return all;
+}
+
+std::string key_scheme::channel_of(std::string_view key) const {
+    return std::string(key) + "/" + std::to_string(database_);
 }
 
 std::optional<std::string> key_scheme::name_of(std::string_view key) const {

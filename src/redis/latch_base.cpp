@@ -45,7 +45,7 @@ asio::awaitable<latch_base::news> latch_base::hear(ears::ear& mine, std::uint64_
         const auto messages = std::exchange(mine.messages, {});
         for (const auto& one : messages) {
             const auto what = read(one, generation);
-            if (what == news::open || what == news::lost) co_return what;
+            if (what == news::open) co_return what;
             if (what == news::look) heard = what;
         }
         if (heard == news::look) co_return heard;
@@ -86,7 +86,6 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
         pauses.reset();
         const auto heard = co_await hear(mine, what.generation, give_up_at);
         if (heard == news::open) co_return true;
-        if (heard == news::lost) throw core::unknown_latch(name);
         if (now() >= give_up_at) co_return false;
     }
 }

@@ -37,7 +37,7 @@ protected:
         const place& at;
         std::uint64_t generation;
     };
-    enum class news : std::uint8_t { none, open, lost, look };
+    enum class news : std::uint8_t { none, open, look };
 
     // All of them must outlive it.
     latch_base(const options& where, const backend_context& context, link& over);

@@ -18,16 +18,25 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace pawl::redis {
+namespace {
+
+// {'late', server's ms}: the server did nothing.
+bool came_late(const reply& answer) {
+    return answer.items.size() == 2 && answer.items[0].text == "late";
+}
+
+}  // namespace
 
 native_latches::native_latches(const options& where, const backend_context& context,
                                const key_scheme& scheme, link& over)
     : latch_base(where, context, over), scheme_(scheme) {}
 
-// Beside the fence, with another last letter. It is the channel's name too.
+// Beside the fence, with another last letter.
 latch_base::place native_latches::place_of(std::string_view name) const {
     auto key = scheme_.of(name).fence;
     key.back() = 'l';
-    return {key, key};
+    auto channel = scheme_.channel_of(key);
+    return {std::move(key), std::move(channel)};
 }
 
 // "open FIRST GENERATION", or "gone".
@@ -37,13 +46,25 @@ latch_base::news native_latches::read(std::string_view message, std::uint64_t ge
     const auto space = std::min(message.find(' '), message.size());
     const auto first = number(message.substr(0, space));
     const auto over = number(message.substr(std::min(space + 1, message.size())));
-    if (generation < first) return news::lost;
+    if (generation < first) return news::look;
     return generation <= over ? news::open : news::none;
 }
 
-// Longer than a request is said again.
-std::string native_latches::remember_ms() const {
-    return milliseconds(2 * (where_.reply_timeout + where_.connect_timeout));
+asio::awaitable<void> native_latches::learn_clock(time_point give_up_at) {
+    if (clock_.generation == link_.current().generation) co_return;
+    const std::array<std::string_view, 1> words{"TIME"};
+    const auto asked = now();
+    const auto answer = co_await link_.exec(words, give_up_at);
+    refuse_errors(answer, "TIME");
+    if (answer.items.size() != 2)
+        throw error(errc::protocol, "TIME: an answer that makes no sense.");
+    const auto ms = number(answer.items[0]) * 1000 + number(answer.items[1]) / 1000;
+    clock_ = {link_.current().generation, asked, ms};
+}
+
+std::string native_latches::limit_ms(time_point until) const {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.asked);
+    return std::to_string(clock_.ms + left.count());
 }
 
 asio::awaitable<void> native_latches::refuse(const reply& answer, const std::string& key) {
@@ -53,41 +74,60 @@ asio::awaitable<void> native_latches::refuse(const reply& answer, const std::str
 
 asio::awaitable<reply> native_latches::say(const script& what, std::string_view name,
                                            std::vector<std::string> arguments) {
-    const auto latch = place_of(name).key;
-    const auto request = latch + ":" + core::random_hex(*context_.time, 16);
-    const std::array<std::string_view, 2> keys{latch, request};
+    const auto at = place_of(name);
+    const auto request = at.key + ":" + core::random_hex(*context_.time, 16);
+    const std::array<std::string_view, 2> keys{at.key, request};
     const auto until = now() + where_.reply_timeout + where_.connect_timeout;
-    bool sent = false;
+    const auto late = [&] { return now() >= until; };
+    std::string limit;
+    std::optional<error> trouble;
+    bool sent = false;  // and it may have been carried out
+    bool forgotten = false;
     for (;;) {
-        std::string trouble;
-        std::optional<error> refused;
         bool asked = false;
         try {
             const auto publish = co_await ears_.publish(until);
-            std::vector<std::string_view> words(arguments.begin(), arguments.end());
-            words.push_back(publish);
-            asked = true;
-            auto answer = co_await scripts_.run(what, keys, words, until);
-            if (answer.what != reply::kind::error) co_return answer;
-            if (!worth_retrying(answer.text)) co_await refuse(answer, latch);
-            refused = explain(answer.text, latch);
+            co_await learn_clock(until);
+            if (limit.empty()) limit = limit_ms(until);
+            // The client may have been stopped while it waited for any of these.
+            if (!late()) {
+                std::vector<std::string_view> words{limit};
+                words.insert(words.end(), arguments.begin(), arguments.end());
+                words.insert(words.end(), {publish, at.channel});
+                const auto asked_at = now();
+                asked = true;
+                auto answer = co_await scripts_.run(what, keys, words, until);
+                if (came_late(answer)) {
+                    trouble = no_answer(name, "the request reached the server too late");
+                    clock_ = {link_.current().generation, asked_at, number(answer.items[1])};
+                    limit.clear();
+                    forgotten = sent;
+                } else if (answer.what != reply::kind::error) {
+                    co_return answer;
+                } else {
+                    if (!worth_retrying(answer.text)) co_await refuse(answer, at.key);
+                    trouble = explain(answer.text, at.key);
+                }
+            }
         } catch (const connection_lost& e) {
             sent = sent || asked;
-            trouble = e.what();
+            trouble = no_answer(name, e.what());
         } catch (const error& e) {
-            if (!sent || e.reason() != errc::unreachable) throw;
-            trouble = e.what();
+            const bool passes =
+                e.reason() == errc::unavailable || (sent && e.reason() == errc::unreachable);
+            if (!passes) throw;
+            trouble = e;
         }
-        if (now() >= until && sent)
-            throw not_known_whether(name, refused ? refused->what() : trouble);
-        if (now() >= until) throw refused ? *refused : no_answer(name, trouble);
-        co_await pause(20ms, 60ms);
+        if (!late() && !forgotten) co_await pause(20ms, 60ms);
+        if (!late() && !forgotten) continue;
+        if (!trouble) trouble = no_answer(name, "this program did not run in time");
+        throw sent ? not_known_whether(name, trouble->what()) : *trouble;
     }
 }
 
 asio::awaitable<bool> native_latches::try_set(std::string_view name, std::uint32_t count,
                                               duration ttl) {
-    std::vector<std::string> arguments{std::to_string(count), milliseconds(ttl), remember_ms()};
+    std::vector<std::string> arguments{std::to_string(count), milliseconds(ttl)};
     const auto answer = co_await say(scripts::latch_set, name, std::move(arguments));
     co_return answer.number == 1;
 }
@@ -104,8 +144,8 @@ asio::awaitable<latches::step> native_latches::arrive(std::string_view name, std
 
 asio::awaitable<latches::step> native_latches::send_step(std::string_view name, std::uint32_t steps,
                                                          std::uint32_t parties, duration ttl) {
-    std::vector<std::string> arguments{std::to_string(steps), remember_ms(),
-                                       std::to_string(parties), milliseconds(ttl)};
+    std::vector<std::string> arguments{std::to_string(steps), std::to_string(parties),
+                                       milliseconds(ttl)};
     const auto answer = co_await say(scripts::latch_down, name, std::move(arguments));
     if (answer.what == reply::kind::nil) throw core::unknown_latch(name);
     if (answer.items.size() != 2)
@@ -150,7 +190,7 @@ asio::awaitable<bool> native_latches::reset(std::string_view name) {
     const auto at = place_of(name);
     const std::array<std::string_view, 1> keys{at.key};
     const auto publish = co_await ears_.publish(soon());
-    const std::array<std::string_view, 1> how{publish};
+    const std::array<std::string_view, 2> how{publish, at.channel};
     const auto answer = co_await scripts_.run(scripts::latch_reset, keys, how, soon());
     if (answer.what == reply::kind::error) co_await refuse(answer, at.key);
     co_return answer.number == 1;

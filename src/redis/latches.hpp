@@ -27,14 +27,26 @@ private:
 
     // Throws what the server's error means for that latch.
     boost::asio::awaitable<void> refuse(const reply& answer, const std::string& key);
-    // Sends it until it is answered: the server knows a request that it has carried out.
+    // Sends it until it is answered, with the last moment, by the server's clock, at which it may
+    // be carried out. The server knows until then a request that it has carried out, and refuses it
+    // afterwards: so a step is taken once or not at all, however long this program or a message is
+    // held up.
     boost::asio::awaitable<reply> say(const script& what, std::string_view name,
                                       std::vector<std::string> arguments);
     boost::asio::awaitable<step> send_step(std::string_view name, std::uint32_t steps,
                                            std::uint32_t parties, duration ttl);
-    [[nodiscard]] std::string remember_ms() const;
+    boost::asio::awaitable<void> learn_clock(time_point give_up_at);
+    [[nodiscard]] std::string limit_ms(time_point until) const;
+
+    // The server's clock, asked for on that connection at that moment.
+    struct server_clock {
+        std::uint64_t generation = 0;
+        time_point asked{};
+        std::int64_t ms = 0;
+    };
 
     const key_scheme& scheme_;
+    server_clock clock_;
 };
 
 }  // namespace pawl::redis

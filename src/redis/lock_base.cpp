@@ -61,7 +61,7 @@ asio::awaitable<void> lock_base::renew_by(const script& what, std::span<renewal>
             if (answer.items[i].number == 1) {
                 batch[i].result = renewal::outcome::extended;
                 batch[i].deadline = asked + batch[i].ttl - drift(batch[i].ttl);
-            } else {
+            } else if (answer.items[i].number == 0) {
                 batch[i].result = renewal::outcome::refused;
             }
         }

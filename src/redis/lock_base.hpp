@@ -47,7 +47,8 @@ protected:
         if (context_.log) context_.log(line);
     }
 
-    // Asks for the whole batch with one script, which answers 1 or something else for each line.
+    // Asks for the whole batch with one script, which answers 1 (extended), 0 (refused) or -1 (not
+    // known) for each line.
     boost::asio::awaitable<void> renew_by(const script& what, std::span<renewal> batch,
                                           std::span<const std::string_view> keys,
                                           std::span<const std::string_view> arguments);

@@ -33,8 +33,9 @@ locks::locks(const options& where, backend_context context, const link_factory& 
 locks::locks(const options& where, backend_context context, const link_factory& connect,
              const limits& bounds, std::string client)
     : lock_base(where, std::move(context), connect,
-                key_scheme(where.name_space, where.key).channel_prefix() + client, bounds),
-      scheme_(where.name_space, where.key),
+                key_scheme(where.name_space, where.key, where.database).channel_prefix() + client,
+                bounds),
+      scheme_(where.name_space, where.key, where.database),
       client_(std::move(client)),
       channel_(scheme_.channel_prefix() + client_),
       value_end_(value_prefix("", client_, context_.who)),
@@ -49,8 +50,8 @@ std::int64_t locks::wall_ms() const {
 std::string locks::floor() const {
     const auto us = link_->current().time_us;
     const auto seconds = us / 1'000'000 - 1'704'067'200;
-    if (seconds <= 0) return "0";
-    return std::to_string(seconds * 65536 + us % 1'000'000 * 65536 / 1'000'000);
+    const auto lowest = seconds <= 0 ? 0 : seconds * 65536 + us % 1'000'000 * 65536 / 1'000'000;
+    return std::to_string(lowest) + ' ' + milliseconds(where_.token_retention);
 }
 
 void locks::on_message(std::string_view channel, std::string_view payload) {
@@ -58,7 +59,12 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
     const auto verb = take_word(payload);
     const auto owner = take_word(payload);
     if (verb == "lost") {
-        context_.listener->lost(owner, loss_reason::forced);
+        // In one read with its grant, before the waiter has run: it has nothing, and waits on.
+        auto* to = waiters_.by_owner(owner);
+        if (to == nullptr || !to->given) return context_.listener->lost(owner, loss_reason::forced);
+        to->given.reset();
+        to->granted_server_ms = -1;
+        to->woken.ring();
     } else if (verb == "grant") {
         // A waiter that has left took care: its leaving passes the lock on.
         auto* to = waiters_.by_owner(owner);

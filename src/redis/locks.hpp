@@ -52,8 +52,9 @@ private:
           const limits& bounds, std::string client);
 
     std::int64_t wall_ms() const;
-    // Below every token that the server could still give, above all that it gave before this
-    // connection.
+    // "FLOOR KEEP_MS" for the scripts: below every token that the server could still give, above
+    // all that it gave before this connection; and for how long it keeps a counter that nobody
+    // uses.
     std::string floor() const;
 
     // Throws what the server's error means for that lock.

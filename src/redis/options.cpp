@@ -50,14 +50,26 @@ std::string from_environment(const std::string& variable) {
     return value;
 }
 
-duration milliseconds(const std::string& name, const std::string& text) {
+constexpr duration shortest_retention = std::chrono::seconds(1);
+constexpr duration longest_retention = std::chrono::hours(365 * 24);
+
+duration milliseconds(const std::string& name, const std::string& text, std::int64_t least = 1,
+                      std::int64_t most = 600'000) {
     std::int64_t value = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < 1 ||
-        value > 600'000)
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < least ||
+        value > most)
         throw error(errc::bad_url, "The URL's option " + name + "=" + text +
-                                       " makes no sense; give milliseconds, 1 to 600000.");
+                                       " is out of range; give milliseconds, " +
+                                       std::to_string(least) + " to " + std::to_string(most) + ".");
     return std::chrono::milliseconds(value);
+}
+
+duration retention(const std::string& name, const std::string& text) {
+    const auto count = [](duration d) {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+    };
+    return milliseconds(name, text, count(shortest_retention), count(longest_retention));
 }
 
 bool yes_or_no(const std::string& name, const std::string& value) {
@@ -98,7 +110,8 @@ error without_tls(const std::string& option) {
 }
 
 // Of no use is what is given at all: the usual value, too.
-void check_layout(key_layout layout, bool name_space_given, bool object_given) {
+void check_layout(key_layout layout, bool name_space_given, bool object_given,
+                  bool retention_given) {
     if (layout == key_layout::redisson && name_space_given)
         throw error(errc::bad_option,
                     "Redisson's layout has no namespace; leave it out, or set the key template "
@@ -107,6 +120,10 @@ void check_layout(key_layout layout, bool name_space_given, bool object_given) {
         throw error(
             errc::bad_option,
             "Only Redisson's layout has objects; add layout=redisson, or leave out object.");
+    if (layout == key_layout::redisson && retention_given)
+        throw error(errc::bad_option,
+                    "The counters of Redisson's layout never expire; leave out "
+                    "token_retention_ms, or layout=redisson.");
 }
 
 bool has(const core::url& url, std::string_view option) {
@@ -116,9 +133,10 @@ bool has(const core::url& url, std::string_view option) {
 
 std::string known_options(const options& where) {
     const std::string all =
-        "namespace, key, layout, object, password_file, password_env, connect_timeout_ms";
-    if (!where.unix_socket.empty()) return all + ", reply_timeout_ms and database";
-    return all + ", reply_timeout_ms and, with rediss://, ca, cert, cert_key and verify";
+        "namespace, key, layout, object, password_file, password_env, connect_timeout_ms, "
+        "reply_timeout_ms";
+    if (!where.unix_socket.empty()) return all + ", token_retention_ms and database";
+    return all + ", token_retention_ms and, with rediss://, ca, cert, cert_key and verify";
 }
 
 void apply(options& where, const std::string& name, const std::string& value) {
@@ -144,6 +162,8 @@ void apply(options& where, const std::string& name, const std::string& value) {
         where.connect_timeout = milliseconds(name, value);
     else if (name == "reply_timeout_ms")
         where.reply_timeout = milliseconds(name, value);
+    else if (name == "token_retention_ms")
+        where.token_retention = retention(name, value);
     else if (name == "ca")
         where.tls.ca_file = value;
     else if (name == "cert")
@@ -174,7 +194,8 @@ std::uint32_t database(const std::string& path) {
 void check(const options& where) {
     const key_scheme keys(where.name_space, where.key);
     const options usual;
-    check_layout(where.layout, where.name_space != usual.name_space, where.object != usual.object);
+    check_layout(where.layout, where.name_space != usual.name_space, where.object != usual.object,
+                 where.token_retention != usual.token_retention);
     if (where.unix_socket.empty() && where.host.empty())
         throw error(errc::bad_option, "The URL names no host; write redis://localhost.");
     if (where.unix_socket.size() > 107)
@@ -190,6 +211,8 @@ void check(const options& where) {
     }
     if (where.connect_timeout <= duration{} || where.reply_timeout <= duration{})
         throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
+    if (where.token_retention < shortest_retention || where.token_retention > longest_retention)
+        throw error(errc::bad_option, "token_retention must be between 1 s and 365 days.");
 }
 
 std::string describe(const options& where) {
@@ -234,7 +257,8 @@ service at(std::string_view text) {
         else
             apply(where, name, value);
     }
-    check_layout(where.layout, has(url, "namespace"), has(url, "object"));
+    check_layout(where.layout, has(url, "namespace"), has(url, "object"),
+                 has(url, "token_retention_ms"));
     return at(std::move(where));
 }
 

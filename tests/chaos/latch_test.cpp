@@ -28,7 +28,7 @@ protected:
         (void)other.inspect();
     }
     std::int64_t listeners() {
-        return server.ask({"PUBSUB", "NUMSUB", "pawl:{it}:l"}).items.at(1).number();
+        return server.ask({"PUBSUB", "NUMSUB", "pawl:{it}:l/0"}).items.at(1).number();
     }
     bool waited_for(std::int64_t clients) {
         return eventually([&] { return listeners() == clients; });

@@ -192,7 +192,7 @@ TEST_F(Modes, AFairTryGoesPastNobodyWhoWaits) {
     warm(locks);
     const std::string waiter = "stranger:00ff";
     const auto ear = server.connect();
-    (void)ear->ask({"SUBSCRIBE", "pawl:c:stranger"});
+    (void)ear->ask({"SUBSCRIBE", "pawl:c:0:stranger"});
     const auto stand = [&] {
         server.ask({"DEL", "pawl:{it}", "pawl:{it}:q", "pawl:{it}:w"});
         server.ask({"ZADD", "pawl:{it}:q", "1", waiter});
@@ -207,6 +207,21 @@ TEST_F(Modes, AFairTryGoesPastNobodyWhoWaits) {
     stand();
     EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}));
     server.ask({"DEL", "pawl:{it}:q", "pawl:{it}:w"});
+}
+
+//   A: holds | W's connection is gone, its place in line is not | M: PSUBSCRIBE * | A: releases
+//   | M hears of W's grant, and W does not: it is passed over
+TEST_F(Modes, AMonitorOfAllChannelsIsNoWaiter) {
+    const auto monitor = server.connect();
+    (void)monitor->ask({"PSUBSCRIBE", "*"});
+    client locks = direct();
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    server.ask({"ZADD", "pawl:{it}:q", "1", "gone:00ff"});
+    server.ask(
+        {"HSET", "pawl:{it}:w", "gone:00ff", "9999999999999 60000 x 00ff;gone;1;host;command"});
+    EXPECT_EQ(lock.release(), release_result::released);
+    EXPECT_EQ(server.ask({"EXISTS", "pawl:{it}"}).number(), 0);
+    EXPECT_TRUE(nobody_left());
 }
 
 TEST_F(Modes, KeysOfAnotherTypeAreRefused) {

@@ -75,7 +75,7 @@ void checker::check_tokens(const tenure& one, book& at, const question& asked) {
         at.returned.insert(one.token).second || (reads && at.of_readers.contains(one.token));
     if (reads) at.of_readers.insert(one.token);
     at.newest = std::max(at.newest, one.token);
-    if (plan_.tokens_may_go_back) return;
+    if (plan_.tokens_may_go_back || (reads && at.readers_from_before)) return;
     if (!fresh) fail("I2", shown(one) + " has a token that somebody had before");
     if (one.token < asked.newest || (one.token == asked.newest && !reads))
         fail("I2", shown(one) + " began after one with token " + std::to_string(asked.newest) +
@@ -182,6 +182,8 @@ void checker::released(const std::vector<std::string>& names, const std::vector<
     if (surely && !disturbed && found != release_result::released)
         fail("I5", "a release of '" + names.front() + "' found it " + to_string(found));
     if (found != release_result::released) return;
+    // It may have come back before the answer was seen.
+    if (books_.at(names.front()).set_back >= called) return;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto& one = what.at(i);
         if (one.mode == lock_mode::exclusive && one.token != 0 &&
@@ -203,7 +205,8 @@ void checker::wrote(tenure_id which) {
     check_ours(one, "while it wrote");
     if (one.mode == lock_mode::permits) return;  // they write in any order
     auto& at = books_.at(one.name);
-    const bool refused = one.token < at.written;
+    const bool from_before = one.mode == lock_mode::shared && at.readers_from_before;
+    const bool refused = one.token < at.written && !from_before;
     if (refused && !is_excused(one) && !plan_.tokens_may_go_back)
         fail("I3", shown(one) + " wrote after token " + std::to_string(at.written));
     // Readers' tokens may differ after a restart of the server; what they read is of the last
@@ -243,6 +246,12 @@ void checker::refusing(bool on) {
 }
 
 bool checker::refused_since(instant when) const { return refusing_ || refused_ >= when; }
+
+void checker::data_went_back() {
+    set_back();
+    for (auto& [key, at] : books_)
+        at.readers_from_before = true;
+}
 
 void checker::set_back() {
     disturbed(nullptr);

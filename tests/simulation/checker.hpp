@@ -75,6 +75,8 @@ public:
     // They may also have been given back to them: the server came up with what was true a while
     // ago.
     void set_back();
+    // The same under live connections: who reads may also have joined a phase that was over.
+    void data_went_back();
     void executed(process& by, const words& command, const redis::reply& answer) override;
 
     // At the end, when nobody wants anything any more: no lock of the living, then no waiter.
@@ -117,6 +119,7 @@ private:
         std::uint64_t written = 0;  // the resource's highest
         instant disturbed{-1};
         instant set_back{-1};
+        bool readers_from_before = false;
         instant forced{-1};
         std::map<std::string, std::int64_t> leases;  // of waiters, ms
         std::set<std::string> left;
@@ -167,6 +170,7 @@ private:
     void expect_told(const book& of, std::uint64_t token);
     void check_rules(book& at, const call& what);
     void check_nobody_forgotten(book& at, const call& what);
+    void check_steps(const std::string& request, const redis::reply& answer);
     void check_all_or_none(const call_of_several& what);
     void check_owners(std::string_view script, const words& arguments);
     void check_budget(process& by, std::string_view script, const std::string& key,
@@ -182,6 +186,7 @@ private:
     std::map<std::string, book> books_;
     std::map<std::string, book*, std::less<>> by_key_;
     std::map<tenure_id, tenure> tenures_;
+    std::map<std::string, std::string> steps_;  // of latches, by request: what was answered first
     std::map<std::string, process*, std::less<>> clients_;
     std::set<const process*> dead_;
     instant clock_set_{-1};

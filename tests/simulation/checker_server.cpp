@@ -115,6 +115,7 @@ void checker::executed(process& by, const words& command, const redis::reply& an
     check_owners(script, what.arguments);
     if (script.starts_with("renew") && !refused) refused_renewals_.clear();
     if (refused) return check_budget(by, script, *first, what.arguments);
+    if (script == "latch_down") return check_steps(command.at(4), answer);
     // Renewals and `several` have keys of several locks.
     const auto each = script == "renew"          ? 1
                       : script == "several"      ? 2
@@ -320,6 +321,17 @@ void checker::check_rules(book& at, const call& what) {
     if (what.script == "join" && what.said(1) &&
         network_.server().data().peek()->contains(at.where.queue))
         fail("I6", "who waits for his turn went past the line");
+}
+
+// I11: a step is taken once or not at all. Said again it has the same answer, or none.
+void checker::check_steps(const std::string& request, const redis::reply& answer) {
+    if (plan_.forgets_steps || answer.items.size() != 2) return;
+    const auto& first = answer.items[0].text;
+    if (first.empty() || first == "late") return;
+    const auto said = first + " " + answer.items[1].text;
+    const auto [known, fresh] = steps_.emplace(request, said);
+    if (!fresh && known->second != said)
+        fail("I11", "a step was counted twice: " + known->second + ", then " + said);
 }
 
 // A lock that is free, or may be shared, and who could have it, do not meet.

@@ -118,6 +118,7 @@ words cross_check::seldom(std::span<const char* const> outcomes, int times) cons
 }
 
 redis::reply cross_check::run_twin(const operation& what) {
+    twins_.begin_journal();
     try {
         if (what.script.empty()) return run_plain(what.arguments);
         script_call call{twins_, publish_, what.keys, what.arguments};
@@ -142,6 +143,10 @@ redis::reply cross_check::run_plain(const words& command) {
     }
     if (verb == "PEXPIRE")
         return integer_reply(twins_.pexpire(command[1], std::stoll(command[2])) ? 1 : 0);
+    if (verb == "CONFIG") {
+        twins_.set_full(command.back() != "0");
+        return string_reply("OK");
+    }
     if (verb == "DEL") return integer_reply(twins_.del(command[1]) ? 1 : 0);
     twins_.clear();
     return string_reply("OK");

@@ -16,26 +16,31 @@ class generator {
 public:
     explicit generator(std::uint64_t seed) : chance_(seed) {}
 
-    operation next() {
+    operation next(std::int64_t now_us) {
+        now_ms_ = now_us / 1000;
         latch_ = chance_.chance(0.5) ? "pawl:{1}:l" : "pawl:{2}:l";
         const auto dice = chance_.below(100);
         if (dice < 25)
             return {"latch_set",
                     {latch_, latch_ + ":s"},
-                    {text(chance_.between(1, 4)), ttl(), window()}};
-        if (dice < 55) return {"latch_down", both(), {steps(), window(), "0", "0", "PUBLISH"}};
+                    {limit(), text(chance_.between(1, 4)), ttl(), "PUBLISH", latch_}};
+        if (dice < 55)
+            return {"latch_down", both(), {limit(), steps(), "0", "0", "PUBLISH", latch_}};
         if (dice < 80)
-            return {"latch_down", both(), {"1", window(), text(parties()), ttl(), "PUBLISH"}};
-        if (dice < 90) return {"latch_look", {latch_}, {}};
-        if (dice < 95) return {"latch_reset", {latch_}, {"PUBLISH"}};
+            return {
+                "latch_down", both(), {limit(), "1", text(parties()), ttl(), "PUBLISH", latch_}};
+        if (dice < 89) return {"latch_look", {latch_}, {}};
+        if (dice < 94) return {"latch_reset", {latch_}, {"PUBLISH", latch_}};
+        if (dice < 96)
+            return {"", {}, {"CONFIG", "SET", "maxmemory", chance_.chance(0.2) ? "1" : "0"}};
         if (dice < 97) return {"", {}, {"SET", latch_, "x", "PX", "20"}};
         return {"", {}, {"DEL", latch_}};
     }
     std::int64_t time_to_pass() {
         const auto dice = chance_.below(100);
         if (dice < 70) return chance_.between(1, 900);
-        if (dice < 99) return chance_.between(1'000, 60'000);
-        return chance_.between(100'000, 5'000'000);
+        if (dice < 98) return chance_.between(1'000, 60'000);
+        return chance_.between(100'000, 12'000'000);
     }
 
     [[nodiscard]] static words every_key() {
@@ -53,14 +58,17 @@ private:
     }
     std::int64_t parties() { return chance_.chance(0.9) ? 2 : 3; }
     std::string ttl() { return text(chance_.between(20, 400)); }
-    std::string window() { return text(chance_.between(5, 100)); }
+    // The memory of a request ends ten seconds later.
+    std::string limit() { return text(now_ms_ + chance_.between(-3, 30)); }
 
     prng chance_;
     std::string latch_;
+    std::int64_t now_ms_ = 0;
 };
 
 std::string outcome(const operation& what, const redis::reply& answer) {
     if (answer.what != redis::reply::kind::array) return what.script + " " + to_string(answer);
+    if (answer.items.front().text == "late") return what.script + " late";
     const bool refused = answer.items.front().text.empty();
     const bool over = answer.items.size() == 2 && answer.items.back().text == "0";
     return what.script + (refused ? " refused" : over ? " over" : " going on");
@@ -68,6 +76,10 @@ std::string outcome(const operation& what, const redis::reply& answer) {
 
 constexpr const char* outcomes[] = {"latch_set 1",
                                     "latch_set 0",
+                                    "latch_set late",
+                                    "latch_down late",
+                                    "latch_set error OOM",
+                                    "latch_down error OOM",
                                     "latch_set error WRONGTYPE",
                                     "latch_down refused",
                                     "latch_down over",
@@ -85,7 +97,7 @@ TEST(cross_check, twins_of_latches_do_what_the_scripts_do) {
     auto now = world_start_us;
     while (both.played() < operations) {
         now += chance.time_to_pass();
-        const std::array one{chance.next()};
+        const std::array one{chance.next(now)};
         both.play(now, one);
     }
     EXPECT_EQ(both.seldom(outcomes, 50), words{});

@@ -93,6 +93,10 @@ private:
         return prefix_ + ";" + (chance_.chance(0.7) ? "0" : text(now_us_ / 1000));
     }
     std::string floor() {
+        const auto keep = chance_.chance(0.8) ? "86400000" : text(chance_.between(1, 400));
+        return lowest() + " " + keep;
+    }
+    std::string lowest() {
         const auto dice = chance_.below(10);
         if (dice == 0) return "0";
         const auto start = (world_start_us / 1'000'000 - 1'704'067'200) * 65536;
@@ -180,7 +184,11 @@ private:
     operation from_outside() {
         static constexpr std::array parts{"", ":f", ":q", ":w", ":h", ":d"};
         const auto some_key = key(parts[chance_.below(parts.size())]);
-        const auto dice = chance_.below(64);
+        const auto dice = chance_.below(75);
+        if (dice >= 65)
+            return {"", {}, {"CONFIG", "SET", "maxmemory", chance_.chance(0.3) ? "1" : "0"}};
+        // Lua rounds above 2^53.
+        if (dice == 64) return {"", {}, {"SET", key(":f"), "9007199254740993"}};
         if (dice < 8) return {"", {}, {"SET", key(""), "foreign", "PX", ttl(), "NX"}};
         if (dice < 9) return {"", {}, {"SET", some_key, "abc"}};
         if (dice < 10) return {"", {}, {"HSET", some_key, "f", "v"}};
@@ -203,43 +211,17 @@ std::string outcome(const operation& what, const redis::reply& answer) {
     return what.script + " " + to_string(answer.items.front()) + size;
 }
 
-constexpr const char* outcomes[] = {"acquire 1 of 2",
-                                    "acquire 0 of 2",
-                                    "acquire 0 of 4",
-                                    "acquire error WRONGTYPE",
-                                    "look 1 of 4",
-                                    "look 0 of 4",
-                                    "look error WRONGTYPE",
-                                    "release 1 of 1",
-                                    "release 1 of 2",
-                                    "release 2 of 1",
-                                    "release 0 of 1",
-                                    "leave 0",
-                                    "leave 1",
-                                    "renew 1 of 2",
-                                    "renew 0 of 2",
-                                    "several 1 of 3",
-                                    "several 0 of 2",
-                                    "adopt 1 of 2",
-                                    "adopt 0 of 1",
-                                    "force 0",
-                                    "force 1",
-                                    "join 1 of 2",
-                                    "join 0 of 2",
-                                    "join 0 of 4",
-                                    "join 2 of 2",
-                                    "join 3 of 2",
-                                    "join 4 of 1",
-                                    "look 2 of 2",
-                                    "look 4 of 1",
-                                    "part 1 of 1",
-                                    "part 0 of 1",
-                                    "part 2 of 1",
-                                    "renew_beside 1 of 2",
-                                    "renew_beside 0 of 2",
-                                    "downgrade 1",
-                                    "downgrade 0",
-                                    "resize 1"};
+constexpr const char* outcomes[] = {
+    "acquire 1 of 2",      "acquire 0 of 2",       "acquire 0 of 4", "acquire error WRONGTYPE",
+    "acquire error OOM",   "join error OOM",       "look error OOM", "look 1 of 4",
+    "look 0 of 4",         "look error WRONGTYPE", "release 1 of 1", "release 1 of 2",
+    "release 2 of 1",      "release 0 of 1",       "leave 0",        "leave 1",
+    "renew 1 of 2",        "renew 0 of 2",         "several 1 of 3", "several 0 of 2",
+    "adopt 1 of 2",        "adopt 0 of 1",         "force 0",        "force 1",
+    "join 1 of 2",         "join 0 of 2",          "join 0 of 4",    "join 2 of 2",
+    "join 3 of 2",         "join 4 of 1",          "look 2 of 2",    "look 4 of 1",
+    "part 1 of 1",         "part 0 of 1",          "part 2 of 1",    "renew_beside 1 of 2",
+    "renew_beside 0 of 2", "downgrade 1",          "downgrade 0",    "resize 1"};
 
 TEST(cross_check, twins_do_what_the_scripts_do) {
     cross_check both({"ch:a1", "ch:b2"}, generator::every_key(), outcome);

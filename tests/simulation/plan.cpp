@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, trouble_kinds> names{
     "cut off", "break all",      "freeze",  "restart",       "restart old",    "restart empty",
     "flush",   "forget scripts", "evict",   "clock forward", "clock backward", "pause",
-    "crash",   "force",          "foreign", "refuse"};
+    "crash",   "force",          "foreign", "data back",     "out of memory",  "refuse"};
 
 // Those that any world may have; the others are planned by themselves.
 constexpr auto common_kinds = static_cast<std::size_t>(trouble::refuse);
@@ -50,19 +50,20 @@ void plan_network(plan& made, prng& chance) {
 
 bool harms_network(trouble what) {
     return what <= trouble::forget_scripts || what == trouble::clock_forward ||
-           what == trouble::clock_backward || what == trouble::evict;
+           what == trouble::clock_backward || what == trouble::evict || what == trouble::data_back;
 }
 
 bool loses_counters(trouble what) {
     return what == trouble::restart_old || what == trouble::restart_empty ||
-           what == trouble::flush || what == trouble::evict;
+           what == trouble::flush || what == trouble::evict || what == trouble::data_back;
 }
 
 instant length_of(trouble what, prng& chance) {
     switch (what) {
     case trouble::clock_forward:
     case trouble::clock_backward: return spread(chance, 5ms, 20s);
-    case trouble::restart_old: return spread(chance, 10ms, 3s);
+    case trouble::restart_old:
+    case trouble::data_back: return spread(chance, 10ms, 3s);
     default: return spread(chance, 5ms, 6s);
     }
 }
@@ -88,6 +89,9 @@ void plan_troubles(plan& made, prng& chance) {
     const auto any = [&](auto test) {
         return std::ranges::any_of(made.troubles, test, &disturbance::what);
     };
+    made.memory_runs_out = any([](trouble t) { return t == trouble::out_of_memory; });
+    made.forgets_steps =
+        any([](trouble t) { return t == trouble::clock_backward; }) || any(loses_counters);
     made.tokens_may_go_back =
         any([](trouble t) { return t == trouble::clock_backward; }) && any(loses_counters);
 }
@@ -177,6 +181,7 @@ plan make_plan(std::uint64_t seed, planted bug) {
     plan_sets(made, chance);
     plan_refusals(made, chance);
     plan_bounds(made, chance);
+    made.steps = chance.chance(0.3);
     return made;
 }
 

@@ -26,13 +26,15 @@ enum class trouble : std::uint8_t {
     evict,           // one of a lock's keys is gone
     clock_forward,   // the server's clock is set
     clock_backward,
-    pause,    // SIGSTOP of a program, and SIGCONT
-    crash,    // SIGKILL
-    force,    // an operator releases by force
-    foreign,  // another library takes the lock, and frees it
-    refuse    // the server is there and refuses every script: see refusals.hpp
+    pause,          // SIGSTOP of a program, and SIGCONT
+    crash,          // SIGKILL
+    force,          // an operator releases by force
+    foreign,        // another library takes the lock, and frees it
+    data_back,      // a stale copy replaces the server's data, and every connection stays
+    out_of_memory,  // the server refuses what may need more
+    refuse          // the server is there and refuses every script: see refusals.hpp
 };
-inline constexpr std::size_t trouble_kinds = 16;
+inline constexpr std::size_t trouble_kinds = 18;
 [[nodiscard]] std::string_view to_string(trouble what) noexcept;
 
 struct disturbance {
@@ -80,6 +82,10 @@ struct plan {
 
     // Nothing happens to messages or the server: whoever is alive is served at once.
     bool calm_network = false;
+    bool memory_runs_out = false;
+    bool steps = false;  // each program also has a user of latches
+    // What the server knows of a step may be gone before its time.
+    bool forgets_steps = false;
     // A clock was set back and the counter may be lost: tokens may then go back
     // (docs/guarantees.md).
     bool tokens_may_go_back = false;

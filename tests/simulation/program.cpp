@@ -1,6 +1,7 @@
 #include "program.hpp"
 
 #include "dwelling.hpp"
+#include "latch_user.hpp"
 #include "set_user.hpp"
 #include "user.hpp"
 
@@ -46,6 +47,10 @@ void program::start(std::size_t users) {
             users_.push_back(std::make_unique<set_user>(*this, name, chance_.fork()));
         else
             users_.push_back(std::make_unique<user>(*this, name, chance_.fork()));
+        users_.back()->start();
+    }
+    if (around_.what.steps) {
+        users_.push_back(std::make_unique<latch_user>(*this, label_ + "steps", chance_.fork()));
         users_.back()->start();
     }
 }

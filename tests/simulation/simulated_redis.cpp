@@ -57,6 +57,9 @@ redis::reply simulated_redis::dispatch(connection from, const words& command) {
         return array_reply({string_reply(run_id()), integer_reply(keys_.now_us())});
     }
     if (verb == "PING") return string_reply("PONG");
+    if (verb == "TIME")
+        return array_reply({string_reply(std::to_string(keys_.now_us() / 1'000'000)),
+                            string_reply(std::to_string(keys_.now_us() % 1'000'000))});
     if (verb == "GET") {
         auto value = keys_.get(command.at(1));
         return value ? string_reply(std::move(*value)) : nil_reply();
@@ -159,11 +162,13 @@ void simulated_redis::disconnect(connection gone) {
     caching_next_.erase(gone);
 }
 
-void simulated_redis::flush_all() {
-    keys_.clear();
+void simulated_redis::flush_all() { go_back({}); }
+
+void simulated_redis::go_back(store::keys to) {
+    keys_.replace(std::move(to));
     cached_.clear();
-    for (const auto to : tracking_)
-        pushes_(to, {"invalidate", ""});
+    for (const auto each : tracking_)
+        pushes_(each, {"invalidate", ""});
 }
 
 void simulated_redis::evict(std::string_view key) {

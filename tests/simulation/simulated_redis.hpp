@@ -39,6 +39,8 @@ public:
     // From now on every script is refused with this error: at its first write, or, where `at_once`,
     // before it begins. Empty: none is.
     void refuse(std::string error, bool at_once);
+    // A stale copy comes back under the live connections: REPLICAOF it, then NO ONE.
+    void go_back(store::keys to);
     // A new process on the given data.
     void restart(store::keys with);
 

@@ -5,8 +5,12 @@
 
 namespace pawl::simulation {
 
-void store::about_to_write() {
-    if (!refusal_.empty() && !dirty_) throw command_error(refusal_);
+// Want of memory refuses only what may need some.
+void store::about_to_write(bool needs_memory) {
+    if (!dirty_ && needs_memory && full_)
+        throw command_error("OOM command not allowed when used memory > 'maxmemory'.");
+    const bool refused = !refusal_.empty() && (needs_memory || !refusal_.starts_with("OOM"));
+    if (!dirty_ && refused) throw command_error(refusal_);
     dirty_ = true;
 }
 
@@ -50,7 +54,7 @@ std::optional<std::string> store::get(std::string_view key) {
 
 bool store::set(std::string_view key, std::string_view value, std::optional<std::int64_t> px,
                 bool only_new) {
-    about_to_write();
+    about_to_write(true);
     if (px && *px <= 0) throw command_error("ERR invalid expire time in 'set' command");
     if (find(key) && only_new) return false;
     entry made{std::string(value), std::nullopt};
@@ -61,7 +65,7 @@ bool store::set(std::string_view key, std::string_view value, std::optional<std:
 }
 
 bool store::del(std::string_view key) {
-    about_to_write();
+    about_to_write(false);
     const bool there = find(key) != nullptr;
     if (there) erase(keys_.find(key));
     return there;
@@ -75,7 +79,7 @@ std::int64_t store::pttl(std::string_view key) {
 }
 
 bool store::pexpire(std::string_view key, std::int64_t ms) {
-    about_to_write();
+    about_to_write(false);
     auto* const found = find(key);
     if (!found) return false;
     if (ms <= 0) {
@@ -88,7 +92,7 @@ bool store::pexpire(std::string_view key, std::int64_t ms) {
 }
 
 std::int64_t store::incr(std::string_view key) {
-    about_to_write();
+    about_to_write(true);
     const auto before = get(key).value_or("0");
     const auto* const end = before.data() + before.size();
     std::int64_t number = 0;
@@ -100,7 +104,7 @@ std::int64_t store::incr(std::string_view key) {
 }
 
 bool store::zadd_new(std::string_view key, double score, std::string_view member) {
-    about_to_write();
+    about_to_write(true);
     auto& set = make_as<sorted_set>(key);
     if (!set.scores.emplace(member, score).second) return false;
     set.order.emplace(score, member);
@@ -108,7 +112,7 @@ bool store::zadd_new(std::string_view key, double score, std::string_view member
 }
 
 void store::zadd(std::string_view key, double score, std::string_view member) {
-    about_to_write();
+    about_to_write(true);
     auto& set = make_as<sorted_set>(key);
     const auto [it, fresh] = set.scores.emplace(member, score);
     if (!fresh) set.order.erase({it->second, it->first});
@@ -126,7 +130,7 @@ std::vector<std::pair<std::string, double>> store::zrange(std::string_view key) 
 }
 
 bool store::zrem(std::string_view key, std::string_view member) {
-    about_to_write();
+    about_to_write(false);
     auto* const set = find_as<sorted_set>(key);
     if (!set) return false;
     const auto it = set->scores.find(member);
@@ -138,7 +142,7 @@ bool store::zrem(std::string_view key, std::string_view member) {
 }
 
 std::optional<std::string> store::zpopmin(std::string_view key) {
-    about_to_write();
+    about_to_write(false);
     auto* const set = find_as<sorted_set>(key);
     if (!set) return std::nullopt;
     auto first = set->order.begin()->second;
@@ -166,7 +170,7 @@ std::optional<std::int64_t> store::zrank(std::string_view key, std::string_view 
 }
 
 void store::hset(std::string_view key, std::string_view field, std::string_view value) {
-    about_to_write();
+    about_to_write(true);
     make_as<hash>(key).insert_or_assign(std::string(field), std::string(value));
 }
 
@@ -178,7 +182,7 @@ std::optional<std::string> store::hget(std::string_view key, std::string_view fi
 }
 
 void store::hincrby(std::string_view key, std::string_view field, std::int64_t by) {
-    about_to_write();
+    about_to_write(true);
     const auto before = hget(key, field).value_or("0");
     hset(key, field, std::to_string(std::stoll(before) + by));
 }
@@ -189,7 +193,7 @@ store::hash store::hgetall(std::string_view key) {
 }
 
 bool store::hdel(std::string_view key, std::string_view field) {
-    about_to_write();
+    about_to_write(false);
     auto* const fields = find_as<hash>(key);
     if (!fields) return false;
     const auto it = fields->find(field);

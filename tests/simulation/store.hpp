@@ -71,6 +71,9 @@ public:
     // What is there now; what has expired is dropped first.
     const keys& all();
     void clear() noexcept { keys_.clear(); }
+    // Out of memory, `noeviction`: commands that may need some are refused, in a script as long as
+    // it has written nothing.
+    void set_full(bool on) noexcept { full_ = on; }
     // What the commands since `begin_journal` have read and written; for client-side caching.
     struct journal {
         std::vector<std::string> read, written;
@@ -92,7 +95,7 @@ public:
     void replace(keys with) { keys_ = std::move(with); }
 
 private:
-    void about_to_write();
+    void about_to_write(bool needs_memory);
     entry* find(std::string_view key);
     void erase(keys::iterator which);
     template <class T>
@@ -105,6 +108,7 @@ private:
     journal journal_;
     std::string refusal_;
     bool dirty_ = false;
+    bool full_ = false;
 };
 
 }  // namespace pawl::simulation

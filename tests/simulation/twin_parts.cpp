@@ -18,17 +18,21 @@ std::int64_t to_number(std::string_view text) {
 
 // _token.lua
 std::string next_token(script_call& s, std::string_view fence, std::string_view floor_text) {
-    auto token = s.keys.incr(fence);
-    const auto floor = to_number(floor_text);
-    if (token <= floor && s.bug != planted::counter_from_one) {
-        const auto seconds = s.keys.now_us() / 1'000'000 - 1'704'067'200;
-        const auto seed = seconds * 65536 + s.keys.now_us() % 1'000'000 * 65536 / 1'000'000;
-        token = std::max(seed, floor + 1);
-        s.keys.set(fence, std::to_string(token), 86'400'000, false);
-    } else if (token % 64 == 0) {
-        s.keys.pexpire(fence, 86'400'000);
+    const auto space = floor_text.find(' ');
+    if (space == floor_text.npos) throw command_error("ERR attempt to perform arithmetic on nil");
+    const auto lowest = to_number(floor_text.substr(0, space));
+    const auto keep_ms = to_number(floor_text.substr(space + 1));
+    const auto token = s.keys.incr(fence);
+    const auto seconds = s.keys.now_us() / 1'000'000 - 1'704'067'200;
+    const auto clock = seconds * 65536 + s.keys.now_us() % 1'000'000 * 65536 / 1'000'000;
+    const bool known = s.bug == planted::clock_only_for_new_counters && token > lowest;
+    if (token < std::max(clock, lowest + 1) && !known && s.bug != planted::counter_from_one) {
+        const auto text = std::to_string(std::max(clock, lowest + 1));
+        s.keys.set(fence, text, keep_ms, false);
+        return text;
     }
-    return std::to_string(token);
+    s.keys.pexpire(fence, keep_ms);
+    return s.keys.get(fence).value_or("");
 }
 
 std::string present_token(script_call& s, std::string_view fence, std::string_view floor) {

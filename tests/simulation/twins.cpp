@@ -106,6 +106,7 @@ reply look(script_call& s) {
             return array_reply({integer_reply(2), integer_reply(n)});
         }
     }
+    if (s.keys.zscore(k.queue, a[2])) s.keys.pexpire(k.queue, to_number(a[5]));
     auto line = stand_in_line(s, k, {a[2], a[3], a[4], a[5], a[6]});
     if (state != standing::exclusive && s.bug != planted::look_hands_on_nothing) {
         state = serve(s, k, state, a[0], a[1]);
@@ -195,6 +196,11 @@ reply renew(script_call& s) {
     return array_reply(std::move(answers));
 }
 
+// `extend` of _holders.lua.
+void allow_writes(script_call& s, const lock_keys& k, std::int64_t ttl) {
+    if (s.bug != planted::memory_needed_first) s.keys.pexpire(k.lock, ttl);
+}
+
 std::int64_t renew_one(script_call& s, const lock_keys& k, const std::string& value,
                        std::int64_t ttl) {
     std::optional<std::string> mark;
@@ -207,6 +213,7 @@ std::int64_t renew_one(script_call& s, const lock_keys& k, const std::string& va
     const auto owner = owner_in(value);
     const auto held = held_beside(s, k, owner);
     if (!held || held->ends <= s.keys.now_ms()) return 0;
+    allow_writes(s, k, ttl);
     s.keys.zadd(k.holders, static_cast<double>(s.keys.now_ms() + ttl), owner);
     keep_until_the_last(s, k);
     return 1;
@@ -232,6 +239,7 @@ reply downgrade(script_call& s) {
     const auto ends = static_cast<double>(s.keys.now_ms() + to_number(a[1]));
     auto state = settle(s, k);
     if (state == standing::exclusive && s.keys.get(k.lock) == a[0]) {
+        if (s.bug != planted::memory_needed_first) forget_holders(s, k);
         s.keys.set(k.lock, "pawl:shared", to_number(a[1]), false);
         forget_holders(s, k);
         s.keys.zadd(k.holders, ends, owner);
@@ -242,6 +250,7 @@ reply downgrade(script_call& s) {
     } else if (state != standing::shared || !held_beside(s, k, owner)) {
         return integer_reply(0);
     } else {
+        allow_writes(s, k, to_number(a[1]));
         s.keys.zadd(k.holders, ends, owner);
     }
     keep_until_the_last(s, k);
@@ -313,6 +322,7 @@ reply force(script_call& s) {
     }
     if (state == standing::exclusive) {
         tell_of_force(s, s.keys.get(k.lock).value_or(""));
+        s.keys.del(k.lock);
     } else {
         for (const auto& [owner, ends] : s.keys.zrange(k.holders)) {
             const auto detail = read_detail(s.keys.hget(k.details, owner));

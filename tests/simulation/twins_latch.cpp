@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 namespace pawl::simulation {
@@ -34,12 +35,26 @@ void begin(script_call& s, const std::string& count, const std::string& parties,
     s.keys.pexpire(latch, to_number(ttl));
 }
 
+// The bug counts what comes late, and remembers for as long as the limit is away.
+std::optional<reply> is_late(script_call& s) {
+    if (s.bug == planted::late_steps_count || s.keys.now_ms() <= to_number(s.arg[0]))
+        return std::nullopt;
+    return array_reply({string_reply("late"), string_reply(std::to_string(s.keys.now_ms()))});
+}
+
+void remember(script_call& s, const std::string& answer) {
+    const auto left = to_number(s.arg[0]) - s.keys.now_ms();
+    const bool bug = s.bug == planted::late_steps_count;
+    s.keys.set(s.key[1], answer, bug ? std::max<std::int64_t>(left, 1) : left + 10'000, false);
+}
+
 reply latch_set(script_call& s) {
     const auto count = s.keys.hget(s.key[0], "count").value_or("0");
     if (s.keys.get(s.key[1])) return integer_reply(1);
+    if (auto late = is_late(s)) return *late;
     if (count != "0") return integer_reply(0);
-    s.keys.set(s.key[1], "1", to_number(s.arg[2]), false);
-    begin(s, s.arg[0], "0", s.arg[1]);
+    remember(s, "1");
+    begin(s, s.arg[1], "0", s.arg[2]);
     return integer_reply(1);
 }
 
@@ -50,31 +65,34 @@ reply remembered(const std::string& said) {
 
 reply latch_down(script_call& s) {
     const auto& latch = s.key[0];
+    const auto& parties_wanted = s.arg[2];
     auto count = s.keys.hget(latch, "count");
     auto parties = s.keys.hget(latch, "parties");
     if (const auto said = s.keys.get(s.key[1])) return remembered(*said);
-    if (s.arg[2] != "0") {
+    if (auto late = is_late(s)) return *late;
+    s.keys.del(s.key[1]);
+    if (parties_wanted != "0") {
         if (count.value_or("0") == "0") {
-            begin(s, s.arg[2], s.arg[2], s.arg[3]);
-            count = parties = s.arg[2];
-        } else if (parties != s.arg[2]) {
+            begin(s, parties_wanted, parties_wanted, s.arg[3]);
+            count = parties = parties_wanted;
+        } else if (parties != parties_wanted) {
             return array_reply({string_reply(""), string_reply(*parties)});
         }
         s.keys.hset(latch, "ttl", s.arg[3]);
     } else if (!count) {
         return nil_reply();
     }
-    const auto left = std::max<std::int64_t>(to_number(*count) - to_number(s.arg[0]), 0);
+    const auto left = std::max<std::int64_t>(to_number(*count) - to_number(s.arg[1]), 0);
     const auto generation = s.keys.hget(latch, "generation").value();
     const auto first = s.keys.hget(latch, "first").value();
     const auto ttl = s.keys.hget(latch, "ttl").value();
     const auto answer = std::to_string(left);
-    s.keys.set(s.key[1], generation + " " + answer, to_number(s.arg[1]), false);
+    remember(s, generation + " " + answer);
     s.keys.hset(latch, "count", answer);
     s.keys.pexpire(latch, to_number(ttl));
     if (left == 0 && count != "0") {
         if (parties != "0") begin(s, *parties, *parties, ttl);
-        s.publish(latch, "open " + first + " " + generation);
+        s.publish(s.arg[5], "open " + first + " " + generation);
     }
     return array_reply({string_reply(generation), string_reply(answer)});
 }
@@ -93,7 +111,7 @@ reply latch_look(script_call& s) {
 reply latch_reset(script_call& s) {
     static_cast<void>(s.keys.hget(s.key[0], "count"));
     if (!s.keys.del(s.key[0])) return integer_reply(0);
-    s.publish(s.key[0], "gone");
+    s.publish(s.arg[1], "gone");
     return integer_reply(1);
 }
 

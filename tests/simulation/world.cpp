@@ -13,6 +13,8 @@ namespace {
 redis::options options_of(const plan& what) {
     redis::options made;
     made.reply_timeout = what.reply_timeout;
+    made.connect_timeout =
+        300ms;  // of the simulation's programs only a step's limit has to do with it
     if (what.shared_key) made.key = "{name}";
     return made;
 }
@@ -59,6 +61,8 @@ private:
     void disturb_server(const disturbance& one);
     void disturb_program(const disturbance& one);
     void restart(const disturbance& one);
+    void go_back(const disturbance& one);
+    void fill_memory(const disturbance& one);
     void come_up();
     void evict(const disturbance& one);
     void intrude(const disturbance& one);
@@ -172,6 +176,8 @@ void world::disturb_server(const disturbance& one) {
     case trouble::clock_backward: return network_.jump_clock(-(one.lasts / 1us));
     case trouble::foreign: return intrude(one);
     case trouble::refuse: return refuse(one);
+    case trouble::data_back: return go_back(one);
+    case trouble::out_of_memory: return fill_memory(one);
     default: return restart(one);
     }
 }
@@ -190,6 +196,21 @@ void world::restart(const disturbance& one) {
         if (one.what == trouble::restart_old) judge_.set_back();
         if (one.what == trouble::restart_empty) judge_.disturbed(nullptr);
         time_.after(std::min<instant>(one.lasts, 2s), [this] { come_up(); });
+    });
+}
+
+void world::go_back(const disturbance& one) {
+    time_.after(one.lasts, [this, copy = network_.server().data().copy()] {
+        if (!network_.up()) return;
+        judge_.data_went_back();
+        network_.disturb([&](simulated_redis& server) { server.go_back(copy); });
+    });
+}
+
+void world::fill_memory(const disturbance& one) {
+    network_.disturb([](simulated_redis& server) { server.data().set_full(true); });
+    time_.after(one.lasts, [this] {
+        network_.disturb([](simulated_redis& server) { server.data().set_full(false); });
     });
 }
 
@@ -212,7 +233,9 @@ void world::intrude(const disturbance& one) {
     const auto key = keys_of(one).lock;
     const auto value = "foreign-" + std::to_string(one.at.count());
     const auto ttl = std::max<std::int64_t>(one.lasts / 1ms, 1);
-    network_.disturb([&](simulated_redis& server) { server.data().set(key, value, ttl, true); });
+    network_.disturb([&](simulated_redis& server) {
+        static_cast<void>(server.execute(0, {"SET", key, value, "NX", "PX", std::to_string(ttl)}));
+    });
     time_.after(one.lasts / 2, [this, key, value] {
         if (network_.server().data().get(key) == value)
             network_.disturb([&](simulated_redis& server) { server.evict(key); });
@@ -245,7 +268,9 @@ instant world::set_back() const {
 // A server that came up with what was true a while ago holds what was given back since then, until
 // its lease ends.
 instant world::forgotten_releases() const {
-    const auto is_old = [](const disturbance& one) { return one.what == trouble::restart_old; };
+    const auto is_old = [](const disturbance& one) {
+        return one.what == trouble::restart_old || one.what == trouble::data_back;
+    };
     return std::ranges::any_of(plan_.troubles, is_old) ? plan_.users.ttl_most : instant{};
 }
 
@@ -256,6 +281,7 @@ void world::heal() {
     log_.say("all is well again");
     network_.calm();
     network_.thaw();
+    network_.disturb([](simulated_redis& server) { server.data().set_full(false); });
     come_up();
     accept();
     for (const auto& one : programs_) {

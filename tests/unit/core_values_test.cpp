@@ -90,7 +90,9 @@ TEST(Urls, ThatMakeNoSenseAreRefusedWithoutTheirPassword) {
           "hunter2@h", "redis://:hunter2/x@h", "redis://:1/hunter2@h", "redis://:1?hunter2@h",
           "redis://u:hunter2?x@h", "rediss://u:hunter2/@h:1/0", "redis+unix://:hunter2/x@/sock",
           "redis://h?password_file=/no/such", "redis://h?password_env=NO_SUCH_VARIABLE",
-          "redis://h?reply_timeout_ms=0", "memory:?a=b"}) {
+          "redis://h?reply_timeout_ms=0", "memory:?a=b", "redis://h?token_retention_ms=999",
+          "redis://h?token_retention_ms=31536000001", "redis://h?token_retention_ms=1h",
+          "redis://h?layout=redisson&token_retention_ms=86400000"}) {
         try {
             static_cast<void>(from_url(bad));
             ADD_FAILURE() << bad << " was accepted";
@@ -98,6 +100,18 @@ TEST(Urls, ThatMakeNoSenseAreRefusedWithoutTheirPassword) {
             EXPECT_TRUE(e.reason() == errc::bad_url || e.reason() == errc::bad_option) << bad;
             EXPECT_EQ(std::string(e.what()).find("hunter2"), std::string::npos) << e.what();
         }
+    }
+}
+
+TEST(Urls, MaySayHowLongACounterOfTokensIsKept) {
+    for (const std::string_view good :
+         {"redis://h?token_retention_ms=1000", "redis://h?token_retention_ms=31536000000"})
+        EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
+    redis::options where;
+    for (const auto kept : {std::chrono::milliseconds(999), std::chrono::milliseconds(0),
+                            std::chrono::milliseconds(std::chrono::hours(366 * 24))}) {
+        where.token_retention = kept;
+        EXPECT_EQ(refusal([&] { static_cast<void>(redis::at(where)); }), errc::bad_option);
     }
 }
 

@@ -8,12 +8,16 @@ if KEYS[5] and redis.call("GET", KEYS[5]) then
 end
 local at = redis.call("LPOS", KEYS[2], ARGV[1])
 if at then
-    for _, other in ipairs(redis.call("LRANGE", KEYS[2], at + 1, -1)) do
-        redis.call("ZINCRBY", KEYS[3], -ARGV[5], other)
-    end
+    local behind = redis.call("LRANGE", KEYS[2], at + 1, -1)
+    -- First what needs no memory: then a server that has none does not refuse the rest.
     redis.call("LREM", KEYS[2], 0, ARGV[1])
     redis.call("ZREM", KEYS[3], ARGV[1])
     redis.call("ZREM", KEYS[4], ARGV[1])
+    for _, other in ipairs(behind) do
+        if other ~= ARGV[1] then
+            redis.call("ZINCRBY", KEYS[3], -ARGV[5], other)
+        end
+    end
 end
 local mine = redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1
 if mine then

@@ -38,10 +38,9 @@ latch_base::place java_latches::place_of(std::string_view name) const {
     return {std::move(key), std::move(channel)};
 }
 
-// "0": it came to 0. "1": it was set, or deleted.
-latch_base::news java_latches::read(std::string_view message, std::uint64_t) const {
-    return message == "0" ? news::open : news::look;
-}
+// "0": it came to 0. "1": it was set, or deleted. A latch of that name in another database uses the
+// same channel, so each is a reason to look, as it is for Java.
+latch_base::news java_latches::read(std::string_view, std::uint64_t) const { return news::look; }
 
 asio::awaitable<bool> java_latches::look(wish& what, time_point give_up_at) {
     const auto left = co_await count_of(what.at, give_up_at);

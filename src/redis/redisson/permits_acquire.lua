@@ -29,7 +29,7 @@ if free < count then
     local first = tonumber(redis.call("ZRANGE", KEYS[2], 0, 0, "WITHSCORES")[2] or never)
     return {0, first < never and first - now or -1}
 end
-local token, trouble = next_token(KEYS[3])
+local token, trouble = next_token_by_clock(KEYS[3])
 if trouble then
     return trouble
 end

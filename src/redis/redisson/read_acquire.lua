@@ -27,7 +27,7 @@ if KEYS[3] and mode then
 end
 if not token then
     local bad
-    token, bad = next_token(KEYS[3])
+    token, bad = next_token_by_clock(KEYS[3])
     if bad then
         return bad
     end

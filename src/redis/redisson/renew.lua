@@ -1,5 +1,8 @@
 -- renew: extends each hold that is still the caller's; never makes one.
--- KEYS lock other, for each hold   ARGV kind owner ttl_ms permits, for each   -> {1 | 0, …}
+-- KEYS lock other, for each hold   ARGV kind owner ttl_ms permits, for each
+-- -> {1 | 0 | -1 not known, …}
+-- A server that is out of memory refuses the first write of a script if it may need memory, and
+-- none after a first one that needs none: each extension begins with such a write.
 --@include _clock.lua
 --@include _permits.lua
 local function of_permits(lent, hold, ttl, count, now)
@@ -8,6 +11,7 @@ local function of_permits(lent, hold, ttl, count, now)
             return 0
         end
     end
+    redis.call("ZREM", lent, "")
     for i = 1, count do
         redis.call("ZADD", lent, now + ttl, id_of(hold, i))
     end
@@ -18,8 +22,9 @@ local function of_reader(lock, mine, owner, ttl)
     if redis.call("HEXISTS", lock, owner) == 0 then
         return 0
     end
+    local extended = redis.call("PEXPIRE", lock, math.max(redis.call("PTTL", lock), ttl))
     redis.call("SET", mine, "1", "PX", ttl)
-    return redis.call("PEXPIRE", lock, math.max(redis.call("PTTL", lock), ttl))
+    return extended
 end
 
 -- No lease: it ends when somebody deletes the semaphore, or the receipt.
@@ -50,8 +55,13 @@ end
 
 local answers = {}
 for i = 1, #KEYS / 2 do
-    -- A key of another type is an error, and so no 1 either.
+    -- What is of another type is no hold any more; any other error says nothing about it.
     local fine, answer = pcall(renewed, i)
-    answers[i] = fine and answer == 1 and 1 or 0
+    if fine then
+        answers[i] = answer == 1 and 1 or 0
+    else
+        local words = type(answer) == "table" and answer.err or tostring(answer)
+        answers[i] = string.find(words, "WRONGTYPE", 1, true) and 0 or -1
+    end
 end
 return answers

@@ -18,7 +18,7 @@ end
 if free < tonumber(ARGV[5]) or redis.call("EXISTS", KEYS[2]) == 1 then
     return {0, -1}
 end
-local token, trouble = next_token(KEYS[3])
+local token, trouble = next_token_by_clock(KEYS[3])
 if trouble then
     return trouble
 end

@@ -8,6 +8,8 @@ end
 local count = tonumber(redis.call("GET", KEYS[2]) or 0)
 if count == 0 then
     if not KEYS[3] then
+        -- First what needs no memory: then a server that has none does not refuse the rest.
+        redis.call("DEL", KEYS[2])
         redis.call("SET", KEYS[2], "0", "PX", 600000)
     end
     return 0

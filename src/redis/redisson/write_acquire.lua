@@ -9,7 +9,7 @@ end
 if fields > 0 then
     return of_another_kind(KEYS[1], "readwrite") or {0, redis.call("PTTL", KEYS[1])}
 end
-local token, trouble = next_token(KEYS[2])
+local token, trouble = next_token_by_clock(KEYS[2])
 if trouble then
     return trouble
 end

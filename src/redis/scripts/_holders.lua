@@ -97,6 +97,13 @@ local function held_beside(k, owner)
     return ends and redis.call("HGET", k.details, owner), ends
 end
 
+-- The lease of a present hold. A server that is out of memory refuses the first write of a script
+-- if it may need memory, and none after a first one that needs none: hence the PEXPIRE.
+local function extend(k, owner, now, ttl)
+    redis.call("PEXPIRE", k.lock, ttl)
+    redis.call("ZADD", k.holders, string.format("%.0f", now + ttl), owner)
+end
+
 -- None where the server came up with what was true a while ago: a later one may be out since then.
 local function readers_token(k)
     local token, run = string.match(redis.call("HGET", k.details, "token") or "", "^(%d+) (.*)$")

@@ -12,3 +12,15 @@ local function begin(latch, count, parties, ttl)
     redis.call("HSET", latch, "count", count, "parties", parties, "ttl", ttl)
     redis.call("PEXPIRE", latch, ttl)
 end
+
+-- A request is carried out by its limit, of the server's clock, or never; and known until then, and
+-- a while longer, since a clock may be set back a little.
+local function is_late(limit_ms)
+    local now = redis.call("TIME")
+    local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+    return now_ms > tonumber(limit_ms) and {"late", string.format("%.0f", now_ms)}
+end
+
+local function remember(request, answer, limit_ms)
+    redis.call("SET", request, answer, "PXAT", string.format("%.0f", limit_ms + 10000))
+end

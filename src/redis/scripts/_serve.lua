@@ -41,7 +41,9 @@ local function serve(k, state, floor, channel)
                 break
             end
             local message = "grant " .. owner .. " " .. token .. " " .. stamp
-            if redis.call("PUBLISH", channel .. client, message) > 0 then
+            redis.call("PUBLISH", channel .. client, message)
+            -- Not PUBLISH's count, which has those who listen to a pattern of channels in it.
+            if redis.call("PUBSUB", "NUMSUB", channel .. client)[2] > 0 then
                 if want == "x" then
                     return "exclusive"
                 end

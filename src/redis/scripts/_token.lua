@@ -1,14 +1,18 @@
--- The counter one up. A counter that is new, or not above what this connection knows to be past,
--- starts again from the clock: 1/65536 s since 2024, above all that was ever issued.
+-- The next token: the counter one up, never below the server's clock in 1/65536 s since 2024, and
+-- above the floor. So none is given twice where the server went back to older data. `floor` is
+-- "FLOOR KEEP_MS": above what tokens are, and for how long a counter is kept that nobody uses.
 local function next_token(fence, floor)
+    local lowest, keep_ms = string.match(floor, "^(%d+) (%d+)$")
     local token = redis.call("INCR", fence)
-    if token <= tonumber(floor) then
-        local now = redis.call("TIME")
-        local seed = (now[1] - 1704067200) * 65536 + math.floor(now[2] * 65536 / 1000000)
-        token = math.max(seed, tonumber(floor) + 1)
-        redis.call("SET", fence, string.format("%.0f", token), "PX", 86400000)
-    elseif token % 64 == 0 then
-        redis.call("PEXPIRE", fence, 86400000)
+    local now = redis.call("TIME")
+    local clock = (now[1] - 1704067200) * 65536 + math.floor(now[2] * 65536 / 1000000)
+    local least = math.max(clock, lowest + 1)
+    if token < least then
+        local text = string.format("%.0f", least)
+        redis.call("SET", fence, text, "PX", keep_ms)
+        return text
     end
-    return string.format("%.0f", token)
+    -- Ahead of the clock. Lua rounds above 2^53, the counter does not.
+    redis.call("PEXPIRE", fence, keep_ms)
+    return redis.call("GET", fence)
 end

@@ -11,8 +11,9 @@ local now = now_ms()
 local owner = owner_of(ARGV[1])
 local state = settle(k, now)
 if state == "exclusive" and redis.call("GET", k.lock) == ARGV[1] then
-    redis.call("SET", k.lock, "pawl:shared", "PX", ARGV[2])
+    -- First, so that a server without memory for more does not refuse the rest: see `extend`.
     forget_holders(k)
+    redis.call("SET", k.lock, "pawl:shared", "PX", ARGV[2])
     redis.call("ZADD", k.holders, string.format("%.0f", now + ARGV[2]), owner)
     redis.call("HSET", k.details, owner, "1 " .. ARGV[3] .. " " .. ARGV[1], "used", 1)
     if ARGV[3] ~= "0" then
@@ -22,7 +23,7 @@ if state == "exclusive" and redis.call("GET", k.lock) == ARGV[1] then
 elseif state ~= "shared" or not held_beside(k, owner) then
     return 0
 else
-    redis.call("ZADD", k.holders, string.format("%.0f", now + ARGV[2]), owner)
+    extend(k, owner, now, ARGV[2])
 end
 keep_until_the_last(k)
 serve(k, state, ARGV[4], ARGV[5])

@@ -19,6 +19,7 @@ if state == "free" then
     return 0
 elseif state == "exclusive" then
     tell(redis.call("GET", k.lock))
+    redis.call("DEL", k.lock)
 else
     for _, owner in ipairs(redis.call("ZRANGE", k.holders, 0, -1)) do
         local detail = redis.call("HGET", k.details, owner) or ""

@@ -1,36 +1,43 @@
 -- latch_down: takes off, once for each request, and at 0 tells all who wait. With parties it is a
 -- barrier: the first one begins, the last one begins the next generation in the same step.
--- KEYS latch request   ARGV steps remember_ms parties('0' = latch) ttl_ms publish
+-- KEYS latch request   ARGV limit_ms steps parties('0' = latch) ttl_ms publish channel
 -- -> {generation, left} | {'', parties} others say another number | false not known
+--    | {'late', server's ms} nothing was done
 --@include _latch.lua
-local latch = KEYS[1]
+local latch, parties = KEYS[1], ARGV[3]
 local state = redis.call("HMGET", latch, "count", "parties")
 local said = redis.call("GET", KEYS[2])
 if said then
     local generation, left = string.match(said, "^(%d+) (%d+)$")
     return {generation, left}
 end
-if ARGV[3] ~= "0" then
+local late = is_late(ARGV[1])
+if late then
+    return late
+end
+-- First a write that needs no memory: then a server that has none does not refuse the rest.
+redis.call("DEL", KEYS[2])
+if parties ~= "0" then
     if (state[1] or "0") == "0" then
-        begin(latch, ARGV[3], ARGV[3], ARGV[4])
-        state = {ARGV[3], ARGV[3]}
-    elseif state[2] ~= ARGV[3] then
+        begin(latch, parties, parties, ARGV[4])
+        state = {parties, parties}
+    elseif state[2] ~= parties then
         return {"", state[2]}
     end
     redis.call("HSET", latch, "ttl", ARGV[4])
 elseif not state[1] then
     return false
 end
-local left = math.max(tonumber(state[1]) - tonumber(ARGV[1]), 0)
+local left = math.max(tonumber(state[1]) - tonumber(ARGV[2]), 0)
 local now = redis.call("HMGET", latch, "generation", "first", "ttl")
 local answer = string.format("%.0f", left)
-redis.call("SET", KEYS[2], now[1] .. " " .. answer, "PX", ARGV[2])
+remember(KEYS[2], now[1] .. " " .. answer, ARGV[1])
 redis.call("HSET", latch, "count", answer)
 redis.call("PEXPIRE", latch, now[3])
 if left == 0 and state[1] ~= "0" then
     if state[2] ~= "0" then
         begin(latch, state[2], state[2], now[3])
     end
-    redis.call(ARGV[5], latch, "open " .. now[2] .. " " .. now[1])
+    redis.call(ARGV[5], ARGV[6], "open " .. now[2] .. " " .. now[1])
 end
 return {now[1], answer}

@@ -38,6 +38,10 @@ if permits then
         return n == 0 and {4} or {2, n}
     end
 end
+-- A place that there is already is kept also where the server has no memory for more: see `extend`.
+if redis.call("ZSCORE", k.queue, member) then
+    redis.call("PEXPIRE", k.queue, ARGV[6])
+end
 local line = stand_in_line(k, member, ARGV[4], ARGV[5], ARGV[6], want)
 if state ~= "exclusive" then
     state = serve(k, state, floor, ARGV[2])

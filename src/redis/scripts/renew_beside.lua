@@ -1,5 +1,6 @@
 -- renew_beside: extends what is still held beside others; never makes a hold.
--- KEYS lock holders details, for each   ARGV value ttl_ms, for each   -> {1 | 0, …}
+-- KEYS lock holders details, for each   ARGV value ttl_ms, for each
+-- -> {1 | 0 | -1 not known, …}
 --@include _clock.lua
 --@include _holders.lua
 local answers = {}
@@ -12,9 +13,10 @@ for i = 1, #KEYS / 3 do
     if type(mark) == "string" and marks[mark] then
         detail, ends = held_beside(k, owner)
     end
-    answers[i] = 0
+    local failed = type(mark) == "table" and not string.find(mark.err, "WRONGTYPE", 1, true)
+    answers[i] = failed and -1 or 0
     if detail and tonumber(ends) > now then
-        redis.call("ZADD", k.holders, string.format("%.0f", now + ARGV[2 * i]), owner)
+        extend(k, owner, now, ARGV[2 * i])
         keep_until_the_last(k)
         answers[i] = 1
     end
