@@ -27,8 +27,7 @@ struct dwelling {
         : home(world, time_point(std::chrono::hours(1)), 1.0), time(home, chance) {
         const auto named = identity_of("test", time);
         locks.emplace(home.get_executor(),
-                      simulated_service(network, home, where, bounds, planted::none),
-                      named);
+                      simulated_service(network, home, where, bounds, planted::none), named);
     }
     process home;
     virtual_runtime time;
