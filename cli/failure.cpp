@@ -29,6 +29,9 @@ exit_code code_for(errc reason) noexcept {
     case errc::bad_option:
     case errc::bad_url:
     case errc::unsupported: return exit_code::usage;
+    case errc::exhausted:
+    case errc::not_held:
+    case errc::deadlock: return exit_code::system;
     }
     return exit_code::system;
 }

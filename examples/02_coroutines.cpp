@@ -2,6 +2,7 @@
 #include <pawl/client.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -39,7 +40,7 @@ int main(int argc, char** argv) {
                 std::rethrow_exception(failed);
             }
             if (++done == 100) {
-                loop.stop();  // the client's connection would keep the loop busy for ever
+                locks.async_close(asio::detached);  // an open client keeps the loop busy
             }
         });
     }

@@ -45,27 +45,32 @@ public:
     // True for a handle of a lock that was granted, whatever became of it since: ask `state`.
     explicit operator bool() const noexcept { return lease_ != nullptr; }
 
-    // The rest must not be called on an empty handle. It speaks of the hold, which a lock_owner's
-    // handles share.
-    [[nodiscard]] std::string_view name() const noexcept;
-    [[nodiscard]] fencing_token token() const noexcept;
-    [[nodiscard]] lock_state state() const noexcept;
-    [[nodiscard]] loss_reason why_lost() const noexcept;
-    // True until it is lost or given back: a local answer, as good as the clock.
-    [[nodiscard]] bool owns_lock() const noexcept {
-        return state() == lock_state::held || state() == lock_state::at_risk;
-    }
+    // True until it is lost or given back: a local answer, as good as the clock. False for an empty
+    // handle.
+    [[nodiscard]] bool owns_lock() const noexcept;
+
+    // On an empty handle the rest throws errc::not_held. It speaks of the hold, which a
+    // lock_owner's handles share.
+    [[nodiscard]] std::string_view name() const;
+    [[nodiscard]] fencing_token token() const;
+    [[nodiscard]] lock_state state() const;
+    [[nodiscard]] loss_reason why_lost() const;
     // Nobody else can have it before then; moves on with every renewal. In the past once lost.
-    [[nodiscard]] time_point safe_until() const noexcept;
+    [[nodiscard]] time_point safe_until() const;
     // Stops at `safe_until` at the latest, whatever the network, the service or other callbacks do.
-    // Callbacks run on a thread of Pawl's: keep them short, and do not call back into the client.
-    [[nodiscard]] std::stop_token lost() const noexcept;
+    // Callbacks run on threads of Pawl's that do nothing else, never inside a call of yours: they
+    // may block, take any mutex and call the client. Each callback that blocks occupies a thread.
+    // When the system has no more threads, `state` still tells the truth, but later signals may
+    // wait until a callback returns. The destructor of a std::stop_callback waits for its callback,
+    // if that is running. Asked for after the loss, the token is stopped already: a
+    // std::stop_callback then calls back at once, in its constructor.
+    [[nodiscard]] std::stop_token lost() const;
 
     // Gives the lock back and says what it found; a second call says the same. A lock_owner's
     // handle says `still_held` while others keep the lock, and afterwards what their last one
     // found. Waits for the service's answer, until the lease would have ended anyway at the
-    // longest.
-    release_result release() noexcept;
+    // longest. Throws for an empty handle only.
+    release_result release();
 
     // Renews now, whatever the rhythm: afterwards `safe_until` is a ttl from this call, less drift,
     // or `max_hold`. Throws errc::lost when the hold ended first.
@@ -76,6 +81,8 @@ public:
 
 private:
     friend class thread_holds;
+    [[nodiscard]] const std::shared_ptr<core::lease>& lease() const;
+
     std::shared_ptr<loop> home_;  // outlives the lease
     std::shared_ptr<core::lease> lease_;
     std::uint32_t number_ = 0;  // among the handles of one lease
@@ -101,8 +108,9 @@ class [[nodiscard]] held_locks : public lock_set<held_lock> {
 public:
     using lock_set::lock_set;
 
-    // Gives all back, the last one first, and says the worst of what that found.
-    release_result release() noexcept;
+    // Gives all back, the last one first, and says the worst of what that found. Throws for an
+    // empty set only.
+    release_result release();
 
     // Renews each now, one after the other, as held_lock::renew; the first that is lost throws.
     void renew();

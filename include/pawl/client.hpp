@@ -30,6 +30,10 @@ class owner;
 // outstanding with errc::cancelled: the client is closed. It lets releases that are under way
 // finish, for `client_options::drain`, if the executor still runs. It may be moved while handles
 // and objects that were made with it exist.
+//
+// An open client is work for the event loop: `io_context::run()` does not return before the client
+// was closed, by `async_close` or by its destructor, and what that began is over. Client and
+// handles must not outlive the event loop.
 class client {
 public:
     using lock_handler =
@@ -37,7 +41,11 @@ public:
     template <class T>
     using answer_handler = boost::asio::any_completion_handler<void(boost::system::error_code, T)>;
 
-    client(boost::asio::any_io_executor on, service where, client_options options = {});
+    // Throws pawl::error: errc::exhausted where the client's threads or timers cannot be made.
+    client(boost::asio::any_io_executor on, service where);
+    client(boost::asio::any_io_executor on, service where, const client_options& options);
+    // Give the options a name before: GCC 12 corrupts such a temporary inside a co_await.
+    client(boost::asio::any_io_executor on, service where, client_options&& options) = delete;
     client(client&&) noexcept = default;
     client& operator=(client&&) noexcept = delete;
     ~client();
@@ -142,6 +150,15 @@ public:
         return begin<Token>(engine_, &client::start_examine, token);
     }
 
+    // void(). Gives back what is held, cancels what is outstanding, ends the connections, and
+    // completes when the service has been told or `client_options::drain` is over. After that
+    // nothing of the client keeps the event loop going; new requests fail with errc::cancelled. A
+    // second call completes with the first. Cancellation: none.
+    template <class Token = boost::asio::deferred_t>
+    auto async_close(Token&& token = {}) {
+        return begin<Token>(engine_, &client::start_close, token);
+    }
+
     // The sentence behind the newest failure of this client: what the service said, and what to do.
     // Error codes alone cannot carry it. Thread-safe.
     [[nodiscard]] std::string last_failure() const;
@@ -204,6 +221,7 @@ private:
     static void start_force_release(answer_handler<bool> done, engine_ptr engine, std::string name);
     static void start_resize(held_lock::question_handler done, engine_ptr engine, std::string name,
                              std::uint32_t permits);
+    static void start_close(boost::asio::any_completion_handler<void()> done, engine_ptr engine);
     static void start_examine(answer_handler<examination> done, engine_ptr engine);
 
     engine_ptr engine_;

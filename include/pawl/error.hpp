@@ -19,7 +19,10 @@ enum class errc {
     bad_option,   // a ttl, wait or other option that makes no sense
     bad_url,      // unknown scheme, option or port
     unsupported,  // this backend cannot promise that
-    protocol      // the service answered something that this protocol does not know
+    protocol,     // the service answered something that this protocol does not know
+    exhausted,    // this program has no more threads, file descriptors or timers
+    not_held,     // the handle is empty: std::errc::operation_not_permitted
+    deadlock      // the caller would wait for itself: std::errc::resource_deadlock_would_occur
 };
 
 const std::error_category& error_category() noexcept;

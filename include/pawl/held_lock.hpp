@@ -21,7 +21,8 @@ namespace pawl {
 
 namespace core {
 class lease;
-}
+[[noreturn]] void refuse_empty_handle();
+}  // namespace core
 
 // Move-only; empty when default-made or moved from. Any member may be called from any thread, one
 // handle from one thread at a time. The destructor gives the lock back in the background: it never
@@ -44,22 +45,26 @@ public:
     // True for a handle of a lock that was granted, whatever became of it since: ask `state`.
     explicit operator bool() const noexcept { return lease_ != nullptr; }
 
-    // The rest must not be called on an empty handle. It speaks of the hold, which a lock_owner's
-    // handles share.
-    [[nodiscard]] std::string_view name() const noexcept;
-    [[nodiscard]] fencing_token token() const noexcept;
-    [[nodiscard]] lock_state state() const noexcept;
-    [[nodiscard]] loss_reason why_lost() const noexcept;
-    // True until it is lost or given back: a local answer, as good as the clock.
-    [[nodiscard]] bool owns_lock() const noexcept {
-        return state() == lock_state::held || state() == lock_state::at_risk;
-    }
+    // True until it is lost or given back: a local answer, as good as the clock. False for an empty
+    // handle.
+    [[nodiscard]] bool owns_lock() const noexcept;
+
+    // On an empty handle the rest throws errc::not_held. It speaks of the hold, which a
+    // lock_owner's handles share.
+    [[nodiscard]] std::string_view name() const;
+    [[nodiscard]] fencing_token token() const;
+    [[nodiscard]] lock_state state() const;
+    [[nodiscard]] loss_reason why_lost() const;
     // Nobody else can have it before then; moves on with every renewal. In the past once lost.
-    [[nodiscard]] time_point safe_until() const noexcept;
-    // Stops at `safe_until` at the latest, whatever the network, the service or this program's
-    // event loop do. Callbacks run on the client's event loop, or on a watching thread when that
-    // loop is stuck: keep them short.
-    [[nodiscard]] std::stop_token lost() const noexcept;
+    [[nodiscard]] time_point safe_until() const;
+    // Stops at `safe_until` at the latest, whatever the network, the service, this program's event
+    // loop or other callbacks do. Callbacks run on threads of Pawl's that do nothing else, never on
+    // the event loop and never inside a call of yours: they may block and take any mutex. Each
+    // callback that blocks occupies a thread. When the system has no more threads, `state` still
+    // tells the truth, but later signals may wait until a callback returns. The destructor of a
+    // std::stop_callback waits for its callback, if that is running. Asked for after the loss, the
+    // token is stopped already: a std::stop_callback then calls back at once, in its constructor.
+    [[nodiscard]] std::stop_token lost() const;
 
     // Idempotent: a second call reports what the first one found. A lock_owner's handle says
     // `still_held` while others keep the lock, and afterwards what their last one found. Completes
@@ -71,7 +76,7 @@ public:
             [](release_handler done, std::shared_ptr<core::lease> lease, std::uint32_t number) {
                 start_release(std::move(lease), number, std::move(done));
             },
-            token, lease_, number_);
+            token, lease(), number_);
     }
 
     // void(error_code). Renews now, whatever the rhythm: afterwards `safe_until` is a ttl from this
@@ -82,7 +87,7 @@ public:
             [](question_handler done, std::shared_ptr<core::lease> lease) {
                 start_renew({std::move(lease)}, std::move(done));
             },
-            token, lease_);
+            token, lease());
     }
 
     // void(error_code). From exclusive to shared, without letting a writer come between; the token
@@ -93,7 +98,7 @@ public:
             [](question_handler done, std::shared_ptr<core::lease> lease) {
                 start_downgrade(std::move(lease), std::move(done));
             },
-            token, lease_);
+            token, lease());
     }
 
     // Completes with the reason when the lock is lost; with `operation_aborted` when it is released
@@ -101,7 +106,7 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_wait_lost(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, loss_reason)>(
-            begin_wait_lost{lease_}, token);
+            begin_wait_lost{lease()}, token);
     }
 
 private:
@@ -116,6 +121,10 @@ private:
         void operator()(loss_handler done) const { start_wait_lost(lease, std::move(done)); }
     };
 
+    [[nodiscard]] const std::shared_ptr<core::lease>& lease() const {
+        if (!lease_) core::refuse_empty_handle();
+        return lease_;
+    }
     static boost::asio::any_io_executor executor_of(const core::lease& lease) noexcept;
     static void start_release(std::shared_ptr<core::lease> lease, std::uint32_t number,
                               release_handler done);

@@ -12,10 +12,10 @@ class [[nodiscard]] held_locks : public lock_set<held_lock> {
 public:
     using lock_set::lock_set;
 
-    // Gives all back at once, and says the worst of what that found. As held_lock::async_release;
-    // not for an empty set.
+    // Gives all back at once, and says the worst of what that found. As held_lock::async_release.
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
+        refuse_empty();
         std::vector<share> shares;
         for (const held_lock& each : handles)
             shares.push_back({each.lease_, each.number_});
@@ -27,9 +27,10 @@ public:
     }
 
     // void(error_code). Renews each now, one after the other, as held_lock::async_renew; the first
-    // that is lost ends it. Not for an empty set.
+    // that is lost ends it.
     template <class Token = boost::asio::deferred_t>
     auto async_renew(Token&& token = {}) {
+        refuse_empty();
         std::vector<std::shared_ptr<core::lease>> leases;
         for (const held_lock& each : handles)
             leases.push_back(each.lease_);

@@ -13,6 +13,11 @@
 
 namespace pawl {
 
+namespace core {
+// errc::not_held.
+[[noreturn]] void refuse_empty_handle();
+}  // namespace core
+
 // The worse of what two releases found: still held, unknown, expired, taken over.
 [[nodiscard]] release_result worse(release_result a, release_result b) noexcept;
 
@@ -40,9 +45,15 @@ public:
         return found == end() ? fencing_token{} : found->token();
     }
 
-    // The rest must not be called on an empty set. The loss of one is the loss of the whole; the
-    // others stay taken until they are given back, for work that has to come to its end.
-    [[nodiscard]] lock_state state() const noexcept {
+    // False for an empty set; the rest throws errc::not_held there. The loss of one is the loss of
+    // the whole; the others stay taken until they are given back, for work that has to come to its
+    // end.
+    [[nodiscard]] bool owns_lock() const noexcept {
+        return !handles.empty() &&
+               std::all_of(begin(), end(), [](const Handle& each) { return each.owns_lock(); });
+    }
+    [[nodiscard]] lock_state state() const {
+        refuse_empty();
         auto worst = lock_state::held;
         for (const Handle& each : handles) {
             const auto its = each.state();
@@ -51,25 +62,33 @@ public:
         }
         return worst;
     }
-    [[nodiscard]] bool owns_lock() const noexcept {
-        return state() == lock_state::held || state() == lock_state::at_risk;
-    }
     // Of the first one that is lost.
-    [[nodiscard]] loss_reason why_lost() const noexcept {
+    [[nodiscard]] loss_reason why_lost() const {
+        refuse_empty();
         for (const Handle& each : handles)
             if (each.why_lost() != loss_reason::none) return each.why_lost();
         return loss_reason::none;
     }
     // The earliest of all.
-    [[nodiscard]] time_point safe_until() const noexcept {
+    [[nodiscard]] time_point safe_until() const {
+        refuse_empty();
         auto until = time_point::max();
         for (const Handle& each : handles)
             until = std::min(until, each.safe_until());
         return until;
     }
-    [[nodiscard]] std::stop_token lost() const noexcept { return loss_->all.get_token(); }
+    [[nodiscard]] std::stop_token lost() const {
+        refuse_empty();
+        for (const Handle& each : handles)
+            if (each.state() == lock_state::lost) return each.lost();
+        return loss_->all.get_token();
+    }
 
 protected:
+    void refuse_empty() const {
+        if (handles.empty()) core::refuse_empty_handle();
+    }
+
     std::vector<Handle> handles;
 
 private:

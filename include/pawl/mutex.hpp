@@ -14,7 +14,8 @@
 
 namespace pawl::blocking {
 
-// *Lockable*. One owner at a time, also among the threads of this process; not re-entrant.
+// *Lockable*. One owner at a time, also among the threads of this process; not re-entrant: `lock`
+// in a thread that holds it throws errc::deadlock (std::errc::resource_deadlock_would_occur).
 class mutex {
 public:
     // `options.wait` is ignored.

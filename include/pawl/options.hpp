@@ -4,6 +4,7 @@
 
 #include <pawl/types.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -11,15 +12,31 @@ namespace pawl {
 
 inline constexpr duration forever = duration::max();
 
+// A duration whose unit was said: `{.ttl = 30s}`; `{.ttl = 30}` does not compile.
+struct time_to_live : duration {
+    constexpr time_to_live() noexcept = default;
+    template <class Rep, class Period>
+        requires std::convertible_to<std::chrono::duration<Rep, Period>, duration>
+    constexpr time_to_live(std::chrono::duration<Rep, Period> time) noexcept : duration(time) {}
+    template <class Number>
+        requires std::is_arithmetic_v<Number>
+    constexpr time_to_live(Number) noexcept {
+        static_assert(
+            !std::is_arithmetic_v<Number>,
+            "A ttl, or a max_hold, needs its unit: write 30s or 500ms, with `using namespace "
+            "std::chrono_literals`, not a bare number.");
+    }
+};
+
 struct lock_options {
     // The lease: a holder that dies frees the lock after this long. 10 ms to 24 h.
-    duration ttl = std::chrono::seconds(30);
+    time_to_live ttl = std::chrono::seconds(30);
     // How long `acquire` may wait, for the lock and for a service that is away; 0 asks once;
     // `try_acquire` ignores it. A service that is silent at the end may take its reply timeout
     // longer. Where the service is away at the end, the error is errc::unreachable.
     duration wait = forever;
     // The longest total hold; renewal stops so that the lease ends then. `forever`: no limit.
-    duration max_hold = forever;
+    time_to_live max_hold = forever;
     lock_mode mode = lock_mode::exclusive;
     // False saves the service the work of counting; the hold then has no token.
     bool fenced = true;
@@ -44,8 +61,8 @@ struct polling {
 };
 
 struct try_options {
-    duration ttl = std::chrono::seconds(30);
-    duration max_hold = forever;
+    time_to_live ttl = std::chrono::seconds(30);
+    time_to_live max_hold = forever;
     lock_mode mode = lock_mode::exclusive;
     bool fenced = true;
     bool fair = false;  // does not take a free lock past somebody who waits for it

@@ -1,5 +1,6 @@
-// The doors to time and chance. Nothing in Pawl reads a clock or a random source elsewhere, so a
-// test that replaces these two (and the transport) replays a run exactly.
+// The doors to time, chance and the threads that call users back. Nothing in Pawl reads a clock or
+// a random source elsewhere, so a test that replaces these (and the transport) replays a run
+// exactly.
 #pragma once
 
 #include <pawl/asio_settings.hpp>
@@ -10,8 +11,10 @@
 #include <boost/system/error_code.hpp>
 
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <span>
+#include <stop_token>
 
 namespace pawl {
 
@@ -39,6 +42,9 @@ public:
     // True where time passes by itself, so that a thread may watch leases whose event loop is
     // stuck.
     [[nodiscard]] virtual bool passes_by_itself() const noexcept = 0;
+    // Stops the sources, where a callback that blocks delays nothing else, and does not wait for
+    // it. By default on threads that only do this.
+    virtual void notify_losses(std::list<std::stop_source> lost) noexcept;
 };
 
 // CLOCK_BOOTTIME, Asio's timers, getrandom(2). One for the whole process; thread-safe.

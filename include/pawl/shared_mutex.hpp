@@ -14,7 +14,8 @@
 namespace pawl::blocking {
 
 // *SharedLockable*, from any number of threads; not re-entrant. A waiting writer lets no later
-// reader pass. The thread that locked it unlocks it.
+// reader pass. The thread that locked it unlocks it. A `lock`, or a `lock_shared` of a writer, in a
+// thread that holds it throws errc::deadlock (std::errc::resource_deadlock_would_occur).
 class shared_mutex {
 public:
     // `options.wait` and `options.mode` are ignored.

@@ -3,11 +3,11 @@
 
 #include <pawl/blocking.hpp>
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
 namespace pawl::blocking {
 
@@ -17,8 +17,9 @@ class thread_holds {
 public:
     thread_holds(client& locks, std::string name);
 
-    void keep(held_lock mine);
-    // Acquires and keeps it; false: somebody else's, or still so after `wait`.
+    void keep(held_lock mine, lock_mode mode = lock_mode::exclusive);
+    // Acquires and keeps it; false: somebody else's, or still so after `wait`. Throws
+    // errc::deadlock instead of waiting without end for a hold of the calling thread.
     bool try_acquire(const lock_options& options);
     bool acquire(lock_options options, duration wait);
     // Out of here: the calling thread's, else the oldest of another thread, else an empty one.
@@ -37,12 +38,14 @@ public:
 
 private:
     struct entry {
-        std::thread::id of;
+        std::uint64_t of;  // a thread; the system's ids are used again, these are not
         held_lock lock;
+        lock_mode mode;
         std::size_t depth = 1;  // how often its thread has entered
     };
 
     [[noreturn]] void refuse() const;
+    void refuse_deadlock(lock_mode mode) const;
     [[nodiscard]] std::shared_ptr<core::lease> own_lease() const;
 
     std::shared_ptr<loop> loop_;

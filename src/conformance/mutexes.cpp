@@ -226,6 +226,44 @@ void a_lost_recursive_mutex_is_each_threads_own(fixture& of) {
     it.unlock();
 }
 
+// Thread ids are used again: 1. A thread ends while it holds the mutex. 2. Another one gets its id.
+void a_recursive_mutex_is_not_inherited(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    recursive_mutex it(locks, "it", {.ttl = long_ttl});
+    std::thread::id first;
+    std::thread([&] {
+        first = std::this_thread::get_id();
+        it.lock();
+    }).join();
+    bool again = false, inherited = false;
+    for (int tried = 0; tried < 100 && !again; ++tried)
+        std::thread([&] {
+            again = std::this_thread::get_id() == first;
+            inherited = it.try_lock();
+        }).join();
+    require(!inherited, "a thread entered what another one, with the same id, had locked");
+}
+
+// Waiting would be for ever: std::errc::resource_deadlock_would_occur, as the standard allows it.
+void a_mutex_is_not_locked_twice_by_its_thread(fixture& of) {
+    const world here = of.fresh();
+    blocking::client locks(here.where);
+    mutex it(locks, "it", {.ttl = long_ttl});
+    it.lock();
+    require_equal(failure_of([&] { it.lock(); }), errc::deadlock, "a second lock");
+    require(make_error_code(errc::deadlock) == std::errc::resource_deadlock_would_occur,
+            "errc::deadlock is not the standard's");
+    require(!it.try_lock(), "a try of what this thread holds");
+    timed_mutex timed(locks, "timed", {.ttl = long_ttl});
+    timed.lock();
+    require(!timed.try_lock_for(10ms), "a bounded wait for what this thread holds");
+    timed.unlock();
+    it.unlock();
+    it.lock();
+    it.unlock();
+}
+
 void unlock_after_a_loss_does_nothing(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where), other(here.where);
@@ -251,6 +289,9 @@ constexpr promise list[] = {
     {"a_mutex_outlives_the_move_of_its_client", everybody, a_mutex_outlives_the_move_of_its_client},
     {"a_huge_wait_is_a_wait", everybody, a_huge_wait_is_a_wait},
     {"a_recursive_mutex_is_its_threads", everybody, a_recursive_mutex_is_its_threads},
+    {"a_recursive_mutex_is_not_inherited", everybody, a_recursive_mutex_is_not_inherited},
+    {"a_mutex_is_not_locked_twice_by_its_thread", everybody,
+     a_mutex_is_not_locked_twice_by_its_thread},
     {"a_lost_recursive_mutex_is_each_threads_own", everybody,
      a_lost_recursive_mutex_is_each_threads_own},
     {"unlock_after_a_loss_does_nothing", everybody, unlock_after_a_loss_does_nothing},

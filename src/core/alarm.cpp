@@ -10,9 +10,10 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
-// Cancellation of the coroutine cancels the timer, whichever runtime made it.
+// Cancellation of the coroutine cancels the timer, whichever runtime made it. The slot may outlive
+// the timer.
 struct start_wait {
-    timer* sleeper;
+    std::shared_ptr<timer> sleeper;
     time_point when;
 
     template <class Handler>
@@ -21,19 +22,25 @@ struct start_wait {
         timer::handler erased(std::forward<Handler>(done));
         auto slot = asio::get_associated_cancellation_slot(erased);
         if (slot.is_connected())
-            slot.assign([sleeper = sleeper](asio::cancellation_type) { sleeper->cancel(); });
+            slot.assign([weak = std::weak_ptr(sleeper)](asio::cancellation_type) {
+                if (const auto alive = weak.lock()) alive->cancel();
+            });
         sleeper->async_wait_until(when, std::move(erased));
     }
 };
 
 }  // namespace
 
+void alarm::prepare() {
+    if (!timer_) timer_ = time_.make_timer(on_);
+}
+
 asio::awaitable<bool> alarm::wait_until(time_point when) {
     if (!rung_) {
+        prepare();
         waiting_ = true;
-        if (!timer_) timer_ = time_.make_timer(on_);
         boost::system::error_code ended;
-        const start_wait start{timer_.get(), when};
+        const start_wait start{timer_, when};
         auto token = asio::redirect_error(asio::deferred, ended);
         co_await asio::async_initiate<decltype(token), void(boost::system::error_code)>(start,
                                                                                         token);

@@ -16,6 +16,9 @@ class alarm {
 public:
     alarm(runtime& time, boost::asio::any_io_executor on) : time_(time), on_(std::move(on)) {}
 
+    // Makes the timer, which may fail, now.
+    void prepare();
+
     // True when it was rung, also when that was before the call; false at `when`. Throws on
     // cancellation.
     boost::asio::awaitable<bool> wait_until(time_point when);
@@ -26,7 +29,7 @@ public:
 private:
     runtime& time_;
     const boost::asio::any_io_executor on_;
-    std::unique_ptr<timer> timer_;  // made for the first wait: most alarms never ring
+    std::shared_ptr<timer> timer_;  // made for the first wait: most alarms never ring
     bool waiting_ = false;
     bool rung_ = false;
 };

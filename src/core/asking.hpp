@@ -15,16 +15,18 @@ namespace pawl::core {
 using plain_handler = boost::asio::any_completion_handler<void(boost::system::error_code)>;
 
 // The handler's cancellation slot cancels the operation on the strand. The slot stays as it is
-// afterwards: only its own thread may touch it, and by then the operation is gone.
+// afterwards: only its own thread may touch it. It may outlive the event loop, and so holds nothing
+// of the engine.
 template <class Handler>
 std::shared_ptr<engine::operation> connect(const engine::ptr& home, Handler& done) {
     auto operation = std::make_shared<engine::operation>(home);
     auto slot = boost::asio::get_associated_cancellation_slot(done);
     if (slot.is_connected()) {
-        slot.assign([home, weak = std::weak_ptr(operation)](boost::asio::cancellation_type) {
-            boost::asio::post(home->strand(), [weak] {
-                if (const auto alive = weak.lock()) alive->cancel();
-            });
+        slot.assign([weak = std::weak_ptr(operation)](boost::asio::cancellation_type) {
+            if (auto alive = weak.lock()) {
+                const auto strand = alive->home().strand();
+                boost::asio::post(strand, [alive = std::move(alive)] { alive->cancel(); });
+            }
         });
     }
     return operation;

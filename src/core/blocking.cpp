@@ -1,5 +1,6 @@
 #include <pawl/blocking.hpp>
 
+#include "exhausted.hpp"
 #include "taking.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -14,7 +15,13 @@ void rethrow(const std::shared_ptr<engine>& home, const std::exception_ptr& why)
     const auto code = home->failed(why);
     if (code == asio::error::operation_aborted || code == make_error_code(errc::cancelled))
         throw error(errc::cancelled, "The wait was cancelled.");
-    std::rethrow_exception(why);
+    try {
+        std::rethrow_exception(why);
+    } catch (const error&) {
+        throw;
+    } catch (const std::system_error& failed) {
+        throw core::exhausted("The request cannot be carried out", failed.what());
+    }
 }
 
 void refuse_fork(const loop& home) {
@@ -86,32 +93,33 @@ held_lock& held_lock::operator=(held_lock&& other) noexcept {
 
 held_lock::~held_lock() {
     if (!lease_ || lease_->forked() || lease_->given_back() || home_->stopped()) return;
-    try {
-        asio::post(lease_->home()->strand(),
-                   [mine = core::taken{lease_, number_}] { mine.what->home()->release(mine, {}); });
-        home_->nudge();  // sends it now
-    } catch (...) {
-        // Without memory the ttl has to end it.
-    }
+    core::let_go({std::move(lease_), number_});
+    home_->nudge();  // sends it now
 }
 
-std::string_view held_lock::name() const noexcept { return lease_->what().claim.name; }
-fencing_token held_lock::token() const noexcept { return lease_->what().grant.token; }
-lock_state held_lock::state() const noexcept { return lease_->state(); }
-loss_reason held_lock::why_lost() const noexcept { return lease_->why(); }
-time_point held_lock::safe_until() const noexcept { return lease_->safe_until(); }
-std::stop_token held_lock::lost() const noexcept { return lease_->lost(); }
+const std::shared_ptr<core::lease>& held_lock::lease() const {
+    if (!lease_) core::refuse_empty_handle();
+    return lease_;
+}
 
-release_result held_lock::release() noexcept {
-    if (lease_->forked()) return release_result::unknown;
+bool held_lock::owns_lock() const noexcept { return lease_ && lease_->is_ours(); }
+std::string_view held_lock::name() const { return lease()->what().claim.name; }
+fencing_token held_lock::token() const { return lease()->what().grant.token; }
+lock_state held_lock::state() const { return lease()->state(); }
+loss_reason held_lock::why_lost() const { return lease()->why(); }
+time_point held_lock::safe_until() const { return lease()->safe_until(); }
+std::stop_token held_lock::lost() const { return lease()->lost(); }
+
+release_result held_lock::release() {
+    if (lease()->forked()) return release_result::unknown;
     // The client's end has given it back, and nothing runs there any more.
     if (home_->stopped()) return lease_->found.value_or(release_result::unknown);
     try {
         auto found = release_result::unknown;
         loop::call call(*home_);
         asio::dispatch(lease_->home()->strand(),
-                       [&found, &call, mine = core::taken{lease_, number_}] {
-                           mine.what->home()->release(mine, [&found, &call](release_result what) {
+                       [&found, &call, mine = core::handle_id{lease_, number_}] {
+                           mine.lease->home()->release(mine, [&found, &call](release_result what) {
                                found = what;
                                call.answered();
                            });
@@ -123,11 +131,12 @@ release_result held_lock::release() noexcept {
     }
 }
 
-void held_lock::renew() { blocking::renew(home_, lease_); }
+void held_lock::renew() { blocking::renew(home_, lease()); }
 
-void held_lock::downgrade() { blocking::downgrade(home_, lease_); }
+void held_lock::downgrade() { blocking::downgrade(home_, lease()); }
 
-release_result held_locks::release() noexcept {
+release_result held_locks::release() {
+    refuse_empty();
     auto found = release_result::released;
     for (auto each = handles.rbegin(); each != handles.rend(); ++each)
         found = worse(found, each->release());
@@ -135,13 +144,14 @@ release_result held_locks::release() noexcept {
 }
 
 void held_locks::renew() {
+    refuse_empty();
     for (held_lock& each : handles)
         each.renew();
 }
 
 client::client(service where, client_options options) : loop_(std::make_shared<loop>()) {
     // One thread at a time drives the loop.
-    loop_->engine = engine::make(loop_->context().get_executor(), where, std::move(options), true);
+    loop_->serve(engine::make(loop_->context().get_executor(), where, std::move(options), true));
 }
 
 client::~client() {

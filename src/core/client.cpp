@@ -47,8 +47,11 @@ asio::awaitable<held_locks> all_of(engine_ptr home, std::shared_ptr<core::owner>
 
 }  // namespace
 
-client::client(asio::any_io_executor on, service where, client_options options)
-    : engine_(engine::make(on, where, std::move(options))) {}
+client::client(asio::any_io_executor on, service where)
+    : engine_(engine::make(on, where, client_options())) {}
+
+client::client(asio::any_io_executor on, service where, const client_options& options)
+    : engine_(engine::make(on, where, options)) {}
 
 client::~client() {
     if (engine_) engine_->close({});
@@ -107,6 +110,11 @@ void client::start_force_release(answer_handler<bool> done, engine_ptr home, std
 void client::start_resize(held_lock::question_handler done, engine_ptr home, std::string name,
                           std::uint32_t permits) {
     ask(home, home->resize(std::move(name), permits), std::move(done));
+}
+
+void client::start_close(asio::any_completion_handler<void()> done, engine_ptr home) {
+    const auto at = home->outside();
+    home->close([at, done = std::move(done)]() mutable { asio::post(at, std::move(done)); });
 }
 
 void client::start_examine(answer_handler<examination> done, engine_ptr home) {

@@ -1,6 +1,8 @@
 #include "engine.hpp"
 
 #include "chance.hpp"
+#include "exhausted.hpp"
+#include "guard.hpp"
 #include "identity.hpp"
 #include "permits.hpp"
 #include "validate.hpp"
@@ -25,21 +27,45 @@ engine::engine(const asio::any_io_executor& on, client_options options, bool ser
 
 engine::ptr engine::make(const asio::any_io_executor& on, const service& where,
                          client_options options, bool serial) {
-    ptr one(new engine(on, std::move(options), serial));
+    try {
+        ptr made(new engine(on, std::move(options), serial));
+        made->prepare(where);
+        made->registry_ = engine_registry::of(on);
+        made->registry_->add(made);
+        return made;
+    } catch (const error&) {
+        throw;
+    } catch (const boost::system::system_error& failed) {
+        throw exhausted("A client cannot be made", failed.what());
+    } catch (const std::system_error& failed) {
+        throw exhausted("A client cannot be made", failed.what());
+    }
+}
+
+// All that the client needs of the system, so that no lock is asked for that could not be kept.
+void engine::prepare(const service& where) {
+    if (time().passes_by_itself()) guard::prepare();
     backend_context context;
-    context.strand = one->strand_;
-    context.time = one->options_.time;
-    context.listener = one.get();
-    context.who = who_am_i(one->options_.command);
-    if (one->options_.pid != 0) context.who.pid = one->options_.pid;
-    context.drain = one->options_.drain;
-    context.log = one->options_.log;
-    one->count_ = context.count;
-    one->backend_ = where.open(std::move(context));
-    one->keeper_ = std::make_unique<lease_keeper>(
-        one->time(), one->strand_, *one->backend_, one->count_->renewals,
-        [self = one.get()](const std::shared_ptr<lease>& lost) { self->tell_loss(lost); });
-    return one;
+    context.strand = strand_;
+    context.time = options_.time;
+    context.listener = this;
+    context.who = who_am_i(options_.command);
+    if (options_.pid != 0) context.who.pid = options_.pid;
+    context.drain = options_.drain;
+    context.log = options_.log;
+    count_ = context.count;
+    backend_ = where.open(std::move(context));
+    using leased = const std::shared_ptr<lease>&;
+    keeper_ = std::make_unique<lease_keeper>(
+        time(), strand_, *backend_, count_->renewals,
+        lease_keeper::hooks{.on_loss = [this](leased lost) { tell_loss(lost); },
+                            .on_orphan = [this](leased one) { end(one); },
+                            .on_renewal = [this](leased one) { look_for_own_waiters(*one); }});
+    keeper_->prepare();
+}
+
+engine::~engine() {
+    if (registry_) registry_->remove(*this);
 }
 
 error engine::not_in_time(const std::string& name) const {
@@ -77,10 +103,12 @@ asio::awaitable<taken> engine::acquire(std::string name, lock_options options, b
     const auto began = time().now();
     const auto give_up_at = once ? began : plus(began, options.wait);
     auto what = claim_of(name, options);
+    auto kept = place_for(what, options.max_hold);
     std::optional<grant> given;
     // Who may hold it beside others, or must not go before others, stands in line at the service.
     const bool alone = once || options.fair || options.mode != lock_mode::exclusive;
     if (alone) {
+        const waiting_names::entry waits(waiting_, once ? std::string() : name);
         given = co_await ask_backend(what, options, give_up_at);
         if (!given && once) co_return taken{};
     } else {
@@ -90,8 +118,7 @@ asio::awaitable<taken> engine::acquire(std::string name, lock_options options, b
         if (first) given = co_await ask_backend(what, options, give_up_at);
     }
     if (!given) throw not_in_time(name);
-    hold got{std::move(what), std::move(*given)};
-    co_return keep(std::move(got), options.max_hold);
+    co_return keep(kept, std::move(what.owner), std::move(*given));
 }
 
 asio::awaitable<std::vector<taken>> engine::acquire_several(const std::vector<std::string>& names,
@@ -99,14 +126,18 @@ asio::awaitable<std::vector<taken>> engine::acquire_several(const std::vector<st
                                                             time_point give_up_at) {
     refuse_closed();
     std::vector<claim> all;
-    all.reserve(names.size());
-    for (const auto& name : names)
-        all.push_back(claim_of(name, options));
-    auto given = co_await backend_->acquire_several(all, give_up_at);
+    std::vector<lease_keeper::place> kept;
     std::vector<taken> mine;
-    mine.reserve(given.size());
+    all.reserve(names.size());
+    kept.reserve(names.size());
+    mine.reserve(names.size());
+    for (const auto& name : names) {
+        all.push_back(claim_of(name, options));
+        kept.push_back(place_for(all.back(), options.max_hold));
+    }
+    auto given = co_await backend_->acquire_several(all, give_up_at);
     for (std::size_t i = 0; i < given.size(); ++i)
-        mine.push_back(keep(hold{std::move(all[i]), std::move(given[i])}, options.max_hold));
+        mine.push_back(keep(kept[i], std::move(all[i].owner), std::move(given[i])));
     co_return mine;
 }
 
@@ -118,14 +149,14 @@ asio::awaitable<taken> engine::acquire_as(std::string name, std::string value, l
     refuse_closed();
     auto what = claim_of(std::move(name), options);
     what.value = std::move(value);
+    auto kept = place_for(what, options.max_hold);
     std::optional<grant> given;
     if (adopting)
         given = co_await backend_->adopt(what);
     else
         given = co_await backend_->acquire(what, time().now());
     if (!given) co_return taken{};
-    hold got{std::move(what), std::move(*given)};
-    co_return keep(std::move(got), options.max_hold);
+    co_return keep(kept, std::move(what.owner), std::move(*given));
 }
 
 void engine::refuse_closed() const {
@@ -135,7 +166,7 @@ void engine::refuse_closed() const {
 claim engine::claim_of(std::string name, const lock_options& options) const {
     return {.name = std::move(name),
             .owner = random_hex(time(), 16),
-            .ttl = std::min(options.ttl, options.max_hold),
+            .ttl = std::min<duration>(options.ttl, options.max_hold),
             .mode = options.mode,
             .fenced = options.fenced,
             .fair = options.fair,
@@ -143,17 +174,24 @@ claim engine::claim_of(std::string name, const lock_options& options) const {
             .of = options.of};
 }
 
-taken engine::keep(hold got, duration max_hold) {
-    if (!got.grant.owner.empty()) got.claim.owner = got.grant.owner;
-    auto one =
-        std::make_shared<lease>(shared_from_this(), time(), std::move(got), time().now(), max_hold);
-    ++count_->grants;
-    keeper_->keep(one);
+// Also starts the keeper, which then only has to be told.
+lease_keeper::place engine::place_for(claim what, duration max_hold) {
     if (!keeping_) {
+        asio::co_spawn(strand_, keeper_->run(shared_from_this()),
+                       [self = shared_from_this()](const std::exception_ptr&) {
+                           self->keeping_ = false;  // without memory: the next claim starts it anew
+                       });
         keeping_ = true;
-        asio::co_spawn(strand_, keeper_->run(shared_from_this()), asio::detached);
     }
-    return {std::move(one), 0};
+    return {*keeper_,
+            std::make_shared<lease>(shared_from_this(), time(), std::move(what), max_hold)};
+}
+
+// Every attempt may have had an owner of its own.
+taken engine::keep(lease_keeper::place& kept, std::string owner, grant given) noexcept {
+    ++count_->grants;
+    if (!given.owner.empty()) owner = std::exchange(given.owner, {});
+    return kept.keep(std::move(owner), std::move(given));
 }
 
 asio::awaitable<lock_info> engine::inspect(std::string name) {
@@ -219,6 +257,12 @@ boost::system::error_code engine::failed(const std::exception_ptr& why) noexcept
     } catch (const boost::system::system_error& e) {
         code = e.code();
         sentence = e.what();
+    } catch (const std::system_error& e) {
+        code = make_error_code(errc::exhausted);
+        sentence = e.what();
+    } catch (const std::bad_alloc&) {
+        code = make_error_code(errc::exhausted);
+        sentence = "This program is out of memory.";
     } catch (const std::exception& e) {
         sentence = e.what();
     } catch (...) {

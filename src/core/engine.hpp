@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absence.hpp"
+#include "engine_registry.hpp"
 #include "lease_keeper.hpp"
 #include "waiting_room.hpp"
 
@@ -28,10 +29,13 @@ public:
 
     // `serial` says that `on` runs one handler at a time, and so needs no strand around it, and
     // that all that completes there is Pawl's own.
+    ~engine() override;
     static ptr make(const boost::asio::any_io_executor& on, const service& where,
                     client_options options, bool serial = false);
 
     [[nodiscard]] const boost::asio::any_io_executor& strand() const noexcept { return strand_; }
+    // When the leases next need the event loop. From any thread.
+    [[nodiscard]] time_point next_due() const noexcept { return keeper_->armed(); }
     // Where the caller's handlers start: outside the strand, on their way to their own executors.
     [[nodiscard]] const boost::asio::any_io_executor& outside() const noexcept { return outside_; }
     [[nodiscard]] runtime& time() const noexcept { return *options_.time; }
@@ -71,7 +75,7 @@ public:
     boost::asio::awaitable<void> downgrade(std::shared_ptr<lease> one);
 
     // Strand. The first call for the last handle gives it back, later ones wait for what it found.
-    void release(const taken& mine, lease::release_handler done);
+    void release(const handle_id& mine, lease::release_handler done);
     void wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler done);
 
     // One outstanding operation that `close`, or its caller, may cancel.
@@ -85,6 +89,7 @@ public:
         void begin();
         void end();
         void cancel();
+        [[nodiscard]] const engine& home() const noexcept { return *home_; }
         [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
     private:
@@ -95,8 +100,12 @@ public:
     };
 
     // Cancels acquires, gives back what is held, lets that finish for the drain time; then `closed`
-    // is called on the strand.
-    void close(std::function<void()> closed);
+    // is called on the strand. A later call, too, is called when all that is over.
+    using closed_handler = boost::asio::any_completion_handler<void()>;
+    void close(closed_handler closed);
+    // The event loop is being destroyed: nothing runs any more. Lets go of all that it holds of
+    // callers, which may hold the engine.
+    void abandon();
 
     // Remembers the sentence and returns the code.
     boost::system::error_code failed(const std::exception_ptr& why) noexcept;
@@ -106,20 +115,26 @@ public:
 private:
     engine(const boost::asio::any_io_executor& on, client_options options, bool serial);
 
+    void prepare(const service& where);
     void refuse_closed() const;
     boost::asio::awaitable<std::optional<grant>> ask_backend(claim& what,
                                                              const lock_options& options,
                                                              time_point give_up_at);
     claim claim_of(std::string name, const lock_options& options) const;
-    taken keep(hold got, duration max_hold);
+    lease_keeper::place place_for(claim what, duration max_hold);
+    taken keep(lease_keeper::place& kept, std::string owner, grant given) noexcept;
+    // Gives back a hold that has no handle any more.
+    void end(const std::shared_ptr<lease>& one) noexcept;
+    void look_for_own_waiters(lease& one);
     template <class Handler, class... Answers>
     void hand_over(Handler done, Answers... answers) const;
     void lost(std::string_view owner, loss_reason why) override;
     void tell_loss(const std::shared_ptr<lease>& one);
+    void cancel_loss_wait(lease& one, std::uint64_t id);
     void finish_release(const std::shared_ptr<lease>& one, release_result found);
     boost::asio::awaitable<void> give_back(std::shared_ptr<lease> one);
     boost::asio::awaitable<void> clear_up(std::shared_ptr<lease> one);
-    boost::asio::awaitable<void> close_down(ptr self, std::function<void()> closed);
+    boost::asio::awaitable<void> close_down(ptr self);
 
     client_options options_;
     std::shared_ptr<counters> count_;
@@ -128,10 +143,16 @@ private:
     boost::asio::any_io_executor strand_;
     std::unique_ptr<backend> backend_;
     waiting_room room_;
+    waiting_names waiting_;
     std::unique_ptr<lease_keeper> keeper_;
     std::set<operation*> operations_;
+    std::set<std::shared_ptr<lease>> being_released_;  // and somebody waits for that
+    std::shared_ptr<engine_registry> registry_;
     bool keeping_ = false;
     std::atomic<bool> closed_ = false;
+    bool closing_ = false;
+    bool closing_over_ = false;
+    std::vector<closed_handler> close_waiters_;
     std::uint64_t next_wait_ = 0;
     mutable std::mutex failure_mutex_;
     std::string last_failure_;

@@ -9,6 +9,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
+
 namespace asio = boost::asio;
 
 namespace pawl::core {
@@ -30,9 +32,21 @@ void engine::hand_over(Handler done, Answers... answers) const {
         asio::post(outside_, asio::append(std::move(done), std::move(answers)...));
 }
 
-void engine::release(const taken& mine, lease::release_handler done) {
-    const auto& one = mine.what;
-    if (!one->let_go(mine.handle)) {
+void let_go(handle_id handle) noexcept {
+    const auto one = std::move(handle.lease);
+    if (one->forked() || one->given_back()) return;
+    try {
+        asio::post(one->home()->strand(), [mine = handle_id{one, handle.number}] {
+            mine.lease->home()->release(mine, {});
+        });
+    } catch (...) {
+        one->orphan();
+    }
+}
+
+void engine::release(const handle_id& mine, lease::release_handler done) {
+    const auto& one = mine.lease;
+    if (!one->let_go(mine.number)) {
         const auto found = one->state() == lock_state::lost ? found_when_lost(one->why())
                                                             : release_result::still_held;
         if (done) hand_over(std::move(done), found);
@@ -42,7 +56,10 @@ void engine::release(const taken& mine, lease::release_handler done) {
         if (done) hand_over(std::move(done), *one->found);
         return;
     }
-    if (done) one->release_waiters.push_back(std::move(done));
+    if (done) {
+        one->release_waiters.push_back(std::move(done));
+        being_released_.insert(one);
+    }
     if (std::exchange(one->releasing, true)) return;
     const bool kept = keeper_->drop(one);
     if (one->give_back()) {
@@ -54,6 +71,29 @@ void engine::release(const taken& mine, lease::release_handler done) {
         if (kept) tell_loss(one);
         finish_release(one, found_when_lost(one->why()));
     }
+}
+
+void engine::end(const std::shared_ptr<lease>& one) noexcept {
+    one->releasing = true;
+    keeper_->drop(one);
+    if (!one->give_back()) return;
+    try {
+        asio::co_spawn(strand_, give_back(one), asio::detached);
+    } catch (...) {
+        // Nobody renews it any more: the ttl ends it.
+    }
+}
+
+// A thread that asks twice for a lock that cannot be entered again waits for itself, for ever. A
+// lock that is renewed while its own client waits for it may be such a one.
+void engine::look_for_own_waiters(lease& one) {
+    const auto& claim = one.what().claim;
+    if (one.plan.told_waiting || !options_.log) return;
+    if (!room_.is_waited_for(claim.name) && !waiting_.contains(claim.name)) return;
+    one.plan.told_waiting = true;
+    options_.log("'" + claim.name +
+                 "' has been held by this client for some time while the same "
+                 "client waits for it; a thread that asks for a lock it holds waits for itself");
 }
 
 asio::awaitable<void> engine::give_back(std::shared_ptr<lease> one) {
@@ -69,6 +109,7 @@ asio::awaitable<void> engine::give_back(std::shared_ptr<lease> one) {
 
 void engine::finish_release(const std::shared_ptr<lease>& one, release_result found) {
     one->found = found;
+    being_released_.erase(one);
     for (auto& done : std::exchange(one->release_waiters, {}))
         hand_over(std::move(done), found);
 }
@@ -95,21 +136,28 @@ void engine::wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler do
     const auto id = ++next_wait_;
     auto slot = asio::get_associated_cancellation_slot(done);
     if (slot.is_connected()) {
-        slot.assign([self = shared_from_this(), one, id](asio::cancellation_type) {
-            asio::post(self->strand_, [self, one, id] {
-                for (auto at = one->loss_waiters.begin(); at != one->loss_waiters.end(); ++at) {
-                    if (at->id != id) continue;
-                    auto handler = std::move(at->done);
-                    one->loss_waiters.erase(at);
-                    self->hand_over(std::move(handler),
-                                    boost::system::error_code(asio::error::operation_aborted),
-                                    loss_reason::none);
-                    return;
-                }
-            });
+        // It may outlive the event loop, and so holds nothing of the engine.
+        slot.assign([weak = std::weak_ptr(one), id](asio::cancellation_type) {
+            if (auto alive = weak.lock()) {
+                const auto strand = alive->home()->strand_;
+                asio::post(strand, [alive = std::move(alive), id] {
+                    alive->home()->cancel_loss_wait(*alive, id);
+                });
+            }
         });
     }
     one->loss_waiters.push_back({id, std::move(done)});
+}
+
+void engine::cancel_loss_wait(lease& one, std::uint64_t id) {
+    auto& waits = one.loss_waiters;
+    const auto at =
+        std::find_if(waits.begin(), waits.end(), [id](const auto& each) { return each.id == id; });
+    if (at == waits.end()) return;
+    auto handler = std::move(at->done);
+    waits.erase(at);
+    hand_over(std::move(handler), boost::system::error_code(asio::error::operation_aborted),
+              loss_reason::none);
 }
 
 void engine::lost(std::string_view owner, loss_reason why) { keeper_->push_loss(owner, why); }
@@ -142,15 +190,21 @@ void engine::operation::cancel() {
     if (begun_) signal_.emit(asio::cancellation_type::terminal);
 }
 
-void engine::close(std::function<void()> closed) {
+void engine::close(closed_handler closed) {
     asio::dispatch(strand_, [self = shared_from_this(), closed = std::move(closed)]() mutable {
-        asio::co_spawn(self->strand_, self->close_down(self, std::move(closed)), asio::detached);
+        if (self->closing_over_) {
+            if (closed) std::move(closed)();
+            return;
+        }
+        if (closed) self->close_waiters_.push_back(std::move(closed));
+        if (std::exchange(self->closing_, true)) return;
+        asio::co_spawn(self->strand_, self->close_down(self), asio::detached);
     });
 }
 
 // `self` is a parameter: a coroutine begins later than it is made, and this may be the last that
 // knows the engine.
-asio::awaitable<void> engine::close_down([[maybe_unused]] ptr self, std::function<void()> closed) {
+asio::awaitable<void> engine::close_down([[maybe_unused]] ptr self) {
     closed_ = true;
     const auto outstanding = operations_;
     for (auto* one : outstanding) {
@@ -171,7 +225,25 @@ asio::awaitable<void> engine::close_down([[maybe_unused]] ptr self, std::functio
     while (!operations_.empty() && time().now() < until)
         co_await tick.wait_until(time().now() + std::chrono::milliseconds(1));
     co_await backend_->close();
-    if (closed) closed();
+    closing_over_ = true;
+    for (auto& closed : std::exchange(close_waiters_, {}))
+        std::move(closed)();
+}
+
+void engine::abandon() {
+    closed_ = closing_ = true;
+    std::vector<lease::loss_handler> loss_waits;
+    std::vector<lease::release_handler> release_waits;
+    auto close_waits = std::exchange(close_waiters_, {});
+    for (const auto& one : keeper_->all()) {
+        keeper_->drop(one);
+        one->lose(loss_reason::client_closed);
+        for (auto& wait : std::exchange(one->loss_waiters, {}))
+            loss_waits.push_back(std::move(wait.done));
+    }
+    for (const auto& one : std::exchange(being_released_, {}))
+        for (auto& wait : std::exchange(one->release_waiters, {}))
+            release_waits.push_back(std::move(wait));
 }
 
 }  // namespace pawl::core

@@ -21,6 +21,9 @@ public:
         case errc::bad_url: return "not the URL of a lock service";
         case errc::unsupported: return "this backend cannot promise that";
         case errc::protocol: return "the lock service gave an answer that makes no sense";
+        case errc::exhausted: return "this program has run out of threads or descriptors";
+        case errc::not_held: return "the handle holds no lock";
+        case errc::deadlock: return "the caller would wait for itself";
         }
         return "unknown error " + std::to_string(code);
     }
@@ -32,7 +35,10 @@ public:
         case errc::lost: return std::errc::owner_dead;
         case errc::unreachable: return std::errc::host_unreachable;
         case errc::refused: return std::errc::permission_denied;
-        case errc::unavailable: return std::errc::resource_unavailable_try_again;
+        case errc::unavailable:
+        case errc::exhausted: return std::errc::resource_unavailable_try_again;
+        case errc::not_held: return std::errc::operation_not_permitted;
+        case errc::deadlock: return std::errc::resource_deadlock_would_occur;
         case errc::bad_name:
         case errc::bad_option:
         case errc::bad_url: return std::errc::invalid_argument;

@@ -1,18 +1,18 @@
 #include "guard.hpp"
 
+#include "exhausted.hpp"
 #include "lease.hpp"
+#include "loss_notifier.hpp"
+#include "quiet_thread.hpp"
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <limits>
 #include <system_error>
-#include <thread>
-#include <vector>
 
 namespace pawl::core {
 namespace {
@@ -20,11 +20,21 @@ namespace {
 constexpr auto never = std::numeric_limits<long long>::max();
 
 std::atomic<guard*> current{nullptr};
-
-// The child has the list but not the thread; it starts again with neither.
-const int watching_forks = ::pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
-
 std::mutex making;
+
+// The child has the list but not the thread; it starts again with neither. The mutex is held over
+// the fork, so that no other thread's lock of it is copied.
+const int watching_forks = ::pthread_atfork([] { making.lock(); }, [] { making.unlock(); },
+                                            [] {
+                                                current.store(nullptr);
+                                                making.unlock();
+                                            });
+
+// Half way between the moment at which the event loop tells of a loss and the deadline: late enough
+// to leave that to the loop, early enough for a thread to wake up.
+long long due_at(duration::rep deadline, duration ttl) {
+    return deadline - notice(ttl).count() / 2;
+}
 
 }  // namespace
 
@@ -37,20 +47,26 @@ guard& guard::instance() {
     return *one;
 }
 
-guard::guard() : planned_(never) {
-    timer_ = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (timer_ < 0) throw std::system_error(errno, std::system_category(), "watching leases");
-    // The program's signals are for the program's threads.
-    sigset_t all{};
-    sigset_t before{};
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread([this] { run(); }).detach();
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+void guard::prepare() {
+    (void)instance();
+    loss_notifier::instance().prepare();
 }
 
-void guard::watch(lease& one) {
-    const auto deadline = one.deadline_.load();
+guard::guard() : planned_(never) {
+    timer_ = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (timer_ < 0)
+        throw exhausted("There is no timer for watching leases",
+                        std::system_category().message(errno));
+    try {
+        start_thread("watching leases", [this] { run(); }).detach();
+    } catch (...) {
+        ::close(timer_);
+        throw;
+    }
+}
+
+void guard::watch(lease& one) noexcept {
+    const auto deadline = due_at(one.deadline_.load(), one.what().claim.ttl);
     const std::lock_guard lock(mutex_);
     one.guarded_ = true;
     one.guard_next_ = first_;
@@ -81,32 +97,31 @@ void guard::plan(long long when) noexcept {
 }
 
 void guard::run() {
-    std::vector<std::shared_ptr<lease>> late;
     for (;;) {
-        {
-            const std::lock_guard lock(mutex_);
-            const auto now = boot_clock::now().time_since_epoch().count();
-            auto earliest = never;
-            for (auto* one = first_; one != nullptr; one = one->guard_next_) {
-                const auto deadline = one->deadline_.load();
-                const auto state = one->state_.load();
-                if (state != lock_state::held && state != lock_state::at_risk) continue;
-                if (deadline > now) {
-                    earliest = std::min<long long>(earliest, deadline);
-                } else if (auto alive = one->weak_from_this().lock()) {
-                    late.push_back(std::move(alive));
-                }
-            }
-            plan(earliest);
-        }
-        for (const auto& one : late)
-            one->lose(one->ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired);
-        late.clear();
+        look();
         pollfd wait{timer_, POLLIN, 0};
         ::poll(&wait, 1, -1);
         std::uint64_t ticks = 0;
         [[maybe_unused]] const auto read = ::read(timer_, &ticks, sizeof ticks);
     }
+}
+
+// No lease can go away meanwhile, and none is kept alive: the last reference to one, and with it to
+// its client, must not end on this thread.
+void guard::look() noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto now = boot_clock::now().time_since_epoch().count();
+    auto earliest = never;
+    for (auto* one = first_; one != nullptr; one = one->guard_next_) {
+        const auto due = due_at(one->deadline_.load(), one->what().claim.ttl);
+        const auto state = one->state_.load();
+        if (state != lock_state::held && state != lock_state::at_risk) continue;
+        if (due > now)
+            earliest = std::min<long long>(earliest, due);
+        else
+            one->lose(one->ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired);
+    }
+    plan(earliest);
 }
 
 }  // namespace pawl::core

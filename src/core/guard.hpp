@@ -12,13 +12,16 @@ class lease;
 class guard {
 public:
     static guard& instance();
+    // Starts all threads that a loss needs, before a lock is asked for. Throws errc::exhausted.
+    static void prepare();
 
-    void watch(lease& one);
+    void watch(lease& one) noexcept;
     void forget(lease& one) noexcept;
 
 private:
     guard();
     void run();
+    void look() noexcept;
     void plan(long long when) noexcept;
 
     std::mutex mutex_;

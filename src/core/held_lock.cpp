@@ -41,21 +41,16 @@ held_lock& held_lock::operator=(held_lock&& other) noexcept {
 }
 
 held_lock::~held_lock() {
-    if (!lease_ || lease_->forked() || lease_->given_back()) return;
-    try {
-        asio::post(lease_->home()->strand(),
-                   [mine = core::taken{lease_, number_}] { mine.what->home()->release(mine, {}); });
-    } catch (...) {
-        // Without memory the ttl has to end it.
-    }
+    if (lease_) core::let_go({std::move(lease_), number_});
 }
 
-std::string_view held_lock::name() const noexcept { return lease_->what().claim.name; }
-fencing_token held_lock::token() const noexcept { return lease_->what().grant.token; }
-lock_state held_lock::state() const noexcept { return lease_->state(); }
-loss_reason held_lock::why_lost() const noexcept { return lease_->why(); }
-time_point held_lock::safe_until() const noexcept { return lease_->safe_until(); }
-std::stop_token held_lock::lost() const noexcept { return lease_->lost(); }
+bool held_lock::owns_lock() const noexcept { return lease_ && lease_->is_ours(); }
+std::string_view held_lock::name() const { return lease()->what().claim.name; }
+fencing_token held_lock::token() const { return lease()->what().grant.token; }
+lock_state held_lock::state() const { return lease()->state(); }
+loss_reason held_lock::why_lost() const { return lease()->why(); }
+time_point held_lock::safe_until() const { return lease()->safe_until(); }
+std::stop_token held_lock::lost() const { return lease()->lost(); }
 
 asio::any_io_executor held_lock::executor_of(const core::lease& lease) noexcept {
     return lease.home()->outside();
@@ -64,9 +59,9 @@ asio::any_io_executor held_lock::executor_of(const core::lease& lease) noexcept 
 void held_lock::start_release(std::shared_ptr<core::lease> lease, std::uint32_t number,
                               release_handler done) {
     const auto home = lease->home();
-    asio::dispatch(home->strand(), [mine = core::taken{std::move(lease), number},
+    asio::dispatch(home->strand(), [mine = core::handle_id{std::move(lease), number},
                                     done = std::move(done)]() mutable {
-        mine.what->home()->release(mine, std::move(done));
+        mine.lease->home()->release(mine, std::move(done));
     });
 }
 

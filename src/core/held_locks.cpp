@@ -1,3 +1,4 @@
+#include <pawl/error.hpp>
 #include <pawl/held_locks.hpp>
 
 #include "engine.hpp"
@@ -33,6 +34,12 @@ struct gathering {
 };
 
 }  // namespace
+
+void core::refuse_empty_handle() {
+    throw error(errc::not_held,
+                "This handle holds no lock: it is empty, was moved from, or is of a try that found "
+                "the lock taken; ask `owns_lock()` first.");
+}
 
 release_result worse(release_result a, release_result b) noexcept {
     return badness(b) > badness(a) ? b : a;

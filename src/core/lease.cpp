@@ -1,6 +1,7 @@
 #include "lease.hpp"
 
 #include "alarm.hpp"
+#include "guard.hpp"
 
 #include <pthread.h>
 
@@ -18,13 +19,22 @@ const int watching_forks = [] {
 
 std::uint32_t fork_generation() noexcept { return forks.load(std::memory_order_relaxed); }
 
-lease::lease(std::shared_ptr<engine> home, runtime& time, hold what, time_point granted_at,
-             duration max_hold)
+lease::lease(std::shared_ptr<engine> home, runtime& time, claim what, duration max_hold)
     : home_(std::move(home)),
       time_(time),
-      what_(std::move(what)),
-      max_until_(plus(granted_at, max_hold)),
-      deadline_(std::min(what_.grant.deadline, max_until_).time_since_epoch().count()) {}
+      what_{.claim = std::move(what), .grant = {}},
+      max_hold_(max_hold) {}
+
+lease::~lease() {
+    if (guarded_ && !forked()) guard::instance().forget(*this);
+}
+
+void lease::begin(std::string owner, grant given) noexcept {
+    what_.claim.owner = std::move(owner);
+    what_.grant = std::move(given);
+    max_until_ = plus(time_.now(), max_hold_);
+    deadline_ = std::min(what_.grant.deadline, max_until_).time_since_epoch().count();
+}
 
 lock_state lease::state() const noexcept {
     if (forked()) return lock_state::lost;
@@ -46,8 +56,9 @@ time_point lease::safe_until() const noexcept {
     return state() == lock_state::lost ? std::min(deadline(), time_.now()) : deadline();
 }
 
+// The notifier's thread may be on its way to a loss that the caller has seen already.
 std::stop_token lease::lost() const noexcept {
-    if (forked()) {
+    if (state() == lock_state::lost) {
         std::stop_source stopped;
         stopped.request_stop();
         return stopped.get_token();
@@ -60,8 +71,7 @@ bool lease::lose(loss_reason why) noexcept {
     while (state == lock_state::held || state == lock_state::at_risk) {
         if (state_.compare_exchange_weak(state, lock_state::lost)) {
             why_.store(why, std::memory_order_release);
-            auto stop = stop_;  // a callback may drop the last handle, and this lease with it
-            stop.request_stop();
+            time_.notify_losses(std::move(loss_notice_));
             return true;
         }
     }

@@ -16,11 +16,7 @@ namespace {
 
 constexpr std::size_t batch_size = 256;
 
-// A little before the deadline, so that who is told can still act on it.
-time_point notice_at(const lease& one) {
-    return one.deadline() -
-           std::min<duration>(one.what().claim.ttl / 200, std::chrono::milliseconds(5));
-}
+time_point notice_at(const lease& one) { return one.deadline() - notice(one.what().claim.ttl); }
 
 duration retry_pause(const lease& one) {
     return std::max<duration>(one.what().claim.ttl / 20, std::chrono::milliseconds(5));
@@ -34,18 +30,51 @@ error ended(const lease& one) {
 }
 
 lease_keeper::lease_keeper(runtime& time, asio::any_io_executor strand, backend& service,
-                           counter& renewals, loss_hook on_loss)
+                           counter& renewals, hooks told)
     : time_(time),
       strand_(std::move(strand)),
       service_(service),
       renewals_(renewals),
-      on_loss_(std::move(on_loss)),
+      told_(std::move(told)),
       alarm_(time, strand_) {}
 
-void lease_keeper::keep(const std::shared_ptr<lease>& one) {
-    by_owner_.emplace(one->what().claim.owner, one);
+lease_keeper::place::place(lease_keeper& keeper, std::shared_ptr<lease> wanted)
+    : keeper_(keeper), lease_(std::move(wanted)) {
+    keeper_.reserve(lease_);
+}
+
+lease_keeper::place::~place() {
+    if (lease_) keeper_.forget(lease_);
+}
+
+taken lease_keeper::place::keep(std::string owner, grant given) noexcept {
+    keeper_.begin(*lease_, std::move(owner), std::move(given));
+    keeper_.keep(lease_);
+    return taken(std::exchange(lease_, nullptr));
+}
+
+void lease_keeper::reserve(const std::shared_ptr<lease>& one) {
+    const auto entry = by_owner_.emplace(one->what().claim.owner, one).first;
+    try {
+        one->plan.next = time_point::max();
+        one->plan.number = ++reserved_;
+        order_.insert(one.get());
+    } catch (...) {
+        by_owner_.erase(entry);
+        throw;
+    }
+}
+
+// The entry has room for another owner: it is moved, not made.
+void lease_keeper::begin(lease& one, std::string owner, grant given) noexcept {
+    auto entry = by_owner_.extract(one.what().claim.owner);
+    one.begin(std::move(owner), std::move(given));
+    entry.key() = one.what().claim.owner;
+    by_owner_.insert(std::move(entry));
+}
+
+void lease_keeper::keep(const std::shared_ptr<lease>& one) noexcept {
     one->plan.kept = true;
-    one->plan.number = ++kept_;
     if (!one->what().grant.confirm) {
         schedule(*one);
     } else {
@@ -61,12 +90,16 @@ void lease_keeper::keep(const std::shared_ptr<lease>& one) {
     if (time_.passes_by_itself()) guard::instance().watch(*one);
 }
 
+void lease_keeper::forget(const std::shared_ptr<lease>& one) noexcept {
+    order_.erase(one.get());
+    by_owner_.erase(one->what().claim.owner);
+}
+
 bool lease_keeper::drop(const std::shared_ptr<lease>& one) {
     if (!std::exchange(one->plan.kept, false)) return false;
     if (time_.passes_by_itself()) guard::instance().forget(*one);
     one->tell_answered();
-    order_.erase(one.get());
-    by_owner_.erase(one->what().claim.owner);
+    forget(one);
     return true;
 }
 
@@ -74,7 +107,7 @@ std::vector<std::shared_ptr<lease>> lease_keeper::all() const {
     std::vector<std::shared_ptr<lease>> leases;
     leases.reserve(by_owner_.size());
     for (const auto& [owner, one] : by_owner_)
-        leases.push_back(one);
+        if (one->plan.kept) leases.push_back(one);
     std::sort(leases.begin(), leases.end(), [](const auto& a, const auto& b) {
         return a->what().claim.owner < b->what().claim.owner;  // the same in every run of one seed
     });
@@ -89,7 +122,7 @@ void lease_keeper::push_loss(std::string_view owner, loss_reason why) {
 }
 
 // The thirds count from the moment that the present deadline was counted from.
-void lease_keeper::schedule(lease& one) {
+void lease_keeper::schedule(lease& one) noexcept {
     const auto ttl = one.what().claim.ttl;
     const auto begin = one.deadline() + drift(ttl) - ttl;
     const bool last = one.ended_by_max_hold();
@@ -99,13 +132,13 @@ void lease_keeper::schedule(lease& one) {
     plan(one);
 }
 
-void lease_keeper::plan(lease& one) {
+void lease_keeper::plan(lease& one) noexcept {
     const auto renew_at = one.plan.in_flight ? time_point::max() : one.plan.renew_at;
-    order_.erase(&one);
+    auto entry = order_.extract(&one);
     one.plan.next = std::min({renew_at, one.plan.risk_at, notice_at(one)});
-    order_.insert(&one);
-    if (one.plan.next < armed_) {
-        armed_ = one.plan.next;
+    order_.insert(std::move(entry));
+    if (one.plan.next < armed()) {
+        arm(one.plan.next);
         alarm_.ring();
     }
 }
@@ -114,14 +147,21 @@ void lease_keeper::lose(const std::shared_ptr<lease>& one, loss_reason why) {
     if (!drop(one)) return;
     one->lose(why);
     // The guard, or a caller who asked too late, may have been first to say so.
-    if (one->state() == lock_state::lost) on_loss_(one);
+    if (one->state() == lock_state::lost) told_.on_loss(one);
 }
 
 asio::awaitable<void> lease_keeper::run(std::shared_ptr<void> self) {
     while (!stopped_) {
-        look(time_.now());
-        armed_ = order_.empty() ? time_point::max() : (*order_.begin())->plan.next;
-        co_await alarm_.wait_until(armed_);
+        bool short_of_memory = false;
+        try {
+            look(time_.now());
+        } catch (const std::bad_alloc&) {
+            short_of_memory = true;
+        }
+        auto next = order_.empty() ? time_point::max() : (*order_.begin())->plan.next;
+        if (short_of_memory) next = std::max(next, time_.now() + std::chrono::milliseconds(5));
+        arm(next);
+        co_await alarm_.wait_until(next);
     }
     self.reset();
 }
@@ -133,35 +173,58 @@ void lease_keeper::stop() {
 
 void lease_keeper::look(time_point now) {
     std::vector<std::shared_ptr<lease>> due;
-    armed_ = time_point::min();  // nothing is planned anew before the loop has gone round
-    while (!order_.empty()) {
-        auto& one = **order_.begin();
-        // Leases that are nearly due go along: many locks then need few requests. Not those
-        // whose moment was chosen: a service that fails at once would be asked without a pause.
-        const bool renewing = !one.plan.in_flight && one.plan.next == one.plan.renew_at;
-        const bool early = renewing && !one.plan.not_before;
-        if (one.plan.next > now + (early ? one.what().claim.ttl / 6 : duration{})) break;
-        const auto held = one.shared_from_this();
-        if (now >= notice_at(one)) {
-            lose(held, one.ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired);
-            continue;
-        }
-        if (now >= one.plan.risk_at) {
-            one.mark_at_risk();
-            one.plan.risk_at = time_point::max();
-        }
-        if (renewing) {
-            one.plan.in_flight = true;
-            due.push_back(held);
-        }
-        plan(one);
+    arm(time_point::min());  // nothing is planned anew before the loop has gone round
+    try {
+        while (!order_.empty() && look_at(**order_.begin(), now, due)) {}
+    } catch (const std::bad_alloc&) {
+        send(due);
+        throw;
     }
-    for (std::size_t at = 0; at < due.size(); at += batch_size) {
-        const auto first = due.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto last =
-            due.begin() + static_cast<std::ptrdiff_t>(std::min(due.size(), at + batch_size));
-        std::vector<std::shared_ptr<lease>> batch(first, last);
-        asio::co_spawn(strand_, renew(std::move(batch)), asio::detached);
+    send(due);
+}
+
+// False: nothing is due any more.
+bool lease_keeper::look_at(lease& one, time_point now, std::vector<std::shared_ptr<lease>>& due) {
+    // Leases that are nearly due go along: many locks then need few requests. Not those whose
+    // moment was chosen: a service that fails at once would be asked without a pause.
+    const bool renewing = !one.plan.in_flight && one.plan.next == one.plan.renew_at;
+    const bool early = renewing && !one.plan.not_before;
+    if (!one.plan.kept || one.plan.next > now + (early ? one.what().claim.ttl / 6 : duration{}))
+        return false;
+    const auto held = one.shared_from_this();
+    if (now >= notice_at(one)) {
+        lose(held, one.ended_by_max_hold() ? loss_reason::max_hold : loss_reason::expired);
+        return true;
+    }
+    if (one.is_orphaned()) {
+        told_.on_orphan(held);
+        return true;
+    }
+    if (now >= one.plan.risk_at) {
+        one.mark_at_risk();
+        one.plan.risk_at = time_point::max();
+    }
+    if (renewing) {
+        due.push_back(held);
+        told_.on_renewal(held);
+        one.plan.in_flight = true;
+    }
+    plan(one);
+    return true;
+}
+
+// Renewals that cannot even begin count as unanswered.
+void lease_keeper::send(std::span<const std::shared_ptr<lease>> due) {
+    while (!due.empty()) {
+        const auto share = due.first(std::min(due.size(), batch_size));
+        due = due.subspan(share.size());
+        try {
+            std::vector<std::shared_ptr<lease>> batch(share.begin(), share.end());
+            asio::co_spawn(strand_, renew(std::move(batch)), asio::detached);
+        } catch (const std::bad_alloc&) {
+            for (const auto& one : share)
+                settle(one, {});
+        }
     }
 }
 

@@ -1,29 +1,28 @@
 #include "loop.hpp"
 
-#include <pthread.h>
-#include <signal.h>
+#include "engine.hpp"
+#include "quiet_thread.hpp"
 
 #include <algorithm>
 #include <chrono>
 
 namespace pawl::blocking {
 
-using namespace std::chrono_literals;
+// How long the thread leaves the loop to callers.
+constexpr duration patience = std::chrono::milliseconds(5);
 
-loop::loop() {
-    // The program's signals are for the program's threads.
-    sigset_t all{};
-    sigset_t before{};
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { background(); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
+loop::loop()
+    : thread_(core::start_thread("the event loop of a client", [this] { background(); })) {}
 
 // What the engine holds of the loop must go before the loop does.
 loop::~loop() {
     stop();
     engine.reset();
+}
+
+void loop::serve(std::shared_ptr<core::engine> served) {
+    engine = std::move(served);
+    served_ = engine.get();
 }
 
 void loop::stop() {
@@ -57,10 +56,10 @@ void loop::call::wait() {
     if (home_.by_thread_) home_.context_.stop();  // makes the thread step aside
     while (!done_) {
         if (home_.driven_) {
-            home_.waiting_.push_back(this);
+            home_.waiting_.splice(home_.waiting_.end(), in_line_);
             woken_.wait(lock);
-            const auto here = std::find(home_.waiting_.begin(), home_.waiting_.end(), this);
-            if (here != home_.waiting_.end()) home_.waiting_.erase(here);
+            in_line_.splice(in_line_.end(), home_.waiting_,
+                            std::find(home_.waiting_.begin(), home_.waiting_.end(), this));
             continue;
         }
         home_.driven_ = drives_ = true;
@@ -79,9 +78,15 @@ void loop::hand_on() {
     if (driven_) return;
     if (!waiting_.empty()) {
         waiting_.front()->woken_.notify_one();
-    } else if (parked_ && callers_ == 0) {
+    } else if (callers_ == 0 && (parked_ || renewal_is_near())) {
         thread_woken_.notify_one();
     }
+}
+
+// So near that it must not wait for the thread to see that no caller comes.
+bool loop::renewal_is_near() const noexcept {
+    const auto* served = served_.load();
+    return served != nullptr && served->next_due() <= served->time().now() + 2 * patience;
 }
 
 void loop::nudge() noexcept {
@@ -98,7 +103,7 @@ void loop::nudge() noexcept {
 }
 
 // Takes the loop when no caller has come for some milliseconds, so that a caller in a tight loop
-// never has to fetch it back.
+// never has to fetch it back; or earlier, when a lease has to be renewed.
 void loop::background() {
     std::unique_lock lock(mutex_);
     auto seen = calls_;
@@ -108,9 +113,9 @@ void loop::background() {
             thread_woken_.wait(lock, [this] { return stopped_ || callers_ == 0; });
             parked_ = false;
         }
-        if (driven_ || callers_ > 0 || calls_ != seen) {
+        if (driven_ || callers_ > 0 || (calls_ != seen && !renewal_is_near())) {
             seen = calls_;
-            thread_woken_.wait_for(lock, 5ms);
+            thread_woken_.wait_for(lock, patience);
             continue;
         }
         driven_ = by_thread_ = true;

@@ -7,8 +7,9 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <atomic>
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -39,6 +40,7 @@ public:
         // Under the loop's mutex.
         bool done_ = false;
         bool drives_ = false;
+        std::list<call*> in_line_{this};  // made early: waiting must not need memory
         std::condition_variable woken_;
     };
 
@@ -49,10 +51,13 @@ public:
 
     [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
     [[nodiscard]] bool forked() const noexcept { return generation_ != core::fork_generation(); }
+    // Told once, before any call.
+    void serve(std::shared_ptr<core::engine> served);
     std::shared_ptr<core::engine> engine;
 
 private:
     void background();
+    [[nodiscard]] bool renewal_is_near() const noexcept;
     void hand_on();
 
     boost::asio::io_context context_{1};
@@ -64,9 +69,10 @@ private:
     bool by_thread_ = false;  // driven by the thread of its own
     bool parked_ = false;     // that thread waits to be told that the callers are gone
     bool stopped_ = false;
+    std::atomic<const core::engine*> served_ = nullptr;
     std::size_t callers_ = 0;
     std::uint64_t calls_ = 0;
-    std::deque<call*> waiting_;
+    std::list<call*> waiting_;
     std::condition_variable thread_woken_;
     const std::uint32_t generation_ = core::fork_generation();
     std::thread thread_;

@@ -1,5 +1,7 @@
 #include <pawl/runtime.hpp>
 
+#include "loss_notifier.hpp"
+
 #include <boost/asio/basic_waitable_timer.hpp>
 
 #include <sys/random.h>
@@ -47,6 +49,10 @@ public:
 };
 
 }  // namespace
+
+void runtime::notify_losses(std::list<std::stop_source> lost) noexcept {
+    core::loss_notifier::instance().notify(std::move(lost));
+}
 
 runtime& real_runtime() noexcept {
     static real one;

@@ -4,6 +4,7 @@
 #include "alarm.hpp"
 
 #include <list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,10 +40,41 @@ public:
         std::list<alarm*>::iterator here_;
     };
 
+    // Somebody is in line behind the first, or the first is at the service.
+    [[nodiscard]] bool is_waited_for(const std::string& name) const {
+        return lines_.contains(name);
+    }
+
 private:
     runtime& time_;
     boost::asio::any_io_executor strand_;
     std::unordered_map<std::string, line> lines_;
+};
+
+// Names that are waited for at the service, past any waiting room. Used on one strand.
+class waiting_names {
+public:
+    // Until it goes out of scope; an empty name counts for nothing.
+    class entry {
+    public:
+        entry(waiting_names& all, const std::string& name) : all_(all), at_(all.names_.end()) {
+            if (!name.empty()) at_ = all_.names_.insert(name);
+        }
+        ~entry() {
+            if (at_ != all_.names_.end()) all_.names_.erase(at_);
+        }
+        entry(const entry&) = delete;
+        entry& operator=(const entry&) = delete;
+
+    private:
+        waiting_names& all_;
+        std::multiset<std::string>::iterator at_;
+    };
+
+    [[nodiscard]] bool contains(const std::string& name) const { return names_.contains(name); }
+
+private:
+    std::multiset<std::string> names_;
 };
 
 }  // namespace pawl::core

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <list>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 namespace asio = boost::asio;
@@ -23,6 +24,13 @@ namespace {
 asio::awaitable<taken> take_as(engine::ptr home, std::shared_ptr<owner> who, std::string name,
                                request how);
 
+asio::awaitable<taken> ask_once(const engine::ptr& home, const std::shared_ptr<owner>& who,
+                                const std::string& name, const request& how) {
+    if (how.value) return home->acquire_as(name, *how.value, how.options, how.adopting);
+    if (who) return take_as(home, who, name, {.options = how.options, .once = polling{}});
+    return home->acquire(name, how.options, true);
+}
+
 // As often as `how.once` says, or until `options.wait` is over.
 asio::awaitable<taken> poll(engine::ptr home, std::shared_ptr<owner> who, std::string name,
                             request how) {
@@ -31,19 +39,13 @@ asio::awaitable<taken> poll(engine::ptr home, std::shared_ptr<owner> who, std::s
     const auto give_up_at =
         how.once ? time_point::max() : plus(home->time().now(), how.options.wait);
     alarm pause(home->time(), home->strand());
-    const request once{.options = how.options, .once = polling{}};
     duration longest = retry.interval;
     auto away = home->absence_until(how.once ? time_point::min() : give_up_at);
     for (std::uint32_t tried = 1;; ++tried) {
         taken one;
         std::optional<error> trouble;
         try {
-            if (how.value)
-                one = co_await home->acquire_as(name, *how.value, how.options, how.adopting);
-            else if (who)
-                one = co_await take_as(home, who, name, once);
-            else
-                one = co_await home->acquire(name, how.options, true);
+            one = co_await ask_once(home, who, name, how);
         } catch (const error& e) {
             trouble = e;
         }
@@ -95,11 +97,12 @@ void check_names(const std::vector<std::string>& names) {
 }
 
 // The later ones, or a slow answer, may have kept us waiting for longer than the first one's luck.
-void check_unlost(const std::vector<taken>& mine) {
+std::optional<error> loss_among(const std::vector<taken>& mine) {
     for (const auto& each : mine)
         if (each.what->state() == lock_state::lost)
-            throw error(errc::lost, "The lock '" + each.what->what().claim.name +
-                                        "' was lost before the last of all was ours; try again.");
+            return error(errc::lost, "The lock '" + each.what->what().claim.name +
+                                         "' was lost before the last of all was ours; try again.");
+    return std::nullopt;
 }
 
 // Waits for the next of several. The loss of one that is ours already ends that.
@@ -122,9 +125,9 @@ asio::awaitable<taken> take_next(engine::ptr home, std::shared_ptr<owner> who, s
 }
 
 // In the background, and the last one first.
-void give_back(engine& home, const std::vector<taken>& mine) {
+void give_back(engine& home, std::vector<taken>& mine) {
     for (auto each = mine.rbegin(); each != mine.rend(); ++each)
-        home.release(*each, {});
+        home.release({std::move(each->what), each->handle}, {});
 }
 
 // Where one request can: all that are free now. Empty: not all of them are, or it is not known and
@@ -176,7 +179,7 @@ taken owner::enter_again(const std::string& name, const lock_options& wanted) co
                                           " permits of '" + name + "' and asks for " +
                                           std::to_string(wanted.permits) +
                                           "; release it first, or ask as another owner.");
-    return {one, one->add_handle()};
+    return taken(one, one->add_handle());
 }
 
 void owner::remember(const std::string& name, const std::shared_ptr<lease>& one) {
@@ -224,10 +227,11 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::shared_ptr<o
             }
             mine.push_back(std::move(one));
         }
-        check_unlost(mine);
+        if (const auto lost = loss_among(mine)) throw error(*lost);
     } catch (...) {
+        const auto lost = loss_among(mine);
         give_back(*home, mine);
-        if (ended.cancelled() == asio::cancellation_type::none) check_unlost(mine);
+        if (lost && ended.cancelled() == asio::cancellation_type::none) throw error(*lost);
         throw;
     }
     co_return mine;

@@ -1,5 +1,6 @@
 #include "worker.hpp"
 
+#include "core/exhausted.hpp"
 #include "core/fork_mark.hpp"
 
 #include <boost/asio/execution/context.hpp>
@@ -26,9 +27,9 @@ std::unique_ptr<asio::thread_pool> start_thread() {
     std::unique_ptr<asio::thread_pool> pool;
     try {
         pool = std::make_unique<asio::thread_pool>(1);
-    } catch (...) {
+    } catch (const std::exception& failed) {
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw;
+        throw core::exhausted("No thread can be started for the file of the locks", failed.what());
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return pool;

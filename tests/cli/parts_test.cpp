@@ -156,6 +156,9 @@ TEST(ExitCodes, EveryErrorHasOne) {
     for (const auto each : {errc::bad_name, errc::bad_option, errc::bad_url, errc::unsupported}) {
         EXPECT_EQ(code_for(each), exit_code::usage);
     }
+    for (const auto each : {errc::exhausted, errc::not_held, errc::deadlock}) {
+        EXPECT_EQ(code_for(each), exit_code::system);
+    }
 }
 
 pawl::lock_info lock(const char* name, const char* owner, std::uint64_t waiters = 0) {

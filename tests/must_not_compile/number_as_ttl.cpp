@@ -1,4 +1,4 @@
-// error: could not convert|cannot convert|no viable conversion|no matching
+// error: .*write 30s or 500ms
 #include <pawl/options.hpp>
 
 using namespace std::chrono_literals;

@@ -52,8 +52,8 @@ checker::tenure_id checker::granted(process& by, const std::string& name, const 
     auto& at = books_.at(name);
     const auto id = ++made_;
     auto& one = tenures_[id];
-    one = {&by,       name,        &handle,    handle.token().value(),
-           asked.ttl, instant(-1), asked.mode, asked.permits};
+    one = {&by,         name,       &handle,       handle.token().value(), asked.ttl,
+           instant(-1), asked.mode, asked.permits, handle.lost()};
     at.taken.emplace(&by, one.token);
     // What the trouble took may have been given before it, and be believed for one lease.
     if (asked.invoked <= at.disturbed) one.excused_until = at.disturbed + asked.ttl * 102 / 100;
@@ -164,7 +164,7 @@ void checker::check_deadline(tenure_id which, instant deadline) {
     if (found == tenures_.end()) return;
     const auto& one = found->second;
     if (believes(one)) return watch(which);
-    if (one.handle->state() == lock_state::released || one.handle->lost().stop_requested()) return;
+    if (one.handle->state() == lock_state::released || one.lost.stop_requested()) return;
     if (awake(*one.by, 10ms)) {
         fail("I4", shown(one) + " was over without a word");
     } else if (!dead_.contains(one.by)) {

@@ -97,6 +97,7 @@ private:
         instant excused_until{-1};
         lock_mode mode{};
         std::uint32_t permits = 1;
+        std::stop_token lost{};  // as the user took it when the lock was granted
     };
     // Who holds it beside others, as the server knows: see src/redis/scripts/_holders.lua.
     struct holder {

@@ -25,9 +25,9 @@ struct dwelling {
     dwelling(scheduler& world, simulated_network& network, const redis::options& where, prng chance,
              const redis::limits& bounds = {})
         : home(world, time_point(std::chrono::hours(1)), 1.0), time(home, chance) {
+        const auto named = identity_of("test", time);
         locks.emplace(home.get_executor(),
-                      simulated_service(network, home, where, bounds, planted::none),
-                      identity_of("test", time));
+                      simulated_service(network, home, where, bounds, planted::none), named);
     }
     process home;
     virtual_runtime time;

@@ -157,6 +157,14 @@ void plan_bounds(plan& made, prng& chance) {
     if (chance.chance(0.3)) bounds.claim_window = 150ms;
 }
 
+// Last, as above.
+void plan_callbacks(plan& made, prng& chance) {
+    auto& users = made.users;
+    users.blocks = std::array{0.0, 0.3, 1.0}[chance.below(3)];
+    users.blocks_most = spread(chance, 10ms, 10s);
+    users.shortage = chance.chance(0.3) ? 0.05 : 0.0;
+}
+
 }  // namespace
 
 std::string_view to_string(trouble what) noexcept { return names[static_cast<std::size_t>(what)]; }
@@ -182,6 +190,7 @@ plan make_plan(std::uint64_t seed, planted bug) {
     plan_refusals(made, chance);
     plan_bounds(made, chance);
     made.steps = chance.chance(0.3);
+    plan_callbacks(made, chance);
     return made;
 }
 

@@ -60,7 +60,10 @@ struct habits {
     double sets = 0.0;    // of the users: take several names at once
     double owners = 0.0;  // of those: ask through an owner of their own
     double sets_read = 0.0;
-    instant idle_most{};  // between two locks
+    double blocks = 0.0;    // their callbacks of a loss block, for up to
+    instant blocks_most{};  // so long
+    double shortage = 0.0;  // a grant meets a program that has run out of something
+    instant idle_most{};    // between two locks
     instant hold_most{};
     duration ttl_least{}, ttl_most{};
 };

@@ -53,6 +53,9 @@ enum class planted : std::uint8_t {
     set_in_callers_order,
     set_keeps_the_first,
     set_with_a_lost_one,
+    // Of a hold on its way to its user, and of its callbacks.
+    granted_without_handle,
+    callbacks_on_one_thread,
     // In the connection.
     leave_not_sent,
     resent_after_loss,
@@ -109,6 +112,8 @@ inline constexpr std::array planted_names{
     std::pair{planted::set_in_callers_order, std::string_view("set_in_callers_order")},
     std::pair{planted::set_keeps_the_first, std::string_view("set_keeps_the_first")},
     std::pair{planted::set_with_a_lost_one, std::string_view("set_with_a_lost_one")},
+    std::pair{planted::granted_without_handle, std::string_view("granted_without_handle")},
+    std::pair{planted::callbacks_on_one_thread, std::string_view("callbacks_on_one_thread")},
     std::pair{planted::leave_not_sent, std::string_view("leave_not_sent")},
     std::pair{planted::resent_after_loss, std::string_view("resent_after_loss")},
     std::pair{planted::grants_dropped, std::string_view("grants_dropped")},

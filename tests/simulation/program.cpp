@@ -30,10 +30,12 @@ program::program(const surroundings& around, std::string label, prng chance)
       chance_(chance),
       process_(around.world, some_start(chance_), some_rate(chance_, around.what.clocks_differ)),
       time_(process_, chance_.fork()) {
+    if (around.what.net.bug == planted::callbacks_on_one_thread) time_.use_one_thread();
+    const auto named = identity_of(label_, time_);
     client_.emplace(process_.get_executor(),
                     simulated_service(around.network, process_, around.where, around.what.bounds,
                                       around.what.net.bug),
-                    identity_of(label_, time_));
+                    named);
 }
 
 program::~program() = default;

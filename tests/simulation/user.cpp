@@ -14,7 +14,25 @@ namespace pawl::simulation {
 
 void user::forget() {
     if (lock_) judge().gone(tenure_);
+    told_.reset();
     lock_ = {};
+    without_handle_.clear();
+}
+
+void user::told_of_loss() {
+    if (!chance_.chance(ways().blocks)) return;
+    say("blocks the callback of its loss");
+    home_.time().block(instant(chance_.between(0, ways().blocks_most.count())));
+}
+
+// Without the planted bug a grant that meets a shortage is as any other: all that it needs is there
+// before.
+bool user::loses_the_handle(held_lock& lock) {
+    if (ways().shortage == 0 || !chance_.chance(ways().shortage)) return false;
+    if (home_.around().what.net.bug != planted::granted_without_handle) return false;
+    say("has no handle of what it was granted");
+    without_handle_.push_back(std::move(lock));
+    return true;
 }
 
 lock_options user::wishes() {
@@ -60,8 +78,9 @@ void user::answered(const boost::system::error_code& ec, held_lock lock) {
         judge().fail("I6", label_ + " got an error out of place: " + ec.message());
     if (!ec && !lock && kind_ != kind::once)
         judge().fail("I6", label_ + " got nothing, and no error");
-    if (!lock) return rest();
+    if (!lock || loses_the_handle(lock)) return rest();
     lock_ = std::move(lock);
+    if (ways().blocks > 0) told_.emplace(lock_.lost(), [this] { told_of_loss(); });
     token_ = lock_.token().value();
     tenure_ = judge().granted(home_.home(), name_, lock_, question_);
     choose_end(question_.ttl);
@@ -119,6 +138,7 @@ void user::given_back(release_result found) {
 }
 
 void user::let_go() {
+    told_.reset();
     lock_ = {};
     rest();
 }

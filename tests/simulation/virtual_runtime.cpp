@@ -54,6 +54,18 @@ std::unique_ptr<timer> virtual_runtime::make_timer(const asio::any_io_executor& 
     return std::make_unique<virtual_timer>(*this, on);
 }
 
+void virtual_runtime::notify_losses(std::list<std::stop_source> lost) noexcept {
+    auto& world = on_.world();
+    const bool waits = one_thread_ && busy_until_ > world.now();
+    world.at(waits ? busy_until_ : world.now(), [this, lost = std::move(lost)]() mutable {
+        if (one_thread_ && busy_until_ > on_.world().now()) return notify_losses(std::move(lost));
+        on_.post([lost = std::move(lost)]() mutable {
+            for (auto& source : lost)
+                source.request_stop();
+        });
+    });
+}
+
 void virtual_runtime::random(std::span<std::byte> fill) {
     for (auto& one : fill)
         one = static_cast<std::byte>(chance_.next());

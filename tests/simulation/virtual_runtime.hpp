@@ -18,6 +18,13 @@ public:
     std::unique_ptr<timer> make_timer(const boost::asio::any_io_executor& on) override;
     void random(std::span<std::byte> fill) override;
     bool passes_by_itself() const noexcept override { return false; }
+    // Each on a thread of its own, which may be busy for as long as its callback blocks.
+    void notify_losses(std::list<std::stop_source> lost) noexcept override;
+
+    // For the callback of a loss: it blocks for so long.
+    void block(instant time) { busy_until_ = on_.world().now() + time; }
+    // Plants a bug: all callbacks run on one thread, one after the other.
+    void use_one_thread() { one_thread_ = true; }
 
     // Timers that somebody waits on.
     [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
@@ -28,6 +35,8 @@ private:
     process& on_;
     prng chance_;
     std::size_t pending_ = 0;
+    bool one_thread_ = false;
+    instant busy_until_{};
 };
 
 }  // namespace pawl::simulation

@@ -113,7 +113,6 @@ struct asking {
 class KeeperOnDemand : public ::testing::Test {
 protected:
     KeeperOnDemand() {
-        keeper_.keep(one_);
         asio::co_spawn(loop_, keeper_.run(nullptr), asio::detached);
         settle();
     }
@@ -125,12 +124,13 @@ protected:
             answer(word::silence);
     }
 
-    std::shared_ptr<core::lease> make_lease() {
-        hold what;
-        what.claim = {.name = "it", .owner = "owner", .ttl = ttl};
-        what.grant.deadline = time_.now() + ttl - drift(ttl);
-        what.grant.proof = "own proof";
-        return std::make_shared<core::lease>(nullptr, time_, what, time_.now(), forever);
+    std::shared_ptr<core::lease> keep_lease() {
+        const claim what{.name = "it", .owner = "owner", .ttl = ttl};
+        core::lease_keeper::place kept(
+            keeper_, std::make_shared<core::lease>(nullptr, time_, what, forever));
+        auto granted =
+            kept.keep("owner", {.deadline = time_.now() + ttl - drift(ttl), .proof = "own proof"});
+        return std::exchange(granted.what, nullptr);
     }
     // Runs whatever can run now.
     void settle() {
@@ -160,9 +160,20 @@ protected:
     slow_backend service_{time_, loop_.get_executor()};
     counter renewals_;
     int losses_ = 0;
-    core::lease_keeper keeper_{time_, loop_.get_executor(), service_, renewals_,
-                               [this](const std::shared_ptr<core::lease>&) { ++losses_; }};
-    std::shared_ptr<core::lease> one_ = make_lease();
+    std::vector<std::shared_ptr<core::lease>> orphans_;
+    core::lease_keeper keeper_{
+        time_,
+        loop_.get_executor(),
+        service_,
+        renewals_,
+        {.on_loss = [this](const std::shared_ptr<core::lease>&) { ++losses_; },
+         .on_orphan =
+             [this](const std::shared_ptr<core::lease>& one) {
+                 keeper_.drop(one);
+                 orphans_.push_back(one);
+             },
+         .on_renewal = [](const std::shared_ptr<core::lease>&) {}}};
+    std::shared_ptr<core::lease> one_ = keep_lease();
 };
 
 TEST_F(KeeperOnDemand, RenewsAtOnceAndTheRhythmGoesOnFromThere) {

@@ -16,10 +16,11 @@ using namespace std::chrono_literals;
 
 std::shared_ptr<core::lease> held_for(hand_moved& time, duration lease,
                                       duration max_hold = forever) {
-    hold what;
-    what.claim.ttl = lease;
-    what.grant.deadline = time.now() + lease;
-    return std::make_shared<core::lease>(nullptr, time, what, time.now(), max_hold);
+    claim what;
+    what.ttl = lease;
+    auto one = std::make_shared<core::lease>(nullptr, time, what, max_hold);
+    one->begin("owner", {.deadline = time.now() + lease});
+    return one;
 }
 
 TEST(Lease, IsLostAtItsDeadlineForWhoeverAsks) {

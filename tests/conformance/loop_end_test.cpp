@@ -1,0 +1,179 @@
+// What is left of a client when its event loop, or the client, comes to its end.
+#include "async_world.hpp"
+
+#include <pawl/election.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using boost::system::error_code;
+
+class LoopEnd : public testing::TestWithParam<tested::place> {
+protected:
+    // The client's options hold it, and so its engine does.
+    pawl::client_options options() {
+        pawl::client_options made;
+        made.log = [alive = engine_mark](std::string_view) {};
+        return made;
+    }
+    void forget_marks() {
+        engine = engine_mark;
+        caller = caller_mark;
+        engine_mark.reset();
+        caller_mark.reset();
+    }
+
+    pawl::service where = GetParam().make();
+    std::shared_ptr<int> engine_mark = std::make_shared<int>(0);
+    std::shared_ptr<int> caller_mark = std::make_shared<int>(0);
+    std::weak_ptr<int> engine, caller;
+};
+
+// Declared before the event loop, as members or locals often are: it is destroyed after it, and may
+// be emitted in between.
+TEST_P(LoopEnd, ASignalMayOutliveIt) {
+    asio::cancellation_signal acquires, waits_lost, waits_change;
+    {
+        asio::io_context loop;
+        const auto named = options();
+        pawl::client holder(loop.get_executor(), where, named);
+        pawl::client locks(loop.get_executor(), where, named);
+        std::optional<pawl::held_lock> mine;
+        holder.async_acquire("it", {.ttl = 60s}, [&](error_code, pawl::held_lock got) {
+            mine.emplace(std::move(got));
+            mine->async_wait_lost(asio::bind_cancellation_slot(
+                waits_lost.slot(), [mark = caller_mark](error_code, pawl::loss_reason) {}));
+            locks.async_acquire(
+                "it", {.ttl = 60s},
+                asio::bind_cancellation_slot(
+                    acquires.slot(), [mark = caller_mark](error_code, const pawl::held_lock&) {}));
+            locks.async_wait_change(
+                "it", mine->token(), 10s,
+                asio::bind_cancellation_slot(
+                    waits_change.slot(),
+                    [mark = caller_mark](error_code, const pawl::lock_info&) {}));
+        });
+        while (!mine)
+            loop.run_one();
+        loop.poll();
+        forget_marks();
+    }
+    EXPECT_TRUE(caller.expired()) << "a handler of the caller is still there";
+    EXPECT_TRUE(engine.expired()) << "the signal keeps what belongs to the event loop";
+    acquires.emit(asio::cancellation_type::terminal);
+    waits_lost.emit(asio::cancellation_type::terminal);
+    waits_change.emit(asio::cancellation_type::terminal);
+}
+
+// Its operation is over, the client is gone, and the signal is emitted again.
+TEST_P(LoopEnd, ASignalMayOutliveItsOperation) {
+    asio::cancellation_signal signal;
+    asio::io_context loop;
+    {
+        const auto named = options();
+        pawl::client locks(loop.get_executor(), where, named);
+        locks.async_acquire(
+            "it", {.ttl = 60s},
+            asio::bind_cancellation_slot(signal.slot(), [](error_code, const pawl::held_lock&) {}));
+        locks.async_close(asio::detached);
+        loop.run();
+        forget_marks();
+    }
+    loop.restart();
+    loop.run();
+    EXPECT_TRUE(engine.expired());
+    signal.emit(asio::cancellation_type::terminal);
+}
+
+asio::awaitable<void> wait_for_the_loss(pawl::client locks, std::shared_ptr<int> mark) {
+    auto lock = co_await locks.async_acquire("it", {}, asio::deferred);
+    *mark = 1;
+    co_await lock.async_wait_lost(asio::deferred);
+}
+
+// The frame holds handle and client, the lease holds the frame.
+TEST_P(LoopEnd, FreesACallerWhoWaitsForALoss) {
+    {
+        asio::io_context loop;
+        const auto named = options();
+        asio::co_spawn(
+            loop, wait_for_the_loss(pawl::client(loop.get_executor(), where, named), caller_mark),
+            asio::detached);
+        while (*caller_mark == 0)
+            loop.run_one();
+        loop.poll();
+        forget_marks();
+    }
+    EXPECT_TRUE(caller.expired());
+    EXPECT_TRUE(engine.expired());
+}
+
+// What is held at the end of the loop is not renewed any more: that is a loss.
+TEST_P(LoopEnd, TellsOfTheLossOfWhatIsHeld) {
+    std::stop_token lost;
+    {
+        asio::io_context loop;
+        pawl::client locks(loop.get_executor(), where);
+        std::optional<pawl::held_lock> mine;
+        locks.async_acquire("it", {.ttl = 60s},
+                            [&](error_code, pawl::held_lock got) { mine.emplace(std::move(got)); });
+        while (!mine)
+            loop.run_one();
+        lost = mine->lost();
+        EXPECT_FALSE(lost.stop_requested());
+    }
+    std::promise<void> told;
+    const std::stop_callback tell(lost, [&] { told.set_value(); });
+    told.get_future().wait();
+}
+
+// `run` returns when the client was closed and nothing else is to do.
+TEST_P(LoopEnd, ComesByItselfWhenTheClientWasClosed) {
+    asio::io_context loop;
+    pawl::client locks(loop.get_executor(), where);
+    std::optional<pawl::held_lock> mine;
+    std::optional<error_code> too_late;
+    int closed = 0;
+    const auto count = [&] { ++closed; };
+    locks.async_acquire("it", {.ttl = 60s}, [&](error_code, pawl::held_lock got) {
+        mine.emplace(std::move(got));
+        locks.async_close(count);
+        locks.async_close(count);
+    });
+    loop.run();
+    EXPECT_EQ(closed, 2);
+    ASSERT_TRUE(mine && *mine);
+    EXPECT_EQ(mine->why_lost(), pawl::loss_reason::client_closed);
+    loop.restart();
+    locks.async_try_acquire("it", pawl::try_options{},
+                            [&](error_code ec, const pawl::held_lock&) { too_late = ec; });
+    locks.async_close(count);
+    loop.run();
+    EXPECT_EQ(closed, 3);
+    EXPECT_EQ(std::error_code(too_late.value()), pawl::errc::cancelled);
+    loop.restart();
+    pawl::client after(loop.get_executor(), where);
+    bool free = false;
+    after.async_try_acquire("it", pawl::try_options{}, [&](error_code, const pawl::held_lock& got) {
+        free = static_cast<bool>(got);
+        after.async_close(count);
+    });
+    loop.run();
+    EXPECT_TRUE(free) << "what was held was given back";
+}
+
+INSTANTIATE_TEST_SUITE_P(Backend, LoopEnd, testing::ValuesIn(tested::async_places()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace

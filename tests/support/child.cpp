@@ -1,0 +1,99 @@
+#include "child.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+namespace support {
+namespace {
+
+[[noreturn]] void fail(const char* call) {
+    throw std::system_error(errno, std::system_category(), call);
+}
+
+std::string words_of(const std::function<std::string()>& work) {
+    try {
+        return work();
+    } catch (const std::exception& thrown) {
+        return std::string("threw: ") + thrown.what();
+    }
+}
+
+bool can_start_thread() {
+    try {
+        std::thread([] {}).join();
+        return true;
+    } catch (const std::system_error&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+std::string in_child(const std::function<std::string()>& work) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2");
+    const auto child = ::fork();
+    if (child < 0) fail("fork");
+    if (child == 0) {
+        const auto words = words_of(work);
+        [[maybe_unused]] const auto written = ::write(ends[1], words.data(), words.size());
+        ::_exit(0);
+    }
+    ::close(ends[1]);
+    std::string words;
+    std::array<char, 512> part{};
+    for (;;) {
+        const auto got = ::read(ends[0], part.data(), part.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        words.append(part.data(), static_cast<std::size_t>(got));
+    }
+    ::close(ends[0]);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (!WIFEXITED(status)) return "died of signal " + std::to_string(WTERMSIG(status));
+    return words;
+}
+
+void forbid_threads() {
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_NPROC, &none) != 0) fail("setrlimit");
+    constexpr uid_t nobody_else = 61'234;
+    if (::geteuid() == 0 && ::setresuid(nobody_else, nobody_else, nobody_else) != 0)
+        fail("setresuid");
+    if (can_start_thread()) throw std::runtime_error("threads can still be started");
+}
+
+// Those that are open stay so.
+void forbid_descriptors() {
+    const int lowest_free = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (lowest_free < 0) fail("open");
+    ::close(lowest_free);
+    const auto limit = static_cast<rlim_t>(lowest_free);
+    const rlimit few{limit, limit};
+    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) fail("setrlimit");
+    if (::open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0)
+        throw std::runtime_error("descriptors can still be had");
+}
+
+std::string blocked_signals() {
+    sigset_t blocked{};
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    std::string numbers;
+    for (int number = 1; number < 65; ++number)
+        if (::sigismember(&blocked, number) == 1) numbers += std::to_string(number) + " ";
+    return numbers;
+}
+
+}  // namespace support

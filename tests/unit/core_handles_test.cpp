@@ -1,0 +1,89 @@
+// Handles that hold nothing.
+#include <pawl/blocking.hpp>
+#include <pawl/held_locks.hpp>
+#include <pawl/memory.hpp>
+#include <pawl/mutex.hpp>
+
+#include <boost/asio/detached.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace pawl {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+// As the standard's lock types do, and with a sentence.
+void expect_refused(const std::function<void()>& question) {
+    try {
+        question();
+        ADD_FAILURE() << "an empty handle answered";
+    } catch (const error& refused) {
+        EXPECT_EQ(refused.code(), std::errc::operation_not_permitted);
+        EXPECT_EQ(refused.reason(), errc::not_held);
+        EXPECT_NE(std::string(refused.what()).find("holds no lock"), std::string::npos);
+    }
+}
+
+template <class Handle>
+void expect_empty(Handle& empty) {
+    EXPECT_FALSE(empty);
+    EXPECT_FALSE(empty.owns_lock());
+    expect_refused([&] { (void)empty.state(); });
+    expect_refused([&] { (void)empty.why_lost(); });
+    expect_refused([&] { (void)empty.safe_until(); });
+    expect_refused([&] { (void)empty.lost(); });
+}
+
+template <class Handle>
+void expect_empty_lock(Handle& empty) {
+    expect_empty(empty);
+    expect_refused([&] { (void)empty.name(); });
+    expect_refused([&] { (void)empty.token(); });
+}
+
+TEST(EmptyHandle, OfThreads) {
+    blocking::held_lock none;
+    expect_empty_lock(none);
+    expect_refused([&] { none.release(); });
+    expect_refused([&] { none.renew(); });
+    expect_refused([&] { none.downgrade(); });
+    blocking::held_locks no_set;
+    expect_empty(no_set);
+    expect_refused([&] { no_set.release(); });
+    expect_refused([&] { no_set.renew(); });
+    EXPECT_EQ(no_set.token("it"), fencing_token());
+}
+
+TEST(EmptyHandle, MovedFromAndOfATryThatFoundItTaken) {
+    blocking::client locks(memory::make());
+    auto first = locks.acquire("it", {.ttl = 60s});
+    auto second = std::move(first);
+    expect_empty_lock(first);  // NOLINT: what it is then is the question
+    auto busy = locks.try_acquire("it");
+    expect_empty_lock(busy);
+    EXPECT_TRUE(second.owns_lock());
+    second.release();
+    EXPECT_FALSE(second.owns_lock());
+    blocking::mutex gate(locks, "gate");
+    EXPECT_FALSE(gate.handle().owns_lock());
+}
+
+TEST(EmptyHandle, OfAnEventLoop) {
+    held_lock none;
+    expect_empty_lock(none);
+    expect_refused([&] { none.async_release(asio::detached); });
+    expect_refused([&] { none.async_renew(asio::detached); });
+    expect_refused([&] { none.async_downgrade(asio::detached); });
+    expect_refused([&] { none.async_wait_lost(asio::detached); });
+    held_locks no_set;
+    expect_empty(no_set);
+    expect_refused([&] { no_set.async_release(asio::detached); });
+    expect_refused([&] { no_set.async_renew(asio::detached); });
+}
+
+}  // namespace
+}  // namespace pawl
