@@ -1,5 +1,6 @@
 #include "lock_base.hpp"
 
+#include "options.hpp"
 #include "server_errors.hpp"
 
 #include "../core/alarm.hpp"
@@ -98,6 +99,27 @@ asio::awaitable<void> lock_base::release_later_by(const saying& say, duration tt
                 co_return;
         } catch (const error&) {}
     }
+}
+
+asio::awaitable<std::vector<std::string>> lock_base::scan(std::string glob, std::string type) {
+    std::vector<std::string> keys;
+    std::string cursor = "0";
+    for (std::size_t requests = 0; requests < bounds_.scan_requests; ++requests) {
+        const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
+                                                    "COUNT", "1000", "TYPE",  type};
+        const auto answer = co_await link_->exec(words, soon());
+        refuse_errors(answer, describe(where_));
+        if (answer.items.size() != 2) co_return keys;
+        for (const auto& key : answer.items[1].items)
+            keys.push_back(key.text);
+        cursor = answer.items[0].text;
+        if (cursor == "0") co_return keys;
+        if (keys.size() > bounds_.scanned_keys) break;
+    }
+    throw error(errc::protocol, describe(where_) + ": the list of keys that match '" + glob +
+                                    "' has no end, or more than " +
+                                    std::to_string(bounds_.scanned_keys) +
+                                    " keys; list a longer prefix.");
 }
 
 std::string milliseconds(duration d) {

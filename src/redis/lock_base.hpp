@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace pawl::redis {
 
@@ -58,6 +59,9 @@ protected:
     void check_room_for_undo() const;
     // A release without an answer: until there is one, for the ttl at the longest.
     boost::asio::awaitable<void> release_later_by(const saying& say, duration ttl);
+
+    // All keys of that type whose names match. Throws errc::protocol where the list has no end.
+    boost::asio::awaitable<std::vector<std::string>> scan(std::string glob, std::string type);
 
     // Counts what `close` waits for.
     class busy {

@@ -117,19 +117,10 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     std::set<std::string> names;
-    const auto glob = scheme_.glob(prefix);
-    std::string cursor = "0";
-    do {
-        const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
-                                                    "COUNT", "1000", "TYPE",  "string"};
-        const auto answer = co_await link_->exec(words, soon());
-        refuse_errors(answer, describe(where_));
-        if (answer.items.size() != 2) break;
-        cursor = answer.items[0].text;
-        for (const auto& key : answer.items[1].items) {
-            if (auto name = scheme_.name_of(key.text)) names.insert(std::move(*name));
-        }
-    } while (cursor != "0");
+    const auto keys = co_await scan(scheme_.glob(prefix), "string");
+    for (const auto& key : keys) {
+        if (auto name = scheme_.name_of(key)) names.insert(std::move(*name));
+    }
     std::vector<lock_info> found;
     for (const auto& name : names) {
         try {

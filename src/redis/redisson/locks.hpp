@@ -65,7 +65,6 @@ private:
                                                time_point give_up_at);
     boost::asio::awaitable<void> release_later(target what, std::string latch);
     boost::asio::awaitable<void> forget(std::string latch);
-    boost::asio::awaitable<std::vector<std::string>> keys_like(std::string glob, std::string type);
 
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view) override {}

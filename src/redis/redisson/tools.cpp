@@ -103,34 +103,18 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     co_return found;
 }
 
-asio::awaitable<std::vector<std::string>> locks::keys_like(std::string glob, std::string type) {
-    std::vector<std::string> keys;
-    std::string cursor = "0";
-    do {
-        const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
-                                                    "COUNT", "1000", "TYPE",  type};
-        const auto answer = co_await link_->exec(words, soon());
-        refuse_errors(answer, describe(where_));
-        if (answer.items.size() != 2) break;
-        cursor = answer.items[0].text;
-        for (const auto& key : answer.items[1].items)
-            keys.push_back(key.text);
-    } while (cursor != "0");
-    co_return keys;
-}
-
 // Locks are hashes. What an expirable semaphore has lent is a sorted set beside it. A Semaphore is
 // a number, as much else may be: only where the URL says that it is one, it counts as such.
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     std::set<std::string> names;
     const auto glob = naming_.glob(prefix);
-    const auto hashes = co_await keys_like(glob, "hash");
+    const auto hashes = co_await scan(glob, "hash");
     for (const auto& key : hashes) {
         if (auto name = naming_.name_of(key)) names.insert(std::move(*name));
     }
     const std::array<std::string, 2> patterns{"{" + glob + "}:timeout", glob + ":timeout"};
     for (const auto& pattern : patterns) {
-        const auto lent = co_await keys_like(pattern, "zset");
+        const auto lent = co_await scan(pattern, "zset");
         for (const auto& key : lent) {
             for (auto& name : naming_.names_of_lent(key))
                 names.insert(std::move(name));
@@ -138,7 +122,7 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     }
     const bool semaphores = where_.object == redisson_object::semaphore;
     if (semaphores) {
-        const auto numbers = co_await keys_like(glob, "string");
+        const auto numbers = co_await scan(glob, "string");
         for (const auto& key : numbers) {
             auto name = naming_.name_of(key);
             if (name && !key.starts_with("redisson_") && !of_native_layout(key))

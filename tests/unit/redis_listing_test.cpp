@@ -1,0 +1,89 @@
+// A listing of the names at a server that never says that the list is over.
+#include <redis/backend.hpp>
+#include <redis/redisson/backend.hpp>
+
+#include <pawl/redis.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pawl::redis {
+namespace {
+
+namespace asio = boost::asio;
+
+// Answers every SCAN with another cursor and as many keys as it is told.
+class endless_link final : public link {
+public:
+    explicit endless_link(std::size_t keys) : keys_(keys) {}
+
+    asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point) override {
+        reply answer;
+        if (words[0] != "SCAN") co_return answer;
+        answer.what = reply::kind::array;
+        answer.items.resize(2);
+        answer.items[0] = {reply::kind::string, 0, "7", {}};
+        answer.items[1].what = reply::kind::array;
+        answer.items[1].items.assign(keys_, {reply::kind::string, 0, "pawl:{a}", {}});
+        co_return answer;
+    }
+    const session& current() const noexcept override { return session_; }
+    bool connected() const noexcept override { return true; }
+    asio::awaitable<void> close(time_point) override { co_return; }
+
+private:
+    const std::size_t keys_;
+    session session_;
+};
+
+class EndlessListing : public testing::TestWithParam<bool> {
+protected:
+    std::string failure(std::size_t keys_in_each_reply, const limits& bounds) {
+        asio::io_context loop;
+        backend_context context;
+        context.strand = asio::make_strand(loop);
+        context.time = &real_runtime();
+        const link_factory connect = [=](link::listener&, const std::string&) {
+            return std::make_unique<endless_link>(keys_in_each_reply);
+        };
+        const options where;
+        const auto made = GetParam() ? redisson::make_backend(where, context, connect, bounds)
+                                     : make_backend(where, context, connect, bounds);
+        auto listed = asio::co_spawn(context.strand, made->list(""), asio::use_future);
+        loop.run();
+        try {
+            listed.get();
+        } catch (const error& e) {
+            EXPECT_EQ(e.reason(), errc::protocol);
+            return e.what();
+        }
+        return {};
+    }
+};
+
+TEST_P(EndlessListing, EndsAfterSoManyRequests) {
+    limits bounds;
+    bounds.scan_requests = 5;
+    EXPECT_THAT(failure(0, bounds), testing::HasSubstr("list a longer prefix"));
+}
+
+TEST_P(EndlessListing, EndsAfterSoManyKeys) {
+    limits bounds;
+    bounds.scanned_keys = 100;
+    EXPECT_THAT(failure(60, bounds), testing::HasSubstr("more than 100 keys"));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfBothLayouts, EndlessListing, testing::Bool());
+
+}  // namespace
+}  // namespace pawl::redis
