@@ -98,7 +98,9 @@ asio::awaitable<reply> native_latches::say(const script& what, std::string_view 
                 asked = true;
                 auto answer = co_await scripts_.run(what, keys, words, until);
                 if (came_late(answer)) {
-                    trouble = no_answer(name, "the request reached the server too late");
+                    // What the server said before, if it did, tells more.
+                    if (!trouble)
+                        trouble = no_answer(name, "the request reached the server too late");
                     clock_ = {link_.current().generation, asked_at, number(answer.items[1])};
                     limit.clear();
                     forgotten = sent;

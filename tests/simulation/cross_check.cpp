@@ -130,6 +130,8 @@ redis::reply cross_check::run_twin(const operation& what) {
 
 redis::reply cross_check::run_plain(const words& command) {
     const auto& verb = command[0];
+    if (full_ && (verb == "SET" || verb == "HSET"))
+        throw command_error("OOM command not allowed when used memory > 'maxmemory'.");
     if (verb == "SET") {
         const auto px =
             command.size() > 4 ? std::optional<std::int64_t>(std::stoll(command[4])) : std::nullopt;
@@ -144,7 +146,8 @@ redis::reply cross_check::run_plain(const words& command) {
     if (verb == "PEXPIRE")
         return integer_reply(twins_.pexpire(command[1], std::stoll(command[2])) ? 1 : 0);
     if (verb == "CONFIG") {
-        twins_.set_full(command.back() != "0");
+        full_ = command.back() != "0";
+        twins_.set_full(full_);
         return string_reply("OK");
     }
     if (verb == "DEL") return integer_reply(twins_.del(command[1]) ? 1 : 0);

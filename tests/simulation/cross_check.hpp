@@ -64,6 +64,7 @@ private:
     int messages_ = 0, played_ = 0;
 
     store twins_;
+    bool full_ = false;
     std::deque<std::string> published_;
     const std::function<std::int64_t(std::string_view, std::string_view)> publish_;
 

@@ -122,7 +122,9 @@ TEST_F(LatchSteps, ARequestThatArrivesLateIsNotCarriedOut) {
 //   C: down | the server stands still, and goes on when C has given up | the step is refused: C was
 //   told that nobody knows, and it was not taken
 TEST_F(LatchSteps, AFirstRequestThatArrivesLateIsNotCarriedOut) {
-    set(10);
+    set(11);
+    count_down();  // the script is known from now on
+    run_for(100ms);
     network.freeze();
     count_down();
     run_for(60s);

@@ -72,6 +72,7 @@ public:
     }
     asio::awaitable<examination> examine() override { return right_->examine(); }
     asio::awaitable<void> close() override { return right_->close(); }
+    latches* counted() noexcept override { return right_->counted(); }
     promises promised() const noexcept override { return right_->promised(); }
 
 private:
