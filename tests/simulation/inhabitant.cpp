@@ -94,7 +94,8 @@ bool inhabitant::may_fail(const boost::system::error_code& ec) const {
     if (ec == make_error_code(errc::unavailable))
         return home_.around().what.memory_runs_out ||
                judge().refused_since(home_.home().instant_of(asked_at_)) ||
-               (disturbed && home_.around().what.bounds.undos < redis::limits{}.undos);
+               ((disturbed || ways().cancels > 0) &&
+                home_.around().what.bounds.undos < redis::limits{}.undos);
     // Also where the time was over before the first connection was there.
     return ec == make_error_code(errc::unreachable) && (disturbed || too_long);
 }
