@@ -21,8 +21,9 @@ namespace pawl {
 
 namespace core {
 class lease;
+}
+
 [[noreturn]] void refuse_empty_handle();
-}  // namespace core
 
 // Move-only; empty when default-made or moved from. Any member may be called from any thread, one
 // handle from one thread at a time. The destructor gives the lock back in the background: it never
@@ -122,7 +123,7 @@ private:
     };
 
     [[nodiscard]] const std::shared_ptr<core::lease>& lease() const {
-        if (!lease_) core::refuse_empty_handle();
+        if (!lease_) refuse_empty_handle();
         return lease_;
     }
     static boost::asio::any_io_executor executor_of(const core::lease& lease) noexcept;

@@ -13,10 +13,8 @@
 
 namespace pawl {
 
-namespace core {
-// errc::not_held.
+// Throws errc::not_held.
 [[noreturn]] void refuse_empty_handle();
-}  // namespace core
 
 // The worse of what two releases found: still held, unknown, expired, taken over.
 [[nodiscard]] release_result worse(release_result a, release_result b) noexcept;
@@ -86,7 +84,7 @@ public:
 
 protected:
     void refuse_empty() const {
-        if (handles.empty()) core::refuse_empty_handle();
+        if (handles.empty()) refuse_empty_handle();
     }
 
     std::vector<Handle> handles;

@@ -98,7 +98,7 @@ held_lock::~held_lock() {
 }
 
 const std::shared_ptr<core::lease>& held_lock::lease() const {
-    if (!lease_) core::refuse_empty_handle();
+    if (!lease_) refuse_empty_handle();
     return lease_;
 }
 

@@ -35,7 +35,7 @@ struct gathering {
 
 }  // namespace
 
-void core::refuse_empty_handle() {
+void refuse_empty_handle() {
     throw error(errc::not_held,
                 "This handle holds no lock: it is empty, was moved from, or is of a try that found "
                 "the lock taken; ask `owns_lock()` first.");
