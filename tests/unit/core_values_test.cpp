@@ -212,8 +212,9 @@ TEST(Keys, AreOfOneSlotWhateverTheNameIs) {
                 ASSERT_EQ(slot_of(key), slot_of(keys.lock)) << pattern << " " << name << " " << key;
             const auto [at, is_new] = seen.emplace(keys.fence, keys.lock);
             ASSERT_TRUE(is_new || at->second == keys.lock) << pattern << " " << name;
-            if (!pattern.empty())
+            if (!pattern.empty()) {
                 ASSERT_EQ(scheme.name_of(keys.fence), std::nullopt) << pattern << " " << name;
+            }
         }
     }
 }
