@@ -48,13 +48,17 @@ TEST(Keeper, PausesAfterARenewalThatFailedAtOnce) {
     silent_backend service;
     int losses = 0;
     counter renewals;
+    const auto ignore = [](const std::shared_ptr<core::lease>&) {};
     core::lease_keeper keeper(time, home.get_executor(), service, renewals,
-                              [&](const std::shared_ptr<core::lease>&) { ++losses; });
-    hold what;
-    what.claim = {.name = "it", .owner = "owner", .ttl = 1s};
-    what.grant.deadline = time.now() + 1s - drift(1s);
-    const auto one = std::make_shared<core::lease>(nullptr, time, what, time.now(), forever);
-    keeper.keep(one);
+                              {.on_loss = [&](const std::shared_ptr<core::lease>&) { ++losses; },
+                               .on_orphan = ignore,
+                               .on_renewal = ignore});
+    const claim wanted{.name = "it", .owner = "owner", .ttl = 1s};
+    core::lease_keeper::place kept(keeper,
+                                   std::make_shared<core::lease>(nullptr, time, wanted, forever));
+    const auto granted =
+        kept.keep("owner", {.deadline = time.now() + 1s - drift(1s), .proof = "proof"});
+    const auto& one = granted.what;
     asio::co_spawn(home.get_executor(), keeper.run(nullptr), asio::detached);
     while (losses == 0 && world.step()) {}
     EXPECT_EQ(one->state(), lock_state::lost);
