@@ -2,6 +2,7 @@
 
 #include "core/chance.hpp"
 #include "core/fork_mark.hpp"
+#include "core/wait_notice.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -62,8 +63,7 @@ asio::awaitable<std::optional<grant>> desk::acquire(const claim& what, time_poin
     const busy here(*this);
     const bool too_late = co_await cancelled();
     if (too_late) throw boost::system::system_error(asio::error::operation_aborted);
-    const bool wait = give_up_at > context_.time->now();
-    auto found = co_await run([&what, wait](store& file) { return file.attempt(what, wait); });
+    auto found = co_await attempt(what, give_up_at);
     const bool waited = found.what == standing::kind::waiting;
     if (waited) found = co_await wait_for_grant(what, give_up_at, std::move(found));
     const bool given_up = co_await cancelled();
@@ -77,6 +77,32 @@ asio::awaitable<std::optional<grant>> desk::acquire(const claim& what, time_poin
     const auto margin = drift(found.confirm ? std::min(what.ttl, claim_window) : what.ttl);
     co_return grant{
         found.expires - margin, what.fenced ? found.token : fencing_token{}, {}, found.confirm};
+}
+
+// Asks again while another process keeps the file busy and there is time: a question that failed so
+// has changed nothing.
+asio::awaitable<standing> desk::attempt(const claim& what, time_point give_up_at) {
+    auto& time = *context_.time;
+    const bool wait = give_up_at > time.now();
+    core::wait_notice notice(time, context_.log);
+    core::alarm pause(time, context_.strand);
+    duration longest = 100ms;
+    for (;;) {
+        std::optional<database_error> trouble;
+        try {
+            co_return co_await run([&what, wait](store& file) { return file.attempt(what, wait); });
+        } catch (const database_error& failed) {
+            trouble = failed;
+        }
+        const bool given_up = co_await cancelled();
+        if (given_up) throw boost::system::system_error(asio::error::operation_aborted);
+        const auto now = time.now();
+        if (!trouble->passing || now >= give_up_at) throw *trouble;
+        notice.say(trouble->what());
+        const auto rest = core::random_between(time, longest / 2, longest);
+        longest = std::min<duration>(longest * 2, 1s);
+        co_await pause.wait_until(std::min(give_up_at, now + rest));
+    }
 }
 
 // Ends with granted, or with busy when the time is over or the wait is cancelled; then we are out

@@ -65,6 +65,7 @@ private:
     void heard(const ring& news);
     void tell_lost(const std::string& owner);
     void wake(const std::string& owner, const std::optional<standing>& given);
+    boost::asio::awaitable<standing> attempt(const claim& what, time_point give_up_at);
     boost::asio::awaitable<standing> wait_for_grant(const claim& what, time_point give_up_at,
                                                     standing found);
     boost::asio::awaitable<standing> look(const claim& what, standing before);

@@ -175,7 +175,7 @@ TEST(sqlite, a_file_in_use_for_too_long_is_an_error_that_passes) {
     mine.take("other");
     stranger hog(world.path());
     hog.run("BEGIN IMMEDIATE");
-    const auto failed = failure_of([&] { mine.take("it"); });
+    const auto failed = failure_of([&] { mine.acquire(ask("it")); });
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->reason(), pawl::errc::unavailable);
     EXPECT_NE(std::string(failed->what()).find(world.path()), std::string::npos);

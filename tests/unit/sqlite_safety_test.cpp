@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
 
@@ -177,6 +178,56 @@ TEST(sqlite_busy, a_barrier_goes_on_and_counts_nobody_twice) {
     waiting.join();
     EXPECT_FALSE(failed) << failed->what();
     EXPECT_TRUE(open);
+}
+
+// Another process keeps the file for longer than a transaction may wait: the wait goes on behind
+// it.
+TEST(sqlite_busy, an_acquire_waits_over_a_busy_spell) {
+    const sqlite_world world;
+    ASSERT_FALSE(use_of(world.path()));
+    std::atomic<bool> told = false;
+    const pawl::client_options options{.log = [&](std::string_view line) {
+        if (line.starts_with("Waiting for the service: ")) told = true;
+    }};
+    pawl::blocking::client locks(world.service(), options);
+    stranger hog(world.path());
+    hog.run("BEGIN IMMEDIATE");
+    std::optional<pawl::error> failed;
+    pawl::blocking::held_lock mine;
+    std::jthread waiting([&] {
+        failed = failure_of([&] { mine = locks.acquire("it", {.ttl = 60s, .wait = 60s}); });
+    });
+    EXPECT_TRUE(eventually([&] { return told.load(); }));
+    hog.run("COMMIT");
+    waiting.join();
+    EXPECT_FALSE(failed) << failed->what();
+    EXPECT_TRUE(mine.owns_lock());
+}
+
+// The wait ends with the last reason, and leaves no place in line.
+TEST(sqlite_busy, an_acquire_whose_wait_ends_in_a_busy_spell_says_why) {
+    const sqlite_world world;
+    ASSERT_FALSE(use_of(world.path()));
+    pawl::blocking::client locks(world.service());
+    stranger hog(world.path());
+    hog.run("BEGIN IMMEDIATE");
+    const auto ask = [&] { (void)locks.acquire("it", {.ttl = 60s, .wait = 3500ms}); };
+    EXPECT_TRUE(says(failure_of(ask), errc::unavailable, "in use"));
+    hog.run("COMMIT");
+    EXPECT_EQ(hog.text("SELECT count(*) FROM waiters"), "0");
+}
+
+TEST(sqlite_busy, an_acquire_can_be_cancelled_in_a_busy_spell) {
+    const sqlite_world world;
+    client mine(world.service());
+    mine.take("other");
+    stranger hog(world.path());
+    hog.run("BEGIN IMMEDIATE");
+    auto waiting = mine.start(ask("it"));
+    waiting.cancel();
+    EXPECT_THROW(waiting.get(), boost::system::system_error);
+    hog.run("COMMIT");
+    EXPECT_EQ(hog.text("SELECT count(*) FROM waiters"), "0");
 }
 
 }  // namespace
