@@ -7,6 +7,7 @@
 
 #include "../core/chance.hpp"
 #include "../core/permits.hpp"
+#include "../core/wait_notice.hpp"
 
 #include <array>
 #include <span>
@@ -63,6 +64,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_poi
     if (!what.value.empty()) co_return co_await bid_for(what, false);
     const bool waits = give_up_at > now();
     back_off pauses(time(), bounds_);
+    core::wait_notice notice(time(), context_.log);
     for (auto owner = what.owner;; owner = core::random_hex(time(), 16)) {
         std::optional<error> trouble;
         {
@@ -80,7 +82,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_poi
             if (mine.answered) pauses.reset();
         }
         if (now() >= give_up_at) throw *trouble;
-        if (context_.log) context_.log(std::string(trouble->what()) + " Trying again.");
+        notice.say(trouble->what());
         core::alarm timer(time(), context_.strand);
         co_await timer.wait_until(std::min(give_up_at, now() + pauses.next()));
     }

@@ -5,6 +5,7 @@
 
 #include "../core/chance.hpp"
 #include "../core/latch.hpp"
+#include "../core/wait_notice.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -59,6 +60,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
     wish what{name, at, generation};
     ears::ear mine(ears_, at.channel);
     back_off pauses(*context_.time, limits{});
+    core::wait_notice notice(*context_.time, context_.log);
     for (;;) {
         std::optional<error> trouble;
         const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
@@ -78,7 +80,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
             co_return false;
         }
         if (trouble) {
-            if (context_.log) context_.log(std::string(trouble->what()) + " Trying again.");
+            notice.say(trouble->what());
             core::alarm timer(*context_.time, context_.strand);
             co_await timer.wait_until(std::min(give_up_at, now() + pauses.next()));
             continue;

@@ -8,11 +8,13 @@
 namespace cli_test {
 namespace {
 
+const std::string waiting = "pawl: Waiting for the service: ";
+const std::string refusals = "errorstat_NOREPLICAS:count=";
+
 class AwayService : public testing::TestWithParam<words> {
 protected:
     static bool says_that_it_waits(const started& one) {
-        return support::eventually(
-            [&] { return one.err().find("pawl: Waiting for the service: ") != std::string::npos; });
+        return support::eventually([&] { return one.err().find(waiting) != std::string::npos; });
     }
     support::redis_server server;
     world here{server.url()};
@@ -54,6 +56,35 @@ TEST(AService, ThatRefusesEndsTheLongestWait) {
     support::redis_server server({.config = {"requirepass secret"}, .password = "secret"});
     const world here(server.url());
     EXPECT_EQ(here.run({"run", "x", "--", "true"}).code, 77);
+}
+
+// One that is there and can serve nobody is waited for aloud, and not at every try.
+TEST(AService, ThatCanServeNobodyIsWaitedFor) {
+    support::redis_server server;
+    const world here(server.url());
+    (void)server.ask({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    const auto one = here.start({"run", "x", "--", "echo", "ran"});
+    const auto says = [&] {
+        const auto said = one->err();
+        std::size_t times = 0;
+        for (auto at = said.find(waiting); at != std::string::npos; at = said.find(waiting, at + 1))
+            ++times;
+        return times;
+    };
+    ASSERT_TRUE(support::eventually([&] { return says() > 0 || !one->running(); })) << one->err();
+    EXPECT_NE(one->err().find("NOREPLICAS"), std::string::npos) << one->err();
+    const auto refused = [&server] {
+        const auto errors = server.ask({"INFO", "errorstats"}).text;
+        const auto at = errors.find(refusals);
+        return at == std::string::npos ? 0 : std::stoi(errors.substr(at + refusals.size()));
+    };
+    const auto before = refused();
+    ASSERT_TRUE(support::eventually([&] { return refused() >= before + 3; })) << one->err();
+    EXPECT_EQ(says(), 1U) << one->err();
+    (void)server.ask({"CONFIG", "SET", "min-replicas-to-write", "0"});
+    const auto end = one->wait();
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_EQ(end.out, "ran\n");
 }
 
 }  // namespace

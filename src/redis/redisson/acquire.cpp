@@ -6,6 +6,7 @@
 #include "../server_errors.hpp"
 
 #include "../../core/chance.hpp"
+#include "../../core/wait_notice.hpp"
 
 #include <algorithm>
 #include <array>
@@ -68,6 +69,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_poi
     const bool waits = give_up_at > now();
     std::unique_ptr<attempt> mine;
     back_off pauses(time(), bounds_);
+    core::wait_notice notice(time(), context_.log);
     for (;;) {
         if (!mine) mine = std::make_unique<attempt>(*this, what);
         std::optional<error> trouble;
@@ -98,7 +100,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_poi
         }
         if (trouble) {
             if (mine->unanswered()) mine.reset();
-            log(std::string(trouble->what()) + " Trying again.");
+            notice.say(trouble->what());
             core::alarm timer(time(), context_.strand);
             co_await timer.wait_until(std::min(give_up_at, now() + pauses.next()));
             continue;
