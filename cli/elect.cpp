@@ -35,8 +35,8 @@ int elect(const run_options& options) {
         front term(asked, where);
         const int status = term.run();
         const bool again = term.ended_by_loss();
-        // Who has been there rides out a service that is away; a mistyped URL shows at the first
-        // try.
+        // The library's wait covers a service that is away, from the start. A term may end unserved
+        // all the same, as when a grant is not confirmed: who has been there stands again.
         reached = reached || term.reached_service();
         const bool away = reached && term.ended_unserved();
         if (!again && !away) return status;

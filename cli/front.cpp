@@ -140,9 +140,11 @@ bool front::wait_for_lock() {
             reached_ = told.reached;
             if (interrupted_ == 0) {
                 say(told.text.data());
-                const bool busy = told.code == static_cast<int>(exit_code::timed_out);
-                status_ = busy ? options_.busy_exit : told.code;
-                unserved_ = told.code == static_cast<int>(exit_code::unreachable);
+                const auto code = code_for(told.reason);
+                const bool busy = code == exit_code::timed_out;
+                status_ = busy ? options_.busy_exit : static_cast<int>(code);
+                // An answer that nobody understands has the same exit status, and does not pass.
+                unserved_ = told.reason == errc::unreachable || told.reason == errc::unavailable;
             }
             return false;
         }

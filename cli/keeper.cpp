@@ -304,7 +304,7 @@ int keeper::live(const service& where) {
         hold(mine);
     } catch (const pawl::error& problem) {
         report failed{.what = report::kind::failed};
-        failed.code = static_cast<int>(code_for(problem.reason()));
+        failed.reason = problem.reason();
         failed.reached = locks && locks->statistics().connections > 0;
         locks.reset();  // a place in line is given up before the end is told
         say_goodbye(failed, problem.what());

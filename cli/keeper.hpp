@@ -10,6 +10,7 @@
 
 #include "verbs.hpp"
 
+#include <pawl/error.hpp>
 #include <pawl/types.hpp>
 
 #include <sys/types.h>
@@ -45,7 +46,7 @@ static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
 struct report {
     enum class kind : std::uint8_t {
         granted,  // shared_state::safe_until and the tokens are set
-        failed,   // `code` and `text`: the lock was not to be had; the keeper ends
+        failed,   // `reason` and `text`: the lock was not to be had; the keeper ends
         lost,     // `why`, and which one in `text`
         released  // `found`; the keeper ends
     };
@@ -53,7 +54,7 @@ struct report {
     loss_reason why = loss_reason::none;
     release_result found = release_result::unknown;
     bool reached = false;  // failed, but the service has been there
-    std::int32_t code = 0;
+    errc reason = errc::unreachable;
     std::array<char, 1024> text{};
 };
 static_assert(std::is_trivially_copyable_v<report>);

@@ -2,6 +2,7 @@
 #include "command.hpp"
 
 #include <support/redis_server.hpp>
+#include <support/scripted_server.hpp>
 
 #include <gtest/gtest.h>
 
@@ -176,6 +177,19 @@ TEST(Elect, StandsNoLongerThanItWasToldWhileTheServiceIsAway) {
     }));
     server.kill9();
     EXPECT_EQ(two->wait().code, 69) << two->err();
+}
+
+// Its exit status is that of a service that is away, but no wait helps against it.
+TEST(Elect, AnAnswerThatNobodyUnderstandsIsNoAbsence) {
+    const support::scripted_server server([](support::conversation& with) {
+        while (with.greet())
+            with.send("-ERR odd\r\n");
+    });
+    const auto end = world(server.url()).run({"elect", "--wait", "20s", "x", "--", "true"});
+    EXPECT_EQ(end.code, 69) << end.err;
+    const auto first = end.err.find("ERR odd");
+    ASSERT_NE(first, std::string::npos) << end.err;
+    EXPECT_EQ(end.err.find("ERR odd", first + 1), std::string::npos) << end.err;
 }
 
 TEST(Elect, EndsWithItsCommand) {
