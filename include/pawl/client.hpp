@@ -31,9 +31,9 @@ class owner;
 // finish, for `client_options::drain`, if the executor still runs. It may be moved while handles
 // and objects that were made with it exist.
 //
-// An open client is work for the event loop: `io_context::run()` does not return before the client
-// was closed, by `async_close` or by its destructor, and what that began is over. Client and
-// handles must not outlive the event loop.
+// A new client is no work for the event loop. Once it has asked for a lock, or sent Redis anything,
+// `io_context::run()` does not return before `async_close`, or what the destructor began, is over.
+// Client and handles must not outlive the event loop.
 class client {
 public:
     using lock_handler =

@@ -173,6 +173,25 @@ TEST_P(LoopEnd, ComesByItselfWhenTheClientWasClosed) {
     EXPECT_TRUE(free) << "what was held was given back";
 }
 
+// A new client is no work for the loop. One that has asked for a lock is, also when it holds none.
+TEST_P(LoopEnd, WaitsForAClientFromItsFirstLockUntilItIsClosed) {
+    asio::io_context loop;
+    pawl::client locks(loop.get_executor(), where);
+    loop.run();
+    loop.restart();
+    bool released = false;
+    locks.async_try_acquire("it", pawl::try_options{}, [&](error_code, pawl::held_lock got) {
+        got.async_release([&](pawl::release_result) { released = true; });
+    });
+    while (!released && !loop.stopped())
+        loop.run_one();
+    EXPECT_TRUE(released);
+    loop.poll();
+    EXPECT_FALSE(loop.stopped());
+    locks.async_close(asio::detached);
+    loop.run();
+}
+
 INSTANTIATE_TEST_SUITE_P(Backend, LoopEnd, testing::ValuesIn(tested::async_places()),
                          [](const auto& each) { return each.param.name; });
 
