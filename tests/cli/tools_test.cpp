@@ -305,6 +305,21 @@ TEST(Tools, EveryOptionIsInTheManual) {
     }
 }
 
+// As rows of the page's table, and as .It in the manual.
+TEST(Tools, EveryExitStatusIsInThePageAndInTheManual) {
+    const std::string root = PAWL_SOURCE_DIR;
+    const auto page = read_file(root + "/docs/cli.md");
+    const auto manual = read_file(root + "/cli/man/pawl.1");
+    for (const char* status :
+         {"64", "65", "66", "69", "70", "71", "73", "75", "77", "78", "126", "127"}) {
+        const std::string number(status);
+        EXPECT_TRUE(std::regex_search(page, std::regex("\n\\| (126, )?" + number + "[ ,]")))
+            << status;
+        EXPECT_TRUE(std::regex_search(manual, std::regex("\n\\.It (126 , )?" + number + "[ \n]")))
+            << status;
+    }
+}
+
 TEST(Tools, VersionAndHelp) {
     const world here;
     EXPECT_EQ(here.run({"--version"}).out.find("pawl "), 0U);
