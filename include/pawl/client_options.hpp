@@ -1,4 +1,4 @@
-// What a client is told once, in both faces.
+// The settings of a client, in the sync and the async API.
 #pragma once
 
 #include <pawl/types.hpp>
