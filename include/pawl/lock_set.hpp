@@ -19,7 +19,7 @@ namespace pawl {
 // The worse of what two releases found: still held, unknown, expired, taken over.
 [[nodiscard]] release_result worse(release_result a, release_result b) noexcept;
 
-// `held_locks` of the sync and async API: handles in the order of their names, each once. Move-only;
+// `held_locks`, sync and async API: handles in the order of their names, each once. Move-only;
 // empty when default-made or moved from. Dropping it gives all back in the background.
 template <class Handle>
 class lock_set {
