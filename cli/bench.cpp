@@ -194,8 +194,8 @@ std::vector<cell> row(const std::string& title, const latencies& what, bool rate
 
 int bench(const bench_options& options) {
     if (options.lasting < 10ms || options.lasting > 1h) {
-        throw failure(exit_code::usage, "A measurement of " + exact(options.lasting) +
-                                            " makes no sense; use 10ms to 1h.");
+        throw failure(exit_code::usage, "The time of --for is " + exact(options.lasting) +
+                                            "; it must be between 10ms and 1h.");
     }
     const place where = find_place(options.on);
     latencies alone = uncontended(where.where, options);

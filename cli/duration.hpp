@@ -15,7 +15,7 @@ namespace pawl::cli {
 // The same for an option's value; throws a usage failure that names the option.
 [[nodiscard]] duration duration_option(std::string_view option, std::string_view text);
 
-// The same where a time without an end, or none at all, makes no sense.
+// The same for a time that must be longer than 0 and must end.
 [[nodiscard]] duration finite_option(std::string_view option, std::string_view text);
 
 // What is left of a time that began `since`; 0 when it is over.

@@ -14,7 +14,7 @@ namespace pawl::cli {
 enum class exit_code : int {
     ok = 0,
     no = 1,      // the answer is no: nobody holds it, not confirmed, doctor found something bad
-    usage = 64,  // the command line, a name, an option or the URL makes no sense
+    usage = 64,  // the command line, a name, an option or the URL is not valid
     wrong_data = 65,   // the key holds something that is no lock
     no_input = 66,     // a file named on the command line cannot be read
     unreachable = 69,  // no service there, or it cannot serve anybody now

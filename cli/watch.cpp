@@ -233,8 +233,8 @@ int watch_lines(blocking::client& locks, const watch_options& options,
 
 int watch(const watch_options& options) {
     if (options.interval < 50ms || options.interval > 24h) {
-        throw failure(exit_code::usage, "An --interval of " + exact(options.interval) +
-                                            " makes no sense; use 50ms to 24h.");
+        throw failure(exit_code::usage, "The --interval is " + exact(options.interval) +
+                                            "; it must be between 50ms and 24h.");
     }
     const pause_for_events events;
     const place where = find_place(options.on);

@@ -16,7 +16,7 @@ enum class errc {
     unavailable,  // the service answered that it cannot serve anybody now: loading, out of memory …
     wrong_type,   // the lock's key holds something that is no lock of this layout
     bad_name,     // 1 to 512 bytes, no control characters
-    bad_option,   // a ttl, wait or other option that makes no sense
+    bad_option,   // a ttl, wait or other option that is out of its range
     bad_url,      // unknown scheme, option or port
     unsupported,  // this backend cannot promise that
     protocol,     // the service answered something that this protocol does not know

@@ -110,7 +110,7 @@ void senseless_polling_is_refused(fixture& of) {
          {polling{.tries = 0}, polling{.tries = 2, .interval = 0ms},
           polling{.tries = 2, .interval = 2s, .longest = 1s}, polling{.tries = 2, .growth = 0.5}})
         require_equal(failure_of([&] { (void)locks.try_acquire("it", {.retry = each}); }),
-                      errc::bad_option, "polling that makes no sense");
+                      errc::bad_option, "polling out of its range");
 }
 
 // Two items on one of four stripes: two buyers who begin elsewhere find them, the third finds none.

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 namespace pawl::core {
 namespace {
 
-// Who waits has it this long after the service is back, at the most.
+// The longest delay between the service's return and the next attempt.
 constexpr auto longest_pause = 1s;
 constexpr auto say_every = 1min;
 

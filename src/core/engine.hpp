@@ -1,4 +1,4 @@
-// What stands behind a client, in both faces: one strand, one backend, and the life of every hold.
+// What stands behind a client of either API: one strand, one backend, and the life of every hold.
 #pragma once
 
 #include "absence.hpp"
@@ -27,9 +27,9 @@ class engine : public std::enable_shared_from_this<engine>, private loss_listene
 public:
     using ptr = std::shared_ptr<engine>;
 
+    ~engine() override;
     // `serial` says that `on` runs one handler at a time, and so needs no strand around it, and
     // that all that completes there is Pawl's own.
-    ~engine() override;
     static ptr make(const boost::asio::any_io_executor& on, const service& where,
                     client_options options, bool serial = false);
 

@@ -17,10 +17,10 @@ public:
         case errc::unavailable: return "the lock service cannot serve anybody now";
         case errc::wrong_type: return "the key holds something that is no lock of this layout";
         case errc::bad_name: return "not a name for a lock";
-        case errc::bad_option: return "an option makes no sense";
+        case errc::bad_option: return "an option is not valid";
         case errc::bad_url: return "not the URL of a lock service";
         case errc::unsupported: return "this backend cannot promise that";
-        case errc::protocol: return "the lock service gave an answer that makes no sense";
+        case errc::protocol: return "the lock service sent an unexpected reply";
         case errc::exhausted: return "this program has run out of threads or descriptors";
         case errc::not_held: return "the handle holds no lock";
         case errc::deadlock: return "the caller would wait for itself";

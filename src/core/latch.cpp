@@ -12,23 +12,21 @@ void check_ttl(const latch_options& options) {
     if (options.ttl < 1s || options.ttl > 366 * 24h)
         throw error(
             errc::bad_option,
-            "A latch that is forgotten after " +
+            "The ttl of a latch is " +
                 std::to_string(std::chrono::floor<std::chrono::milliseconds>(options.ttl).count()) +
-                " ms makes no sense; use a ttl of 1 s to 366 days.");
+                " ms; it must be between 1 s and 366 days.");
 }
 
 void check_wait(duration wait) {
     if (wait < 0s)
-        throw error(errc::bad_option,
-                    "A wait of less than nothing makes no sense; use 0 to look once, or "
-                    "pawl::forever.");
+        throw error(
+            errc::bad_option,
+            "The wait is less than 0; use 0 to look once, a longer time, or pawl::forever.");
 }
 
 void check_positive(std::uint32_t number, const char* what) {
     if (number == 0)
-        throw error(errc::bad_option, std::string(what) +
-                                          " makes no sense; use 1 "
-                                          "or more.");
+        throw error(errc::bad_option, std::string(what) + " is 0; it must be 1 or more.");
 }
 
 }  // namespace
@@ -75,14 +73,14 @@ latches& engine::counted() {
 asio::awaitable<bool> set_latch(engine::ptr home, std::string name, std::uint32_t count,
                                 latch_options options) {
     check_name(name);
-    check_positive(count, "A latch of 0");
+    check_positive(count, "The count of a latch");
     check_ttl(options);
     co_return co_await home->counted().try_set(name, count, options.ttl);
 }
 
 asio::awaitable<std::uint64_t> count_down(engine::ptr home, std::string name, std::uint32_t steps) {
     check_name(name);
-    check_positive(steps, "Counting down by 0");
+    check_positive(steps, "The number of steps");
     const auto now = co_await home->counted().count_down(name, steps);
     co_return now.count;
 }
@@ -104,7 +102,7 @@ asio::awaitable<bool> wait_latch(engine::ptr home, std::string name, phase turn,
 asio::awaitable<phase> arrive(engine::ptr home, std::string name, std::uint32_t parties,
                               latch_options options) {
     check_name(name);
-    check_positive(parties, "A barrier of 0 parties");
+    check_positive(parties, "The number of parties");
     check_ttl(options);
     const auto now = co_await home->counted().arrive(name, parties, options.ttl);
     co_return static_cast<phase>(now.generation);

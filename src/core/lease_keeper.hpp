@@ -19,11 +19,11 @@
 
 namespace pawl::core {
 
-// Renewal at ttl/3, again and again while there is time; at_risk at 2/3; lost just before the
-// deadline. All of it on one strand. See docs/internals.md, "The lease".
-// What a question about a hold is answered that is over.
+// The error for a query about a hold that has ended.
 [[nodiscard]] error ended(const lease& one);
 
+// Renewal at ttl/3, again and again while there is time; at_risk at 2/3; lost just before the
+// deadline. All of it on one strand. See docs/internals.md, "The lease".
 class lease_keeper {
 public:
     using hook = std::function<void(const std::shared_ptr<lease>&)>;

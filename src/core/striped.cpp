@@ -21,9 +21,9 @@ std::uint64_t stable_hash(std::string_view bytes) noexcept {
 striped::striped(std::string name, std::size_t stripes)
     : name_(std::move(name)), stripes_(stripes) {
     if (stripes == 0 || stripes > 65'536)
-        throw error(errc::bad_option, std::to_string(stripes) +
-                                          " stripes make no sense; use 1 to 65536, the same number "
-                                          "everywhere.");
+        throw error(errc::bad_option,
+                    "The number of stripes is " + std::to_string(stripes) +
+                        "; it must be between 1 and 65536, and the same everywhere.");
 }
 
 std::string striped::name_of(std::size_t index) const {

@@ -57,13 +57,13 @@ void check_options(const lock_options& options) {
     using namespace std::chrono_literals;
     if (options.ttl < 10ms || options.ttl > 24h)
         throw error(errc::bad_option,
-                    "A ttl of " + exact(options.ttl) + " makes no sense; use 10 ms to 24 h.");
+                    "The ttl is " + exact(options.ttl) + "; it must be between 10 ms and 24 h.");
     if (options.wait < 0ms)
-        throw error(errc::bad_option, "A wait of " + exact(options.wait) +
-                                          " makes no sense; use 0 to ask once, or pawl::forever.");
+        throw error(errc::bad_option, "The wait is " + exact(options.wait) +
+                                          "; use 0 to ask once, a longer time, or pawl::forever.");
     if (options.max_hold < 10ms)
-        throw error(errc::bad_option, "A max_hold of " + exact(options.max_hold) +
-                                          " makes no sense; use 10 ms or more, or pawl::forever.");
+        throw error(errc::bad_option, "The max_hold is " + exact(options.max_hold) +
+                                          "; it must be 10 ms or more, or pawl::forever.");
     if (options.mode > lock_mode::permits)
         throw error(errc::bad_option, "There is no lock_mode " +
                                           std::to_string(static_cast<unsigned>(options.mode)) +
@@ -76,7 +76,7 @@ void check_options(const lock_options& options) {
         return;
     }
     if (options.permits == 0)
-        throw error(errc::bad_option, "A hold of 0 permits makes no sense; ask for 1 or more.");
+        throw error(errc::bad_option, "The number of permits is 0; it must be 1 or more.");
     if (options.of != 0 && options.permits > options.of)
         throw error(errc::bad_option, (options.of == 1 ? "There is only " : "There are only ") +
                                           permits_text(options.of) + ", and you ask for " +
@@ -119,14 +119,14 @@ void check_value(std::string_view value, const lock_options& options, const prom
 void check_polling(const polling& retry) {
     using namespace std::chrono_literals;
     if (retry.tries == 0)
-        throw error(errc::bad_option, "No tries at all make no sense; use 1 to ask once, or more.");
+        throw error(errc::bad_option, "The number of tries is 0; use 1 to ask once, or more.");
     if (retry.interval < 1ms || retry.longest < retry.interval)
         throw error(errc::bad_option,
-                    "These pauses between tries make no sense; use an interval of 1 ms or more, "
-                    "and a longest one that is not shorter.");
+                    "The interval between tries must be 1 ms or more, and the longest pause at "
+                    "least as long.");
     if (!(retry.growth >= 1 && retry.growth <= 1000))
         throw error(errc::bad_option,
-                    "This growth of the pauses between tries makes no sense; use 1 to 1000.");
+                    "The growth of the pauses between tries must be between 1 and 1000.");
 }
 
 }  // namespace pawl::core

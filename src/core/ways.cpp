@@ -240,9 +240,7 @@ asio::awaitable<std::vector<taken>> take_all(engine::ptr home, std::shared_ptr<o
 asio::awaitable<lock_info> wait_change(engine::ptr home, std::string name, fencing_token seen,
                                        duration interval) {
     if (interval < std::chrono::milliseconds(1))
-        throw error(errc::bad_option,
-                    "Looking that often makes no sense; use an interval of 1 ms "
-                    "or more.");
+        throw error(errc::bad_option, "The interval between two looks must be 1 ms or more.");
     alarm pause(home->time(), home->strand());
     for (;;) {
         auto found = co_await home->inspect(name);

@@ -33,7 +33,9 @@ bool refuses_permits(const reply& answer) {
     const auto kept = answer.items.size() > 1 ? number(answer.items[1]) : 0;
     if (answer.items[0].number != 3) what.of = 0;  // it was right when it was said
     static_cast<void>(core::permits_in_all(what, static_cast<std::uint32_t>(kept)));
-    throw error(errc::protocol, what.name + ": an answer about permits that makes no sense.");
+    throw error(errc::protocol, what.name +
+                                    ": an unexpected reply to a request for permits;"
+                                    " run `pawl doctor` to see what kind of server this is.");
 }
 
 bool is_line(const reply& answer) {
@@ -108,7 +110,9 @@ asio::awaitable<std::optional<grant>> locks::ask(visit& mine, const claim& what,
     mine.settled = refuses_permits(answer);
     if (mine.settled) refuse_permits(answer, what);
     if (!is_line(answer))
-        throw error(errc::protocol, here.where.lock + ": an answer that makes no sense.");
+        throw error(errc::protocol, here.where.lock +
+                                        ": an unexpected reply to the acquire script;"
+                                        " run `pawl doctor` to see what kind of server this is.");
     mine.answered = true;
     if (answer.items[0].number == 1) {
         mine.settled = true;

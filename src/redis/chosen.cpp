@@ -71,7 +71,10 @@ asio::awaitable<std::optional<grant>> locks::bid_for(const claim& what, bool ado
             co_await refuse(answer, mine.where);
         }
         if (answer.items.empty())
-            throw error(errc::protocol, mine.where.lock + ": an answer that makes no sense.");
+            throw error(errc::protocol,
+                        mine.where.lock +
+                            ": an unexpected reply to the acquire or adopt script;"
+                            " run `pawl doctor` to see what kind of server this is.");
         mine.to_undo = false;
         if (answer.items[0].number != 1) co_return std::nullopt;
         const auto token = static_cast<std::uint64_t>(number(answer.items.back()));

@@ -57,7 +57,9 @@ asio::awaitable<void> native_latches::learn_clock(time_point give_up_at) {
     const auto answer = co_await link_.exec(words, give_up_at);
     refuse_errors(answer, "TIME");
     if (answer.items.size() != 2)
-        throw error(errc::protocol, "TIME: an answer that makes no sense.");
+        throw error(errc::protocol,
+                    "TIME: an unexpected reply;"
+                    " run `pawl doctor` to see what kind of server this is.");
     const auto ms = number(answer.items[0]) * 1000 + number(answer.items[1]) / 1000;
     clock_ = {link_.current().generation, asked, ms};
 }
@@ -151,7 +153,9 @@ asio::awaitable<latches::step> native_latches::send_step(std::string_view name, 
     const auto answer = co_await say(scripts::latch_down, name, std::move(arguments));
     if (answer.what == reply::kind::nil) throw core::unknown_latch(name);
     if (answer.items.size() != 2)
-        throw error(errc::protocol, place_of(name).key + ": an answer that makes no sense.");
+        throw error(errc::protocol, place_of(name).key +
+                                        ": an unexpected reply to the latch_down script;"
+                                        " run `pawl doctor` to see what kind of server this is.");
     if (answer.items[0].text.empty())
         throw core::other_parties(name, number(answer.items[1].text), parties);
     co_return step{number(answer.items[0].text), number(answer.items[1].text)};

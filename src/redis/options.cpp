@@ -76,7 +76,7 @@ bool yes_or_no(const std::string& name, const std::string& value) {
     if (value == "yes") return true;
     if (value == "no") return false;
     throw error(errc::bad_url,
-                "The URL's option " + name + "=" + value + " makes no sense; use yes or no.");
+                "The URL's option " + name + "=" + value + " is not valid; use yes or no.");
 }
 
 key_layout layout(const std::string& text) {

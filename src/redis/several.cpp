@@ -53,7 +53,9 @@ asio::awaitable<std::vector<grant>> locks::acquire_several(std::span<const claim
         }
         const bool ours = !answer.items.empty() && answer.items[0].number == 1;
         if (ours && answer.items.size() != what.size() + 1)
-            throw error(errc::protocol, "Several locks: an answer that makes no sense.");
+            throw error(errc::protocol,
+                        "Several locks: an unexpected reply to the several script;"
+                        " run `pawl doctor` to see what kind of server this is.");
         for (const auto& one : mine)
             one->settled = true;
         if (!ours) given.clear();

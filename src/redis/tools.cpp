@@ -89,7 +89,9 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     const auto answer = co_await scripts_.run(scripts::inspect, names, {}, soon());
     if (answer.what == reply::kind::error) co_await refuse(answer, where);
     if (answer.items.size() != 7)
-        throw error(errc::protocol, where.lock + ": an answer that makes no sense.");
+        throw error(errc::protocol, where.lock +
+                                        ": an unexpected reply to the inspect script;"
+                                        " run `pawl doctor` to see what kind of server this is.");
     found.waiters = unsigned_number(answer.items[3]);
     const auto details = read_details(answer.items[5]);
     if (const auto n = details.find("n"); n != details.end())

@@ -144,8 +144,8 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
     const auto expect_words = [](const std::string& said, const char* what) {
         EXPECT_NE(said.find(what), std::string::npos) << said;
     };
-    expect_words(of_run({"--ttl", "400d"}), "A ttl of 400 d makes");
-    expect_words(of_run({"--ttl", "1d1h"}), "A ttl of 1 d 1 h makes");
+    expect_words(of_run({"--ttl", "400d"}), "The ttl is 400 d; it must be between 10 ms and 24 h");
+    expect_words(of_run({"--ttl", "1d1h"}), "The ttl is 1 d 1 h; it must be");
     expect_words(of_run({"--wait", "5"}), "or forever");
     for (const char* permits : {"6/5", "3/", "/5", "/"})
         expect_words(of_run({"--permits", permits}), "as in 1/5");

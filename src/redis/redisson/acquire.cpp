@@ -141,7 +141,9 @@ asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, boo
     refuse_count(answer, what);
     refuse(answer, to.keys);
     if (answer.items.size() != 2)
-        throw error(errc::protocol, to.keys.lock + ": an answer that makes no sense.");
+        throw error(errc::protocol, to.keys.lock +
+                                        ": an unexpected reply to the acquire script;"
+                                        " run `pawl doctor` to see what kind of server this is.");
     outcome found;
     if (number(answer.items[0]) == 1) {
         mine.answered(false);

@@ -88,7 +88,9 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     const auto answer = co_await scripts_.run(scripts::inspect, keys, arguments, soon());
     refuse(answer, where);
     if (answer.items.size() != 6)
-        throw error(errc::protocol, where.lock + ": an answer that makes no sense.");
+        throw error(errc::protocol, where.lock +
+                                        ": an unexpected reply to the inspect script;"
+                                        " run `pawl doctor` to see what kind of server this is.");
     read_permits(answer, where_.object, found);
     const fencing_token newest(static_cast<std::uint64_t>(number(answer.items[1])));
     found.waiters = static_cast<std::uint64_t>(number(answer.items[2]));
