@@ -2,11 +2,9 @@
 #pragma once
 
 #include "alarm.hpp"
+#include "wait_notice.hpp"
 
 #include <pawl/error.hpp>
-
-#include <functional>
-#include <string_view>
 
 namespace pawl::core {
 
@@ -16,12 +14,13 @@ namespace pawl::core {
 // Of one wait; used on one strand.
 class absence {
 public:
-    using logger = std::function<void(std::string_view)>;
-
     // `log` must outlive it, and may be empty.
-    absence(runtime& time, boost::asio::any_io_executor strand, const logger& log,
+    absence(runtime& time, boost::asio::any_io_executor strand, const wait_notice::logger& log,
             time_point give_up_at)
-        : time_(time), timer_(time, std::move(strand)), log_(log), give_up_at_(give_up_at) {}
+        : time_(time),
+          timer_(time, std::move(strand)),
+          notice_(time, log),
+          give_up_at_(give_up_at) {}
 
     // Pauses before the service is asked again, longer each time, and says why in the log, once a
     // minute. Throws `trouble` where it is no absence, or no time is left: a service that is there
@@ -31,10 +30,9 @@ public:
 private:
     runtime& time_;
     alarm timer_;
-    const logger& log_;
+    wait_notice notice_;
     const time_point give_up_at_;
     duration longest_ = std::chrono::milliseconds(100);
-    time_point silent_until_ = time_point::min();
 };
 
 }  // namespace pawl::core
