@@ -112,8 +112,8 @@ void waiters_of_a_latch_are_pushed(fixture& of) {
     for (std::size_t i = 0; i < clients.size(); ++i) {
         const auto after = clients[i]->statistics();
         require(after.pushes > before[i].pushes, "a waiter was not told by a push");
-        // It may say that it leaves.
-        require(after.requests <= before[i].requests + 1, "a waiter asked instead of listening");
+        // It may look once because of the push, and say that it leaves.
+        require(after.requests <= before[i].requests + 2, "a waiter asked instead of listening");
     }
     require(latch_has_waiters(mine, 0), "a waiter is left behind");
 }

@@ -30,7 +30,7 @@ class lease;
 
 // How long before the deadline a loss is told, so that who is told can still act on it.
 [[nodiscard]] constexpr duration notice(duration ttl) noexcept {
-    return std::min<duration>(ttl / 200, std::chrono::milliseconds(5));
+    return std::min<duration>(ttl / 50, std::chrono::milliseconds(25));
 }
 
 // One handle of a lease.

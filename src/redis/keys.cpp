@@ -49,19 +49,21 @@ std::string joined(std::string_view base, std::string_view end) {
     return key;
 }
 
-// As the server finds it: what stands in the first braces, if anything does.
-bool has_hash_tag(std::string_view key) {
+// What the server reckons the slot of a key from: what stands in the first braces, if anything
+// does, else the whole key.
+std::string_view hashed_part(std::string_view key) {
     const auto open = key.find('{');
     const auto close = open == std::string_view::npos ? open : key.find('}', open);
-    return close != std::string_view::npos && close > open + 1;
+    if (close == std::string_view::npos || close == open + 1) return key;
+    return key.substr(open + 1, close - open - 1);
 }
 
 constexpr unsigned slots = 16384;
 
-// CRC-16/XMODEM, as the server reckons a key without a hash tag.
-unsigned slot_of(std::string_view whole) {
+// CRC-16/XMODEM, as the server reckons it.
+unsigned slot_of(std::string_view key) {
     unsigned crc = 0;
-    for (const char c : whole) {
+    for (const char c : hashed_part(key)) {
         crc ^= static_cast<unsigned>(static_cast<unsigned char>(c)) << 8;
         for (int bit = 0; bit < 8; ++bit)
             crc = (crc << 1) ^ ((crc & 0x8000) != 0 ? 0x1021 : 0);
@@ -85,11 +87,14 @@ const std::vector<unsigned>& numbers_by_slot() {
     return numbers;
 }
 
-// What stands beside a lock whose key is as the caller made it, in the same slot. A key without a
-// hash tag becomes one; where a brace in it would end the tag early, a number of its slot does.
+// What stands beside a lock whose key is as the caller made it, in the same slot. A key without
+// braces becomes a hash tag, and one with a tag keeps it. Where that would be ambiguous ("{a}"
+// beside "a"), or a brace would end the tag early, a number of the key's slot becomes the tag.
 std::string beside(const std::string& space, const std::string& lock) {
-    if (has_hash_tag(lock)) return space + ":x:" + lock;
-    if (lock.find('}') == std::string::npos) return space + ":x:{" + lock + "}";
+    if (lock.find_first_of("{}") == std::string::npos) return space + ":x:{" + lock + "}";
+    const bool tagged = hashed_part(lock).size() < lock.size();
+    const bool wrapped = lock.front() == '{' && lock.find('}') == lock.size() - 1;
+    if (tagged && !wrapped) return space + ":x:" + lock;
     return space + ":y:{" + std::to_string(numbers_by_slot()[slot_of(lock)]) + "}" + lock;
 }
 

@@ -41,7 +41,7 @@ TEST_F(RedissonPermits, OfASemaphoreAreShownAsFree) {
     })) << one->err();
     EXPECT_EQ(status(semaphores, "pool"), "False None 1 True");
     const auto shown = semaphores.run({"status", "pool"});
-    EXPECT_EQ(shown.out, "pool is free\n  permits    1 free\n");
+    EXPECT_TRUE(shown.out.starts_with("pool is free\n  permits    1 free\n")) << shown.out;
     EXPECT_EQ(shown.code, 1);
 
     const auto two = semaphores.start({"run", "--permits", "1", "pool", "--", "sleep", "600"});
@@ -83,7 +83,8 @@ TEST_F(RedissonPermits, WithLeasesHaveHolders) {
     EXPECT_EQ(locks.run({"ls", "--names"}).out, "pool\n{a}\n");
     one->signal(SIGTERM);
     ASSERT_TRUE(support::eventually([&] { return !locks.held("pool"); }));
-    EXPECT_EQ(locks.run({"status", "pool"}).out, "pool is free\n  permits    3 free\n");
+    const auto free = locks.run({"status", "pool"}).out;
+    EXPECT_TRUE(free.starts_with("pool is free\n  permits    3 free\n")) << free;
 }
 
 TEST_F(RedissonPermits, OfASemaphoreAreNotResized) {

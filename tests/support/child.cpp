@@ -1,9 +1,12 @@
 #include "child.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,8 +73,15 @@ void forbid_threads() {
     const rlimit none{0, 0};
     if (::setrlimit(RLIMIT_NPROC, &none) != 0) fail("setrlimit");
     constexpr uid_t nobody_else = 61'234;
-    if (::geteuid() == 0 && ::setresuid(nobody_else, nobody_else, nobody_else) != 0)
-        fail("setresuid");
+    if (::geteuid() == 0) {
+        // The limit is not root's; files of root's are still to be opened.
+        if (::prctl(PR_SET_KEEPCAPS, 1) != 0) fail("prctl");
+        if (::setresuid(nobody_else, nobody_else, nobody_else) != 0) fail("setresuid");
+        __user_cap_header_struct version{_LINUX_CAPABILITY_VERSION_3, 0};
+        __user_cap_data_struct kept[2]{};
+        kept[0].effective = kept[0].permitted = 1U << CAP_DAC_OVERRIDE;
+        if (::syscall(SYS_capset, &version, kept) != 0) fail("capset");
+    }
     if (can_start_thread()) throw std::runtime_error("threads can still be started");
 }
 
