@@ -67,12 +67,22 @@ std::string in_child(const std::function<std::string()>& work) {
 }
 
 void forbid_threads() {
-    const rlimit none{0, 0};
-    if (::setrlimit(RLIMIT_NPROC, &none) != 0) fail("setrlimit");
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NPROC, &limit) != 0) fail("getrlimit");
+    limit.rlim_cur = 0;
+    if (::setrlimit(RLIMIT_NPROC, &limit) != 0) fail("setrlimit");
     constexpr uid_t nobody_else = 61'234;
     if (::geteuid() == 0 && ::setresuid(nobody_else, nobody_else, nobody_else) != 0)
         fail("setresuid");
     if (can_start_thread()) throw std::runtime_error("threads can still be started");
+}
+
+void allow_threads() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NPROC, &limit) != 0) fail("getrlimit");
+    limit.rlim_cur = limit.rlim_max;
+    if (::setrlimit(RLIMIT_NPROC, &limit) != 0) fail("setrlimit");
+    if (!can_start_thread()) throw std::runtime_error("threads still cannot be started");
 }
 
 // Those that are open stay so.
