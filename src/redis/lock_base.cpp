@@ -37,7 +37,7 @@ asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
 asio::awaitable<void> lock_base::close() {
     const auto until = now() + context_.drain;
     core::alarm tick(time(), context_.strand);
-    undos_->try_now();
+    undos_->try_for_the_last_time();
     while ((busy_ > 0 || !undos_->empty()) && now() < until)
         co_await tick.wait_until(now() + 2ms);
     closing_ = true;
