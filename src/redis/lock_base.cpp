@@ -41,6 +41,8 @@ asio::awaitable<void> lock_base::close() {
     while ((busy_ > 0 || !undos_->empty()) && now() < until)
         co_await tick.wait_until(now() + 2ms);
     closing_ = true;
+    for (auto* sleeping : pauses_)
+        sleeping->ring();
     undos_->stop();
     co_await link_->close(until);
     while (busy_ > 0 || !undos_->empty())
@@ -89,9 +91,10 @@ asio::awaitable<void> lock_base::release_later_by(const saying& say, duration tt
     const busy here(*this);
     const auto until = now() + ttl;
     back_off pauses(time(), bounds_);
-    core::alarm timer(time(), context_.strand);
-    while (now() < until && !closing_) {
-        co_await timer.wait_until(std::min(until, now() + pauses.next()));
+    short_pause sleep(*this);
+    while (now() < until) {
+        const bool goes_on = co_await sleep.until(std::min(until, now() + pauses.next()));
+        if (!goes_on) co_return;
         try {
             if (!link_->connected()) co_await connect(until);
             const auto answer = co_await say(until);

@@ -289,6 +289,11 @@ asio::awaitable<void> wire::close(time_point give_up_at) {
     reconnect_.ring();
     sweep_.ring();
     if (connection_) connection_->close();
+    // Between two attempts nothing else tells those who wait for the next one.
+    for (auto* waiting : gates_) {
+        if (!waiting->refused) waiting->refused = std::make_exception_ptr(is_closed());
+        waiting->opened.ring();
+    }
 }
 
 }  // namespace pawl::redis

@@ -8,6 +8,7 @@
 #include "../core/alarm.hpp"
 
 #include <pawl/backend.hpp>
+#include <pawl/error.hpp>
 #include <pawl/redis.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -65,6 +66,9 @@ private:
     void refuse_all(const std::exception_ptr& why);
     // What ends an attempt from within, as an error of Pawl's.
     [[nodiscard]] std::exception_ptr present_failure() const noexcept;
+    [[nodiscard]] static error is_closed() {
+        return {errc::cancelled, "The client is closed; make a new one."};
+    }
     std::string trouble_of(const boost::system::error_code& why) const;
     void on_push(const reply& message);
     // Of what is about to be sent: counted, and its silence noticed.

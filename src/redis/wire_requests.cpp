@@ -24,7 +24,7 @@ constexpr auto sweep_every = 100ms;
 }  // namespace
 
 asio::awaitable<void> wire::wait_ready(time_point give_up_at) {
-    if (closing_) throw error(errc::cancelled, "The client is closed; make a new one.");
+    if (closing_) throw is_closed();
     start();
     gate mine(context_);
     // At the end, so that requests are sent in the order of their calls.
