@@ -255,7 +255,8 @@ boost::system::error_code engine::failed(const std::exception_ptr& why) noexcept
         code = e.code();
         sentence = e.what();
     } catch (const boost::system::system_error& e) {
-        code = e.code();
+        code = make_error_code(errc::exhausted);
+        if (e.code() == asio::error::operation_aborted) code = e.code();
         sentence = e.what();
     } catch (const std::system_error& e) {
         code = make_error_code(errc::exhausted);
