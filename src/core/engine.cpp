@@ -70,10 +70,12 @@ engine::~engine() {
 
 error engine::not_in_time(const std::string& name) const {
     const auto why = backend_->absence();
+    // What the service itself said is a sentence, which has its advice already.
+    const auto rest = why.ends_with('.') ? "" : "; check that it runs there and the URL is right.";
     if (!why.empty())
-        return {errc::unreachable, "The lock '" + name +
-                                       "' was not acquired in time, and the service is away: " +
-                                       why + "; check that it runs there and the URL is right."};
+        return {errc::unreachable,
+                "The lock '" + name +
+                    "' was not acquired in time, and the service is away: " + why + rest};
     return {errc::timed_out, "The lock '" + name +
                                  "' was not free in time; wait longer, or see who has it with "
                                  "`pawl status`."};
