@@ -193,7 +193,7 @@ void wire::went_down(const boost::system::error_code& why) {
     }
     last_refusal_ = was_ready ? nullptr : refusal_;
     heard_.forget_all();
-    if (connection_) connection_->fail_all(last_trouble_);
+    if (connection_) connection_->fail_all(last_trouble_.empty() ? "it ended" : last_trouble_);
     greeted_.ring();
     const auto now = time().now();
     for (auto at = gates_.begin(); at != gates_.end();) {
