@@ -19,8 +19,16 @@ void rethrow(const std::shared_ptr<engine>& home, const std::exception_ptr& why)
         std::rethrow_exception(why);
     } catch (const error&) {
         throw;
-    } catch (const std::system_error& failed) {
-        throw core::exhausted("The request cannot be carried out", failed.what());
+    } catch (const std::bad_alloc&) {
+        throw core::exhausted("The request cannot be carried out", "out of memory");
+    } catch (const std::exception& failed) {
+        const std::string failure = "The request cannot be carried out";
+        const bool of_system = dynamic_cast<const std::system_error*>(&failed) != nullptr ||
+                               dynamic_cast<const boost::system::system_error*>(&failed) != nullptr;
+        if (of_system) throw core::exhausted(failure, failed.what());
+        throw error(errc::protocol, failure + " (" + failed.what() + ").");
+    } catch (...) {
+        throw error(errc::protocol, "The request cannot be carried out (an unknown exception).");
     }
 }
 

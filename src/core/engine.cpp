@@ -70,10 +70,12 @@ engine::~engine() {
 
 error engine::not_in_time(const std::string& name) const {
     const auto why = backend_->absence();
+    // What the service itself said is a sentence, which has its advice already.
+    const auto rest = why.ends_with('.') ? "" : "; check that it runs there and the URL is right.";
     if (!why.empty())
-        return {errc::unreachable, "The lock '" + name +
-                                       "' was not acquired in time, and the service is away: " +
-                                       why + "; check that it runs there and the URL is right."};
+        return {errc::unreachable,
+                "The lock '" + name +
+                    "' was not acquired in time, and the service is away: " + why + rest};
     return {errc::timed_out, "The lock '" + name +
                                  "' was not free in time; wait longer, or see who has it with "
                                  "`pawl status`."};
@@ -255,7 +257,8 @@ boost::system::error_code engine::failed(const std::exception_ptr& why) noexcept
         code = e.code();
         sentence = e.what();
     } catch (const boost::system::system_error& e) {
-        code = e.code();
+        code = make_error_code(errc::exhausted);
+        if (e.code() == asio::error::operation_aborted) code = e.code();
         sentence = e.what();
     } catch (const std::system_error& e) {
         code = make_error_code(errc::exhausted);

@@ -22,6 +22,17 @@ duration retry_pause(const lease& one) {
     return std::max<duration>(one.what().claim.ttl / 20, std::chrono::milliseconds(5));
 }
 
+void fill_in(std::span<renewal> lines, std::span<const std::shared_ptr<lease>> batch,
+             time_point now) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        const auto& one = *batch[i];
+        const auto ttl = one.what().claim.ttl;
+        const auto left = std::max<duration>(one.max_until() - now, std::chrono::milliseconds(1));
+        lines[i].what = &one.what();
+        lines[i].ttl = left < ttl ? std::min(ttl, left + drift(ttl)) : ttl;
+    }
+}
+
 }  // namespace
 
 error ended(const lease& one) {
@@ -228,21 +239,25 @@ void lease_keeper::send(std::span<const std::shared_ptr<lease>> due) {
     }
 }
 
-// The leases keep their engine alive, and that the keeper.
+// The leases keep their engine alive, and that the keeper. Whatever ends the question, such as a
+// lack of memory, no lease is left waiting for its answer: it would never be renewed again.
 asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> batch) {
-    std::vector<renewal> lines(batch.size());
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-        const auto& one = *batch[i];
-        const auto ttl = one.what().claim.ttl;
-        const auto left =
-            std::max<duration>(one.max_until() - time_.now(), std::chrono::milliseconds(1));
-        lines[i].what = &one.what();
-        lines[i].ttl = left < ttl ? std::min(ttl, left + drift(ttl)) : ttl;
+    std::vector<renewal> lines;
+    try {
+        lines.resize(batch.size());
+        fill_in(lines, batch, time_.now());
+        co_await service_.renew(lines);
+        ++renewals_;
+    } catch (...) {
+        lines.clear();
     }
-    co_await service_.renew(lines);
-    ++renewals_;
-    for (std::size_t i = 0; i < batch.size(); ++i)
-        settle(batch[i], lines[i]);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        try {
+            settle(batch[i], lines.empty() ? renewal{} : lines[i]);
+        } catch (...) {
+            if (batch[i]->plan.kept) plan(*batch[i]);
+        }
+    }
 }
 
 // One question about a hold at a time: the answer to an earlier one would speak of what is no more.
@@ -284,12 +299,15 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> one) {
             const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
             if (!passing) settle(one, {});
             if (!passing) throw;
+        } catch (...) {
+            settle(one, {});
+            throw;
         }
         if (answered) break;
         alarm pause(time_, strand_);
         co_await pause.wait_until(time_.now() + retry_pause(*one));
     }
-    if (given) one->become_shared(given->proof);
+    if (given) one->become_shared(std::move(given->proof));
     renewal answer{.what = &one->what()};
     answer.result = given ? renewal::outcome::extended : renewal::outcome::refused;
     if (given) answer.deadline = given->deadline;

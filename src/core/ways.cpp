@@ -31,6 +31,20 @@ asio::awaitable<taken> ask_once(const engine::ptr& home, const std::shared_ptr<o
     return home->acquire(name, how.options, true);
 }
 
+// Nobody else asks again for who waits so: also a service that is there and cannot serve, or is
+// still undoing an earlier request under the same value, is ridden out.
+asio::awaitable<void> outlast(absence& away, error trouble, bool waits) {
+    if (waits && trouble.reason() == errc::unavailable) {
+        try {
+            error as_away(errc::unreachable, trouble.what());
+            co_await away.ride_out(std::move(as_away));
+            co_return;
+        } catch (const error&) {}  // no time is left
+        throw trouble;
+    }
+    co_await away.ride_out(std::move(trouble));
+}
+
 // As often as `how.once` says, or until `options.wait` is over.
 asio::awaitable<taken> poll(engine::ptr home, std::shared_ptr<owner> who, std::string name,
                             request how) {
@@ -50,7 +64,7 @@ asio::awaitable<taken> poll(engine::ptr home, std::shared_ptr<owner> who, std::s
             trouble = e;
         }
         if (trouble) {
-            co_await away.ride_out(*trouble);
+            co_await outlast(away, *trouble, !how.once);
             continue;
         }
         if (one.what || (how.once && tried >= retry.tries)) co_return one;

@@ -4,6 +4,7 @@
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -30,6 +31,14 @@ constexpr std::size_t keep_at_most = 64 << 10;
 
 // What a TLS port says to who speaks without: a record of type 21.
 bool is_tls_alert(std::string_view answer) noexcept { return answer.starts_with("\x15\x03"); }
+
+// Leaves the handler with the look-up that will call it, or drop it with the event loop.
+struct wait_for_look_up {
+    std::weak_ptr<asio::any_completion_handler<void()>> place;
+    void operator()(asio::any_completion_handler<void()> done) const {
+        if (const auto alive = place.lock()) *alive = std::move(done);
+    }
+};
 
 }  // namespace
 
@@ -58,15 +67,43 @@ asio::awaitable<error_code> connection::reach() {
         }
         co_return ec;
     }
-    const auto port = std::to_string(where_.port);
-    auto token = asio::redirect_error(asio::deferred, ec);
-    const auto found = co_await resolver_.async_resolve(where_.host, port, token);
+    const auto address = asio::ip::make_address(where_.host, ec);
+    if (!ec) {
+        const asio::ip::tcp::endpoint numeric(address, where_.port);
+        ec = co_await connect(numeric);
+        co_return ec;
+    }
+    asio::ip::tcp::resolver::results_type named;
+    ec = co_await look_up(named);
     if (ec) co_return ec;
-    for (const auto& one : found) {
+    for (const auto& one : named) {
         ec = co_await connect(one.endpoint());
         if (!ec) break;
     }
     co_return ec;
+}
+
+// Asio makes the thread that does it at the first use, and throws where there is none to be had. It
+// is begun here, and not while the coroutine is suspended: then that would end the event loop.
+asio::awaitable<error_code> connection::look_up(asio::ip::tcp::resolver::results_type& named) {
+    error_code ended;
+    std::weak_ptr<asio::any_completion_handler<void()>> place;
+    {
+        const auto owned = std::make_shared<asio::any_completion_handler<void()>>();
+        place = owned;
+        resolver_.async_resolve(
+            where_.host, std::to_string(where_.port),
+            [owned, &ended, &named](const error_code& ec,
+                                    asio::ip::tcp::resolver::results_type given) {
+                ended = ec;
+                named = std::move(given);
+                auto done = std::move(*owned);
+                std::move(done)();
+            });
+    }
+    const wait_for_look_up begin{place};
+    co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
+    co_return ended;
 }
 
 asio::awaitable<error_code> connection::connect(asio::generic::stream_protocol::endpoint to) {

@@ -81,6 +81,9 @@ private:
     };
 
     boost::asio::awaitable<boost::system::error_code> reach();
+    // Of the host's name. Throws where the program has run out of threads.
+    boost::asio::awaitable<boost::system::error_code> look_up(
+        boost::asio::ip::tcp::resolver::results_type& named);
     boost::asio::awaitable<boost::system::error_code> connect(
         boost::asio::generic::stream_protocol::endpoint to);
     void put(asked one, std::string text);

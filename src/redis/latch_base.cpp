@@ -16,10 +16,12 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis {
 
-latch_base::latch_base(const options& where, const backend_context& context, link& over)
+latch_base::latch_base(const options& where, const backend_context& context, link& over,
+                       const limits& bounds)
     : where_(where),
       context_(context),
       link_(over),
+      bounds_(bounds),
       scripts_(over),
       ears_(over, *context.time, context.strand) {}
 
@@ -59,7 +61,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
     const bool waits = give_up_at > now();
     wish what{name, at, generation};
     ears::ear mine(ears_, at.channel);
-    back_off pauses(*context_.time, limits{});
+    back_off pauses(*context_.time, bounds_);
     core::wait_notice notice(*context_.time, context_.log);
     for (;;) {
         std::optional<error> trouble;

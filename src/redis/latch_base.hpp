@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ears.hpp"
+#include "limits.hpp"
 #include "script_runner.hpp"
 
 #include <pawl/backend.hpp>
@@ -40,7 +41,8 @@ protected:
     enum class news : std::uint8_t { none, open, look };
 
     // All of them must outlive it.
-    latch_base(const options& where, const backend_context& context, link& over);
+    latch_base(const options& where, const backend_context& context, link& over,
+               const limits& bounds);
 
     [[nodiscard]] virtual place place_of(std::string_view name) const = 0;
     // Whether what is wished for is over. The first look may learn which generation that is.
@@ -65,6 +67,7 @@ private:
     const options& where_;
     const backend_context& context_;
     link& link_;
+    const limits& bounds_;
     script_runner scripts_;
     ears ears_;
 };

@@ -28,8 +28,8 @@ bool came_late(const reply& answer) {
 }  // namespace
 
 native_latches::native_latches(const options& where, const backend_context& context,
-                               const key_scheme& scheme, link& over)
-    : latch_base(where, context, over), scheme_(scheme) {}
+                               const key_scheme& scheme, link& over, const limits& bounds)
+    : latch_base(where, context, over, bounds), scheme_(scheme) {}
 
 // Beside the fence, with another last letter.
 latch_base::place native_latches::place_of(std::string_view name) const {

@@ -10,7 +10,7 @@ class native_latches final : public latch_base {
 public:
     // All of them must outlive it.
     native_latches(const options& where, const backend_context& context, const key_scheme& scheme,
-                   link& over);
+                   link& over, const limits& bounds);
 
     boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
                                          duration ttl) override;

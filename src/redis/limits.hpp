@@ -24,8 +24,9 @@ struct limits {
     duration claim_window = std::chrono::milliseconds(1200);
     // How often in a row a lock may stay within one process while others wait.
     unsigned local_passes = 8;
-    // Of one listing: requests, and keys. A server that never says that the list is over meets one
-    // of them.
+    // Of one listing: time, requests, and different keys. A server that never says that the list is
+    // over meets one of them.
+    duration scan_time = std::chrono::seconds(60);
     std::size_t scan_requests = 1'000'000;
     std::size_t scanned_keys = 1'000'000;
 };

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -37,10 +38,12 @@ asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
 asio::awaitable<void> lock_base::close() {
     const auto until = now() + context_.drain;
     core::alarm tick(time(), context_.strand);
-    undos_->try_now();
+    undos_->try_for_the_last_time();
     while ((busy_ > 0 || !undos_->empty()) && now() < until)
         co_await tick.wait_until(now() + 2ms);
     closing_ = true;
+    for (auto* sleeping : pauses_)
+        sleeping->ring();
     undos_->stop();
     co_await link_->close(until);
     while (busy_ > 0 || !undos_->empty())
@@ -89,9 +92,10 @@ asio::awaitable<void> lock_base::release_later_by(const saying& say, duration tt
     const busy here(*this);
     const auto until = now() + ttl;
     back_off pauses(time(), bounds_);
-    core::alarm timer(time(), context_.strand);
-    while (now() < until && !closing_) {
-        co_await timer.wait_until(std::min(until, now() + pauses.next()));
+    short_pause sleep(*this);
+    while (now() < until) {
+        const bool goes_on = co_await sleep.until(std::min(until, now() + pauses.next()));
+        if (!goes_on) co_return;
         try {
             if (!link_->connected()) co_await connect(until);
             const auto answer = co_await say(until);
@@ -101,23 +105,30 @@ asio::awaitable<void> lock_base::release_later_by(const saying& say, duration tt
     }
 }
 
+// SCAN may name a key more than once.
 asio::awaitable<std::vector<std::string>> lock_base::scan(std::string glob, std::string type) {
-    std::vector<std::string> keys;
+    std::set<std::string> keys;
     std::string cursor = "0";
-    for (std::size_t requests = 0; requests < bounds_.scan_requests; ++requests) {
+    const auto until = now() + bounds_.scan_time;
+    for (std::size_t requests = 0; requests < bounds_.scan_requests && now() < until; ++requests) {
         const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
                                                     "COUNT", "1000", "TYPE",  type};
         const auto answer = co_await link_->exec(words, soon());
         refuse_errors(answer, describe(where_));
-        if (answer.items.size() != 2) co_return keys;
+        if (answer.items.size() != 2)
+            throw error(errc::protocol,
+                        describe(where_) +
+                            ": an answer to SCAN that makes no sense; run `pawl doctor` to see "
+                            "what kind of server this is.");
         for (const auto& key : answer.items[1].items)
-            keys.push_back(key.text);
+            keys.insert(key.text);
         cursor = answer.items[0].text;
-        if (cursor == "0") co_return keys;
+        if (cursor == "0") co_return std::vector<std::string>(keys.begin(), keys.end());
         if (keys.size() > bounds_.scanned_keys) break;
     }
     throw error(errc::protocol, describe(where_) + ": the list of keys that match '" + glob +
-                                    "' has no end, or more than " +
+                                    "' has no end, not even after " +
+                                    std::to_string(bounds_.scan_time / 1s) + " s, or more than " +
                                     std::to_string(bounds_.scanned_keys) +
                                     " keys; list a longer prefix.");
 }

@@ -7,9 +7,12 @@
 #include "script_runner.hpp"
 #include "undo_queue.hpp"
 
+#include "../core/alarm.hpp"
+
 #include <pawl/backend.hpp>
 #include <pawl/redis.hpp>
 
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,6 +78,28 @@ protected:
         lock_base& home_;
     };
 
+    // A pause of what `close` waits for: it ends it.
+    class short_pause {
+    public:
+        explicit short_pause(lock_base& home)
+            : home_(home),
+              timer_(home.time(), home.context_.strand),
+              at_(home.pauses_.insert(home.pauses_.end(), &timer_)) {}
+        ~short_pause() { home_.pauses_.erase(at_); }
+        short_pause(const short_pause&) = delete;
+        short_pause& operator=(const short_pause&) = delete;
+        // False: the backend closes.
+        boost::asio::awaitable<bool> until(time_point when) {
+            if (!home_.closing_) co_await timer_.wait_until(when);
+            co_return !home_.closing_;
+        }
+
+    private:
+        lock_base& home_;
+        core::alarm timer_;
+        const std::list<core::alarm*>::iterator at_;
+    };
+
 private:
     friend class locks;
     friend class redisson::locks;
@@ -86,6 +111,7 @@ private:
     script_runner scripts_;
     const std::shared_ptr<undo_queue> undos_;
     unsigned busy_ = 0;  // releases under way
+    std::list<core::alarm*> pauses_;
     bool closing_ = false;
 };
 

@@ -39,7 +39,7 @@ locks::locks(const options& where, backend_context context, const link_factory& 
       client_(std::move(client)),
       channel_(scheme_.channel_prefix() + client_),
       value_end_(value_prefix("", client_, context_.who)),
-      latches_(where_, context_, scheme_, *link_) {}
+      latches_(where_, context_, scheme_, *link_, bounds_) {}
 
 std::int64_t locks::wall_ms() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(time().wall().time_since_epoch())

@@ -49,6 +49,11 @@ void undo_queue::try_now() {
     changed_.ring();
 }
 
+void undo_queue::try_for_the_last_time() {
+    closing_ = true;
+    try_now();
+}
+
 void undo_queue::stop() {
     stopped_ = true;
     std::erase_if(entries_, [](const entry& each) { return !each.in_flight; });
@@ -123,7 +128,15 @@ asio::awaitable<undo_queue::outcome> undo_queue::ask(const undo& what) {
         co_await link_.exec(ping, what.give_up_at);
     const auto answer = co_await what.request(what.give_up_at);
     if (answer.what != reply::kind::error) co_return outcome::confirmed;
-    co_return changed_nothing(answer.text) ? outcome::failed : outcome::impossible;
+    // A right may come back, but not while the client closes.
+    const auto& words = answer.text;
+    if (changed_nothing(words) || (may_be_said_later(words) && !closing_))
+        co_return outcome::failed;
+    if (context_.log)
+        context_.log(explain(words, what.lock).what() +
+                     std::string(" A request without an answer cannot be undone; what it may have "
+                                 "taken ends with its lease."));
+    co_return outcome::impossible;
 }
 
 void undo_queue::settle(position at, outcome how) {

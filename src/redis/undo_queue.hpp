@@ -33,7 +33,8 @@ public:
         time_point give_up_at;
         std::uint64_t generation = 0;  // of the connection over which went what is undone
     };
-    // Sends it until the server has confirmed it, or until `give_up_at`. What went over another
+    // Sends it until the server has confirmed it, or has said that it never will, or until
+    // `give_up_at`. What went over another
     // connection than the undo may still be carried out after it: then it is undone three times.
     void add(undo what);
 
@@ -42,8 +43,10 @@ public:
     // So many are pending that nothing may be asked for that might have to be undone, too.
     [[nodiscard]] bool full() const noexcept { return entries_.size() >= bounds_.undos; }
 
-    // There is a new connection, or no time left: what is pending is tried now.
+    // There is a new connection: what is pending is tried now.
     void try_now();
+    // There is no time left: the same, and what is refused for want of a right is given up.
+    void try_for_the_last_time();
     // The link is closed: what is under way fails, and nothing else is sent.
     void stop();
 
@@ -77,6 +80,7 @@ private:
     time_point retry_at_{};
     core::alarm changed_;
     bool running_ = false;
+    bool closing_ = false;
     bool stopped_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include "server_errors.hpp"
 
 #include "../core/chance.hpp"
+#include "../core/exhausted.hpp"
 
 #include <pawl/error.hpp>
 
@@ -33,6 +34,8 @@ std::string sentence_of(const std::exception_ptr& why) {
         std::rethrow_exception(why);
     } catch (const std::exception& e) {
         return e.what();
+    } catch (...) {
+        return "an unknown exception";
     }
 }
 
@@ -49,8 +52,46 @@ wire::wire(options where, const backend_context& context, link::listener& to, st
       greeted_(*context.time, context.strand) {}
 
 void wire::start() {
-    if (std::exchange(running_, true)) return;
-    asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
+    if (running_) return;
+    reconnect_.prepare();
+    running_ = true;
+    try {
+        asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
+    } catch (...) {
+        running_ = false;
+        throw;
+    }
+}
+
+std::exception_ptr wire::present_failure() const noexcept {
+    try {
+        try {
+            throw;
+        } catch (const error&) {
+            return std::current_exception();
+        } catch (const std::exception& e) {
+            const bool memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
+            return std::make_exception_ptr(core::exhausted(about_ + ": no connection can be made",
+                                                           memory ? "out of memory" : e.what()));
+        }
+    } catch (...) {
+        return std::current_exception();  // also that of an error for which there is no memory
+    }
+}
+
+asio::awaitable<boost::system::error_code> wire::live(std::shared_ptr<wire> self) {
+    const auto made = std::make_shared<connection>(where_, context_.strand);
+    connection_ = made;
+    hung_ = false;
+    refusal_ = nullptr;
+    asio::co_spawn(context_.strand, limit_greeting(self, made), asio::detached);
+    auto ended = co_await made->open();
+    if (!ended) {
+        asio::co_spawn(context_.strand, greet(self, made), asio::detached);
+        std::function<void(const reply&)> pushed = [this](const reply& m) { on_push(m); };
+        ended = co_await made->read(std::move(pushed));
+    }
+    co_return ended;
 }
 
 asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
@@ -58,24 +99,19 @@ asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
     auto pause = duration(shortest_pause);
     while (!closing_) {
         boost::system::error_code ended;
+        // Whatever ends it, the next attempt comes.
         try {
-            const auto made = std::make_shared<connection>(where_, context_.strand);
-            connection_ = made;
-            hung_ = false;
-            refusal_ = nullptr;
-            asio::co_spawn(context_.strand, limit_greeting(self, made), asio::detached);
-            ended = co_await made->open();
-            if (!ended) {
-                asio::co_spawn(context_.strand, greet(self, made), asio::detached);
-                std::function<void(const reply&)> pushed = [this](const reply& m) { on_push(m); };
-                ended = co_await made->read(std::move(pushed));
-            }
-            made->close();
-            if (ready_ && time().now() - ready_since_ >= longest_pause) pause = shortest_pause;
-        } catch (const error&) {
-            refusal_ = std::current_exception();
+            ended = co_await live(self);
+        } catch (...) {
+            refusal_ = present_failure();
         }
-        went_down(ended);
+        if (connection_) connection_->close();
+        if (ready_ && time().now() - ready_since_ >= longest_pause) pause = shortest_pause;
+        try {
+            went_down(ended);
+        } catch (...) {
+            refuse_all(std::current_exception());
+        }
         if (closing_) break;
         const auto until = time().now() + core::random_between(time(), pause / 2, pause);
         pause = std::min<duration>(pause * 2, longest_pause);
@@ -127,17 +163,21 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
         co_return;
     } catch (const connection_lost&) {
         co_return;  // `run` knows why
-    } catch (const error& e) {
-        refusal_ = std::current_exception();
-        trouble = e.what();
+    } catch (...) {
+        refusal_ = present_failure();
+        on->close();
+        trouble = sentence_of(refusal_);
     }
     log(trouble);
-    on->close();
 }
 
 void wire::went_down(const boost::system::error_code& why) {
     const bool was_ready = std::exchange(ready_, false);
-    if (!refusal_ || was_ready) {
+    if (refusal_ && was_ready) {
+        last_trouble_ = sentence_of(refusal_);
+        if (last_trouble_.starts_with(about_ + ": ")) last_trouble_.erase(0, about_.size() + 2);
+        if (!closing_) log(last_trouble_);
+    } else if (!refusal_) {
         std::optional<error> end;
         if (!was_ready && connection_) end = connection_->explain_end(why, about_);
         if (end)
@@ -153,7 +193,7 @@ void wire::went_down(const boost::system::error_code& why) {
     }
     last_refusal_ = was_ready ? nullptr : refusal_;
     heard_.forget_all();
-    if (connection_) connection_->fail_all(last_trouble_);
+    if (connection_) connection_->fail_all(last_trouble_.empty() ? "it ended" : last_trouble_);
     greeted_.ring();
     const auto now = time().now();
     for (auto at = gates_.begin(); at != gates_.end();) {
@@ -165,6 +205,18 @@ void wire::went_down(const boost::system::error_code& why) {
                 errc::unreachable, about_ + " cannot be reached: " + last_trouble_ +
                                        "; check that the server runs there and the URL is right."));
         if (waiting->refused) waiting->opened.ring();
+    }
+}
+
+void wire::refuse_all(const std::exception_ptr& why) {
+    ready_ = false;
+    last_refusal_ = why;
+    heard_.forget_all();
+    if (connection_) connection_->fail_all("it ended");
+    greeted_.ring();
+    for (auto* waiting : gates_) {
+        waiting->refused = why;
+        waiting->opened.ring();
     }
 }
 
@@ -237,6 +289,11 @@ asio::awaitable<void> wire::close(time_point give_up_at) {
     reconnect_.ring();
     sweep_.ring();
     if (connection_) connection_->close();
+    // Between two attempts nothing else tells those who wait for the next one.
+    for (auto* waiting : gates_) {
+        if (!waiting->refused) waiting->refused = std::make_exception_ptr(is_closed());
+        waiting->opened.ring();
+    }
 }
 
 }  // namespace pawl::redis

@@ -8,6 +8,7 @@
 #include "../core/alarm.hpp"
 
 #include <pawl/backend.hpp>
+#include <pawl/error.hpp>
 #include <pawl/redis.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -52,12 +53,22 @@ private:
     boost::asio::awaitable<void> limit_greeting(std::shared_ptr<wire> self,
                                                 std::shared_ptr<connection> on);
     boost::asio::awaitable<void> sweep(std::shared_ptr<wire> self);
+    boost::asio::awaitable<void> watch_silence();
     boost::asio::awaitable<void> wait_ready(time_point give_up_at);
     [[nodiscard]] bool nobody_waits() const {
         return !connection_ || connection_->waiting().empty();
     }
     void leave(const std::string& channel);
+    // One connection, from its making to its end.
+    boost::asio::awaitable<boost::system::error_code> live(std::shared_ptr<wire> self);
     void went_down(const boost::system::error_code& why);
+    // The same, where there is no memory to say more.
+    void refuse_all(const std::exception_ptr& why);
+    // What ends an attempt from within, as an error of Pawl's.
+    [[nodiscard]] std::exception_ptr present_failure() const noexcept;
+    [[nodiscard]] static error is_closed() {
+        return {errc::cancelled, "The client is closed; make a new one."};
+    }
     std::string trouble_of(const boost::system::error_code& why) const;
     void on_push(const reply& message);
     // Of what is about to be sent: counted, and its silence noticed.
@@ -67,8 +78,14 @@ private:
     struct dropping {
         std::shared_ptr<wire> home;
         ~dropping() {
+            home->running_ = false;
             if (home->connection_) home->connection_->drop_all();
         }
+    };
+    // The next request begins it anew, however it ended.
+    struct sweeping {
+        wire& home;
+        ~sweeping() { home.sweeping_ = home.sweep_parked_ = false; }
     };
     struct gate {
         explicit gate(const backend_context& c) : opened(*c.time, c.strand), since(c.time->now()) {}

@@ -24,7 +24,7 @@ constexpr auto sweep_every = 100ms;
 }  // namespace
 
 asio::awaitable<void> wire::wait_ready(time_point give_up_at) {
-    if (closing_) throw error(errc::cancelled, "The client is closed; make a new one.");
+    if (closing_) throw is_closed();
     start();
     gate mine(context_);
     // At the end, so that requests are sent in the order of their calls.
@@ -67,8 +67,15 @@ asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_
 void wire::watch(pending& one, time_point give_up_at) {
     one.answer_by = time().now() + where_.reply_timeout;
     one.give_up_at = give_up_at;
-    if (!std::exchange(sweeping_, true)) {
-        asio::co_spawn(context_.strand, sweep(shared_from_this()), asio::detached);
+    if (!sweeping_) {
+        sweep_.prepare();
+        sweeping_ = true;
+        try {
+            asio::co_spawn(context_.strand, sweep(shared_from_this()), asio::detached);
+        } catch (...) {
+            sweeping_ = false;
+            throw;
+        }
     } else if (sweep_parked_) {
         sweep_.ring();
     }
@@ -122,8 +129,17 @@ void wire::leave(const std::string& channel) {
 }
 
 // Looks for requests that have no answer in time. It rests when there are none, so that an idle
-// client wakes nobody.
-asio::awaitable<void> wire::sweep(std::shared_ptr<wire> self) {
+// client wakes nobody. A connection whose silence cannot be noticed, for want of memory, is ended.
+asio::awaitable<void> wire::sweep([[maybe_unused]] std::shared_ptr<wire> self) {
+    const sweeping until_the_end{*this};
+    try {
+        co_await watch_silence();
+    } catch (...) {
+        if (connection_) connection_->close();
+    }
+}
+
+asio::awaitable<void> wire::watch_silence() {
     auto idle = 0;
     while (!closing_) {
         if (nobody_waits() && ++idle > 10) {
@@ -145,8 +161,6 @@ asio::awaitable<void> wire::sweep(std::shared_ptr<wire> self) {
             }
         }
     }
-    sweeping_ = false;
-    self.reset();
 }
 
 }  // namespace pawl::redis

@@ -145,4 +145,47 @@ TEST(RefusalOfAnUndo, IsOutlivedByTheUndo) {
     EXPECT_TRUE(at.clean());
 }
 
+constexpr const char* no_right = "-NOPERM this user has no permissions to run 'evalsha'\r\n";
+
+// A right is taken away before the undo comes, and given back: the undo has not been forgotten.
+TEST(RefusalOfAnUndo, ForWantOfARightIsOutlivedByTheUndo) {
+    scene at;
+    client locks = at.proxied();
+    (void)locks.acquire("warm", {.ttl = long_ttl, .wait = patience}).release();
+    at.proxy.inject({.which = scene::script(scripts::acquire), .what = fate::lose_reply});
+    at.proxy.inject({.which = scene::script(scripts::leave),
+                     .what = fate::answer,
+                     .text = no_right,
+                     .times = 3});
+    const auto what = at.failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
+    ASSERT_TRUE(what.has_value());
+    EXPECT_EQ(what->reason, errc::unreachable) << what;
+    EXPECT_TRUE(at.clean());
+    EXPECT_GE(at.proxy.count(scene::script(scripts::leave)), 4);
+}
+
+// It does not come back: a client that closes asks once more, says so, and is not kept by it, long
+// before the drain time is over.
+TEST(RefusalOfAnUndo, ForWantOfARightDoesNotKeepAClientThatCloses) {
+    scene at;
+    {
+        pawl::client_options options;
+        options.drain = 1h;
+        options.log = [&](std::string_view line) { at.notes.write(line); };
+        client locks(pawl::redis::at(at.proxy.url()), options);
+        (void)locks.acquire("warm", {.ttl = long_ttl, .wait = patience}).release();
+        at.proxy.inject({.which = scene::script(scripts::acquire), .what = fate::lose_reply});
+        at.proxy.inject({.which = scene::script(scripts::leave),
+                         .what = fate::answer,
+                         .text = no_right,
+                         .times = 1000});
+        const auto what = at.failure_of([&] { (void)locks.try_acquire("it", {.ttl = 10h}); });
+        ASSERT_TRUE(what.has_value());
+        ASSERT_TRUE(eventually([&] { return at.proxy.count(scene::script(scripts::leave)) > 0; }));
+    }
+    const auto notes = at.notes.text();
+    EXPECT_NE(notes.find("cannot be undone"), std::string::npos) << notes;
+    EXPECT_NE(notes.find("NOPERM"), std::string::npos) << notes;
+}
+
 }  // namespace

@@ -93,6 +93,58 @@ TEST_F(Values, AreRefusedWhileTheyAreUndone) {
     proxy.forget();
 }
 
+//   A waits: asks under its value | the request, or its answer, is lost | A's undoing of it comes,
+//   maybe three times | A asks again under the same value, and holds: no undoing comes after that
+TEST_F(Values, OfAWaitAreAskedForAgainWhenTheyAreUndone) {
+    for (const fate how : {fate::lose_reply, fate::cut_reply, fate::lose_request}) {
+        proxy.inject({.which = script(scripts::acquire), .what = how});
+        auto lock = locks.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
+        const auto undone = proxy.count(script(scripts::release));
+        EXPECT_GE(undone, 1);
+        EXPECT_EQ(there(), "ticket");
+        lock.renew();
+        EXPECT_EQ(proxy.count(script(scripts::release)), undone);
+        EXPECT_EQ(lock.release(), release_result::released);
+        EXPECT_TRUE(clean());
+        proxy.forget();
+    }
+}
+
+// The server dies while it is asked, and comes back without its data.
+TEST_F(Values, OfAWaitOutlastTheServer) {
+    const auto before = proxy.struck();
+    proxy.inject({.which = script(scripts::acquire), .what = fate::swallow});
+    held_lock got;
+    beside waiting(
+        [&] { got = locks.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience}); });
+    ASSERT_TRUE(eventually([&] { return proxy.struck() == before + 1; }));
+    server.kill9();
+    proxy.kill_connections();
+    server.start(false);
+    waiting.join();
+    EXPECT_EQ(got.state(), lock_state::held);
+    EXPECT_EQ(there(), "ticket");
+}
+
+// It is there, and has no memory for anything new.
+TEST_F(Values, OfAWaitOutlastARefusal) {
+    ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "1"}).text, "OK");
+    const auto what = failure_of(
+        [&] { (void)locks.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = 300ms}); });
+    ASSERT_TRUE(what.has_value());
+    EXPECT_EQ(what->reason, errc::unavailable) << what;
+    const auto refused = [&] { return proxy.count(script(scripts::acquire)); };
+    const auto before = refused();
+    held_lock got;
+    beside waiting(
+        [&] { got = locks.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience}); });
+    EXPECT_TRUE(eventually([&] { return refused() >= before + 2; }));
+    ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "0"}).text, "OK");
+    waiting.join();
+    EXPECT_EQ(got.state(), lock_state::held);
+    EXPECT_EQ(got.release(), release_result::released);
+}
+
 // adopt -> carried out -> reply lost: asked once more, it finds the same hold.
 TEST_F(Values, AdoptingWithoutAnAnswerLeavesTheHoldAlone) {
     ASSERT_EQ(server.ask({"SET", "it", "theirs", "PX", "60000"}).text, "OK");

@@ -70,8 +70,10 @@ std::string in_child(const std::function<std::string()>& work) {
 }
 
 void forbid_threads() {
-    const rlimit none{0, 0};
-    if (::setrlimit(RLIMIT_NPROC, &none) != 0) fail("setrlimit");
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NPROC, &limit) != 0) fail("getrlimit");
+    limit.rlim_cur = 0;
+    if (::setrlimit(RLIMIT_NPROC, &limit) != 0) fail("setrlimit");
     constexpr uid_t nobody_else = 61'234;
     if (::geteuid() == 0) {
         // The limit is not root's; files of root's are still to be opened.
@@ -83,6 +85,14 @@ void forbid_threads() {
         if (::syscall(SYS_capset, &version, kept) != 0) fail("capset");
     }
     if (can_start_thread()) throw std::runtime_error("threads can still be started");
+}
+
+void allow_threads() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NPROC, &limit) != 0) fail("getrlimit");
+    limit.rlim_cur = limit.rlim_max;
+    if (::setrlimit(RLIMIT_NPROC, &limit) != 0) fail("setrlimit");
+    if (!can_start_thread()) throw std::runtime_error("threads still cannot be started");
 }
 
 // Those that are open stay so.

@@ -11,6 +11,7 @@ namespace support {
 
 // From now on this process can start no thread; it has no rights of root any more.
 void forbid_threads();
+void allow_threads();
 
 // From now on this process can open nothing more.
 void forbid_descriptors();

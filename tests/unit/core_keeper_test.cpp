@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr duration ttl = 60s;
 
-enum class word { yes, no, silence };
+enum class word { yes, no, silence, no_memory };
 
 // Every question stays open until `answer`, the oldest first.
 class slow_backend final : public backend {
@@ -36,6 +36,7 @@ public:
     asio::awaitable<void> renew(std::span<renewal> batch) override {
         const auto asked_at = time_.now();
         const word said = co_await ask("renew");
+        if (said == word::no_memory) throw std::bad_alloc();
         for (auto& line : batch) {
             line.result = said == word::yes  ? renewal::outcome::extended
                           : said == word::no ? renewal::outcome::refused
@@ -46,6 +47,7 @@ public:
     asio::awaitable<std::optional<grant>> downgrade(const hold&) override {
         const auto asked_at = time_.now();
         const word said = co_await ask("downgrade");
+        if (said == word::no_memory) throw std::bad_alloc();
         if (said == word::silence) throw error(errc::unreachable, "Nobody answers.");
         if (said == word::no) co_return std::nullopt;
         grant given{.deadline = asked_at + ttl - drift(ttl), .proof = "shared proof"};
@@ -106,6 +108,8 @@ struct asking {
             if (how) std::rethrow_exception(how);
         } catch (const error& what) {
             failed = what.reason();
+        } catch (const std::bad_alloc&) {
+            failed = errc::exhausted;
         }
     }
 };
@@ -216,6 +220,30 @@ TEST_F(KeeperOnDemand, SeveralWhoAskAreAllAnswered) {
         answer(word::yes);
     }
     EXPECT_TRUE(first->over && second->over && third->over);
+}
+
+// Whatever ends a question: the lease does not wait for its answer for ever.
+TEST_F(KeeperOnDemand, ARenewalThatFailsFromWithinIsAskedAgain) {
+    move(ttl / 3);
+    ASSERT_EQ(questions(), 1U);
+    answer(word::no_memory);
+    EXPECT_EQ(questions(), 1U) << "not in a loop without a pause";
+    move(ttl / 20);
+    ASSERT_EQ(questions(), 2U);
+    answer(word::yes);
+    EXPECT_EQ(one_->deadline(), time_.now() + ttl - drift(ttl));
+    EXPECT_EQ(losses_, 0);
+}
+
+TEST_F(KeeperOnDemand, ADowngradeThatFailsFromWithinIsSaidAndTheHoldIsRenewed) {
+    const auto asked = downgrade();
+    ASSERT_EQ(questions(), 1U);
+    answer(word::no_memory);
+    EXPECT_EQ(asked->failed, errc::exhausted);
+    move(ttl / 20);
+    ASSERT_EQ(questions(), 2U);
+    answer(word::yes);
+    EXPECT_EQ(one_->state(), lock_state::held);
 }
 
 TEST_F(KeeperOnDemand, ARenewalWithoutAnAnswerIsAskedAgainAfterAPause) {

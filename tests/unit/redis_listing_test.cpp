@@ -22,19 +22,26 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Answers every SCAN with another cursor and as many keys as it is told.
+std::size_t requests = 0;
+
+// Answers every SCAN with another cursor and as many keys as it is told: always the same ones, or
+// always others.
 class endless_link final : public link {
 public:
-    explicit endless_link(std::size_t keys) : keys_(keys) {}
+    endless_link(std::size_t keys, bool always_others) : keys_(keys), others_(always_others) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point) override {
         reply answer;
         if (words[0] != "SCAN") co_return answer;
+        ++requests;
         answer.what = reply::kind::array;
         answer.items.resize(2);
         answer.items[0] = {reply::kind::string, 0, "7", {}};
         answer.items[1].what = reply::kind::array;
-        answer.items[1].items.assign(keys_, {reply::kind::string, 0, "pawl:{a}", {}});
+        for (std::size_t i = 0; i < keys_; ++i) {
+            const auto number = std::to_string(others_ ? ++last_ : i);
+            answer.items[1].items.push_back({reply::kind::string, 0, "pawl:{" + number + "}", {}});
+        }
         co_return answer;
     }
     const session& current() const noexcept override { return session_; }
@@ -43,18 +50,21 @@ public:
 
 private:
     const std::size_t keys_;
+    const bool others_;
+    std::size_t last_ = 0;
     session session_;
 };
 
 class EndlessListing : public testing::TestWithParam<bool> {
 protected:
-    std::string failure(std::size_t keys_in_each_reply, const limits& bounds) {
+    std::string failure(std::size_t keys_in_each_reply, const limits& bounds,
+                        bool always_others = false) {
         asio::io_context loop;
         backend_context context;
         context.strand = asio::make_strand(loop);
         context.time = &real_runtime();
         const link_factory connect = [=](link::listener&, const std::string&) {
-            return std::make_unique<endless_link>(keys_in_each_reply);
+            return std::make_unique<endless_link>(keys_in_each_reply, always_others);
         };
         const options where;
         const auto made = GetParam() ? redisson::make_backend(where, context, connect, bounds)
@@ -80,7 +90,24 @@ TEST_P(EndlessListing, EndsAfterSoManyRequests) {
 TEST_P(EndlessListing, EndsAfterSoManyKeys) {
     limits bounds;
     bounds.scanned_keys = 100;
-    EXPECT_THAT(failure(60, bounds), testing::HasSubstr("more than 100 keys"));
+    EXPECT_THAT(failure(60, bounds, true), testing::HasSubstr("more than 100 keys"));
+}
+
+TEST_P(EndlessListing, CountsAKeyThatIsNamedAgainOnce) {
+    limits bounds;
+    bounds.scanned_keys = 100;
+    bounds.scan_requests = 5;
+    const auto before = requests;
+    (void)failure(60, bounds);
+    EXPECT_EQ(requests, before + 5);
+}
+
+TEST_P(EndlessListing, EndsAfterSoMuchTime) {
+    limits bounds;
+    bounds.scan_time = {};
+    const auto before = requests;
+    EXPECT_THAT(failure(1, bounds), testing::HasSubstr("list a longer prefix"));
+    EXPECT_EQ(requests, before);
 }
 
 INSTANTIATE_TEST_SUITE_P(OfBothLayouts, EndlessListing, testing::Bool());

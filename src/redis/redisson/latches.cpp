@@ -28,8 +28,8 @@ void refuse_latch(const reply& answer, const std::string& key) {
 }  // namespace
 
 java_latches::java_latches(const options& where, const backend_context& context,
-                           const naming& names, link& over)
-    : latch_base(where, context, over), names_(names) {}
+                           const naming& names, link& over, const limits& bounds)
+    : latch_base(where, context, over, bounds), names_(names) {}
 
 // Unlike those of the locks, the channel's name always has braces of its own.
 latch_base::place java_latches::place_of(std::string_view name) const {

@@ -12,7 +12,7 @@ class java_latches final : public latch_base {
 public:
     // All of them must outlive it.
     java_latches(const options& where, const backend_context& context, const naming& names,
-                 link& over);
+                 link& over, const limits& bounds);
 
     boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
                                          duration ttl) override;

@@ -27,7 +27,7 @@ locks::locks(const options& where, backend_context context, const link_factory& 
     : lock_base(where, std::move(context), connect, "", bounds),
       naming_(where_.key),
       client_(random_uuid(time())),
-      latches_(where_, context_, naming_, *link_) {}
+      latches_(where_, context_, naming_, *link_, bounds_) {}
 
 void locks::on_message(std::string_view channel, std::string_view payload) {
     latches_.on_message(channel, payload);

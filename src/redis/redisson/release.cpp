@@ -84,6 +84,7 @@ asio::awaitable<release_result> locks::release(const hold& what) {
         std::clamp(what.grant.deadline, now() + 50ms, now() + where_.reply_timeout);
     auto result = release_result::unknown;
     back_off pauses(time(), bounds_);
+    short_pause sleep(*this);
     for (;;) {
         bool again = false;
         try {
@@ -93,8 +94,8 @@ asio::awaitable<release_result> locks::release(const hold& what) {
             again = !closing_;
         } catch (const error&) {}
         if (!again || now() >= give_up_at) break;
-        core::alarm timer(time(), context_.strand);
-        co_await timer.wait_until(std::min(give_up_at, now() + pauses.next()));
+        const bool goes_on = co_await sleep.until(std::min(give_up_at, now() + pauses.next()));
+        if (!goes_on) break;
     }
     // What stays behind answers also for a release that comes late: only a lease heals that.
     const bool leased = mine.what != kind::semaphore;
