@@ -114,9 +114,13 @@ void engine::finish_release(const std::shared_ptr<lease>& one, release_result fo
         hand_over(std::move(done), found);
 }
 
-// A lost lease may still stand in the service's books: take it out, for those who wait.
+// A lost lease may still stand in the service's books: take it out, for those who wait. A holder
+// that was told a little before its deadline may act until then, so nobody else gets the lock
+// earlier.
 asio::awaitable<void> engine::clear_up(std::shared_ptr<lease> one) {
     try {
+        alarm deadline(time(), strand_);
+        if (one->has_handles()) co_await deadline.wait_until(one->deadline());
         co_await backend_->release(one->what());
     } catch (...) {
         failed(std::current_exception());

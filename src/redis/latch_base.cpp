@@ -90,7 +90,10 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
         pauses.reset();
         const auto heard = co_await hear(mine, what.generation, give_up_at);
         if (heard == news::open) co_return true;
-        if (now() >= give_up_at) co_return false;
+        if (now() < give_up_at) continue;
+        const auto away = link_.absence();
+        if (!away.empty()) throw no_answer(name, away);
+        co_return false;
     }
 }
 

@@ -281,8 +281,10 @@ TEST(BadInput, OfTheService) {
     server.ask({"CONFIG", "SET", "requirepass", "pw"});
     expect_sentence(here.run({"run", "x", "--", "true"}), 77, "no password");
     server.kill9();
-    for (const words& row : std::vector<words>{{"run", "--wait", "1500ms", "x", "--", "true"},
-                                               {"run", "--wait", "0", "x", "--", "true"},
+    const auto waited = here.run({"run", "--wait", "1500ms", "x", "--", "true"});
+    EXPECT_EQ(waited.code, 69) << waited.err;
+    EXPECT_NE(waited.err.find("could not be reached"), std::string::npos) << waited.err;
+    for (const words& row : std::vector<words>{{"run", "--wait", "0", "x", "--", "true"},
                                                {"status", "x"},
                                                {"ls"},
                                                {"watch"},

@@ -226,6 +226,13 @@ TEST_P(Refusals, HoldUpAllUndosTogether) {
     const auto begin = now();
     pass(30s);
     const auto asked = refused_since(begin);
+    if (GetParam().error.starts_with("OOM")) {
+        // An undo needs no memory: all of them are over at once.
+        EXPECT_LE(asked.size(), 1U);
+        for (int i = 0; i < 12; ++i)
+            EXPECT_EQ(value_of("lock" + std::to_string(i)), "");
+        return;
+    }
     ASSERT_GE(asked.size(), 20U);
     EXPECT_GE(asked[0], 12);
     for (std::size_t second = 4; second < asked.size(); ++second)

@@ -1,18 +1,16 @@
 #include "child.hpp"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <filesystem>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -38,6 +36,19 @@ bool can_start_thread() {
         return true;
     } catch (const std::system_error&) {
         return false;
+    }
+}
+
+// With the folders they are in, so that they can be opened again.
+void give_open_files_to(uid_t user) {
+    const auto temporary = std::filesystem::temp_directory_path().string();
+    for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code closed;
+        const auto path = std::filesystem::read_symlink(open.path(), closed);
+        if (closed || !path.string().starts_with(temporary)) continue;
+        if (!std::filesystem::is_regular_file(path)) continue;
+        for (const auto& each : {path, path.parent_path()})
+            if (::chown(each.c_str(), user, static_cast<gid_t>(-1)) != 0) fail("chown");
     }
 }
 
@@ -75,14 +86,10 @@ void forbid_threads() {
     limit.rlim_cur = 0;
     if (::setrlimit(RLIMIT_NPROC, &limit) != 0) fail("setrlimit");
     constexpr uid_t nobody_else = 61'234;
+    // The limit is not root's.
     if (::geteuid() == 0) {
-        // The limit is not root's; files of root's are still to be opened.
-        if (::prctl(PR_SET_KEEPCAPS, 1) != 0) fail("prctl");
+        give_open_files_to(nobody_else);
         if (::setresuid(nobody_else, nobody_else, nobody_else) != 0) fail("setresuid");
-        __user_cap_header_struct version{_LINUX_CAPABILITY_VERSION_3, 0};
-        __user_cap_data_struct kept[2]{};
-        kept[0].effective = kept[0].permitted = 1U << CAP_DAC_OVERRIDE;
-        if (::syscall(SYS_capset, &version, kept) != 0) fail("capset");
     }
     if (can_start_thread()) throw std::runtime_error("threads can still be started");
 }
