@@ -34,19 +34,21 @@ void checker::check_owners(std::string_view script, const words& arguments) {
 
 // I10: requests that were refused, of each waiter, hold and undo. A waiter that waits on is refused
 // up to 5 times in the first second, and then less than once a second; what a user asks anew is
-// asked at once.
+// asked at once, and so is every waiter's place over a new connection.
 void checker::check_budget(process& by, std::string_view script, const std::string& key,
                            const words& arguments) {
     auto& asked = asked_[&by];
     // Of a program's users one is at the server for a lock, unless they want it beside each other.
     const bool alone = !plan_.mixed && plan_.users.fair == 0 && plan_.users.sets == 0;
     const std::size_t users = alone ? 1 : plan_.users_each;
+    const std::size_t reconnections = plan_.calm_network ? 0 : 4;
     const auto anew = last(asked, world_.now(), 1s);
     const auto anew_in_five = last(asked, world_.now(), 5s);
     if (script == "leave")
         return spend(by, "undos", 8 + 8 * plan_.users_each, 12 + 8 * plan_.users_each);
     if (script == "acquire" || script == "join" || script == "several" || script == "look")
-        return spend(by, "attempts at " + key, 7 * users + 3 * anew, 12 * users + 3 * anew_in_five);
+        return spend(by, "attempts at " + key, (7 + reconnections) * users + 3 * anew,
+                     (12 + 2 * reconnections) * users + 3 * anew_in_five);
     if (script == "release" || script == "part")
         return spend(by, "releases of " + arguments.at(0), 14, 24);
     if (script != "renew" && script != "renew_beside") return;

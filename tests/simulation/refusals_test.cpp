@@ -198,7 +198,13 @@ TEST_P(Refusals, AreBearableForAllThatGoesOn) {
     const auto begin = now();
     holder.give_back();
     pass(25s);
+    if (GetParam().error.starts_with("OOM")) {
+        // A release needs no memory, nor does the grant to the next in line.
+        EXPECT_TRUE(waiter.lock());
+        return;
+    }
     const auto asked = refused_since(begin);
+    ASSERT_FALSE(asked.empty());
     EXPECT_LE(asked[0], 12);
     for (std::size_t second = 5; second < asked.size(); ++second)
         EXPECT_LE(asked[second], 4) << "in second " << second;

@@ -1,5 +1,7 @@
 #include "set_user.hpp"
 
+#include <core/lease.hpp>
+
 #include <pawl/backend.hpp>
 #include <pawl/error.hpp>
 
@@ -136,7 +138,7 @@ void set_user::send(const lock_options& options) {
 // One that came early may be lost before the last one comes.
 bool set_user::may_fail_together(const boost::system::error_code& ec) const {
     if (ec != make_error_code(errc::lost)) return may_fail(ec);
-    const auto most = options_.max_hold - drift(options_.max_hold);
+    const auto most = options_.max_hold - drift(options_.max_hold) - core::notice(options_.ttl);
     const bool too_long = home_.time().now() - began_at_ >= most;
     return too_long || !home_.around().what.calm_network || !never_stopped() ||
            judge().disturbed_since(sorted_, began_);
