@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace pawl::simulation {
 namespace {
 
@@ -56,9 +58,8 @@ TEST(Keeper, PausesAfterARenewalThatFailedAtOnce) {
     const claim wanted{.name = "it", .owner = "owner", .ttl = 1s};
     core::lease_keeper::place kept(keeper,
                                    std::make_shared<core::lease>(nullptr, time, wanted, forever));
-    const auto granted =
-        kept.keep("owner", {.deadline = time.now() + 1s - drift(1s), .proof = "proof"});
-    const auto& one = granted.what;
+    auto granted = kept.keep("owner", {.deadline = time.now() + 1s - drift(1s), .proof = "proof"});
+    const auto one = std::exchange(granted.what, nullptr);
     asio::co_spawn(home.get_executor(), keeper.run(nullptr), asio::detached);
     while (losses == 0 && world.step()) {}
     EXPECT_EQ(one->state(), lock_state::lost);
