@@ -17,10 +17,11 @@ struct time_to_live : duration {
     constexpr time_to_live() noexcept = default;
     template <class Rep, class Period>
         requires std::convertible_to<std::chrono::duration<Rep, Period>, duration>
-    constexpr time_to_live(std::chrono::duration<Rep, Period> time) noexcept : duration(time) {}
+    constexpr explicit(false) time_to_live(std::chrono::duration<Rep, Period> time) noexcept
+        : duration(time) {}
     template <class Number>
         requires std::is_arithmetic_v<Number>
-    constexpr time_to_live(Number) noexcept {
+    constexpr explicit(false) time_to_live(Number) noexcept {
         static_assert(
             !std::is_arithmetic_v<Number>,
             "A ttl, or a max_hold, needs its unit: write 30s or 500ms, with `using namespace "
