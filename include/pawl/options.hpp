@@ -17,11 +17,12 @@ struct time_to_live : duration {
     constexpr time_to_live() noexcept = default;
     template <class Rep, class Period>
         requires std::convertible_to<std::chrono::duration<Rep, Period>, duration>
-    constexpr explicit(false) time_to_live(std::chrono::duration<Rep, Period> time) noexcept
-        : duration(time) {}
+    // NOLINTNEXTLINE(google-explicit-constructor): options are written as durations
+    constexpr time_to_live(std::chrono::duration<Rep, Period> time) noexcept : duration(time) {}
     template <class Number>
         requires std::is_arithmetic_v<Number>
-    constexpr explicit(false) time_to_live(Number) noexcept {
+    // NOLINTNEXTLINE(google-explicit-constructor): so that a bare number is refused with a sentence
+    constexpr time_to_live(Number) noexcept {
         static_assert(
             !std::is_arithmetic_v<Number>,
             "A ttl, or a max_hold, needs its unit: write 30s or 500ms, with `using namespace "

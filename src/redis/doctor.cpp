@@ -55,14 +55,15 @@ asio::awaitable<standing> ask_topology(link& over, runtime& time, const options&
     standing found;
     const auto replication = co_await info(over, "replication", time.now() + where.reply_timeout);
     const auto role = info_field(replication, "role");
-    found.replicas = number(info_field(replication, "connected_slaves"));
+    found.replicas = static_cast<std::int64_t>(number(info_field(replication, "connected_slaves")));
     const auto cluster = co_await info(over, "cluster", time.now() + where.reply_timeout);
     if (info_field(cluster, "cluster_enabled") == "1") {
         found.stands = topology::cluster;
         const std::array<std::string_view, 2> ask{"CLUSTER", "INFO"};
         const auto answer = co_await over.exec(ask, time.now() + where.reply_timeout);
         if (answer.what == reply::kind::string)
-            found.nodes = number(info_field("\n" + answer.text, "cluster_size"));
+            found.nodes =
+                static_cast<std::int64_t>(number(info_field("\n" + answer.text, "cluster_size")));
     } else if (!role.empty()) {
         found.stands = role == "slave"      ? topology::replica
                        : found.replicas > 0 ? topology::replicated
