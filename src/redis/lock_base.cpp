@@ -118,7 +118,7 @@ asio::awaitable<std::vector<std::string>> lock_base::scan(std::string glob, std:
         if (answer.items.size() != 2)
             throw error(errc::protocol,
                         describe(where_) +
-                            ": an answer to SCAN that makes no sense; run `pawl doctor` to see "
+                            ": an unexpected reply to SCAN; run `pawl doctor` to see "
                             "what kind of server this is.");
         for (const auto& key : answer.items[1].items)
             keys.insert(key.text);

@@ -5,6 +5,7 @@
 #include "values.hpp"
 
 #include "../core/chance.hpp"
+#include "../core/clock_token.hpp"
 
 #include <array>
 #include <charconv>
@@ -48,9 +49,8 @@ std::int64_t locks::wall_ms() const {
 
 // The same arithmetic as _token.lua, on the server's clock when the connection was made.
 std::string locks::floor() const {
-    const auto us = link_->current().time_us;
-    const auto seconds = us / 1'000'000 - 1'704'067'200;
-    const auto lowest = seconds <= 0 ? 0 : seconds * 65536 + us % 1'000'000 * 65536 / 1'000'000;
+    const std::chrono::microseconds since_1970(link_->current().time_us);
+    const auto lowest = core::clock_token(std::chrono::system_clock::time_point(since_1970));
     return std::to_string(lowest) + ' ' + milliseconds(where_.token_retention);
 }
 
