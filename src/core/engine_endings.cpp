@@ -116,11 +116,12 @@ void engine::finish_release(const std::shared_ptr<lease>& one, release_result fo
 
 // A lost lease may still stand in the service's books: take it out, for those who wait. A holder
 // that was told a little before its deadline may act until then, so nobody else gets the lock
-// earlier.
+// earlier; where part of the hold is somebody else's already, nothing is left to act on.
 asio::awaitable<void> engine::clear_up(std::shared_ptr<lease> one) {
     try {
         alarm deadline(time(), strand_);
-        if (one->has_handles()) co_await deadline.wait_until(one->deadline());
+        const bool may_act = one->has_handles() && one->why() != loss_reason::taken_over;
+        if (may_act) co_await deadline.wait_until(one->deadline());
         co_await backend_->release(one->what());
     } catch (...) {
         failed(std::current_exception());

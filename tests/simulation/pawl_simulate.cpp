@@ -50,7 +50,7 @@ void work(const settings& how, planted bug, totals& so_far) {
         if (found.violation.empty()) continue;
         ++so_far.failures;
         std::cout << (terminal ? "\n" : "") << "seed " << found.seed << ": " << found.violation
-                  << '\n';
+                  << std::endl;
     }
 }
 
