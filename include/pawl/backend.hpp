@@ -135,8 +135,6 @@ struct backend_context {
     runtime* time = nullptr;
     loss_listener* listener = nullptr;
     identity who;
-    // How long `close` may wait for what was begun.
-    duration drain = std::chrono::seconds(2);
     // For one line at a time about what a person may want to know; may be empty. Never a password.
     std::function<void(std::string_view)> log;
     // Never null.
@@ -192,9 +190,9 @@ public:
     // Connects, looks, and says what this deployment is worth.
     virtual boost::asio::awaitable<examination> examine() = 0;
 
-    // Waits until nothing that was begun (undoing, giving back) is left to do. Then no calls
-    // follow.
-    virtual boost::asio::awaitable<void> close() = 0;
+    // Waits until nothing that was begun (undoing, giving back) is left to do, until `give_up_at`
+    // at the longest. Then no calls follow.
+    virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;
 
     // Why the service cannot be reached now, for people; empty while it can. The last sentence of a
     // wait has it.

@@ -51,7 +51,6 @@ void engine::prepare(const service& where) {
     context.listener = this;
     context.who = who_am_i(options_.command);
     if (options_.pid != 0) context.who.pid = options_.pid;
-    context.drain = options_.drain;
     context.log = options_.log;
     count_ = context.count;
     backend_ = where.open(std::move(context));

@@ -229,7 +229,7 @@ asio::awaitable<void> engine::close_down([[maybe_unused]] ptr self) {
     const auto until = time().now() + options_.drain;
     while (!operations_.empty() && time().now() < until)
         co_await tick.wait_until(time().now() + std::chrono::milliseconds(1));
-    co_await backend_->close();
+    co_await backend_->close(until);
     closing_over_ = true;
     for (auto& closed : std::exchange(close_waiters_, {}))
         std::move(closed)();

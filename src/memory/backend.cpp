@@ -126,7 +126,7 @@ public:
         co_return found;
     }
 
-    asio::awaitable<void> close() override { co_return; }
+    asio::awaitable<void> close(time_point) override { co_return; }
 
     latches* counted() noexcept override { return &latches_; }
 

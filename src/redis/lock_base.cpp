@@ -35,17 +35,16 @@ asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
     co_await timer.wait_until(now() + core::random_between(time(), at_least, at_most));
 }
 
-asio::awaitable<void> lock_base::close() {
-    const auto until = now() + context_.drain;
+asio::awaitable<void> lock_base::close(time_point give_up_at) {
     core::alarm tick(time(), context_.strand);
     undos_->try_for_the_last_time();
-    while ((busy_ > 0 || !undos_->empty()) && now() < until)
+    while ((busy_ > 0 || !undos_->empty()) && now() < give_up_at)
         co_await tick.wait_until(now() + 2ms);
     closing_ = true;
     for (auto* sleeping : pauses_)
         sleeping->ring();
     undos_->stop();
-    co_await link_->close(until);
+    co_await link_->close(give_up_at);
     while (busy_ > 0 || !undos_->empty())
         co_await tick.wait_until(now() + 2ms);
 }

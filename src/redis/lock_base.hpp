@@ -33,7 +33,7 @@ inline constexpr duration least_silence = std::chrono::milliseconds(300);
 
 class lock_base : public backend, protected link::listener {
 public:
-    boost::asio::awaitable<void> close() override;
+    boost::asio::awaitable<void> close(time_point give_up_at) override;
     std::string absence() const override { return link_->absence(); }
 
 protected:

@@ -53,13 +53,14 @@ grant pushed_grant(const waiter& to, std::string_view token, std::int64_t server
     given.proof = value_of(to.prefix, server_ms);
     given.confirm = true;
     // No first byte of ours was sent. The grant was made no earlier than the enqueueing was asked
-    // for plus what the server's clock says lay between (one millisecond less, for its rounding),
-    // and no later than now: count from the earlier. More between than has passed here means that
-    // the server's clock was set: then nothing is known but when we asked.
-    const auto between = std::chrono::milliseconds(server_ms - to.asked_server_ms - 1);
+    // for plus what the server's clock says lay between (one millisecond less for its rounding, and
+    // a hundredth where its clock is the faster one), and no later than now: count from the
+    // earlier. More between than has passed here means that the server's clock was set: then
+    // nothing is known but when we asked.
+    const duration between = std::chrono::milliseconds(server_ms - to.asked_server_ms - 1);
     const auto passed = received - to.asked;
     const bool known = to.asked_server_ms >= 0 && between <= passed + drift(passed);
-    const auto made = known ? std::min(received, to.asked + between) : to.asked;
+    const auto made = known ? std::min(received, to.asked + between - between / 100) : to.asked;
     given.deadline = made + to.window - drift(to.window);
     return given;
 }

@@ -163,9 +163,9 @@ public:
         co_return judge(found);
     }
 
-    asio::awaitable<void> close() override {
+    asio::awaitable<void> close(time_point give_up_at) override {
         const auto at = desk_;
-        co_await at->close();
+        co_await at->close(give_up_at);
     }
 
     latches* counted() noexcept override { return &latches_; }

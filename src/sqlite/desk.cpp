@@ -187,10 +187,9 @@ asio::awaitable<void> desk::leave_later(std::shared_ptr<desk> self, claim what) 
     }
 }
 
-asio::awaitable<void> desk::close() {
+asio::awaitable<void> desk::close(time_point give_up_at) {
     const auto self = shared_from_this();
     if (forked()) co_return;
-    const auto give_up_at = context_.time->now() + context_.drain;
     bool in_time = true;
     while (busy_ > 0 && in_time)
         in_time = co_await idle_.wait_until(give_up_at);

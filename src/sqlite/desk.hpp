@@ -23,7 +23,7 @@ public:
     // With cancellation recorded but not thrown by every co_await: undoing takes some of them.
     boost::asio::awaitable<std::optional<grant>> acquire(const claim& what, time_point give_up_at);
     boost::asio::awaitable<release_result> release(const claim& what);
-    boost::asio::awaitable<void> close();
+    boost::asio::awaitable<void> close(time_point give_up_at);
 
     // Called on the worker's thread when a latch is rung for. To be set before the first job.
     std::function<void(store&, const std::string& name)> on_latch;

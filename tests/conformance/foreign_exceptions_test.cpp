@@ -44,7 +44,7 @@ public:
     }
     asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
     asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
-    asio::awaitable<void> close() override { co_return; }
+    asio::awaitable<void> close(pawl::time_point) override { co_return; }
     pawl::promises promised() const noexcept override { return {}; }
 
 private:

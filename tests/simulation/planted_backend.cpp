@@ -71,7 +71,7 @@ public:
         return right_->downgrade(what);
     }
     asio::awaitable<examination> examine() override { return right_->examine(); }
-    asio::awaitable<void> close() override { return right_->close(); }
+    asio::awaitable<void> close(time_point give_up_at) override { return right_->close(give_up_at); }
     latches* counted() noexcept override { return right_->counted(); }
     promises promised() const noexcept override { return right_->promised(); }
 

@@ -174,7 +174,7 @@ public:
     }
     pawl::examination examine() { return wait(backend_->examine()); }
     void close() {
-        wait(backend_->close());
+        wait(backend_->close(now() + std::chrono::seconds(2)));
         // On the strand, where all else that knows the backend runs.
         asio::post(strand_, std::packaged_task<void()>([this] { backend_.reset(); })).get();
     }

@@ -63,7 +63,7 @@ public:
     }
     asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
     asio::awaitable<examination> examine() override { co_return examination{}; }
-    asio::awaitable<void> close() override { co_return; }
+    asio::awaitable<void> close(time_point) override { co_return; }
     promises promised() const noexcept override { return {}; }
 
     void answer(word what) {

@@ -102,14 +102,26 @@ protected:
 // the receipt would make B believe 3 s too long.
 TEST_F(PushedGrant, CountsFromTheEarliestInstantItCanHaveBeenMade) {
     const auto given = redis::pushed_grant(one_, "7", 1500, time_point(103'500ms));
-    EXPECT_EQ(given.deadline, time_point(100s) + 499ms + 1200ms - drift(1200ms));
+    const duration between = 499ms;
+    EXPECT_EQ(given.deadline, time_point(100s) + std::chrono::duration_cast<duration>(between) +
+                                  1200ms - drift(1200ms));
     EXPECT_EQ(given.token, fencing_token(7));
     EXPECT_TRUE(given.confirm);
 }
 
+// The server refuses for a long time, so that B's last look that was answered is 2.4 s ago, and B's
+// clock is a little slow: where the server counted 2400 ms, B counts 2390. The lease must not be
+// believed for 10 ms more than the server keeps it.
+TEST_F(PushedGrant, AllowsForAClockThatIsSlowSinceTheLastLook) {
+    const auto granted = time_point(100s) + 2390ms;
+    const auto given = redis::pushed_grant(one_, "7", 3400, granted + 5ms);
+    EXPECT_LE(given.deadline, granted + 1200ms - drift(1200ms));
+    EXPECT_GT(given.deadline, granted + 1200ms - drift(1200ms) - 50ms);
+}
+
 // The server's clock is a little faster than ours: the receipt bounds it.
 TEST_F(PushedGrant, IsNeverLaterThanItsReceipt) {
-    const auto given = redis::pushed_grant(one_, "7", 2006, time_point(101s));
+    const auto given = redis::pushed_grant(one_, "7", 2013, time_point(101s));
     EXPECT_EQ(given.deadline, time_point(101s) + 1200ms - drift(1200ms));
 }
 

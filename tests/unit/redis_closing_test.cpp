@@ -54,7 +54,6 @@ TEST_P(Closing, EndsThePausesOfReleases) {
     backend_context context;
     context.strand = asio::make_strand(loop);
     context.time = &real_runtime();
-    context.drain = {};
     const link_factory connect = [lost = loses](link::listener&, const std::string&) {
         return std::make_unique<useless_link>(lost);
     };
@@ -72,7 +71,7 @@ TEST_P(Closing, EndsThePausesOfReleases) {
     mine.grant.proof = "0123456789abcdef0123456789abcdef:1";
     auto released = asio::co_spawn(context.strand, made->release(mine), asio::use_future);
     loop.poll();
-    auto closed = asio::co_spawn(context.strand, made->close(), asio::use_future);
+    auto closed = asio::co_spawn(context.strand, made->close(context.time->now()), asio::use_future);
     loop.run_for(30s);
     ASSERT_TRUE(loop.stopped()) << "it still pauses";
     closed.get();

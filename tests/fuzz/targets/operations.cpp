@@ -50,7 +50,7 @@ asio::awaitable<void> operations::run() {
             if (std::string_view(refused.what()).empty()) fail("a refusal without a word");
         }
     }
-    co_await of_->close();
+    co_await of_->close(time_.now());
     done_ = true;
 }
 
