@@ -1,6 +1,7 @@
 #include "visit.hpp"
 
 #include "back_off.hpp"
+#include "numbers.hpp"
 #include "redis_scripts.hpp"
 #include "server_errors.hpp"
 #include "values.hpp"
@@ -50,7 +51,7 @@ error no_answer(const std::string& name, const std::string& why) {
 // The message of a grant was lost, but the lock is ours; what is left of the window counts from the
 // question. More than all of it means that the server's clock was set back.
 grant grant_found(const waiter& here, const reply& found, time_point asked) {
-    const auto left = std::chrono::milliseconds(number(found.items[3]));
+    const auto left = milliseconds_of(number(found.items[3]));
     const auto rest = std::min<duration>(left, here.window);
     grant given;
     given.deadline = asked + rest - drift(rest);
@@ -163,8 +164,8 @@ asio::awaitable<reply> locks::send_acquire(const waiter& here, const claim& what
 // (-1: nobody knows), one after the other.
 time_point locks::next_look(std::int64_t ends_in_ms, std::int64_t rank) const {
     const auto at = now() + core::random_between(time(), look_at_least, look_at_most);
-    if (ends_in_ms < 0 || rank >= 3) return at;
-    return std::min(at, now() + std::chrono::milliseconds(ends_in_ms + 2 + rank * 50));
+    if (ends_in_ms < 0 || rank < 0 || rank >= 3) return at;
+    return std::min(at, now() + milliseconds_of(ends_in_ms) + 2ms + rank * 50ms);
 }
 
 asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const claim& what,

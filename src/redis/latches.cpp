@@ -1,6 +1,7 @@
 #include "latches.hpp"
 
 #include "lock_base.hpp"
+#include "numbers.hpp"
 #include "redis_scripts.hpp"
 #include "server_errors.hpp"
 #include "wrong_type.hpp"
@@ -188,7 +189,7 @@ asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
     found.count = number(answer.items[0].text);
     found.generation = number(answer.items[1].text);
     found.parties = static_cast<std::uint32_t>(number(answer.items[3].text));
-    found.remaining = std::chrono::milliseconds(std::max<std::int64_t>(answer.items[4].number, 0));
+    found.remaining = milliseconds_of(std::max<std::int64_t>(answer.items[4].number, 0));
     co_return found;
 }
 

@@ -3,7 +3,9 @@
 
 #include "link.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 
 namespace pawl::redis {
 
@@ -17,6 +19,12 @@ template <class Number = std::uint64_t>
 // Of an integer or of digits.
 [[nodiscard]] inline std::int64_t number(const reply& from) {
     return from.what == reply::kind::integer ? from.number : number<std::int64_t>(from.text);
+}
+
+// A time that a server says, as far as one can reckon with: a century, before and after.
+[[nodiscard]] inline std::chrono::milliseconds milliseconds_of(std::int64_t said) {
+    constexpr std::int64_t century = 3'155'760'000'000;
+    return std::chrono::milliseconds(std::clamp(said, -century, century));
 }
 
 }  // namespace pawl::redis

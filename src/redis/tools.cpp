@@ -1,6 +1,7 @@
 #include "locks.hpp"
 
 #include "doctor.hpp"
+#include "numbers.hpp"
 #include "options.hpp"
 #include "redis_scripts.hpp"
 #include "server_errors.hpp"
@@ -61,7 +62,7 @@ std::vector<holder> holders_beside(const reply& answer, const detail_map& detail
         who.mode = counts ? lock_mode::permits : lock_mode::shared;
         who.permits = counts ? permits : 0;
         who.token = token;
-        who.remaining = std::chrono::milliseconds(left);
+        who.remaining = milliseconds_of(left);
         found.push_back(std::move(who));
     }
     std::ranges::stable_sort(found, {}, &holder::since);
@@ -109,7 +110,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     auto who = read_value(value);
     const auto left = answer.items[1].number;
     // A lock of another library may have no end.
-    who.remaining = left < 0 ? forever : std::chrono::milliseconds(left);
+    who.remaining = left < 0 ? forever : milliseconds_of(left);
     // Where others share the key, the counter may be of an earlier hold.
     if (is_pawls(who) || !scheme_.shared_with_others())
         who.token = fencing_token(unsigned_number(answer.items[2]));

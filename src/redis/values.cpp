@@ -1,5 +1,7 @@
 #include "values.hpp"
 
+#include "numbers.hpp"
+
 #include <array>
 #include <charconv>
 
@@ -64,7 +66,7 @@ holder read_value(std::string_view value) {
     }
     who.host = parts[3];
     who.command = parts[4];
-    who.since = std::chrono::system_clock::time_point(std::chrono::milliseconds(since_ms));
+    who.since = std::chrono::system_clock::time_point(milliseconds_of(since_ms));
     return who;
 }
 

@@ -57,7 +57,7 @@ grant pushed_grant(const waiter& to, std::string_view token, std::int64_t server
     // a hundredth where its clock is the faster one), and no later than now: count from the
     // earlier. More between than has passed here means that the server's clock was set: then
     // nothing is known but when we asked.
-    const duration between = std::chrono::milliseconds(server_ms - to.asked_server_ms - 1);
+    const duration between = milliseconds_of(server_ms) - milliseconds_of(to.asked_server_ms) - 1ms;
     const auto passed = received - to.asked;
     const bool known = to.asked_server_ms >= 0 && between <= passed + drift(passed);
     const auto made = known ? std::min(received, to.asked + between - between / 100) : to.asked;

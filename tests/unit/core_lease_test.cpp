@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace pawl {
 namespace {
 
@@ -103,8 +105,7 @@ protected:
 TEST_F(PushedGrant, CountsFromTheEarliestInstantItCanHaveBeenMade) {
     const auto given = redis::pushed_grant(one_, "7", 1500, time_point(103'500ms));
     const duration between = 499ms;
-    EXPECT_EQ(given.deadline, time_point(100s) + std::chrono::duration_cast<duration>(between) +
-                                  1200ms - drift(1200ms));
+    EXPECT_EQ(given.deadline, time_point(100s) + between - between / 100 + 1200ms - drift(1200ms));
     EXPECT_EQ(given.token, fencing_token(7));
     EXPECT_TRUE(given.confirm);
 }
@@ -123,6 +124,17 @@ TEST_F(PushedGrant, AllowsForAClockThatIsSlowSinceTheLastLook) {
 TEST_F(PushedGrant, IsNeverLaterThanItsReceipt) {
     const auto given = redis::pushed_grant(one_, "7", 2013, time_point(101s));
     EXPECT_EQ(given.deadline, time_point(101s) + 1200ms - drift(1200ms));
+}
+
+// A server that answers with any numbers.
+TEST_F(PushedGrant, TrustsNoClockOutOfThisWorld) {
+    for (const auto said : {std::numeric_limits<std::int64_t>::max(),
+                            std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}}) {
+        const auto given = redis::pushed_grant(one_, "7", said, time_point(101s));
+        EXPECT_LE(given.deadline, time_point(100s) + 1200ms - drift(1200ms)) << said;
+        one_.asked_server_ms = said;
+        EXPECT_LE(redis::pushed_grant(one_, "7", 1500, time_point(101s)).deadline, given.deadline);
+    }
 }
 
 // The server's clock was set forward by an hour, and the message took 300 ms: if the receipt were

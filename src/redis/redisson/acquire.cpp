@@ -3,6 +3,7 @@
 #include "refusals.hpp"
 
 #include "../back_off.hpp"
+#include "../numbers.hpp"
 #include "../server_errors.hpp"
 
 #include "../../core/chance.hpp"
@@ -154,7 +155,7 @@ asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, boo
         found.given = std::move(given);
     } else {
         mine.answered(stands);
-        found.left = std::chrono::milliseconds(number(answer.items[1]));
+        found.left = milliseconds_of(number(answer.items[1]));
     }
     co_return found;
 }

@@ -4,6 +4,7 @@
 #include "refusals.hpp"
 
 #include "../doctor.hpp"
+#include "../numbers.hpp"
 #include "../options.hpp"
 #include "../server_errors.hpp"
 
@@ -45,7 +46,7 @@ holder read_holder(const reply& answer, fencing_token newest) {
     who.owner = permits ? shortened_id(owner) : shortened(owner);
     who.count = static_cast<std::uint64_t>(number(answer.items[1]));
     const auto left = number(answer.items[2]);
-    who.remaining = left < 0 ? forever : std::chrono::milliseconds(left);
+    who.remaining = left < 0 ? forever : milliseconds_of(left);
     who.mode = permits            ? lock_mode::permits
                : mode == "shared" ? lock_mode::shared
                                   : lock_mode::exclusive;
