@@ -178,6 +178,7 @@ private:
                       const words& arguments);
     void spend(const process& by, const std::string& what, std::size_t in_a_second,
                std::size_t in_five);
+    [[nodiscard]] bool has_set_under_way(book& at, const process& by) const;
     void expect_nothing_left(book& at, process& by);
 
     scheduler& world_;

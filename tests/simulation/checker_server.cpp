@@ -250,7 +250,7 @@ void checker::joined(book& at, const call& what, const std::string& owner) {
         const auto found = now.find(owner);
         const auto* to = client_of(value);
         if (found == now.end() || found->second.value != value || found->second.token == 0) return;
-        if (to == nullptr || !awake(*to, 2 * at_once) || at.sets[to].asking > 0) return;
+        if (to == nullptr || !awake(*to, 2 * at_once) || has_set_under_way(at, *to)) return;
         if (!at.taken.contains({to, found->second.token}))
             fail("I6", "a waiter was let in with token " + std::to_string(found->second.token) +
                            ", and did not come");
@@ -295,7 +295,7 @@ void checker::expect_delivery(book& at, const std::string& value) {
         const auto token = at.tokens[value];
         if (at.value != value || value_now(at) != value || token == 0) return;
         if (to == nullptr || !awake(*to, 2 * at_once) || at.returned.contains(token)) return;
-        if (at.sets[to].asking > 0) return;  // see expect_nothing_left
+        if (has_set_under_way(at, *to)) return;
         fail("I6", "token " + std::to_string(token) + " was handed off, and nobody took it");
     });
 }

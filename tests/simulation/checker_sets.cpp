@@ -73,14 +73,18 @@ void checker::check_all_or_none(const call_of_several& what) {
                        std::to_string(taken));
 }
 
+// Or ceased to ask a moment ago, and gives back what it has; expect_nothing_left looks after it.
+bool checker::has_set_under_way(book& at, const process& by) const {
+    const auto& sets = at.sets[&by];
+    return sets.asking > 0 || world_.now() < sets.ended + at_once;
+}
+
 // What a client was given, and none of its users has, is under way to one of them, or goes back.
 // While a user of it asks for several, what came early waits for what comes last.
 void checker::expect_nothing_left(book& at, process& by) {
     if (!plan_.calm_network) return;
     world_.after(at_once, [this, &at, &by] {
-        const auto& sets = at.sets[&by];
-        if (sets.asking > 0 || world_.now() < sets.ended + at_once || !awake(by, 2 * at_once))
-            return;
+        if (has_set_under_way(at, by) || !awake(by, 2 * at_once)) return;
         const auto look = [&](const std::string& value, std::uint64_t token) {
             if (token == 0 || client_of(value) != &by || at.taken.contains({&by, token})) return;
             if (world_.now() >= at.since[value] + at_once)
