@@ -3,6 +3,8 @@
 #include "numbers.hpp"
 #include "values.hpp"
 
+using namespace std::chrono_literals;
+
 namespace pawl::redis {
 
 void waiter_table::add(waiter& one) {

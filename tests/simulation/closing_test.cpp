@@ -2,6 +2,7 @@
 #include "virtual_runtime.hpp"
 
 #include <core/alarm.hpp>
+#include <pawl/backend.hpp>
 #include <pawl/client.hpp>
 
 #include <boost/asio/bind_executor.hpp>
@@ -69,8 +70,8 @@ TEST(Closing, TakesTheDrainTimeOnce) {
     process home(world, time_point(1h), 1.0);
     virtual_runtime time(home, prng(1));
     std::vector<time_point> deadlines;
-    client locks(home.get_executor(), service(std::make_shared<deaf_service>(deadlines)),
-                 {.drain = 3s, .time = &time});
+    const client_options options{.drain = 3s, .time = &time};
+    client locks(home.get_executor(), service(std::make_shared<deaf_service>(deadlines)), options);
     locks.async_acquire("it", {}, [](const boost::system::error_code&, const held_lock&) {});
     world.run_ready();
     const auto begun = time.now();
