@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
         auto day = clerk.acquire("ledger", {.ttl = 10s, .wait = 1min});
         add(clerk, ledger, 3);
         std::jthread([&] { add(clerk, ledger, 4); }).join();  // another thread, the same owner
-        if (auditor.try_acquire("ledger")) {
+        if (auditor.try_acquire("ledger").owns_lock()) {
             return 1;  // another owner, even of the same client
         }
         std::cout << "balance " << ledger << " under token " << day.token() << '\n';

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
         const std::jthread there([&] { move_money(30); }), back([&] { move_money(-10); });
     }
     auto busy = locks.acquire("log", {.ttl = 10s});
-    if (locks.try_acquire_all({"current", "log", "savings"})) {
+    if (locks.try_acquire_all({"current", "log", "savings"}).owns_lock()) {
         return 1;  // one of them is somebody else's, so we have none
     }
     std::cout << "savings " << savings << ", current " << current << '\n';

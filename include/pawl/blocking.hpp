@@ -42,8 +42,11 @@ public:
     held_lock& operator=(held_lock&& other) noexcept;
     ~held_lock();
 
-    // True for a handle of a lock that was granted, whatever became of it since: ask `state`.
-    explicit operator bool() const noexcept { return lease_ != nullptr; }
+    // True for a handle of a lock that was granted, whatever became of it since: ask `state`. Not
+    // of a temporary: in `if (locks.try_acquire(name))` the lock would be given back before the
+    // first statement; `if (auto lock = locks.try_acquire(name))` keeps it.
+    explicit operator bool() const& noexcept { return lease_ != nullptr; }
+    explicit operator bool() const&& = delete;
 
     // True until it is lost or given back: a local answer, as good as the clock. False for an empty
     // handle.

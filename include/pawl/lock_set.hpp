@@ -31,7 +31,9 @@ public:
             loss_->told.emplace_back(each.lost(), relay{loss_->all});
     }
 
-    explicit operator bool() const noexcept { return !handles.empty(); }
+    // Not of a temporary, which gives all back at once.
+    explicit operator bool() const& noexcept { return !handles.empty(); }
+    explicit operator bool() const&& = delete;
     [[nodiscard]] std::size_t size() const noexcept { return handles.size(); }
     [[nodiscard]] auto begin() const noexcept { return handles.begin(); }
     [[nodiscard]] auto end() const noexcept { return handles.end(); }

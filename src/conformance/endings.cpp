@@ -23,7 +23,7 @@ void assigning_over_a_handle_frees_it(fixture& of) {
     lock = mine.acquire("next", {.ttl = long_ttl, .wait = patience});
     require_equal(std::string(lock.name()), std::string("next"), "the name of the handle");
     auto freed = other.acquire("it", {.ttl = long_ttl, .wait = soon});
-    require(!other.try_acquire("next", {.ttl = long_ttl}), "the new lock is not held");
+    require(!other.try_acquire("next", {.ttl = long_ttl}).owns_lock(), "the new lock is not held");
     lock = {};
     require(!lock, "a default-made handle is not empty");
 }
@@ -37,7 +37,8 @@ void moving_a_handle_keeps_it(fixture& of) {
     // NOLINTNEXTLINE(bugprone-use-after-move): this is what is asked
     require(!first, "a handle that was moved from is not empty");
     require_equal(second.token(), token, "the token of a moved handle");
-    require(!other.try_acquire("it", {.ttl = long_ttl}), "moving a handle freed its lock");
+    require(!other.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
+            "moving a handle freed its lock");
     require_equal(second.release(), release_result::released, "release of a moved handle");
 }
 

@@ -79,8 +79,9 @@ void held_is_busy_for_everybody_else(fixture& of) {
     const world here = of.fresh();
     blocking::client mine(here.where), other(here.where);
     auto lock = mine.acquire("it", {.ttl = long_ttl, .wait = patience});
-    require(!other.try_acquire("it", {.ttl = long_ttl}), "another client got a lock that is held");
-    require(!mine.try_acquire("it", {.ttl = long_ttl}),
+    require(!other.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
+            "another client got a lock that is held");
+    require(!mine.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
             "the holder's own client got it a second time");
     require_equal(lock.release(), release_result::released, "release");
     require(static_cast<bool>(other.try_acquire("it", {.ttl = long_ttl})),
@@ -107,7 +108,7 @@ void nobody_releases_anothers_lock(fixture& of) {
         std::string("release of a lock that is somebody else's by now said ") + to_string(found));
     require_equal(current.state(), lock_state::held,
                   "the second holder, after the first one's release");
-    require(!third.try_acquire("it", {.ttl = long_ttl}),
+    require(!third.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
             "the first holder's release freed the second's");
     require_equal(current.release(), release_result::released, "the second holder's release");
 }

@@ -99,9 +99,9 @@ void std_lock_backs_off(fixture& of) {
     require(is_free(other, "a"), "std::try_lock kept the first of two");
     (void)taken.release();
     std::lock(a, b);
-    require(
-        !other.try_acquire("a", {.ttl = long_ttl}) && !other.try_acquire("b", {.ttl = long_ttl}),
-        "std::lock did not take both");
+    require(!other.try_acquire("a", {.ttl = long_ttl}).owns_lock() &&
+                !other.try_acquire("b", {.ttl = long_ttl}).owns_lock(),
+            "std::lock did not take both");
     a.unlock();
     b.unlock();
 }
@@ -183,7 +183,8 @@ void a_recursive_mutex_is_its_threads(fixture& of) {
     stranger.get();
     mine.unlock();
     mine.unlock();
-    require(!other.try_acquire("it", {.ttl = long_ttl}), "an inner unlock freed the lock");
+    require(!other.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
+            "an inner unlock freed the lock");
     mine.unlock();
     auto next = other.acquire("it", {.ttl = long_ttl, .wait = soon});
     require(static_cast<bool>(next), "the last unlock did not free the lock");
@@ -273,7 +274,7 @@ void unlock_after_a_loss_does_nothing(fixture& of) {
     require(mine.lost().stop_requested(), "a mutex whose max_hold is over was not told");
     mine.unlock();
     require_equal(next.state(), lock_state::held, "the next holder, after the loser's unlock");
-    require(!locks.try_acquire("it", {.ttl = long_ttl}),
+    require(!locks.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
             "the loser's unlock freed the next one's lock");
 }
 

@@ -64,7 +64,7 @@ void odd_names_do_not_collide(fixture& of) {
         held.push_back(std::move(lock));
     }
     for (const std::string& name : odd_names())
-        require(!other.try_acquire(name, {.ttl = long_ttl}),
+        require(!other.try_acquire(name, {.ttl = long_ttl}).owns_lock(),
                 "the held name \"" + name + "\" is free");
     for (auto& lock : held)
         require_equal(lock.release(), release_result::released,

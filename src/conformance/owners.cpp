@@ -33,7 +33,8 @@ void the_last_handle_gives_it_back(fixture& of) {
     auto second = me.acquire("it", options);
     require_equal(outer.release(), release_result::still_held, "release of the first of two");
     require_equal(outer.release(), release_result::still_held, "the same once more");
-    require(!other.try_acquire("it", once), "the lock was free while a handle was left");
+    require(!other.try_acquire("it", once).owns_lock(),
+            "the lock was free while a handle was left");
     require_equal(second.release(), release_result::released, "release of the last handle");
     require(is_free(other, "it"), "the lock is not free after the last handle");
     auto fresh = me.acquire("it", options);
@@ -45,8 +46,8 @@ void owners_keep_each_other_out(fixture& of) {
     blocking::client locks(here.where);
     lock_owner me(locks), you(locks);
     auto mine = me.acquire("it", options);
-    require(!you.try_acquire("it", once), "two owners of one client held a lock");
-    require(!locks.try_acquire("it", once), "the client took its owner's lock");
+    require(!you.try_acquire("it", once).owns_lock(), "two owners of one client held a lock");
+    require(!locks.try_acquire("it", once).owns_lock(), "the client took its owner's lock");
     held_lock yours;
     aside waiting([&] { yours = you.acquire("it", options); });
     require(has_waiters(locks, "it", 1), "the other owner does not wait");
@@ -77,7 +78,8 @@ void an_owner_may_be_many_threads(fixture& of) {
     require_equal(locks.statistics().grants, std::uint64_t{1}, "grants for one owner");
     for (std::size_t i = 0; i < 3; ++i)
         handles[i] = {};
-    require(!other.try_acquire("it", once), "the lock was free while a handle was left");
+    require(!other.try_acquire("it", once).owns_lock(),
+            "the lock was free while a handle was left");
     handles[3] = {};
     require(eventually([&] { return is_free(other, "it"); }), "the last handle did not free it");
 }
@@ -123,7 +125,8 @@ void a_cancelled_twin_leaves_the_turn(fixture& of) {
     aside first(
         [&] { why = failure_of([&] { (void)me.acquire("it", options, stop.get_token()); }); });
     require(has_waiters(other, "it", 1), "the first does not wait");
-    require(!me.try_acquire("it", once), "a try was let in although nobody of its owner holds it");
+    require(!me.try_acquire("it", once).owns_lock(),
+            "a try was let in although nobody of its owner holds it");
     aside second([&] { mine = me.acquire("it", options); });
     stop.request_stop();
     first.get();
@@ -144,14 +147,15 @@ void an_owner_takes_several_with_what_it_has(fixture& of) {
     auto all = me.acquire_all({"c", "b", "a"}, options);
     require_equal(all.size(), std::size_t{3}, "the locks of three names");
     require_equal(all.token("b"), mine.token(), "the token of the one that was held");
-    require(!other.try_acquire_all({"a", "d"}, once), "another took one of them");
+    require(!other.try_acquire_all({"a", "d"}, once).owns_lock(), "another took one of them");
     auto again = me.try_acquire_all({"a", "c"}, once);
     require(again.owns_lock(), "an owner was kept out of its own locks");
     require_equal(all.release(), release_result::still_held, "release of the three");
-    require(!other.try_acquire("a", once), "a was free while a handle was left");
+    require(!other.try_acquire("a", once).owns_lock(), "a was free while a handle was left");
     require_equal(again.release(), release_result::released, "release of the last handles");
     require(is_free(other, "a") && is_free(other, "c"), "a or c is left behind");
-    require(mine.owns_lock() && !other.try_acquire("b", once), "b was given back with the others");
+    require(mine.owns_lock() && !other.try_acquire("b", once).owns_lock(),
+            "b was given back with the others");
     require_equal(mine.release(), release_result::released, "release of b");
 }
 
@@ -162,13 +166,15 @@ void several_that_fail_leave_an_owner_what_it_had(fixture& of) {
     lock_owner me(locks);
     auto mine = me.acquire("b", options);
     auto busy = other.acquire("c", options);
-    require(!me.try_acquire_all({"a", "b", "c"}, once), "a busy lock was taken with others");
+    require(!me.try_acquire_all({"a", "b", "c"}, once).owns_lock(),
+            "a busy lock was taken with others");
     const auto why = failure_of([&] {
         (void)me.acquire_all({"a", "b", "c"}, {.ttl = long_ttl, .wait = 50ms});
     });
     require_equal(why, errc::timed_out, "a bounded wait for all");
     require(eventually([&] { return is_free(other, "a"); }), "a is left behind");
-    require(mine.owns_lock() && !other.try_acquire("b", once), "b was given back with a");
+    require(mine.owns_lock() && !other.try_acquire("b", once).owns_lock(),
+            "b was given back with a");
     require_equal(mine.release(), release_result::released, "release of b");
     require(eventually([&] { return is_free(other, "b"); }), "a handle of b is left behind");
 }

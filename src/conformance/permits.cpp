@@ -82,7 +82,7 @@ void permits_are_held_together(fixture& of) {
     auto second = two.acquire("it", some(1));
     auto third = one.try_acquire("it", try_some(1));
     require(first.owns_lock() && second.owns_lock() && third, "permits that are free are not had");
-    require(!two.try_acquire("it", try_some(1)), "a permit was had that is not there");
+    require(!two.try_acquire("it", try_some(1)).owns_lock(), "a permit was had that is not there");
     const lock_info found = two.inspect("it");
     require_equal(found.permits, std::uint32_t{4}, "how many permits there are");
     require(found.held_by && found.others.size() == 2, "three holders are not to be seen as three");
@@ -98,7 +98,7 @@ void permits_are_held_together(fixture& of) {
     require(listed.size() == 1 && listed.front().free_permits == 2U, "the list counts others");
     auto two_again = two.try_acquire("it", try_some(2));
     require(static_cast<bool>(two_again), "two permits did not come back together");
-    require(!one.try_acquire("it", try_some(1)), "more came back than were given back");
+    require(!one.try_acquire("it", try_some(1)).owns_lock(), "more came back than were given back");
 }
 
 // A has 2 of 3, B waits for 3, C asks for 1, which there is: it stands behind B.
@@ -109,7 +109,8 @@ void many_permits_are_not_starved_by_few(fixture& of) {
     held_lock big, small;
     aside asks_much([&] { big = two.acquire("it", some(3)); });
     require(has_waiters(one, "it", 1), "who asks for three is not to be seen waiting");
-    require(!one.try_acquire("it", try_some(1)), "one permit passed who waits for three");
+    require(!one.try_acquire("it", try_some(1)).owns_lock(),
+            "one permit passed who waits for three");
     aside asks_little([&] { small = one.acquire("it", some(1)); });
     require(has_waiters(one, "it", 2), "who asks for one does not wait behind the other");
     require_equal(first.release(), release_result::released, "release of the first two");
@@ -126,7 +127,8 @@ void a_killed_holders_permits_come_back(fixture& of) {
     agent holder(here);
     (void)token_in(holder.ask("take permits it 2000 forever 2 3"));
     auto beside = locks.acquire("it", some(1));
-    require(!locks.try_acquire("it", try_some(1)), "a permit was had that is not there");
+    require(!locks.try_acquire("it", try_some(1)).owns_lock(),
+            "a permit was had that is not there");
     holder.process().kill9();
     auto back = locks.acquire(
         "it", {.ttl = long_ttl, .wait = 2s + grace, .mode = lock_mode::permits, .permits = 2});
@@ -146,7 +148,7 @@ void more_permits_let_waiters_in_at_once(fixture& of) {
     also_waits.get_soon("the turn of the second waiter");
     require(all.owns_lock() && first.owns_lock() && second.owns_lock(), "not all have theirs");
     require_equal(one.inspect("it").permits, std::uint32_t{4}, "how many there are after resize");
-    require(!two.try_acquire("it", try_some(1)), "a fifth of four permits was had");
+    require(!two.try_acquire("it", try_some(1)).owns_lock(), "a fifth of four permits was had");
 }
 
 void fewer_permits_wait_for_those_that_are_out(fixture& of) {
@@ -163,11 +165,13 @@ void fewer_permits_wait_for_those_that_are_out(fixture& of) {
         require_equal(out.back().release(), release_result::released, "release");
         out.pop_back();
         require_equal(waiters_of(one, "it"), std::uint64_t{1}, "the waiters while enough are out");
-        require(!one.try_acquire("it", try_some(1)), "a permit was had that is no more");
+        require(!one.try_acquire("it", try_some(1)).owns_lock(),
+                "a permit was had that is no more");
     }
     require_equal(out.back().release(), release_result::released, "release");
     waits.get_soon("the waiter's turn");
-    require(next.owns_lock() && !one.try_acquire("it", try_some(1)), "not two of two are out");
+    require(next.owns_lock() && !one.try_acquire("it", try_some(1)).owns_lock(),
+            "not two of two are out");
 }
 
 // B waits for 3 of 3, and then there are only 2: B can never be served, and C behind it must be.
@@ -225,7 +229,7 @@ void the_number_of_permits_outlives_the_holders(fixture& of) {
     require_equal(locks.inspect("it").permits, std::uint32_t{2}, "how many there are");
     require_equal(free_permits(locks), std::int64_t{2}, "the free permits when none is out");
     auto all = locks.acquire("it", some(2));
-    require(!locks.try_acquire("it", try_some(1)), "a third of two permits was had");
+    require(!locks.try_acquire("it", try_some(1)).owns_lock(), "a third of two permits was had");
     require_equal(failure_of([&] { (void)locks.try_acquire("it", try_some(1, 3)); }),
                   errc::bad_option, "another number than the one that is kept");
     auto three = locks.acquire("other", some(3));
@@ -256,16 +260,19 @@ void the_modes_keep_each_other_out(fixture& of) {
     constexpr try_options writing{.ttl = long_ttl};
     {
         auto hold = one.acquire("it", some(1, 2));
-        require(!two.try_acquire("it", reading), "a reader came in beside a holder of permits");
-        require(!two.try_acquire("it", writing), "a writer came in beside a holder of permits");
+        require(!two.try_acquire("it", reading).owns_lock(),
+                "a reader came in beside a holder of permits");
+        require(!two.try_acquire("it", writing).owns_lock(),
+                "a writer came in beside a holder of permits");
     }
     {
         auto reads = two.acquire("it", {.ttl = long_ttl, .wait = soon, .mode = lock_mode::shared});
-        require(!one.try_acquire("it", try_some(1)), "a permit was had beside a reader");
+        require(!one.try_acquire("it", try_some(1)).owns_lock(),
+                "a permit was had beside a reader");
         require_equal(free_permits(one), std::int64_t{0}, "the free permits beside a reader");
     }
     auto writes = one.acquire("it", {.ttl = long_ttl, .wait = soon});
-    require(!one.try_acquire("it", try_some(1)), "a permit was had beside a writer");
+    require(!one.try_acquire("it", try_some(1)).owns_lock(), "a permit was had beside a writer");
 }
 
 constexpr promise list[] = {

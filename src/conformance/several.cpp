@@ -24,7 +24,7 @@ void several_are_taken_as_one(fixture& of) {
     auto all = locks.acquire_all({"c", "a", "b", "a"}, options);
     require_equal(all.size(), std::size_t{3}, "the locks of four names with one twice");
     for (const std::string name : {"a", "b", "c"}) {
-        require(!other.try_acquire(name, once), name + " is not taken");
+        require(!other.try_acquire(name, once).owns_lock(), name + " is not taken");
         require_equal(all.token(name), other.inspect(name).held_by->token, "the token of " + name);
     }
     require(all.owns_lock() && !all.lost().stop_requested(), "all are taken but not held");
@@ -62,7 +62,8 @@ void several_free_ones_are_one_request(fixture& of) {
     (void)all.release();
     auto busy = other.acquire("d", options);
     const auto then = locks.statistics().requests;
-    require(!locks.try_acquire_all({"a", "b", "c", "d"}, once), "a busy lock was taken");
+    require(!locks.try_acquire_all({"a", "b", "c", "d"}, once).owns_lock(),
+            "a busy lock was taken");
     require_equal(locks.statistics().requests, then + 1, "requests to find one of four busy");
     require(all_free(other, {"a", "b", "c"}), "a try left something behind");
 }
@@ -71,7 +72,8 @@ void one_that_is_busy_leaves_none(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where), other(here.where);
     auto busy = other.acquire("b", options);
-    require(!locks.try_acquire_all({"a", "b", "c"}, once), "a busy lock was taken with others");
+    require(!locks.try_acquire_all({"a", "b", "c"}, once).owns_lock(),
+            "a busy lock was taken with others");
     require(eventually([&] { return all_free(other, {"a", "c"}); }), "a try left something behind");
     const auto why = failure_of([&] {
         (void)locks.acquire_all({"a", "b", "c"}, {.ttl = long_ttl, .wait = 50ms});
@@ -99,8 +101,9 @@ void cancelled_before_the_last_leaves_none(fixture& of) {
             });
         });
         require(has_waiters(other, "c", 1), "nobody waits for the third");
-        require(!other.try_acquire("a", once) && !other.try_acquire("b", once),
-                "the first two are not taken");
+        require(
+            !other.try_acquire("a", once).owns_lock() && !other.try_acquire("b", once).owns_lock(),
+            "the first two are not taken");
         // In some rounds the third is given and cancelled at the same time.
         aside stopping([&] { stop.request_stop(); });
         if (round % 2 == 1) (void)busy.release();
@@ -149,7 +152,8 @@ void the_loss_of_one_is_the_loss_of_all(fixture& of) {
     const time_point until = all.safe_until();
     require(until <= boot_clock::now(), "safe_until of all is in the future");
     require(all.why_lost() != loss_reason::none, "the loss has no reason");
-    require(!operators.try_acquire("a", once), "the others were given up before the work ended");
+    require(!operators.try_acquire("a", once).owns_lock(),
+            "the others were given up before the work ended");
     require(all.release() != release_result::released, "release of all says `released`");
     require(all_free(operators, {"a", "b", "c"}), "something is left behind");
 }

@@ -32,7 +32,8 @@ void readers_share(fixture& of) {
             "a reader is not shown as one");
     require_equal(second.release(), release_result::released, "release of one of three readers");
     require_equal(first.release(), release_result::released, "release of the first reader");
-    require(third.owns_lock() && !one.try_acquire("it", try_writing), "the last reader is gone");
+    require(third.owns_lock() && !one.try_acquire("it", try_writing).owns_lock(),
+            "the last reader is gone");
     require_equal(third.release(), release_result::released, "release of the last reader");
     require(is_free(one, "it"), "the lock is held after its last reader");
 }
@@ -41,12 +42,13 @@ void a_writer_excludes_readers(fixture& of) {
     const world here = of.fresh();
     blocking::client one(here.where), two(here.where);
     auto writer = one.acquire("it", writing);
-    require(!two.try_acquire("it", try_reading) && !one.try_acquire("it", try_reading),
+    require(!two.try_acquire("it", try_reading).owns_lock() &&
+                !one.try_acquire("it", try_reading).owns_lock(),
             "a reader came in beside a writer");
     require_equal(writer.release(), release_result::released, "the writer's release");
     auto reader = two.try_acquire("it", try_reading);
     require(static_cast<bool>(reader), "a reader finds no free lock after the writer");
-    require(!one.try_acquire("it", try_writing), "a writer came in beside a reader");
+    require(!one.try_acquire("it", try_writing).owns_lock(), "a writer came in beside a reader");
 }
 
 struct book {
@@ -97,7 +99,8 @@ void a_waiting_writer_is_not_starved(fixture& of) {
     held_lock writer, late;
     aside writes([&] { writer = writers.acquire("it", writing); });
     require(has_waiters(readers, "it", 1), "the writer is not to be seen waiting");
-    require(!readers.try_acquire("it", try_reading), "a reader passed a waiting writer");
+    require(!readers.try_acquire("it", try_reading).owns_lock(),
+            "a reader passed a waiting writer");
     aside reads([&] { late = readers.acquire("it", reading); });
     require(has_waiters(readers, "it", 2), "the late reader does not wait behind the writer");
     require_equal(first.release(), release_result::released, "the first reader's release");

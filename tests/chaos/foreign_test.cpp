@@ -25,7 +25,7 @@ protected:
 TEST_F(Foreign, HoldersExcludeUsAndWeExcludeThem) {
     client locks = direct("?key={name}");
     ASSERT_TRUE(take("it", "theirs", 60000));
-    EXPECT_FALSE(locks.try_acquire("it", {.ttl = 2s}));
+    EXPECT_FALSE(locks.try_acquire("it", {.ttl = 2s}).owns_lock());
     ASSERT_TRUE(give_back("it", "theirs"));
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     EXPECT_FALSE(take("it", "theirs", 60000));
@@ -155,9 +155,9 @@ TEST_F(Foreign, WaysToTheServerAreOneLock) {
     client tcp = direct();
     client local = at(server.unix_url());
     auto lock = tcp.acquire("it", {.ttl = long_ttl, .wait = patience});
-    EXPECT_FALSE(local.try_acquire("it", {.ttl = 2s}));
+    EXPECT_FALSE(local.try_acquire("it", {.ttl = 2s}).owns_lock());
     EXPECT_EQ(lock.release(), release_result::released);
-    EXPECT_TRUE(local.try_acquire("it", {.ttl = 2s}));
+    EXPECT_TRUE(local.try_acquire("it", {.ttl = 2s}).owns_lock());
 }
 
 TEST_F(Foreign, DatabasesAndNamespacesAreApart) {
@@ -167,7 +167,7 @@ TEST_F(Foreign, DatabasesAndNamespacesAreApart) {
     auto b = one.try_acquire("it", {.ttl = long_ttl});
     auto c = tenant.try_acquire("it", {.ttl = long_ttl});
     EXPECT_TRUE(a && b && c);
-    EXPECT_FALSE(local_one.try_acquire("it", {.ttl = 2s}));
+    EXPECT_FALSE(local_one.try_acquire("it", {.ttl = 2s}).owns_lock());
     EXPECT_EQ(zero.list().size(), 1U);
     EXPECT_EQ(tenant.list().size(), 1U);
 }

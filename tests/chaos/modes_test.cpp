@@ -108,8 +108,11 @@ TEST_F(Modes, AReleaseThatIsSaidAgainTakesNothingFromOthers) {
         ASSERT_TRUE(eventually([&] { return proxy.count(script(scripts::part)) >= 2; }));
         EXPECT_GT(next.token(), lock.token());
         EXPECT_EQ(other.inspect("it").others.size(), 0U);
-        EXPECT_FALSE(other.try_acquire(
-            "it", {.ttl = long_ttl, .mode = lock_mode::permits, .permits = 2, .of = 3}));
+        EXPECT_FALSE(
+            other
+                .try_acquire("it",
+                             {.ttl = long_ttl, .mode = lock_mode::permits, .permits = 2, .of = 3})
+                .owns_lock());
         EXPECT_EQ(next.release(), release_result::released);
         EXPECT_TRUE(nobody_left());
         proxy.forget();
@@ -143,7 +146,7 @@ TEST_F(Modes, ADowngradeWhoseAnswerIsLostIsSaidAgain) {
         auto beside_it = other.acquire("it", shared);
         EXPECT_EQ(lock.token(), token);
         EXPECT_EQ(beside_it.token(), token);
-        EXPECT_FALSE(other.try_acquire("it", {.ttl = long_ttl}));
+        EXPECT_FALSE(other.try_acquire("it", {.ttl = long_ttl}).owns_lock());
         EXPECT_EQ(lock.release(), release_result::released);
         EXPECT_EQ(beside_it.release(), release_result::released);
         EXPECT_TRUE(clean());
@@ -203,9 +206,9 @@ TEST_F(Modes, AFairTryGoesPastNobodyWhoWaits) {
     EXPECT_FALSE(fair_one.try_lock());
     EXPECT_EQ(server.ask({"GET", "pawl:{it}"}).text.substr(0, 4), "00ff");
     stand();
-    EXPECT_FALSE(locks.try_acquire("it", {.ttl = long_ttl, .fair = true}));
+    EXPECT_FALSE(locks.try_acquire("it", {.ttl = long_ttl, .fair = true}).owns_lock());
     stand();
-    EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}));
+    EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}).owns_lock());
     server.ask({"DEL", "pawl:{it}:q", "pawl:{it}:w"});
 }
 

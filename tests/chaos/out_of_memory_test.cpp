@@ -60,7 +60,7 @@ TEST_F(OutOfMemory, ANewLockIsRefusedForTheTime) {
     ASSERT_TRUE(what.has_value());
     EXPECT_EQ(what->reason, errc::unavailable) << what;
     fill(false);
-    EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}));
+    EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}).owns_lock());
 }
 
 TEST_F(OutOfMemory, OneOfSeveralReadersIsRenewed) {

@@ -132,4 +132,29 @@ TEST_F(RedissonDead, AReadersFieldGoesWithTheNextThatLeaves) {
     EXPECT_EQ(second.state(), lock_state::held);
 }
 
+//   a tenant writes a reader with any number of entries into the hash | P reads, looks, and gives
+//   back: a script that counted them would stop the server, for good once it has written
+TEST_F(RedissonDead, AReaderWithAnyNumberOfEntriesStopsNobody) {
+    client locks = direct("?layout=redisson&object=readwrite");
+    const pawl::lock_options reading{.ttl = long_ttl, .mode = pawl::lock_mode::shared};
+    for (const char* count : {"99999999999", "1e300", "inf", "nan", "-1e300", "9999"}) {
+        auto lock = locks.acquire("it", reading);
+        (void)server.ask({"HSET", "it", java, count});
+        EXPECT_TRUE(locks.inspect("it").held_by.has_value()) << count;
+        EXPECT_EQ(lock.release(), release_result::released) << count;
+        (void)server.ask({"DEL", "it"});
+    }
+    auto lock = locks.acquire("it", reading);
+    (void)server.ask({"HSET", "it", java, "99999999999"});
+    EXPECT_EQ(lock.release(), release_result::released);
+    EXPECT_EQ(server.ask({"HEXISTS", "it", java}).number(), 1);
+    EXPECT_GT(server.ask({"PTTL", "it"}).number(), 0);
+    // Readers that are many, and each of them in bounds.
+    lock = locks.acquire("it", reading);
+    for (int i = 0; i < 1000; ++i)
+        (void)server.ask({"HSET", "it", java + std::to_string(i), "9000"});
+    EXPECT_TRUE(locks.inspect("it").held_by.has_value());
+    EXPECT_EQ(lock.release(), release_result::released);
+}
+
 }  // namespace

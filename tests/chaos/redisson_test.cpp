@@ -165,7 +165,7 @@ TEST_F(Redisson, ALostReleaseIsAnsweredByItsLatch) {
         EXPECT_EQ(lock.release(), release_result::released);
         waiting.join();
         EXPECT_EQ(next.state(), lock_state::held);
-        EXPECT_FALSE(locks.try_acquire("it"));
+        EXPECT_FALSE(locks.try_acquire("it").owns_lock());
         EXPECT_EQ(next.release(), release_result::released);
     }
 }
@@ -237,7 +237,7 @@ TEST_F(Redisson, ARefusedSubscriptionIsAnErrorAndNoMore) {
         const auto why = failure_of([&] { (void)locks.acquire("it", {.wait = patience}); });
         ASSERT_TRUE(why.has_value());
         EXPECT_EQ(why->reason, errc::refused) << why;
-        EXPECT_FALSE(locks.try_acquire("it"));
+        EXPECT_FALSE(locks.try_acquire("it").owns_lock());
         EXPECT_TRUE(locks.inspect("it").held_by.has_value());
     }
     EXPECT_EQ(locks.statistics().connections, 1U);

@@ -116,7 +116,7 @@ TEST_P(Refusal, IsToldToATry) {
     EXPECT_EQ(found->reason, errc::unavailable) << found;
     EXPECT_NE(found->sentence.find(what().words), std::string::npos) << found;
     EXPECT_EQ(proxy.count(script(how().undo)), undos);
-    EXPECT_TRUE(locks.try_acquire("it", {.ttl = 2s}));
+    EXPECT_TRUE(locks.try_acquire("it", {.ttl = 2s}).owns_lock());
 }
 
 INSTANTIATE_TEST_SUITE_P(By, Refusal,
@@ -140,7 +140,7 @@ TEST(RefusalOfAnUndo, IsOutlivedByTheUndo) {
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     EXPECT_EQ(lock.state(), lock_state::held);
     EXPECT_TRUE(eventually([&] { return at.proxy.count(scene::script(scripts::leave)) >= 7; }));
-    EXPECT_FALSE(other.try_acquire("it", {.ttl = long_ttl}));
+    EXPECT_FALSE(other.try_acquire("it", {.ttl = long_ttl}).owns_lock());
     EXPECT_EQ(lock.release(), release_result::released);
     EXPECT_TRUE(at.clean());
 }

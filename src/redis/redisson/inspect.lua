@@ -6,6 +6,7 @@
 -- Of more than 4096 holders some: src/redis/reply_limits.hpp.
 --@include _lock.lua
 --@include _clock.lua
+--@include _readers.lua
 local now = now_ms()
 local never = 922337203685477
 local holders, permits, free, lent_out = {}, 0, false, 0
@@ -25,12 +26,7 @@ local function add_owners()
             local left, there = redis.call("PTTL", KEYS[1]), true
             -- Of a reader that is gone the field stays behind, as long as there are others.
             if reads then
-                left, there = 0, false
-                for entry = 1, tonumber(count) or 0 do
-                    local key = ARGV[5] .. ":" .. owner .. ":rwlock_timeout:" .. entry
-                    local own = redis.call("PTTL", key)
-                    left, there = math.max(left, own), there or own ~= -2
-                end
+                left, there = leases_of(KEYS[1], ARGV[5], owner, count)
             end
             -- A lease of less than a millisecond is one, too.
             if there then

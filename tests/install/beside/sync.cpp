@@ -19,7 +19,7 @@ int use_locks() {
     pawl::blocking::client others(service);
     for (int i = 0; i < 200; ++i) {
         auto held = locks.acquire("it");
-        if (others.try_acquire("it")) return 1;
+        if (others.try_acquire("it").owns_lock()) return 1;
         if (held.release() != pawl::release_result::released) return 2;
     }
     const auto held = locks.acquire("it");

@@ -8,7 +8,7 @@
 int main() {
     pawl::blocking::client locks(pawl::from_url("memory:"));
     auto first = locks.acquire("it");
-    if (locks.try_acquire("it")) return 1;
+    if (locks.try_acquire("it").owns_lock()) return 1;
     const auto token = first.token();
     if (first.release() != pawl::release_result::released) return 2;
 

@@ -27,9 +27,9 @@ TEST_P(RedisPy, ALockWithoutAnEndIsShownAsOne) {
     const auto found = locks.inspect("it");
     ASSERT_TRUE(found.held_by.has_value());
     EXPECT_EQ(found.held_by->remaining, pawl::forever);
-    EXPECT_FALSE(locks.try_acquire("it", {.ttl = 1s}));
+    EXPECT_FALSE(locks.try_acquire("it", {.ttl = 1s}).owns_lock());
     ASSERT_EQ(other.ask("give"), "gave");
-    EXPECT_TRUE(locks.acquire("it", {.ttl = long_ttl, .wait = patience}));
+    EXPECT_TRUE(locks.acquire("it", {.ttl = long_ttl, .wait = patience}).owns_lock());
 }
 
 // All of its resources or none: one that is ours keeps it from the other one.
@@ -43,8 +43,8 @@ TEST_P(NodeRedlock, ManyResourcesAreTakenTogether) {
     EXPECT_EQ(value_of("paper"), "");
     EXPECT_EQ(ink.release(), release_result::released);
     ASSERT_EQ(other.ask("take paper,ink" + an_hour), "got");
-    EXPECT_FALSE(locks.try_acquire("ink", {.ttl = long_ttl}));
-    EXPECT_FALSE(locks.try_acquire("paper", {.ttl = long_ttl}));
+    EXPECT_FALSE(locks.try_acquire("ink", {.ttl = long_ttl}).owns_lock());
+    EXPECT_FALSE(locks.try_acquire("paper", {.ttl = long_ttl}).owns_lock());
 }
 
 // Its release leaves a list beside the lock, for a second; it is no lock and disturbs nobody.
@@ -57,7 +57,7 @@ TEST_P(PythonRedisLock, ItsSignalIsNoLock) {
     ASSERT_EQ(other.ask("take it 60000"), "got");
     ASSERT_EQ(other.ask("give"), "gave");
     EXPECT_TRUE(locks.list().empty());
-    EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}));
+    EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}).owns_lock());
 }
 
 }  // namespace

@@ -1,0 +1,11 @@
+// error: use of deleted function
+#include <pawl/blocking.hpp>
+
+bool work(pawl::blocking::client& locks) {
+    if (const auto held = locks.try_acquire("it")) return true;
+    if (const auto held = locks.try_acquire_all({"it", "that"})) return true;
+#ifdef MISUSE
+    if (locks.try_acquire("it")) return true;  // given back before the first statement
+#endif
+    return false;
+}
