@@ -67,7 +67,7 @@ void a_stopped_holder_loses_even_a_lock_that_nobody_took(fixture& of) {
     holder.process().proceed();
     const std::string woke = holder.answer();
     require(woke.starts_with("woke lost"), "a holder that was stopped for its ttl saw: " + woke);
-    require(static_cast<bool>(eyes.try_acquire("it", {.ttl = long_ttl})),
+    require(eyes.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
             "a holder that woke up took the lock back");
 }
 

@@ -50,10 +50,8 @@ void a_client_that_ends_frees_its_locks(fixture& of) {
         auto one = mine.acquire("one", {.ttl = long_ttl});
         auto two = mine.acquire("two", {.ttl = long_ttl});
     }
-    require(static_cast<bool>(other.acquire("one", {.ttl = long_ttl, .wait = soon})),
-            "`one` is held");
-    require(static_cast<bool>(other.acquire("two", {.ttl = long_ttl, .wait = soon})),
-            "`two` is held");
+    require(other.acquire("one", {.ttl = long_ttl, .wait = soon}).owns_lock(), "`one` is held");
+    require(other.acquire("two", {.ttl = long_ttl, .wait = soon}).owns_lock(), "`two` is held");
 }
 
 // The drain time is for what is under way, and there is nothing.
@@ -78,7 +76,7 @@ void a_handle_outlives_its_client_as_a_lost_one(fixture& of) {
             std::string("a handle whose client is gone is ") + to_string(lock.state()));
     require(lock.release() != release_result::unknown || lock.state() != lock_state::held,
             "release of a handle whose client is gone");
-    require(static_cast<bool>(other.acquire("it", {.ttl = long_ttl, .wait = 2s + grace})),
+    require(other.acquire("it", {.ttl = long_ttl, .wait = 2s + grace}).owns_lock(),
             "the lock of a client that is gone is still held");
 }
 

@@ -71,7 +71,7 @@ void a_release_gives_it_to_who_waits(fixture& of) {
         });
         require(has_waiters(mine, "it", 1), "a waiter is not to be seen");
         require_equal(lock.release(), release_result::released, "release");
-        const bool came_in = static_cast<bool>(mine.try_acquire("it", {.ttl = long_ttl}));
+        const bool came_in = mine.try_acquire("it", {.ttl = long_ttl}).owns_lock();
         tried = true;
         waiting.get();
         require(!came_in, "the holder took back what it had released to a waiter");

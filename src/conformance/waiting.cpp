@@ -7,8 +7,7 @@ namespace {
 void try_asks_once(fixture& of) {
     const world here = of.fresh();
     blocking::client mine(here.where), other(here.where);
-    require(static_cast<bool>(other.try_acquire("it", {.ttl = long_ttl})),
-            "try_acquire of a free lock");
+    require(other.try_acquire("it", {.ttl = long_ttl}).owns_lock(), "try_acquire of a free lock");
     require(eventually([&] { return is_free(other, "it"); }), "a dropped handle keeps its lock");
     auto lock = mine.acquire("it", {.ttl = long_ttl, .wait = patience});
     require(!other.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
