@@ -121,15 +121,40 @@ std::string checked_path(const std::string& path) {
     return (std::filesystem::weakly_canonical(whole.parent_path()) / whole.filename()).string();
 }
 
-std::string this_boot() {
-    // In a time namespace of its own, the boot clock is not the one that the other processes read.
+namespace {
+
+std::string link_target(const char* path) {
+    std::error_code none;
+    return std::filesystem::read_symlink(path, none).string();
+}
+
+// In a time namespace of its own, a process reads another boot clock than the others on the host:
+// what one of them calls over is still held for the other.
+void refuse_other_boot_clock() {
+    const auto refuse = [](const std::string& why) {
+        throw error(errc::unsupported,
+                    "This process " + why +
+                        "; run it in the host's time namespace, or use a server such as redis://.");
+    };
+    const auto time = link_target("/proc/self/ns/time");
+    // The offsets are those of the children, which are ours only where the namespace is the same.
+    if (time != link_target("/proc/self/ns/time_for_children"))
+        refuse("has made a time namespace for its children");
     std::ifstream offsets("/proc/self/timens_offsets");
+    if (!offsets && !time.empty())
+        refuse(
+            "cannot read /proc/self/timens_offsets, which says whether its boot clock is the "
+            "host's");
     for (std::string clock, seconds, nanoseconds; offsets >> clock >> seconds >> nanoseconds;) {
         if ((clock == "boottime" || clock == "7") && (seconds != "0" || nanoseconds != "0"))
-            throw error(errc::unsupported,
-                        "This process runs in a time namespace with a boot clock of its "
-                        "own; run it in the host's, or use a server such as redis://.");
+            refuse("runs in a time namespace with a boot clock of its own");
     }
+}
+
+}  // namespace
+
+std::string this_boot() {
+    refuse_other_boot_clock();
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string id;
     if (!(file >> id))

@@ -22,6 +22,12 @@ words in_a_pid_namespace() {
     return result + words{"sh", "-c", "\"$@\"; exit $?", "sh"};
 }
 
+words with_boot_clock_ahead(const std::string& seconds) {
+    words result{"unshare", "--time", "--boottime", seconds, "--fork"};
+    if (::geteuid() != 0) result = result + words{"--user", "--map-root-user"};
+    return result;
+}
+
 words as_nobody() { return {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}; }
 
 namespace {

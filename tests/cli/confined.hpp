@@ -11,6 +11,8 @@ namespace cli_test {
 
 // The same for a PID namespace of its own over the /proc of this one.
 [[nodiscard]] words in_a_pid_namespace();
+// The same for a time namespace whose boot clock is ahead by so many seconds.
+[[nodiscard]] words with_boot_clock_ahead(const std::string& seconds);
 // The same for a user who owns nothing; the tests must run as root.
 [[nodiscard]] words as_nobody();
 
