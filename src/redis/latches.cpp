@@ -21,6 +21,9 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 namespace {
 
+// By how much the server's clock may seem to be behind what is known of it.
+constexpr duration clock_slack = 5s;
+
 // {'late', server's ms}: the server did nothing.
 bool came_late(const reply& answer) {
     return answer.items.size() == 2 && answer.items[0].text == "late";
@@ -65,9 +68,9 @@ asio::awaitable<void> native_latches::learn_clock(time_point give_up_at) {
     clock_ = {link_.current().generation, asked, ms};
 }
 
-std::string native_latches::limit_ms(time_point until) const {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.asked);
-    return std::to_string(clock_.ms + left.count());
+std::string native_latches::server_ms(time_point when) const {
+    const auto passed = std::chrono::ceil<std::chrono::milliseconds>(when - clock_.asked);
+    return std::to_string(clock_.ms + passed.count());
 }
 
 asio::awaitable<void> native_latches::refuse(const reply& answer, const std::string& key) {
@@ -80,9 +83,10 @@ asio::awaitable<reply> native_latches::say(const script& what, std::string_view 
     const auto at = place_of(name);
     const auto request = at.key + ":" + core::random_hex(*context_.time, 16);
     const std::array<std::string_view, 2> keys{at.key, request};
-    const auto until = now() + where_.reply_timeout + where_.connect_timeout;
+    const auto began = now();
+    const auto until = began + where_.reply_timeout + where_.connect_timeout;
     const auto late = [&] { return now() >= until; };
-    std::string limit;
+    std::string limit, since;
     std::optional<error> trouble;
     bool sent = false;  // and it may have been carried out
     bool forgotten = false;
@@ -91,12 +95,15 @@ asio::awaitable<reply> native_latches::say(const script& what, std::string_view 
         try {
             const auto publish = co_await ears_.publish(until);
             co_await learn_clock(until);
-            if (limit.empty()) limit = limit_ms(until);
+            if (limit.empty()) {
+                limit = server_ms(until);
+                since = server_ms(began - clock_slack);
+            }
             // The client may have been stopped while it waited for any of these.
             if (!late()) {
                 std::vector<std::string_view> words{limit};
                 words.insert(words.end(), arguments.begin(), arguments.end());
-                words.insert(words.end(), {publish, at.channel});
+                words.insert(words.end(), {publish, at.channel, since});
                 const auto asked_at = now();
                 asked = true;
                 auto answer = co_await scripts_.run(what, keys, words, until);

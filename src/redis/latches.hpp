@@ -36,7 +36,7 @@ private:
     boost::asio::awaitable<step> send_step(std::string_view name, std::uint32_t steps,
                                            std::uint32_t parties, duration ttl);
     boost::asio::awaitable<void> learn_clock(time_point give_up_at);
-    [[nodiscard]] std::string limit_ms(time_point until) const;
+    [[nodiscard]] std::string server_ms(time_point when) const;
 
     // The server's clock, asked for on that connection at that moment.
     struct server_clock {

@@ -23,12 +23,13 @@ public:
         if (dice < 25)
             return {"latch_set",
                     {latch_, latch_ + ":s"},
-                    {limit(), text(chance_.between(1, 4)), ttl(), "PUBLISH", latch_}};
+                    {limit(), text(chance_.between(1, 4)), ttl(), "PUBLISH", latch_, since()}};
         if (dice < 55)
-            return {"latch_down", both(), {limit(), steps(), "0", "0", "PUBLISH", latch_}};
+            return {"latch_down", both(), {limit(), steps(), "0", "0", "PUBLISH", latch_, since()}};
         if (dice < 80)
-            return {
-                "latch_down", both(), {limit(), "1", text(parties()), ttl(), "PUBLISH", latch_}};
+            return {"latch_down",
+                    both(),
+                    {limit(), "1", text(parties()), ttl(), "PUBLISH", latch_, since()}};
         if (dice < 89) return {"latch_look", {latch_}, {}};
         if (dice < 94) return {"latch_reset", {latch_}, {"PUBLISH", latch_}};
         if (dice < 96)
@@ -58,6 +59,7 @@ private:
     }
     std::int64_t parties() { return chance_.chance(0.9) ? 2 : 3; }
     std::string ttl() { return text(chance_.between(20, 400)); }
+    std::string since() { return text(now_ms_ + chance_.between(-40, 1)); }
     // The memory of a request ends ten seconds later.
     std::string limit() { return text(now_ms_ + chance_.between(-3, 30)); }
 

@@ -52,6 +52,7 @@ public:
         if (dice < 900) return chance_.between(1'000, 60'000);
         if (dice < 994) return chance_.between(100'000, 3'000'000);
         if (dice < 996) return chance_.between(20'000'000'000, 90'000'000'000);
+        if (dice < 997) return chance_.between(-90'000'000, -5'000'000);
         return chance_.between(-5'000'000, 0);
     }
     std::size_t batch() { return 1 + chance_.below(8); }

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -31,7 +30,7 @@ real_redis::real_redis() {
     auto name = (std::filesystem::temp_directory_path() / "pawl-cross-XXXXXX").string();
     if (!::mkdtemp(name.data())) throw std::system_error(errno, std::system_category(), "mkdtemp");
     folder_ = name;
-    make_clock();
+    clock_.stand_at(1'900'000'000'000'000);
     start();
 }
 
@@ -40,28 +39,15 @@ real_redis::~real_redis() {
         ::kill(server_, SIGKILL);
         ::waitpid(server_, nullptr, 0);
     }
-    ::munmap(const_cast<std::int64_t*>(clock_us_), sizeof(std::int64_t));
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
-}
-
-void real_redis::make_clock() {
-    const auto path = folder_ / "clock";
-    const int file = checked(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), "open");
-    checked(::ftruncate(file, sizeof(std::int64_t)), "ftruncate");
-    void* const page =
-        ::mmap(nullptr, sizeof(std::int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    ::close(file);
-    if (page == MAP_FAILED) throw std::system_error(errno, std::system_category(), "mmap");
-    clock_us_ = static_cast<volatile std::int64_t*>(page);
-    *clock_us_ = 1'900'000'000'000'000;
 }
 
 void real_redis::become_server(int output) const {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::dup2(output, STDOUT_FILENO);
-    ::setenv("LD_PRELOAD", PAWL_CLOCK_SHIM, 1);
-    ::setenv("PAWL_CLOCK_FILE", (folder_ / "clock").c_str(), 1);
+    for (const auto& [name, value] : clock_.environment())
+        ::setenv(name.c_str(), value.c_str(), 1);
     ::execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket_path().c_str(),
              "--save", "", "--appendonly", "no", "--dir", folder_.c_str(), nullptr);
     ::_exit(127);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <redis/link.hpp>
+#include <support/moved_clock.hpp>
 
 #include <sys/types.h>
 
@@ -21,16 +22,15 @@ public:
     real_redis& operator=(const real_redis&) = delete;
     ~real_redis();
 
-    void set_clock(std::int64_t us) noexcept { *clock_us_ = us; }
+    void set_clock(std::int64_t us) { clock_.stand_at(us); }
     [[nodiscard]] std::string socket_path() const { return folder_ / "redis.sock"; }
 
 private:
-    void make_clock();
     void start();
     [[noreturn]] void become_server(int output) const;
 
     std::filesystem::path folder_;
-    volatile std::int64_t* clock_us_ = nullptr;
+    support::moved_clock clock_;
     pid_t server_ = -1;
 };
 

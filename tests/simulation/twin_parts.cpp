@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 
 namespace pawl::simulation {
@@ -26,12 +27,16 @@ std::string next_token(script_call& s, std::string_view fence, std::string_view 
     const auto seconds = s.keys.now_us() / 1'000'000 - 1'704'067'200;
     const auto clock = seconds * 65536 + s.keys.now_us() % 1'000'000 * 65536 / 1'000'000;
     const bool known = s.bug == planted::clock_only_for_new_counters && token > lowest;
+    // As Lua reckons it, in doubles.
+    const auto ahead = static_cast<double>(std::max(token, std::max(clock, lowest + 1))) -
+                       static_cast<double>(clock);
+    const auto kept_ms = keep_ms + static_cast<std::int64_t>(std::floor(ahead / 65.536));
     if (token < std::max(clock, lowest + 1) && !known && s.bug != planted::counter_from_one) {
         const auto text = std::to_string(std::max(clock, lowest + 1));
-        s.keys.set(fence, text, keep_ms, false);
+        s.keys.set(fence, text, kept_ms, false);
         return text;
     }
-    s.keys.pexpire(fence, keep_ms);
+    s.keys.pexpire(fence, kept_ms);
     return s.keys.get(fence).value_or("");
 }
 
@@ -242,6 +247,17 @@ std::optional<std::string> write_grant(script_call& s, const lock_keys& k, stand
 
 }  // namespace
 
+namespace {
+
+void bound_place(script_call& s, const lock_keys& k, const std::string& member,
+                 const std::string& record, std::int64_t lease) {
+    if (lease <= s.keys.now_ms() + 10'000) return;
+    const auto rest = record.substr(record.find(' '));
+    s.keys.hset(k.waiters, member, std::to_string(s.keys.now_ms() + 2'000) + rest);
+}
+
+}  // namespace
+
 standing serve(script_call& s, const lock_keys& k, standing state, std::string_view floor,
                std::string_view channel) {
     const bool to_the_dead = s.bug == planted::pass_on_to_the_dead;
@@ -253,11 +269,15 @@ standing serve(script_call& s, const lock_keys& k, standing state, std::string_v
             first = line.front().first;
         }
         if (!first) break;
-        const auto waiter = read_record(s.keys.hget(k.waiters, *first).value_or(""));
+        const auto record = s.keys.hget(k.waiters, *first).value_or("");
+        const auto waiter = read_record(record);
         const bool alive = waiter && (waiter->lease > s.keys.now_ms() || to_the_dead);
         const bool goes = alive && fits(s, k, state, waiter->want);
         if (state != standing::free) {
-            if (alive && !goes) break;
+            if (alive && !goes) {
+                bound_place(s, k, *first, record, waiter->lease);
+                break;
+            }
             s.keys.zrem(k.queue, *first);
         }
         s.keys.hdel(k.waiters, *first);
@@ -285,14 +305,19 @@ standing serve(script_call& s, const lock_keys& k, standing state, std::string_v
 
 reply stand_in_line(script_call& s, const lock_keys& k, const place& p) {
     const auto lease = to_number(p.lease);
-    s.keys.zadd_new(k.queue, static_cast<double>(s.keys.now_us()), p.member);
+    const bool added = s.keys.zadd_new(k.queue, static_cast<double>(s.keys.now_us()), p.member);
     const auto until = std::to_string(s.keys.now_ms() + lease);
     s.keys.hset(k.waiters, p.member, until + " " + p.window + " " + p.want + " " + p.prefix);
     s.keys.pexpire(k.queue, lease * 2);
     s.keys.pexpire(k.waiters, lease * 2);
+    auto rank = s.keys.zrank(k.queue, p.member).value_or(0);
+    const auto line = s.keys.zrange(k.queue);
+    if (added && rank < static_cast<std::int64_t>(line.size()) - 1) {
+        rank = static_cast<std::int64_t>(line.size()) - 1;
+        s.keys.zadd(k.queue, line.back().second + 1, p.member);
+    }
     return array_reply({integer_reply(0), integer_reply(s.keys.pttl(k.lock)),
-                        string_reply(std::to_string(s.keys.now_ms())),
-                        integer_reply(s.keys.zrank(k.queue, p.member).value_or(0))});
+                        string_reply(std::to_string(s.keys.now_ms())), integer_reply(rank)});
 }
 
 std::int64_t ends_in(script_call& s, const lock_keys& k, standing state,

@@ -36,9 +36,10 @@ void begin(script_call& s, const std::string& count, const std::string& parties,
 }
 
 // The bug counts what comes late, and remembers for as long as the limit is away.
-std::optional<reply> is_late(script_call& s) {
-    if (s.bug == planted::late_steps_count || s.keys.now_ms() <= to_number(s.arg[0]))
-        return std::nullopt;
+std::optional<reply> is_late(script_call& s, const std::string& since) {
+    const auto now = s.keys.now_ms();
+    const bool in_time = now <= to_number(s.arg[0]) && now >= to_number(since);
+    if (s.bug == planted::late_steps_count || in_time) return std::nullopt;
     return array_reply({string_reply("late"), string_reply(std::to_string(s.keys.now_ms()))});
 }
 
@@ -51,7 +52,7 @@ void remember(script_call& s, const std::string& answer) {
 reply latch_set(script_call& s) {
     const auto count = s.keys.hget(s.key[0], "count").value_or("0");
     if (s.keys.get(s.key[1])) return integer_reply(1);
-    if (auto late = is_late(s)) return *late;
+    if (auto late = is_late(s, s.arg[5])) return *late;
     if (count != "0") return integer_reply(0);
     remember(s, "1");
     begin(s, s.arg[1], "0", s.arg[2]);
@@ -69,7 +70,7 @@ reply latch_down(script_call& s) {
     auto count = s.keys.hget(latch, "count");
     auto parties = s.keys.hget(latch, "parties");
     if (const auto said = s.keys.get(s.key[1])) return remembered(*said);
-    if (auto late = is_late(s)) return *late;
+    if (auto late = is_late(s, s.arg[6])) return *late;
     s.keys.del(s.key[1]);
     if (parties_wanted != "0") {
         if (count.value_or("0") == "0") {

@@ -14,11 +14,13 @@ local function begin(latch, count, parties, ttl)
 end
 
 -- A request is carried out by its limit, of the server's clock, or never; and known until then, and
--- a while longer, since a clock may be set back a little.
-local function is_late(limit_ms)
+-- a while longer, since a clock may be set back a little. Where the time is before the request can
+-- have begun, the clock was set back by more, and the server may have forgotten the request.
+local function is_late(limit_ms, since_ms)
     local now = redis.call("TIME")
     local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
-    return now_ms > tonumber(limit_ms) and {"late", string.format("%.0f", now_ms)}
+    local in_time = now_ms <= tonumber(limit_ms) and now_ms >= tonumber(since_ms)
+    return not in_time and {"late", string.format("%.0f", now_ms)}
 end
 
 local function remember(request, answer, limit_ms)

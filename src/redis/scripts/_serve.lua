@@ -1,3 +1,11 @@
+-- The place of a waiter who does not fit yet. One that ends later than any place can was taken
+-- before the clock was set back: it ends soon, unless the waiter looks again.
+local function bound_place(k, member, lease, rest, now)
+    if tonumber(lease) > now + 10000 then
+        redis.call("HSET", k.waiters, member, string.format("%.0f", now + 2000) .. rest)
+    end
+end
+
 -- Serves the line as far as it fits, past waiters whose lease or connection is dead: one who wants
 -- the lock alone, or the readers that stand together, or permits while there are enough. Who is
 -- given it has a short claim window: if it is frozen, the lock moves on when that ends.
@@ -21,6 +29,7 @@ local function serve(k, state, floor, channel)
         local goes = alive and fits(k, state, want)
         if state ~= "free" then
             if alive and not goes then
+                bound_place(k, first, lease, string.sub(record, #lease + 1), now)
                 break
             end
             redis.call("ZREM", k.queue, first)

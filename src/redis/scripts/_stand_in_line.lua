@@ -3,12 +3,18 @@
 local function stand_in_line(k, member, prefix, window, lease, want)
     local now = redis.call("TIME")
     local ms = now[1] * 1000 + math.floor(now[2] / 1000)
-    redis.call("ZADD", k.queue, "NX", now[1] * 1000000 + now[2], member)
+    local added = redis.call("ZADD", k.queue, "NX", now[1] * 1000000 + now[2], member)
     local until_ms = string.format("%.0f", ms + lease)
     local record = until_ms .. " " .. window .. " " .. want .. " " .. prefix
     redis.call("HSET", k.waiters, member, record)
     redis.call("PEXPIRE", k.queue, lease * 2)
     redis.call("PEXPIRE", k.waiters, lease * 2)
     local rank = redis.call("ZRANK", k.queue, member)
+    if added == 1 and rank < redis.call("ZCARD", k.queue) - 1 then
+        -- The clock was set back: whoever came earlier goes first all the same.
+        local last = redis.call("ZRANGE", k.queue, -1, -1, "WITHSCORES")[2]
+        redis.call("ZADD", k.queue, string.format("%.0f", last + 1), member)
+        rank = redis.call("ZRANK", k.queue, member)
+    end
     return {0, redis.call("PTTL", k.lock), string.format("%.0f", ms), rank}
 end

@@ -1,6 +1,6 @@
 -- latch_down: takes off, once for each request, and at 0 tells all who wait. With parties it is a
 -- barrier: the first one begins, the last one begins the next generation in the same step.
--- KEYS latch request   ARGV limit_ms steps parties('0' = latch) ttl_ms publish channel
+-- KEYS latch request   ARGV limit_ms steps parties('0' = latch) ttl_ms publish channel since_ms
 -- -> {generation, left} | {'', parties} others say another number | false not known
 --    | {'late', server's ms} nothing was done
 --@include _latch.lua
@@ -11,7 +11,7 @@ if said then
     local generation, left = string.match(said, "^(%d+) (%d+)$")
     return {generation, left}
 end
-local late = is_late(ARGV[1])
+local late = is_late(ARGV[1], ARGV[7])
 if late then
     return late
 end

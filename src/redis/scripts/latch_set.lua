@@ -1,13 +1,13 @@
 -- latch_set: begins a generation unless one is counting. Said again with the same request, it
 -- answers as it did.
--- KEYS latch request   ARGV limit_ms count ttl_ms publish channel
+-- KEYS latch request   ARGV limit_ms count ttl_ms publish channel since_ms
 -- -> 1 begun | 0 one is counting | {'late', server's ms} nothing was done
 --@include _latch.lua
 local count = redis.call("HGET", KEYS[1], "count") or "0"
 if redis.call("GET", KEYS[2]) then
     return 1
 end
-local late = is_late(ARGV[1])
+local late = is_late(ARGV[1], ARGV[6])
 if late then
     return late
 end
