@@ -161,6 +161,9 @@ public:
 
     // Extends each; in as few requests as the service allows. Never creates a lock. Does not throw.
     virtual boost::asio::awaitable<void> renew(std::span<renewal> batch) = 0;
+    // How many holds one `renew` is asked for at the most: one request must not keep a service
+    // busy.
+    [[nodiscard]] virtual std::size_t renewals_at_once() const noexcept { return 256; }
 
     // Gives it back, to the next waiter where there is one. Idempotent. `unknown` when there was no
     // answer; the backend then goes on trying in the background, for the ttl at the longest.

@@ -14,8 +14,6 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
-constexpr std::size_t batch_size = 256;
-
 time_point notice_at(const lease& one) { return one.deadline() - notice(one.what().claim.ttl); }
 
 duration retry_pause(const lease& one) {
@@ -226,8 +224,9 @@ bool lease_keeper::look_at(lease& one, time_point now, std::vector<std::shared_p
 
 // Renewals that cannot even begin count as unanswered.
 void lease_keeper::send(std::span<const std::shared_ptr<lease>> due) {
+    const auto most = std::max<std::size_t>(service_.renewals_at_once(), 1);
     while (!due.empty()) {
-        const auto share = due.first(std::min(due.size(), batch_size));
+        const auto share = due.first(std::min(due.size(), most));
         due = due.subspan(share.size());
         try {
             std::vector<std::shared_ptr<lease>> batch(share.begin(), share.end());

@@ -3,19 +3,13 @@
 #include <array>
 
 namespace pawl::redis {
-namespace {
-
-// A waiter reads them at once, unless it has a question under way, which the server that sends them
-// may leave without an answer.
-constexpr std::size_t most_messages = 64;
-
-}  // namespace
 
 void ears::on_message(std::string_view channel, std::string_view payload) {
     const auto [begin, end] = all_.equal_range(channel);
     for (auto at = begin; at != end; ++at) {
-        // An empty one says that some were missed.
-        if (at->second->messages.size() >= most_messages)
+        // A waiter reads them at once, unless it has a question under way, which the server that
+        // sends them may leave without an answer. An empty one says that some were missed.
+        if (at->second->messages.size() >= most_messages_)
             at->second->messages.assign(1, std::string());
         else
             at->second->messages.emplace_back(payload);

@@ -4,6 +4,7 @@
 #include "../core/alarm.hpp"
 #include "link.hpp"
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,8 +20,9 @@ inline constexpr duration latch_look_at_most = std::chrono::seconds(6);
 // Used on one strand.
 class ears {
 public:
-    ears(link& over, runtime& time, boost::asio::any_io_executor strand)
-        : link_(over), time_(time), strand_(std::move(strand)) {}
+    // `most_messages` as limits::messages.
+    ears(link& over, runtime& time, boost::asio::any_io_executor strand, std::size_t most_messages)
+        : link_(over), time_(time), strand_(std::move(strand)), most_messages_(most_messages) {}
 
     // Rings every ear of the channel, and gives it the message.
     void on_message(std::string_view channel, std::string_view payload);
@@ -57,6 +59,7 @@ private:
     link& link_;
     runtime& time_;
     const boost::asio::any_io_executor strand_;
+    const std::size_t most_messages_;
     std::multimap<std::string, ear*, std::less<>> all_;
 };
 

@@ -23,7 +23,7 @@ latch_base::latch_base(const options& where, const backend_context& context, lin
       link_(over),
       bounds_(bounds),
       scripts_(over),
-      ears_(over, *context.time, context.strand) {}
+      ears_(over, *context.time, context.strand, bounds.messages) {}
 
 asio::awaitable<void> latch_base::pause(duration at_least, duration at_most) const {
     core::alarm timer(*context_.time, context_.strand);

@@ -24,6 +24,10 @@ struct limits {
     duration claim_window = std::chrono::milliseconds(1200);
     // How often in a row a lock may stay within one process while others wait.
     unsigned local_passes = 8;
+    // Holds that one script renews.
+    std::size_t renewals = 256;
+    // Messages that a latch's waiter has not read yet; with more it looks at the latch instead.
+    std::size_t messages = 64;
     // Of one listing: time, requests, and different keys. A server that never says that the list is
     // over meets one of them.
     duration scan_time = std::chrono::seconds(60);

@@ -35,6 +35,7 @@ class lock_base : public backend, protected link::listener {
 public:
     boost::asio::awaitable<void> close(time_point give_up_at) override;
     std::string absence() const override { return link_->absence(); }
+    std::size_t renewals_at_once() const noexcept override { return bounds_.renewals; }
 
 protected:
     // `channel` as in link_factory.

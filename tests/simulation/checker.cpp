@@ -8,12 +8,22 @@ using namespace std::chrono_literals;
 namespace pawl::simulation {
 
 checker::checker(scheduler& world, simulated_network& network, const plan& what, trace& log)
-    : world_(world), network_(network), plan_(what), log_(log) {}
+    : world_(world),
+      network_(network),
+      plan_(what),
+      log_(log),
+      latches_(
+          world, network, what,
+          [this](const std::string& rule, const std::string& sentence) { fail(rule, sentence); },
+          [this](const process& who, instant length) { return awake(who, length); }) {}
 
-void checker::add_name(const std::string& name, const redis::keys& where) {
+void checker::add_name(const std::string& name, const redis::keys& where, std::size_t database,
+                       bool has_permits) {
     auto& made = books_[name];
     made.where = where;
-    by_key_[where.lock] = &made;
+    made.database = database;
+    made.has_permits = has_permits;
+    by_key_[{database, where.lock}] = &made;
 }
 
 void checker::fail(const std::string& rule, const std::string& what) {
@@ -126,7 +136,7 @@ instant checker::instant_at(std::int64_t server_ms) {
 // How long the server keeps it; nothing: it is not the server's.
 std::optional<instant> checker::server_end(const book& at, const tenure& one) {
     if (server_has(at, one.token)) {
-        const auto& data = network_.server().data();
+        const auto& data = data_of(at);
         const auto ends = data.peek()->find(at.where.lock)->second.expires_ms;
         return ends ? instant_at(*ends) : instant::max();
     }

@@ -2,6 +2,7 @@
 // every command that the server carries out, and knows which troubles excuse what.
 #pragma once
 
+#include "latch_checker.hpp"
 #include "plan.hpp"
 #include "trace.hpp"
 
@@ -23,7 +24,9 @@ class checker final : public simulated_network::witness {
 public:
     checker(scheduler& world, simulated_network& network, const plan& what, trace& log);
 
-    void add_name(const std::string& name, const redis::keys& where);
+    void add_name(const std::string& name, const redis::keys& where, std::size_t database = 0,
+                  bool has_permits = false);
+    [[nodiscard]] latch_checker& latches() noexcept { return latches_; }
 
     // What a user knew when it asked.
     struct question {
@@ -78,6 +81,7 @@ public:
     // The same under live connections: who reads may also have joined a phase that was over.
     void data_went_back();
     void executed(process& by, const words& command, const redis::reply& answer) override;
+    void data_changed() override { latches_.data_changed(); }
 
     // At the end, when nobody wants anything any more: no lock of the living, then no waiter.
     void expect_no_locks();
@@ -108,6 +112,8 @@ private:
     using holders = std::map<std::string, holder>;  // by owner
     struct book {
         redis::keys where;
+        std::size_t database = 0;
+        bool has_permits = false;
         std::string value;                            // of the lock, when last looked at
         std::map<std::string, std::uint64_t> tokens;  // of every value there was
         std::map<std::string, std::uint64_t> renumbered;
@@ -135,10 +141,14 @@ private:
     };
     struct call;  // of a script, as the server carried it out
     struct call_of_several {
+        std::size_t database = 0;
         std::vector<std::pair<std::string, std::string>> wanted;  // key and value
         bool granted = false;
     };
 
+    [[nodiscard]] store& data_of(const book& at) const {
+        return network_.server().data(at.database);
+    }
     [[nodiscard]] bool believes(const tenure& one) const;
     [[nodiscard]] bool is_excused(const tenure& one) const;
     [[nodiscard]] bool awake(const process& who, instant for_the_last) const;
@@ -186,7 +196,7 @@ private:
     const plan& plan_;
     trace& log_;
     std::map<std::string, book> books_;
-    std::map<std::string, book*, std::less<>> by_key_;
+    std::map<std::pair<std::size_t, std::string>, book*> by_key_;  // database and key
     std::map<tenure_id, tenure> tenures_;
     std::map<std::string, std::string> steps_;  // of latches, by request: what was answered first
     std::map<std::string, process*, std::less<>> clients_;
@@ -199,6 +209,7 @@ private:
     using spending = std::pair<const process*, std::string>;
     std::map<spending, std::deque<instant>> refused_requests_;
     std::map<std::string, std::size_t> refused_renewals_;  // in a row, by value
+    latch_checker latches_;
     tenure_id made_ = 0;
     std::uint64_t grants_ = 0;
     std::string violation_;

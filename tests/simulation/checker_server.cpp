@@ -1,9 +1,8 @@
 // What the server does, command by command.
 #include "checker.hpp"
 
+#include "known_scripts.hpp"
 #include "replies.hpp"
-
-#include <redis_scripts.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -18,9 +17,8 @@ constexpr auto at_once = 50ms;
 
 std::string_view script_of(const words& command) {
     if (command[0] != "EVALSHA" && command[0] != "EVAL") return {};
-    for (const auto& one : redis::scripts::all)
-        if (command[1] == one.sha1 || command[1] == one.text) return one.name;
-    return {};
+    const auto* const script = find_script(command[1]);
+    return script == nullptr ? std::string_view() : script->name;
 }
 
 // The script and its lock, and of a value or waiter that it names the owner's first digits.
@@ -67,7 +65,7 @@ struct checker::call {
 };
 
 std::string checker::value_now(const book& at) {
-    auto& data = network_.server().data();
+    auto& data = data_of(at);
     const auto* all = data.peek();
     const auto it = all->find(at.where.lock);
     if (it == all->end()) return {};
@@ -81,7 +79,7 @@ std::string checker::value_now(const book& at) {
 }
 
 std::uint64_t checker::counter_now(const book& at) {
-    const auto* all = network_.server().data().peek();
+    const auto* all = data_of(at).peek();
     const auto it = all->find(at.where.fence);
     if (it == all->end()) return 0;
     const auto* text = std::get_if<std::string>(&it->second.content);
@@ -105,7 +103,10 @@ process* checker::client_of(const std::string& value) const {
 void checker::executed(process& by, const words& command, const redis::reply& answer) {
     const auto script = script_of(command);
     log_.say("server: " + describe(command, script) + " -> " + to_string(answer));
-    if (command[0] == "SUBSCRIBE") clients_[command[1].substr(command[1].rfind(':') + 1)] = &by;
+    const auto database = network_.server().database();
+    if (command[0] == "SUBSCRIBE" && command[1].find(":c:") != std::string::npos)
+        clients_[command[1].substr(command[1].rfind(':') + 1)] = &by;
+    latches_.executed(database, command, script, answer);
     if (script.empty()) return;
     const auto keys = std::stol(command[2]);
     const auto first = command.begin() + 3;
@@ -121,9 +122,9 @@ void checker::executed(process& by, const words& command, const redis::reply& an
                       : script == "several"      ? 2
                       : script == "renew_beside" ? 3
                                                  : keys;
-    call_of_several all{{}, what.said(1)};
+    call_of_several all{database, {}, what.said(1)};
     for (auto key = first; key != first + keys; key += each) {
-        const auto at = by_key_.find(*key);
+        const auto at = by_key_.find({database, *key});
         if (at != by_key_.end()) look_at(*at->second, what);
         if (script == "several")
             all.wanted.emplace_back(*key, what.arguments.at(2 + all.wanted.size()));
@@ -181,7 +182,7 @@ void checker::changed(book& at, const call& what, const std::string& now) {
 
 checker::holders checker::beside_now(const book& at) {
     holders found;
-    auto& data = network_.server().data();
+    auto& data = data_of(at);
     const auto* all = data.peek();
     const auto lock = all->find(at.where.lock);
     const auto set = all->find(at.where.holders);
@@ -205,7 +206,7 @@ checker::holders checker::beside_now(const book& at) {
 }
 
 bool checker::held_as(const book& at, std::string_view mark) const {
-    const auto* all = network_.server().data().peek();
+    const auto* all = data_of(at).peek();
     const auto lock = all->find(at.where.lock);
     if (lock == all->end()) return false;
     const auto* text = std::get_if<std::string>(&lock->second.content);
@@ -225,10 +226,8 @@ void checker::look_at_holders(book& at, const call& what) {
     for (const auto& [owner, one] : at.beside)
         out += one.permits;
     const bool calm = at.disturbed < instant{} && clock_set_ < instant{};
-    const auto pooled = books_.find(std::string(pool));
-    const bool counts = pooled != books_.end() && &pooled->second == &at;
     const bool mixed = what.script == "renew_beside" || !held_as(at, "pawl:permits");
-    if (calm && !mixed && counts && out > pool_permits)
+    if (calm && !mixed && at.has_permits && out > pool_permits)
         fail("I1", std::to_string(out) + " permits are out at the server");
     for (const auto& [id, one] : tenures_)
         if (&books_.at(one.name) == &at) check_ours(one, "after " + std::string(what.script));
@@ -318,8 +317,7 @@ void checker::check_rules(book& at, const call& what) {
         fail("I6", "a waiter left and kept the lock");
     if (what.script == "look" || (what.passes_on() && what.said(1)))
         check_nobody_forgotten(at, what);
-    if (what.script == "join" && what.said(1) &&
-        network_.server().data().peek()->contains(at.where.queue))
+    if (what.script == "join" && what.said(1) && data_of(at).peek()->contains(at.where.queue))
         fail("I6", "who waits for his turn went past the line");
 }
 
@@ -337,7 +335,7 @@ void checker::check_steps(const std::string& request, const redis::reply& answer
 // A lock that is free, or may be shared, and who could have it, do not meet.
 void checker::check_nobody_forgotten(book& at, const call& what) {
     if (!plan_.calm_network || !at.value.empty()) return;
-    auto& data = network_.server().data();
+    auto& data = data_of(at);
     const auto* all = data.peek();
     const auto it = all->find(at.where.waiters);
     const auto line = all->find(at.where.queue);
@@ -387,7 +385,7 @@ void checker::expect_no_locks() {
 void checker::expect_no_waiters() {
     for (auto& [name, at] : books_) {
         for (const auto* key : {&at.where.queue, &at.where.waiters})
-            if (network_.server().data().all().contains(*key))
+            if (data_of(at).all().contains(*key))
                 fail("I6", "'" + name + "' still has waiters, and nobody waits");
     }
 }

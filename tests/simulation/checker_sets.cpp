@@ -65,7 +65,7 @@ void checker::look_at_set(const held_locks& set) {
 void checker::check_all_or_none(const call_of_several& what) {
     std::size_t taken = 0;
     for (const auto& [key, value] : what.wanted) {
-        const auto at = by_key_.find(key);
+        const auto at = by_key_.find({what.database, key});
         if (at != by_key_.end() && value_now(*at->second) == value) ++taken;
     }
     if (taken != (what.granted ? what.wanted.size() : 0))

@@ -1,8 +1,7 @@
 #include "cross_check.hpp"
 
+#include "known_scripts.hpp"
 #include "twins.hpp"
-
-#include <redis_scripts.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -67,9 +66,9 @@ cross_check::cross_check(words channels, words keys, outcome of)
 }
 
 void cross_check::load_scripts() {
-    for (const auto& one : redis::scripts::all) {
-        const auto loaded = commands_.ask(words{"SCRIPT", "LOAD", std::string(one.text)});
-        compare(std::string(one.name), std::string(one.sha1), loaded.text);
+    for (const auto& each : known_scripts()) {
+        const auto loaded = commands_.ask(words{"SCRIPT", "LOAD", std::string(each.code->text)});
+        compare(std::string(each.name), std::string(each.code->sha1), loaded.text);
     }
     dump_sha1_ = commands_.ask(words{"SCRIPT", "LOAD", dump_script}).text;
 }
@@ -194,8 +193,8 @@ void cross_check::queue(const operation& what) {
     if (what.script.empty()) {
         commands_.queue(what.arguments);
     } else {
-        const auto it = std::ranges::find(redis::scripts::all, what.script, &redis::script::name);
-        queue_script(std::string(it->sha1), what.keys, what.arguments);
+        const auto it = std::ranges::find(known_scripts(), what.script, &known_script::name);
+        queue_script(std::string(it->code->sha1), what.keys, what.arguments);
     }
     queue_script(dump_sha1_, keys_, {});
 }

@@ -10,6 +10,7 @@ namespace pawl::simulation {
 namespace {
 
 constexpr int operations = 40'000;
+constexpr int redisson_operations = 20'000;
 
 // Two latches, three requests each, so that operations meet and are said again.
 class generator {
@@ -102,6 +103,46 @@ TEST(cross_check, twins_of_latches_do_what_the_scripts_do) {
         both.play(now, one);
     }
     EXPECT_EQ(both.seldom(outcomes, 50), words{});
+    EXPECT_GT(both.messages(), 1000);
+}
+
+// Redisson's latch: a number, which may also be something else.
+operation of_redisson(prng& chance) {
+    const std::string latch = chance.chance(0.5) ? "a" : "b";
+    const auto channel = "redisson_countdownlatch__channel__{" + latch + "}";
+    const auto dice = chance.below(100);
+    if (dice < 30)
+        return {"redisson/latch_set", {latch}, {text(chance.between(1, 4)), channel, "PUBLISH"}};
+    if (dice < 80)
+        return {"redisson/latch_down", {latch}, {text(chance.between(1, 3)), channel, "PUBLISH"}};
+    if (dice < 88) return {"redisson/latch_reset", {latch}, {channel, "PUBLISH"}};
+    if (dice < 92) return {"", {}, {"CONFIG", "SET", "maxmemory", chance.chance(0.2) ? "1" : "0"}};
+    if (dice < 94) return {"", {}, {"SET", latch, "x", "PX", "20"}};
+    if (dice < 96) return {"", {}, {"HSET", latch, "field", "x"}};
+    return {"", {}, {"DEL", latch}};
+}
+
+TEST(cross_check, twins_of_redissons_latches_do_what_the_scripts_do) {
+    cross_check both(
+        {"redisson_countdownlatch__channel__{a}", "redisson_countdownlatch__channel__{b}"},
+        {"a", "b"}, [](const operation& what, const redis::reply& answer) {
+            return what.script + " " + to_string(answer);
+        });
+    prng chance(20261122);
+    auto now = world_start_us;
+    while (both.played() < redisson_operations) {
+        now += chance.between(1, 5'000);
+        const std::array each{of_redisson(chance)};
+        both.play(now, each);
+    }
+    constexpr const char* answers[] = {
+        "redisson/latch_set 1",          "redisson/latch_set 0",
+        "redisson/latch_set error OOM",  "redisson/latch_set error WRONGTYPE",
+        "redisson/latch_down 0",         "redisson/latch_down 3",
+        "redisson/latch_down error ERR", "redisson/latch_down error WRONGTYPE",
+        "redisson/latch_down error OOM", "redisson/latch_reset 0",
+        "redisson/latch_reset 1",        "redisson/latch_reset error WRONGTYPE"};
+    EXPECT_EQ(both.seldom(answers, 20), words{});
     EXPECT_GT(both.messages(), 1000);
 }
 

@@ -27,7 +27,8 @@ void inhabitant::rest() {
         return;
     }
     // Who asks in a hurry rests at times: a thousand turns more of the same find little.
-    const auto most = number_ % 16 == 15 ? std::max<instant>(ways().idle_most, 1s) : ways().idle_most;
+    const auto most =
+        number_ % 16 == 15 ? std::max<instant>(ways().idle_most, 1s) : ways().idle_most;
     later(instant(chance_.between(0, most.count())), this, &inhabitant::ask);
 }
 
@@ -80,7 +81,11 @@ void inhabitant::plan_cancel() {
 }
 
 void inhabitant::cancel() {
-    if (!waiting_ || cancel_number_ != number_) return;
+    if (cancel_number_ == number_) give_up();
+}
+
+void inhabitant::give_up() {
+    if (!waiting_) return;
     say("gives up");
     cancelled_ = true;
     signal_->emit(asio::cancellation_type::terminal);

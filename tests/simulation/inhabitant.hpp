@@ -28,6 +28,8 @@ public:
     [[nodiscard]] bool finished() const noexcept { return resting_ && finishing_; }
     // Its program is dead, or ends: what comes is not its business any more.
     void die();
+    // What it waits for may never come: all that could bring it about have finished.
+    virtual void stop_waiting() {}
 
 protected:
     enum class kind : std::uint8_t { once, limited, endless };
@@ -50,6 +52,8 @@ protected:
     // And that it is under way now.
     void begin();
     void plan_cancel();
+    // Gives up the present question.
+    void give_up();
     [[nodiscard]] bool may_fail(const boost::system::error_code& ec) const;
     // Ttl, wait, max_hold and whether there is a token.
     [[nodiscard]] lock_options plain_wishes();
@@ -59,6 +63,9 @@ protected:
     [[nodiscard]] instant next_step();
     void say(const std::string& what) const;
     [[nodiscard]] instant world_now() const { return home_.around().world.now(); }
+    [[nodiscard]] std::string known(std::string_view name) const {
+        return home_.around().at.known_as(name);
+    }
     [[nodiscard]] checker& judge() const { return home_.around().judge; }
     [[nodiscard]] const habits& ways() const { return home_.around().what.users; }
     // Nothing held up its program so far.

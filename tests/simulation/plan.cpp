@@ -155,6 +155,24 @@ void plan_bounds(plan& made, prng& chance) {
     if (chance.chance(0.5)) bounds.undos_at_once = static_cast<std::size_t>(chance.between(1, 2));
     if (chance.chance(0.5)) bounds.local_passes = static_cast<unsigned>(chance.between(0, 2));
     if (chance.chance(0.3)) bounds.claim_window = 150ms;
+    if (chance.chance(0.5)) bounds.renewals = static_cast<std::size_t>(chance.between(1, 2));
+    if (chance.chance(0.5)) bounds.messages = static_cast<std::size_t>(chance.between(1, 2));
+}
+
+// Programs beside each other with the same names: in each part of the server two at least.
+void plan_spaces(plan& made, prng& chance) {
+    if (!chance.chance(0.15)) return;
+    made.databases = static_cast<std::size_t>(chance.between(1, 3));
+    made.other_namespace = !made.shared_key && (made.databases == 1 || chance.chance(0.3));
+    made.programs = std::max<std::size_t>(made.programs, 4);
+    made.users_each = 1;
+}
+
+void plan_latches(plan& made, prng& chance) {
+    made.steps = chance.chance(0.3);
+    made.waits = made.steps && chance.chance(0.6);
+    made.redisson = made.waits && chance.chance(0.4);
+    if (made.waits) made.users_each = std::min<std::size_t>(made.users_each, 2);
 }
 
 // Last, as above.
@@ -189,7 +207,8 @@ plan make_plan(std::uint64_t seed, planted bug) {
     plan_sets(made, chance);
     plan_refusals(made, chance);
     plan_bounds(made, chance);
-    made.steps = chance.chance(0.3);
+    plan_latches(made, chance);
+    plan_spaces(made, chance);
     plan_callbacks(made, chance);
     return made;
 }

@@ -86,7 +86,12 @@ struct plan {
     // Nothing happens to messages or the server: whoever is alive is served at once.
     bool calm_network = false;
     bool memory_runs_out = false;
-    bool steps = false;  // each program also has a user of latches
+    bool steps = false;     // each program also has a user of latches,
+    bool waits = false;     // and those who wait for them and meet at barriers,
+    bool redisson = false;  // also at Redisson's latches
+    // Programs live in turn in each: databases, and one more namespace.
+    std::size_t databases = 1;
+    bool other_namespace = false;
     // What the server knows of a step may be gone before its time.
     bool forgets_steps = false;
     // A clock was set back and the counter may be lost: tokens may then go back
@@ -97,6 +102,9 @@ struct plan {
 // A name of readers and writers, and one of permits.
 inline constexpr std::string_view room = "room", pool = "pool";
 inline constexpr std::uint32_t pool_permits = 3;
+// A latch, and a barrier with its parties.
+inline constexpr std::string_view steps = "steps", turns = "turns";
+inline constexpr std::uint32_t turn_parties = 2;
 
 [[nodiscard]] plan make_plan(std::uint64_t seed, planted bug);
 

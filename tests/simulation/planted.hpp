@@ -39,6 +39,8 @@ enum class planted : std::uint8_t {
     several_over_others,
     memory_needed_first,
     late_steps_count,
+    barrier_trips_early,
+    latch_opens_silently,
     // In the client, between core and backend.
     deadline_from_reply,
     renewal_deadline_from_reply,
@@ -63,6 +65,10 @@ enum class planted : std::uint8_t {
     requests_overtake,
     several_undoes_one,
     owners_come_back,
+    database_chosen_once,
+    latch_message_believed,
+    channel_without_database,
+    generation_of_another_database,
     // In the bounds of the client.
     no_back_off
 };
@@ -99,6 +105,8 @@ inline constexpr std::array planted_names{
     std::pair{planted::several_over_others, std::string_view("several_over_others")},
     std::pair{planted::memory_needed_first, std::string_view("memory_needed_first")},
     std::pair{planted::late_steps_count, std::string_view("late_steps_count")},
+    std::pair{planted::barrier_trips_early, std::string_view("barrier_trips_early")},
+    std::pair{planted::latch_opens_silently, std::string_view("latch_opens_silently")},
     std::pair{planted::deadline_from_reply, std::string_view("deadline_from_reply")},
     std::pair{planted::renewal_deadline_from_reply,
               std::string_view("renewal_deadline_from_reply")},
@@ -120,6 +128,11 @@ inline constexpr std::array planted_names{
     std::pair{planted::requests_overtake, std::string_view("requests_overtake")},
     std::pair{planted::several_undoes_one, std::string_view("several_undoes_one")},
     std::pair{planted::owners_come_back, std::string_view("owners_come_back")},
+    std::pair{planted::database_chosen_once, std::string_view("database_chosen_once")},
+    std::pair{planted::latch_message_believed, std::string_view("latch_message_believed")},
+    std::pair{planted::channel_without_database, std::string_view("channel_without_database")},
+    std::pair{planted::generation_of_another_database,
+              std::string_view("generation_of_another_database")},
     std::pair{planted::no_back_off, std::string_view("no_back_off")},
 };
 

@@ -3,6 +3,7 @@
 #include "simulated_link.hpp"
 
 #include <pawl/backend.hpp>
+#include <redis/redisson/backend.hpp>
 
 #include <utility>
 
@@ -74,6 +75,7 @@ public:
     asio::awaitable<void> close(time_point give_up_at) override { return right_->close(give_up_at); }
     latches* counted() noexcept override { return right_->counted(); }
     promises promised() const noexcept override { return right_->promised(); }
+    std::size_t renewals_at_once() const noexcept override { return right_->renewals_at_once(); }
 
 private:
     std::unique_ptr<backend> right_;
@@ -90,8 +92,10 @@ public:
     }
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        auto connect = simulated_link_factory(network_, home_, context, where_.reply_timeout, bug_);
-        auto right = redis::make_backend(where_, context, connect, bounds_);
+        auto connect = simulated_link_factory(network_, home_, context, where_, bug_);
+        const bool java = where_.layout == redis::key_layout::redisson;
+        auto right = java ? redis::redisson::make_backend(where_, context, connect, bounds_)
+                          : redis::make_backend(where_, context, connect, bounds_);
         return std::make_unique<planted_backend>(std::move(right), *context.time, bug_);
     }
     std::string describe() const override { return "simulated"; }

@@ -1,13 +1,16 @@
 #include "program.hpp"
 
+#include "barrier_user.hpp"
 #include "dwelling.hpp"
 #include "latch_user.hpp"
+#include "latch_waiter.hpp"
 #include "set_user.hpp"
 #include "user.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace asio = boost::asio;
 
@@ -33,9 +36,14 @@ program::program(const surroundings& around, std::string label, prng chance)
     if (around.what.net.bug == planted::callbacks_on_one_thread) time_.use_one_thread();
     const auto named = identity_of(label_, time_);
     client_.emplace(process_.get_executor(),
-                    simulated_service(around.network, process_, around.where, around.what.bounds,
+                    simulated_service(around.network, process_, around.at.where, around.what.bounds,
                                       around.what.net.bug),
                     named);
+    if (!around.what.redisson) return;
+    redisson_.emplace(process_.get_executor(),
+                      simulated_service(around.network, process_, around.at.redisson(),
+                                        around.what.bounds, around.what.net.bug),
+                      named);
 }
 
 program::~program() = default;
@@ -51,10 +59,25 @@ void program::start(std::size_t users) {
             users_.push_back(std::make_unique<user>(*this, name, chance_.fork()));
         users_.back()->start();
     }
-    if (around_.what.steps) {
-        users_.push_back(std::make_unique<latch_user>(*this, label_ + "steps", chance_.fork()));
+    if (around_.what.steps) add_latch_users();
+}
+
+void program::add_latch_users() {
+    const auto add = [this]<class User>(std::type_identity<User>, const char* label,
+                                        bool redisson) {
+        users_.push_back(std::make_unique<User>(*this, label_ + label, chance_.fork(), redisson));
         users_.back()->start();
-    }
+    };
+    constexpr std::type_identity<latch_user> user;
+    constexpr std::type_identity<latch_waiter> waiter;
+    add(user, "steps", false);
+    if (!around_.what.waits) return;
+    add(waiter, "waits", false);
+    users_.push_back(std::make_unique<barrier_user>(*this, label_ + "turns", chance_.fork()));
+    users_.back()->start();
+    if (!around_.what.redisson) return;
+    add(user, "java steps", true);
+    add(waiter, "java waits", true);
 }
 
 void program::pause() {
@@ -83,6 +106,13 @@ void program::finish() {
         one->finish();
 }
 
+void program::stop_waiting() {
+    process_.post([this] {
+        for (const auto& each : users_)
+            each->stop_waiting();
+    });
+}
+
 bool program::finished() const {
     return std::ranges::all_of(users_, [](const auto& one) { return one->finished(); });
 }
@@ -103,6 +133,7 @@ void program::end() {
         for (const auto& one : users_)
             one->die();
         client_.reset();
+        redisson_.reset();
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "checker.hpp"
+#include "space.hpp"
 #include "virtual_runtime.hpp"
 
 #include <pawl/client.hpp>
@@ -23,7 +24,7 @@ struct surroundings {
     checker& judge;
     trace& log;
     const plan& what;
-    const redis::options& where;
+    const space& at;
     const std::vector<std::string>& names;
 };
 
@@ -39,6 +40,8 @@ public:
     void crash();
     // No new locks; those that are held are given back.
     void finish();
+    // Who still waits for a latch gives up.
+    void stop_waiting();
     [[nodiscard]] bool finished() const;
     void force_release(const std::string& name);
     // The client goes; a dead program's, too, so that nothing stays in memory.
@@ -49,16 +52,21 @@ public:
     [[nodiscard]] process& home() noexcept { return process_; }
     [[nodiscard]] virtual_runtime& time() noexcept { return time_; }
     [[nodiscard]] client& locks() noexcept { return *client_; }
+    [[nodiscard]] client& redisson() noexcept { return *redisson_; }
     [[nodiscard]] const surroundings& around() const noexcept { return around_; }
     [[nodiscard]] const std::string& label() const noexcept { return label_; }
 
 private:
+    void add_latch_users();
+
     const surroundings around_;
     const std::string label_;
     prng chance_;
     process process_;
     virtual_runtime time_;
     std::optional<client> client_;
+    std::optional<client>
+        redisson_;  // of the same database, where the world has Redisson's latches
     std::vector<std::unique_ptr<inhabitant>> users_;
     bool alive_ = true;
 };

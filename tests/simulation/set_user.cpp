@@ -69,7 +69,7 @@ void set_user::ask() {
 void set_user::ask_for_first() {
     const auto& name = sorted_[chance_.below(sorted_.size())];
     asked_at_ = home_.time().now();
-    questions_.assign(1, judge().asked(home_.home(), name, options_));
+    questions_.assign(1, judge().asked(home_.home(), known(name), options_));
     say("asks for " + name);
     owner_->async_try_acquire(
         name, one_try(options_),
@@ -87,7 +87,7 @@ void set_user::first_answered(const boost::system::error_code& ec, held_lock one
     if (one) {
         first_ = std::move(one);
         const auto name = std::string(first_.name());
-        first_tenure_ = judge().granted(home_.home(), name, first_, questions_.front());
+        first_tenure_ = judge().granted(home_.home(), known(name), first_, questions_.front());
         // Who holds one may wait for somebody who waits for it.
         if (kind_ == kind::endless) kind_ = kind::limited;
         options_.wait = wait_;
@@ -100,10 +100,10 @@ void set_user::ask_for_all() {
     questions_.clear();
     std::string text;
     for (const auto& name : sorted_)
-        questions_.push_back(judge().asked(home_.home(), name, options_));
+        questions_.push_back(judge().asked(home_.home(), known(name), options_));
     for (const auto& name : names_)
         text += " " + name;
-    judge().set_asked(home_.home(), sorted_);
+    judge().set_asked(home_.home(), known_as());
     say("asks for all of" + text);
     send(options_);
     plan_cancel();
@@ -141,7 +141,7 @@ bool set_user::may_fail_together(const boost::system::error_code& ec) const {
     const auto most = options_.max_hold - drift(options_.max_hold) - core::notice(options_.ttl);
     const bool too_long = home_.time().now() - began_at_ >= most;
     return too_long || !home_.around().what.calm_network || !never_stopped() ||
-           judge().disturbed_since(sorted_, began_);
+           judge().disturbed_since(known_as(), began_);
 }
 
 void set_user::answered(const boost::system::error_code& ec, held_locks all) {
@@ -153,13 +153,13 @@ void set_user::answered(const boost::system::error_code& ec, held_locks all) {
     if (!ec && !all && kind_ != kind::once)
         judge().fail("I6", label_ + " got nothing, and no error");
     // Who comes to a question in the last moment only tries, and a try may be silent for this long.
-    const auto silence = home_.around().where.reply_timeout;
+    const auto silence = home_.around().at.where.reply_timeout;
     const bool in_time = home_.time().now() - asked_at_ <= wait_ + silence + 1s;
     if (kind_ == kind::limited && never_stopped() && !in_time)
         judge().fail("I6", label_ + " waited for all for longer than it wanted to");
     if (ec && all) judge().fail("I8", label_ + " got locks, and an error");
     if (all) take_over(std::move(all));
-    judge().set_ended(home_.home(), sorted_);
+    judge().set_ended(home_.home(), known_as());
     if (!set_) return let_go();
     choose_end(questions_.front().ttl);
     work();
@@ -177,7 +177,7 @@ void set_user::take_over(held_locks all) {
         if (first_ && one.name() == first_.name())
             tenures_.push_back(enter_again(one));
         else
-            tenures_.push_back(judge().granted(home_.home(), *name, one, *question));
+            tenures_.push_back(judge().granted(home_.home(), known(*name), one, *question));
         ++name;
         ++question;
     }
@@ -232,7 +232,7 @@ void set_user::give_back() {
 
 void set_user::given_back(release_result found) {
     say(std::string("released all: ") + to_string(found));
-    judge().released(sorted_, tokens_, sure_, until_, found);
+    judge().released(known_as(), tokens_, sure_, until_, found);
     let_go();
 }
 
@@ -254,7 +254,7 @@ void set_user::give_back_first() {
             say(std::string("released: ") + to_string(found));
             const std::string name(first_.name());
             const checker::given_up what{first_.token().value(), options_.mode};
-            judge().released({name}, {what}, sure, called, found);
+            judge().released({known(name)}, {what}, sure, called, found);
             first_ = {};
             rest();
         }));

@@ -21,6 +21,10 @@ private:
     void ask() override;
     void forget() override;
     void choose_names();
+    // To the checker.
+    [[nodiscard]] std::vector<std::string> known_as() const {
+        return home_.around().at.known_as(sorted_);
+    }
     [[nodiscard]] lock_options wishes();
     // Its owner has one of them already, and enters it again.
     void ask_for_first();

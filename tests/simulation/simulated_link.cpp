@@ -1,9 +1,12 @@
 #include "simulated_link.hpp"
 
+#include "latch_bugs.hpp"
 #include "replies.hpp"
 
 #include <core/alarm.hpp>
 #include <pawl/error.hpp>
+#include <redis/server_errors.hpp>
+#include <redis/subscriptions.hpp>
 #include <redis_scripts.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -40,18 +43,22 @@ class client_end final : public simulated_network::endpoint,
                          public std::enable_shared_from_this<client_end> {
 public:
     client_end(simulated_network& network, process& home, const backend_context& context,
-               duration reply_timeout, planted bug, link::listener& to, std::string channel)
+               const redis::options& where, planted bug, link::listener& to, std::string channel)
         : network_(network),
           home_(home),
           context_(context),
-          reply_timeout_(reply_timeout),
+          reply_timeout_(where.reply_timeout),
+          database_(std::to_string(where.database)),
           bug_(bug),
           listener_(&to),
           channel_(std::move(channel)),
+          latch_bugs_(bug),
           change_(*context.time, context.strand) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
                                 time_point give_up_at, bool tracked);
+    asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
+    void unsubscribe(const std::string& channel);
     asio::awaitable<void> close(time_point give_up_at);
     void forget_listener() noexcept { listener_ = nullptr; }
     [[nodiscard]] const redis::session& current() const noexcept { return session_; }
@@ -76,6 +83,8 @@ private:
     asio::awaitable<void> wait_ready(time_point give_up_at);
     void greet();
     void greeted(const reply& answer);
+    void tell(words command);
+    [[nodiscard]] asio::awaitable<reply> ask(std::shared_ptr<request> asked, time_point give_up_at);
     void send(const std::shared_ptr<request>& one);
     [[nodiscard]] bool drops(const words& command);
     void reuse_owners(words& command);
@@ -85,9 +94,13 @@ private:
     process& home_;
     backend_context context_;
     duration reply_timeout_;
+    const std::string database_;
     planted bug_;
     link::listener* listener_;
     const std::string channel_;
+    redis::subscriptions heard_;
+    std::vector<std::string> greeted_with_;  // the channels that the greeting subscribes to
+    latch_bugs latch_bugs_;
 
     std::uint64_t wire_ = 0;
     bool running_ = false;
@@ -108,23 +121,37 @@ private:
 void client_end::greet() {
     wire_ = network_.connect(weak_from_this());
     broken_ = false;
+    // A planted bug: the database is chosen once.
+    const bool chosen = bug_ == planted::database_chosen_once && session_.generation > 0;
     greeting_left_ = 2;
     network_.send(wire_, {"HELLO"});
+    if (database_ == "0" || chosen) return;
+    ++greeting_left_;
+    network_.send(wire_, {"SELECT", database_});
 }
 
 void client_end::greeted(const reply& answer) {
-    if (--greeting_left_ == 1) {
+    --greeting_left_;
+    if (!answer.items.empty())
         session_ = {session_.generation + 1, answer.items.at(0).text, "7.0.15", "redis",
                     answer.items.at(1).number};
-        network_.send(wire_, {"SUBSCRIBE", channel_});
-        return;
+    if (greeting_left_ == 1) {
+        greeted_with_ = heard_.all();
+        words join{"SUBSCRIBE"};
+        if (!channel_.empty()) join.push_back(channel_);
+        join.insert(join.end(), greeted_with_.begin(), greeted_with_.end());
+        if (join.size() == 1) join = {"PING"};
+        network_.send(wire_, latch_bugs_.sent(std::move(join)));
     }
+    if (greeting_left_ > 0) return;
     ready_ = true;
     if (listener_ != nullptr) listener_->on_connected(session_);
     for (auto* const waiting : gates_)
         waiting->opened.ring();
     for (const auto& again : sent_)
         network_.send(wire_, again->command);
+    for (const auto& unwanted : heard_.greeted(std::move(greeted_with_)))
+        tell({"UNSUBSCRIBE", unwanted});
     change_.ring();
 }
 
@@ -151,6 +178,7 @@ asio::awaitable<void> client_end::run(std::shared_ptr<client_end> self) {
 void client_end::went_down() {
     ready_ = false;
     wire_ = 0;
+    heard_.forget_all();
     for (const auto& one : std::exchange(sent_, {})) {
         // The planted bug: sent again, although it may have been carried out.
         if (bug_ == planted::resent_after_loss && !closing_) {
@@ -189,6 +217,13 @@ asio::awaitable<void> client_end::wait_ready(time_point give_up_at) {
 void client_end::send(const std::shared_ptr<request>& one) {
     sent_.push_back(one);
     network_.send(wire_, one->command);
+}
+
+// Nobody waits for its answer.
+void client_end::tell(words command) {
+    const auto told = std::make_shared<request>(*context_.time, context_.strand);
+    told->command = latch_bugs_.sent(std::move(command));
+    send(told);
 }
 
 // Planted bugs: what is undone, is not said.
@@ -234,13 +269,20 @@ asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_
     one->command.assign(words_of_it.begin(), words_of_it.end());
     if (bug_ == planted::owners_come_back) reuse_owners(one->command);
     if (drops(one->command)) co_return integer_reply(0);
+    one->command = latch_bugs_.sent(std::move(one->command));
     if (!ready_) co_await wait_ready(give_up_at);
-    const auto answer_by = context_.time->now() + reply_timeout_;
     if (tracked) {
         const auto before = std::make_shared<request>(*context_.time, context_.strand);
         before->command = {"CLIENT", "CACHING", "YES"};
         send(before);
     }
+    auto answer = co_await ask(one, give_up_at);
+    latch_bugs_.answered(one->command, answer);
+    co_return answer;
+}
+
+asio::awaitable<reply> client_end::ask(std::shared_ptr<request> one, time_point give_up_at) {
+    const auto answer_by = context_.time->now() + reply_timeout_;
     send(one);
     // The real one looks ten times a second whether somebody gave up.
     const auto looked_at = std::max(give_up_at, context_.time->now());
@@ -255,6 +297,36 @@ asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_
     }
     if (one->answer) co_return std::move(*one->answer);
     throw redis::connection_lost(one->failure);
+}
+
+// As the real one's: a connection that comes meanwhile subscribes by itself.
+asio::awaitable<void> client_end::subscribe(std::string channel, time_point give_up_at) {
+    heard_.join(channel);
+    struct joined {
+        client_end& home;
+        const std::string& channel;
+        bool kept = false;
+        ~joined() {
+            if (!kept) home.unsubscribe(channel);
+        }
+    } mine{*this, channel};
+    while (!heard_.heard(channel)) {
+        if (!ready_) {
+            co_await wait_ready(give_up_at);
+            continue;
+        }
+        const auto on = wire_;
+        const auto asked = std::make_shared<request>(*context_.time, context_.strand);
+        asked->command = latch_bugs_.sent({"SUBSCRIBE", channel});
+        const auto answer = co_await ask(asked, give_up_at);
+        redis::refuse_errors(answer, channel);
+        if (ready_ && wire_ == on) heard_.confirm(channel);
+    }
+    mine.kept = true;
+}
+
+void client_end::unsubscribe(const std::string& channel) {
+    if (heard_.leave(channel) && ready_ && !closing_) tell({"UNSUBSCRIBE", channel});
 }
 
 void client_end::on_reply(std::uint64_t wire, reply answer) {
@@ -276,7 +348,10 @@ void client_end::on_push(std::uint64_t wire, words message) {
     for (const auto& [other, owner] : meant_)
         if (const auto at = message[2].find(other); at != message[2].npos)
             message[2].replace(at, other.size(), owner);
-    listener_->on_message(message[1], message[2]);
+    if (message[1] == channel_) return listener_->on_message(message[1], message[2]);
+    latch_bugs_.heard(message[1], message[2]);
+    for (const auto& channel : latch_bugs_.meant(message[1], heard_))
+        if (listener_ != nullptr) listener_->on_message(channel, message[2]);
 }
 
 void client_end::on_closed(std::uint64_t wire) {
@@ -306,6 +381,10 @@ public:
                                         time_point give_up_at) override {
         return end_->exec(words_of_it, give_up_at, true);
     }
+    asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override {
+        return end_->subscribe(std::move(channel), give_up_at);
+    }
+    void unsubscribe(const std::string& channel) noexcept override { end_->unsubscribe(channel); }
     const redis::session& current() const noexcept override { return end_->current(); }
     bool connected() const noexcept override { return end_->connected(); }
     asio::awaitable<void> close(time_point give_up_at) override { return end_->close(give_up_at); }
@@ -317,12 +396,11 @@ private:
 }  // namespace
 
 redis::link_factory simulated_link_factory(simulated_network& network, process& home,
-                                           const backend_context& context, duration reply_timeout,
-                                           planted bug) {
-    return [&network, &home, context, reply_timeout, bug](link::listener& to,
-                                                          const std::string& channel) {
+                                           const backend_context& context,
+                                           const redis::options& where, planted bug) {
+    return [&network, &home, context, where, bug](link::listener& to, const std::string& channel) {
         return std::make_unique<simulated_link>(
-            std::make_shared<client_end>(network, home, context, reply_timeout, bug, to, channel));
+            std::make_shared<client_end>(network, home, context, where, bug, to, channel));
     };
 }
 

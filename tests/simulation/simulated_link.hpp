@@ -8,9 +8,9 @@
 
 namespace pawl::simulation {
 
-// For `make_backend`. `reply_timeout` as in redis::options.
+// For `make_backend`. Database and reply_timeout are those of `where`.
 [[nodiscard]] redis::link_factory simulated_link_factory(simulated_network& network, process& home,
                                                          const backend_context& context,
-                                                         duration reply_timeout, planted bug);
+                                                         const redis::options& where, planted bug);
 
 }  // namespace pawl::simulation

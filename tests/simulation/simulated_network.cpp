@@ -149,6 +149,7 @@ void simulated_network::deliver_push(simulated_redis::connection to, words what)
 void simulated_network::disturb(const std::function<void(simulated_redis&)>& what) {
     pushed_.clear();
     what(server());
+    if (witness_) witness_->data_changed();
     for (auto& [to, words_of_it] : std::exchange(pushed_, {}))
         deliver_push(to, std::move(words_of_it));
     plan_expiry();
@@ -250,9 +251,10 @@ void simulated_network::go_down() {
     }
 }
 
-void simulated_network::come_up(store::keys with) {
+void simulated_network::come_up(simulated_redis::snapshot with) {
     redis_.restart(std::move(with));
     up_ = true;
+    if (witness_) witness_->data_changed();
 }
 
 // The server looks for expired keys ten times a second.

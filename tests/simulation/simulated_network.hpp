@@ -47,6 +47,8 @@ public:
     public:
         virtual ~witness() = default;
         virtual void executed(process& by, const words& command, const redis::reply& answer) = 0;
+        // The data changed by no command of a program.
+        virtual void data_changed() {}
     };
 
     simulated_network(scheduler& world, prng chance, network_faults faults);
@@ -62,7 +64,7 @@ public:
     void freeze() { frozen_ = true; }
     void thaw();
     void go_down();
-    void come_up(store::keys with);
+    void come_up(simulated_redis::snapshot with);
     void refuse(const std::string& error, bool at_once) { redis_.refuse(error, at_once); }
     void jump_clock(std::int64_t us) { jumped_us_ += us; }
     [[nodiscard]] bool up() const noexcept { return up_; }

@@ -91,7 +91,7 @@ bool store::pexpire(std::string_view key, std::int64_t ms) {
     return true;
 }
 
-std::int64_t store::incr(std::string_view key) {
+std::int64_t store::incrby(std::string_view key, std::int64_t by) {
     about_to_write(true);
     const auto before = get(key).value_or("0");
     const auto* const end = before.data() + before.size();
@@ -99,7 +99,8 @@ std::int64_t store::incr(std::string_view key) {
     const auto [stop, error] = std::from_chars(before.data(), end, number);
     if (error != std::errc{} || stop != end)
         throw command_error("ERR value is not an integer or out of range");
-    make_as<std::string>(key) = std::to_string(++number);
+    number += by;
+    make_as<std::string>(key) = std::to_string(number);
     return number;
 }
 

@@ -50,7 +50,8 @@ public:
         return pexpire(key, when_ms - now_ms());
     }
     bool exists(std::string_view key) { return find(key) != nullptr; }
-    std::int64_t incr(std::string_view key);
+    std::int64_t incr(std::string_view key) { return incrby(key, 1); }
+    std::int64_t incrby(std::string_view key, std::int64_t by);
 
     bool zadd_new(std::string_view key, double score, std::string_view member);
     void zadd(std::string_view key, double score, std::string_view member);

@@ -5,7 +5,7 @@
 
 namespace pawl::simulation {
 
-// The script by its file's name, "latch_down"; null where there is no such script.
+// The script by its name in known_scripts.hpp, "latch_down"; null where there is no such script.
 [[nodiscard]] twin find_latch_twin(std::string_view name) noexcept;
 
 }  // namespace pawl::simulation

@@ -54,7 +54,7 @@ void user::ask() {
     choose_kind();
     const auto options = wishes();
     begin();
-    question_ = judge().asked(home_.home(), name_, options);
+    question_ = judge().asked(home_.home(), known(name_), options);
     say("asks for " + name_);
     auto done = asio::bind_cancellation_slot(
         signal_->slot(),
@@ -82,7 +82,7 @@ void user::answered(const boost::system::error_code& ec, held_lock lock) {
     lock_ = std::move(lock);
     if (ways().blocks > 0) told_.emplace(lock_.lost(), [this] { told_of_loss(); });
     token_ = lock_.token().value();
-    tenure_ = judge().granted(home_.home(), name_, lock_, question_);
+    tenure_ = judge().granted(home_.home(), known(name_), lock_, question_);
     choose_end(question_.ttl);
     work();
 }
@@ -133,7 +133,7 @@ void user::give_back() {
 void user::given_back(release_result found) {
     if (dead_) return;
     say(std::string("released: ") + to_string(found));
-    judge().released({name_}, {{token_, question_.mode}}, sure_, until_, found);
+    judge().released({known(name_)}, {{token_, question_.mode}}, sure_, until_, found);
     let_go();
 }
 

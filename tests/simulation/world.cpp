@@ -10,13 +10,23 @@ using namespace std::chrono_literals;
 namespace pawl::simulation {
 namespace {
 
-redis::options options_of(const plan& what) {
+std::vector<space> spaces_of(const plan& what) {
     redis::options made;
     made.reply_timeout = what.reply_timeout;
     made.connect_timeout =
         300ms;  // of the simulation's programs only a step's limit has to do with it
     if (what.shared_key) made.key = "{name}";
-    return made;
+    std::vector<space> all;
+    for (std::uint32_t database = 0; database < what.databases; ++database) {
+        made.database = database;
+        all.push_back({made, database == 0 ? "" : "/" + std::to_string(database)});
+    }
+    if (what.other_namespace) {
+        made.database = 0;
+        made.name_space = "other";
+        all.push_back({made, "@other"});
+    }
+    return all;
 }
 
 std::vector<std::string> names_of(const plan& what) {
@@ -33,12 +43,15 @@ public:
           log_(time_, shown),
           chance_(seed),
           network_(time_, chance_.fork(), plan_.net),
-          where_(options_of(plan_)),
+          spaces_(spaces_of(plan_)),
           names_(names_of(plan_)),
           judge_(time_, network_, plan_, log_) {
-        const redis::key_scheme scheme(where_.name_space, where_.key);
-        for (const auto& name : names_)
-            judge_.add_name(name, scheme.of(name));
+        for (const auto& at : spaces_) {
+            for (const auto& name : names_)
+                judge_.add_name(at.known_as(name), scheme_of(at).of(name), at.where.database,
+                                name == pool);
+            if (plan_.steps) add_latches(at);
+        }
         network_.set_witness(&judge_);
     }
 
@@ -46,9 +59,17 @@ public:
 
 private:
     void populate();
-    void add_program();
+    static redis::key_scheme scheme_of(const space& at) {
+        return {at.where.name_space, at.where.key, at.where.database};
+    }
+    void add_latches(const space& at);
+    program& add_program(const space& at);
+    // The programs live in them in turn.
+    const space& space_of(std::size_t number) const { return spaces_[number % spaces_.size()]; }
+    const space& space_of(const disturbance& one) const { return space_of(one.which / 31); }
     void live();
     void heal();
+    void wake_sleepers();
     void wind_up();
     void probe();
     void unwind();
@@ -72,8 +93,7 @@ private:
         return *programs_[one.which % programs_.size()];
     }
     redis::keys keys_of(const disturbance& one) const {
-        return redis::key_scheme(where_.name_space, where_.key)
-            .of(names_[one.which % names_.size()]);
+        return scheme_of(space_of(one)).of(names_[one.which % names_.size()]);
     }
     // What waits for the server's clock waits longer by what it was set back.
     [[nodiscard]] instant set_back() const;
@@ -84,27 +104,38 @@ private:
     trace log_;
     prng chance_;
     simulated_network network_;
-    const redis::options where_;
+    const std::vector<space> spaces_;
     const std::vector<std::string> names_;
     checker judge_;
     std::vector<std::unique_ptr<program>> programs_;
-    store::keys backup_, comes_up_with_;
+    simulated_redis::snapshot backup_, comes_up_with_;
     std::size_t probed_ = 0;
     int refusals_ = 0;
     bool ending_ = false;
 };
 
-void world::add_program() {
-    const surroundings around{time_, network_, judge_, log_, plan_, where_, names_};
-    const auto label = "P" + std::to_string(programs_.size() + 1);
+void world::add_latches(const space& at) {
+    const auto add = [&](std::string_view name) {
+        auto key = scheme_of(at).of(name).fence;
+        key.back() = 'l';
+        judge_.latches().add(at.known_as(name), {at.where.database, key, false});
+    };
+    add(steps);
+    add(turns);
+    judge_.latches().add(std::string(steps) + at.redisson_label(),
+                         {at.where.database, std::string(steps), true});
+}
+
+program& world::add_program(const space& at) {
+    const surroundings around{time_, network_, judge_, log_, plan_, at, names_};
+    const auto label = "P" + std::to_string(programs_.size() + 1) + at.label;
     programs_.push_back(std::make_unique<program>(around, label, chance_.fork()));
+    return *programs_.back();
 }
 
 void world::populate() {
-    for (std::size_t i = 0; i < plan_.programs; ++i) {
-        add_program();
-        programs_.back()->start(plan_.users_each);
-    }
+    for (std::size_t i = 0; i < plan_.programs; ++i)
+        add_program(space_of(i)).start(plan_.users_each);
     for (const auto& one : plan_.troubles)
         time_.at(one.at, [this, &one] {
             if (!ending_ && time_.now() <= plan_.horizon) disturb(one);
@@ -152,8 +183,7 @@ void world::disturb_program(const disturbance& one) {
     case trouble::crash:
         who.crash();
         if (one.which % 3 == 0) return;
-        add_program();
-        programs_.back()->start(plan_.users_each);
+        add_program(who.around().at).start(plan_.users_each);
         return;
     default: return who.force_release(names_[one.which / 7 % names_.size()]);
     }
@@ -184,15 +214,15 @@ void world::disturb_server(const disturbance& one) {
 
 void world::restart(const disturbance& one) {
     if (!network_.up()) return;
-    if (one.what == trouble::restart_old) backup_ = network_.server().data().copy();
+    if (one.what == trouble::restart_old) backup_ = network_.server().copy();
     const auto age = one.what == trouble::restart_old ? one.lasts : instant{};
     // The crash comes later, so that the data are of a while ago.
     time_.after(age, [this, one] {
         if (!network_.up()) return;
         network_.go_down();
-        comes_up_with_ = one.what == trouble::restart       ? network_.server().data().copy()
+        comes_up_with_ = one.what == trouble::restart       ? network_.server().copy()
                          : one.what == trouble::restart_old ? backup_
-                                                            : store::keys{};
+                                                            : simulated_redis::snapshot{};
         if (one.what == trouble::restart_old) judge_.set_back();
         if (one.what == trouble::restart_empty) judge_.disturbed(nullptr);
         time_.after(std::min<instant>(one.lasts, 2s), [this] { come_up(); });
@@ -200,7 +230,7 @@ void world::restart(const disturbance& one) {
 }
 
 void world::go_back(const disturbance& one) {
-    time_.after(one.lasts, [this, copy = network_.server().data().copy()] {
+    time_.after(one.lasts, [this, copy = network_.server().copy()] {
         if (!network_.up()) return;
         judge_.data_went_back();
         network_.disturb([&](simulated_redis& server) { server.go_back(copy); });
@@ -208,9 +238,9 @@ void world::go_back(const disturbance& one) {
 }
 
 void world::fill_memory(const disturbance& one) {
-    network_.disturb([](simulated_redis& server) { server.data().set_full(true); });
+    network_.disturb([](simulated_redis& server) { server.set_full(true); });
     time_.after(one.lasts, [this] {
-        network_.disturb([](simulated_redis& server) { server.data().set_full(false); });
+        network_.disturb([](simulated_redis& server) { server.set_full(false); });
     });
 }
 
@@ -220,12 +250,13 @@ void world::come_up() {
 
 void world::evict(const disturbance& one) {
     const auto where = keys_of(one);
-    const auto& name = names_[one.which % names_.size()];
+    const auto name = space_of(one).known_as(names_[one.which % names_.size()]);
     const auto keys = where.all();
     const auto which = one.which / 5 % keys.size();
     const std::string key(keys[which]);
     if (key != where.fence && key != where.queue && key != where.waiters) judge_.disturbed(&name);
-    network_.disturb([&](simulated_redis& server) { server.evict(key); });
+    network_.disturb(
+        [&](simulated_redis& server) { server.evict(space_of(one).where.database, key); });
 }
 
 // SET NX PX, and later its release, as the plain libraries do both.
@@ -233,12 +264,14 @@ void world::intrude(const disturbance& one) {
     const auto key = keys_of(one).lock;
     const auto value = "foreign-" + std::to_string(one.at.count());
     const auto ttl = std::max<std::int64_t>(one.lasts / 1ms, 1);
+    const auto database = space_of(one).where.database;
     network_.disturb([&](simulated_redis& server) {
+        static_cast<void>(server.execute(0, {"SELECT", std::to_string(database)}));
         static_cast<void>(server.execute(0, {"SET", key, value, "NX", "PX", std::to_string(ttl)}));
     });
-    time_.after(one.lasts / 2, [this, key, value] {
-        if (network_.server().data().get(key) == value)
-            network_.disturb([&](simulated_redis& server) { server.evict(key); });
+    time_.after(one.lasts / 2, [this, database, key, value] {
+        if (network_.server().data(database).get(key) == value)
+            network_.disturb([&](simulated_redis& server) { server.evict(database, key); });
     });
 }
 
@@ -281,7 +314,7 @@ void world::heal() {
     log_.say("all is well again");
     network_.calm();
     network_.thaw();
-    network_.disturb([](simulated_redis& server) { server.data().set_full(false); });
+    network_.disturb([](simulated_redis& server) { server.set_full(false); });
     come_up();
     accept();
     for (const auto& one : programs_) {
@@ -290,6 +323,7 @@ void world::heal() {
         one->resume();
         one->finish();
     }
+    if (plan_.waits) wake_sleepers();
     const auto users = static_cast<int>(programs_.size() * plan_.users_each);
     const auto limit = time_.now() + 20s + 2 * instant(plan_.reply_timeout) + set_back() +
                        2 * instant(plan_.users.ttl_most) + users * 4s;
@@ -299,6 +333,18 @@ void world::heal() {
         },
         limit);
     if (!done && !broken()) judge_.fail("I6", "somebody waits for ever");
+}
+
+// A waiter looks every 4 to 6 s; before that it may have to connect again, or rest after a failure.
+void world::wake_sleepers() {
+    judge_.latches().healed();
+    const auto slept = 6s + 4s + 2 * instant(plan_.reply_timeout);
+    time_.after(slept, [this] {
+        if (ending_) return;
+        judge_.latches().expect_no_sleepers();
+        for (const auto& each : programs_)
+            if (each->alive()) each->stop_waiting();
+    });
 }
 
 // Nobody wants anything: then there must be nothing.
@@ -313,16 +359,18 @@ void world::wind_up() {
 
 // What the dead held is free after its ttl.
 void world::probe() {
-    add_program();
-    auto& last = *programs_.back();
-    for (const auto& name : names_) {
-        auto done = [this](const boost::system::error_code& ec, const held_lock& lock) {
-            if (!ec && lock) ++probed_;
-        };
-        last.locks().async_acquire(name, {}, done);
+    for (const auto& at : spaces_) {
+        auto& last = add_program(at);
+        for (const auto& name : names_) {
+            auto done = [this](const boost::system::error_code& ec, const held_lock& lock) {
+                if (!ec && lock) ++probed_;
+            };
+            last.locks().async_acquire(name, {}, done);
+        }
     }
     const auto limit = time_.now() + instant(plan_.users.ttl_most) + 2s + set_back();
-    const bool all = advance_until([&] { return probed_ == names_.size(); }, limit);
+    const bool all =
+        advance_until([&] { return probed_ == names_.size() * spaces_.size(); }, limit);
     if (!all && !broken()) judge_.fail("I6", "a lock of the dead stays locked beyond its ttl");
 }
 

@@ -85,6 +85,11 @@ TEST_P(Worlds, KeepEveryPromise) {
 //   one, and others want one of them, also beside others, and in strict order.
 // - A's owner has one of them already, enters it again, and is given the others or is not.
 // - One of them is lost while A holds all: A is told, and the rest stays A's until it goes back.
+// Of latches and databases, likewise step by step in tests/chaos/latch_database_test.cpp:
+// - A waits for Redisson's latch in one database; B's latch of that name in another comes to 0. The
+//   message is for both, and A must look before it goes.
+// - A waits for a latch, or for a turn of a barrier, that was begun before the one of that name in
+//   another database. What is said of the later one must not end A's wait, neither well nor badly.
 INSTANTIATE_TEST_SUITE_P(Swarm, Worlds, testing::Range(std::uint64_t{0}, shares));
 
 class Mutants : public testing::TestWithParam<std::pair<planted, std::string_view>> {};
