@@ -26,8 +26,10 @@ void a_chosen_value_holds_as_any_other(fixture& of) {
     auto lock = locks.try_acquire_as("it", "ticket 1", once);
     require(lock.owns_lock() && lock.token(), "a free lock was not given, with a token");
     require(!other.try_acquire("it", once).owns_lock(), "it did not keep another client out");
-    require(!other.try_acquire_as("it", "ticket 2", once), "nor one under another value");
-    require(!locks.try_acquire_as("it", "ticket 1", once), "nor one under the same value");
+    require(!other.try_acquire_as("it", "ticket 2", once).owns_lock(),
+            "nor one under another value");
+    require(!locks.try_acquire_as("it", "ticket 1", once).owns_lock(),
+            "nor one under the same value");
     lock.renew();
     require_equal(lock.release(), release_result::released, "its release");
     auto next = other.acquire("it", options);
@@ -80,11 +82,11 @@ void a_cancelled_wait_under_a_chosen_value_leaves_nothing(fixture& of) {
 void who_knows_the_value_can_adopt_the_hold(fixture& of) {
     const world here = of.fresh();
     blocking::client locks(here.where), other(here.where);
-    require(!other.adopt("it", "ticket 1", once), "a free lock was adopted");
+    require(!other.adopt("it", "ticket 1", once).owns_lock(), "a free lock was adopted");
     require(is_free(other, "it"), "adopting made a lock");
     auto first = locks.acquire_as("it", "ticket 1", {.ttl = 3s, .wait = patience});
-    require(!other.adopt("it", "ticket", once), "half a value was enough");
-    require(!other.adopt("it", "ticket 12", once), "a longer value was enough");
+    require(!other.adopt("it", "ticket", once).owns_lock(), "half a value was enough");
+    require(!other.adopt("it", "ticket 12", once).owns_lock(), "a longer value was enough");
     auto second = other.adopt("it", "ticket 1", once);
     require(second.owns_lock(), "the right value was not enough");
     require(second.token() > first.token(), "adopting has no later token");

@@ -19,7 +19,7 @@ protected:
     // "held", or the error.
     static std::string try_it(client& locks) {
         try {
-            return locks.try_acquire("it", {.ttl = 60s}) ? "held" : "somebody else's";
+            return locks.try_acquire("it", {.ttl = 60s}).owns_lock() ? "held" : "somebody else's";
         } catch (const pawl::error& failed) {
             return failed.reason() == pawl::errc::exhausted ? "exhausted" : failed.what();
         }

@@ -153,7 +153,7 @@ TEST_F(Values, AdoptingWithoutAnAnswerLeavesTheHoldAlone) {
     ASSERT_TRUE(what.has_value());
     EXPECT_EQ(what->reason, errc::unreachable) << what;
     EXPECT_EQ(there(), "theirs");
-    EXPECT_TRUE(locks.adopt("it", "theirs", {.ttl = long_ttl}));
+    EXPECT_TRUE(locks.adopt("it", "theirs", {.ttl = long_ttl}).owns_lock());
 }
 
 TEST_F(Values, AreNotLookedForUnderAKeyOfAnotherType) {

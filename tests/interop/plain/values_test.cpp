@@ -31,7 +31,7 @@ TEST_P(Values, ChosenByAPeerAreAdoptedAndReleasedByUs) {
     auto other = theirs();
     ASSERT_EQ(other.ask("take_as it 2000 ticket-1"), "got");
     EXPECT_EQ(value_of("it"), "ticket-1");
-    EXPECT_FALSE(locks.adopt("it", "ticket-2", {.ttl = long_ttl}));
+    EXPECT_FALSE(locks.adopt("it", "ticket-2", {.ttl = long_ttl}).owns_lock());
     auto lock = locks.adopt("it", "ticket-1", {.ttl = long_ttl});
     ASSERT_TRUE(lock);
     EXPECT_TRUE(lock.token());
