@@ -24,6 +24,11 @@ namespace {
 // By how much the server's clock may seem to be behind what is known of it.
 constexpr duration clock_slack = 5s;
 
+// A time of the server's clock, as far as one can reckon with: whatever a hostile one says.
+std::int64_t believable(std::int64_t time) {
+    return std::clamp<std::int64_t>(time, 0, 1'000'000'000'000'000);
+}
+
 // {'late', server's ms}: the server did nothing.
 bool came_late(const reply& answer) {
     return answer.items.size() == 2 && answer.items[0].text == "late";
@@ -64,7 +69,8 @@ asio::awaitable<void> native_latches::learn_clock(time_point give_up_at) {
         throw error(errc::protocol,
                     "TIME: an unexpected reply;"
                     " run `pawl doctor` to see what kind of server this is.");
-    const auto ms = number(answer.items[0]) * 1000 + number(answer.items[1]) / 1000;
+    const auto seconds = believable(number(answer.items[0]));
+    const auto ms = seconds * 1000 + believable(number(answer.items[1])) / 1000;
     clock_ = {link_.current().generation, asked, ms};
 }
 
@@ -111,7 +117,8 @@ asio::awaitable<reply> native_latches::say(const script& what, std::string_view 
                     // What the server said before, if it did, tells more.
                     if (!trouble)
                         trouble = no_answer(name, "the request reached the server too late");
-                    clock_ = {link_.current().generation, asked_at, number(answer.items[1])};
+                    const auto ms = believable(number(answer.items[1]));
+                    clock_ = {link_.current().generation, asked_at, ms};
                     limit.clear();
                     forgotten = sent;
                 } else if (answer.what != reply::kind::error) {

@@ -189,6 +189,31 @@ TEST_F(Clocks, AClockThatGoesTooFastCostsNothing) {
     EXPECT_TRUE(clean());
 }
 
+//   W: waits, and its connection falls silent | the clock leaps back: by it, W's place stays for an
+//   hour | W gives up | W's undo arrives when the connection is alive again: nothing stays behind
+TEST_F(Clocks, AWaitThatIsGivenUpAcrossALeapBackLeavesNothingBehind) {
+    client holds = direct(), leaves = proxied();
+    for (const auto by : {1h, 24h}) {
+        auto lock = holds.acquire("it", {.ttl = long_ttl, .wait = patience});
+        std::stop_source stop;
+        beside waiting([&] {
+            const pawl::lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
+            const auto what =
+                failure_of([&] { (void)leaves.acquire("it", fair, stop.get_token()); });
+            EXPECT_TRUE(what && what->reason == errc::cancelled) << what;
+        });
+        ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
+        proxy.freeze(true);
+        clock.leap(-by);
+        stop.request_stop();
+        waiting.join();
+        proxy.freeze(false);
+        EXPECT_TRUE(eventually([&] { return waiters("it") == 0; }));
+        EXPECT_EQ(lock.release(), release_result::released);
+        EXPECT_TRUE(clean());
+    }
+}
+
 //   A: holds a set | the clock leaps forward | each lock of the set is lost, and said so; another
 //   takes the set
 TEST_F(Clocks, ASetIsLostTogetherWhenTheClockLeapsForward) {
