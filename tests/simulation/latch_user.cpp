@@ -40,9 +40,9 @@ void latch_user::ask() {
     at.async_reset(asio::bind_executor(on, done));
 }
 
-// Where somebody waits, it often comes to 0.
+// Where somebody waits, it often comes to 0. At 0 one step more is not seen.
 void latch_user::set(latch& at) {
-    const auto most = home_.around().what.waits ? 4 : 30;
+    const auto most = home_.around().what.waits && chance_.chance(0.5) ? 4 : 30;
     const auto count = static_cast<std::uint32_t>(chance_.between(1, most));
     say("sets " + std::to_string(count) + " steps");
     auto done = [this](const boost::system::error_code& ec, bool) { answered(ec, false); };

@@ -175,6 +175,20 @@ void plan_latches(plan& made, prng& chance) {
     if (made.waits) made.users_each = std::min<std::size_t>(made.users_each, 2);
 }
 
+// Connections that break, and requests that arrive late, at a server that forgets nothing: a step
+// that is counted twice is seen.
+void plan_late_steps(plan& made, prng& chance) {
+    if (!made.steps || made.calm_network || !chance.chance(0.3)) return;
+    std::erase_if(made.troubles, [](const disturbance& each) {
+        return each.what == trouble::clock_backward || loses_counters(each.what);
+    });
+    made.forgets_steps = made.tokens_may_go_back = false;
+    made.reply_timeout = 300ms;
+    made.net.break_on_request = made.net.break_on_reply = 0.02;
+    made.net.zombie = 0.5;
+    made.net.zombie_for = 4s;
+}
+
 // Last, as above.
 void plan_callbacks(plan& made, prng& chance) {
     auto& users = made.users;
@@ -208,6 +222,7 @@ plan make_plan(std::uint64_t seed, planted bug) {
     plan_refusals(made, chance);
     plan_bounds(made, chance);
     plan_latches(made, chance);
+    plan_late_steps(made, chance);
     plan_spaces(made, chance);
     plan_callbacks(made, chance);
     return made;
