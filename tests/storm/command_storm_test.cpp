@@ -183,7 +183,8 @@ private:
 
     [[nodiscard]] std::size_t workers() const {
         std::size_t count = 0;
-        for (const auto& each : cli::processes_with("PAWL_URL", url_)) {
+        for (const auto& each : cli::all_processes()) {
+            if (each.zombie || !cli::has_variable(each.pid, "PAWL_URL", url_)) continue;
             const auto words = cli::content_of("/proc/" + std::to_string(each.pid) + "/cmdline");
             if (words.find(folder_.path().string()) != std::string::npos) ++count;
         }
