@@ -217,12 +217,16 @@ void weather::expect_nobody_stuck() {
     pawl::blocking::client plain(pawl::from_url(world_.server().url("?layout=redisson")));
     pawl::blocking::client read_write(
         pawl::from_url(world_.server().url("?layout=redisson&object=readwrite")));
-    for (const char* name : {"lock", "fenced", "fair"})
-        EXPECT_TRUE(plain.acquire(name, {.wait = 30s, .fair = true})) << name;
-    EXPECT_TRUE(read_write.acquire("rw", {.wait = 30s}));
-    EXPECT_TRUE(plain.acquire(
+    for (const char* name : {"lock", "fenced", "fair"}) {
+        const auto lock = plain.acquire(name, {.wait = 30s, .fair = true});
+        EXPECT_TRUE(lock.owns_lock()) << name;
+    }
+    const auto writer = read_write.acquire("rw", {.wait = 30s});
+    EXPECT_TRUE(writer.owns_lock());
+    const auto all = plain.acquire(
         "permits",
-        {.wait = 30s, .mode = pawl::lock_mode::permits, .permits = permits, .of = permits}));
+        {.wait = 30s, .mode = pawl::lock_mode::permits, .permits = permits, .of = permits});
+    EXPECT_TRUE(all.owns_lock());
 }
 
 // Each permit came back once, but for those whose holders were killed, or in Java were in doubt.
