@@ -1,5 +1,7 @@
 #include "command_processes.hpp"
 
+#include "pursuit.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <utility>
@@ -20,9 +22,13 @@ bool command_processes::blind() const { return !cgroup_ && !sees_proc(); }
 
 std::vector<process> command_processes::living() const {
     if (!sees_proc()) return numbers();
+    return living_descendants(supervisor_, not_of_the_command());
+}
+
+std::vector<pid_t> command_processes::not_of_the_command() const {
     std::vector<pid_t> spared{keeper_};
     if (leader_ended_) spared.push_back(leader_);
-    return living_descendants(supervisor_, spared);
+    return spared;
 }
 
 // What is known without /proc.
@@ -41,7 +47,7 @@ bool command_processes::signal_group(int number) const noexcept {
 
 // The group first, and at once: a member that forks meanwhile does not escape.
 std::vector<process> command_processes::signal(int number) const {
-    if (cgroup_ && number == SIGKILL) cgroup_.kill();
+    if (number == SIGKILL) kill();
     const bool group_allowed = signal_group(number);
     std::vector<process> refused;
     for (const process& each : living()) {
@@ -52,6 +58,16 @@ std::vector<process> command_processes::signal(int number) const {
         if (result == signal_result::not_permitted) refused.push_back(each);
     }
     return refused;
+}
+
+void command_processes::kill() const {
+    if (cgroup_) cgroup_.kill();
+    signal_group(SIGKILL);
+    if (!sees_proc()) return;
+    const auto all = all_processes();
+    const auto spared = not_of_the_command();
+    kill_with_groups(all_below(supervisor_, spared, all), all);
+    pursue([&](const process& each) { return descends_from(supervisor_, spared, each); });
 }
 
 }  // namespace pawl::cli

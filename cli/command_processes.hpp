@@ -26,6 +26,8 @@ public:
     [[nodiscard]] bool blind() const;
     [[nodiscard]] std::vector<process> living() const;
 
+    // SIGKILL to all, by every means.
+    void kill() const;
     // To the group and to all that left it. Returns those that this user may not signal.
     std::vector<process> signal(int number) const;
     // Only to the group. False: there are processes in it, and this user may not signal them.
@@ -34,6 +36,7 @@ public:
 private:
     [[nodiscard]] bool sees_proc() const;
     [[nodiscard]] std::vector<process> numbers() const;
+    [[nodiscard]] std::vector<pid_t> not_of_the_command() const;
 
     pid_t supervisor_;
     pid_t keeper_;

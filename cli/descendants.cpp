@@ -1,5 +1,7 @@
 #include "descendants.hpp"
 
+#include "pursuit.hpp"
+
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
@@ -28,6 +30,10 @@ std::optional<std::vector<pid_t>> listed_children(pid_t root) {
     return std::vector<pid_t>(std::istream_iterator<pid_t>(numbers), {});
 }
 
+bool contains(const std::vector<pid_t>& pids, pid_t pid) {
+    return std::find(pids.begin(), pids.end(), pid) != pids.end();
+}
+
 // With the zombies, sorted.
 std::vector<pid_t> children_of(pid_t root, const std::vector<pid_t>& spared) {
     std::vector<pid_t> children;
@@ -37,9 +43,7 @@ std::vector<pid_t> children_of(pid_t root, const std::vector<pid_t>& spared) {
         for (const process& each : all_processes())
             if (each.parent == root) children.push_back(each.pid);
     }
-    std::erase_if(children, [&](pid_t each) {
-        return std::find(spared.begin(), spared.end(), each) != spared.end();
-    });
+    std::erase_if(children, [&](pid_t each) { return contains(spared, each); });
     std::sort(children.begin(), children.end());
     return children;
 }
@@ -54,26 +58,6 @@ std::vector<process> living_among(const std::vector<pid_t>& pids, pid_t parent) 
         }
     }
     return living;
-}
-
-std::vector<process> below(pid_t root, const std::vector<pid_t>& spared) {
-    std::multimap<pid_t, process> by_parent;
-    for (process& each : all_processes())
-        by_parent.emplace(each.parent, std::move(each));
-    std::vector<process> result;
-    std::vector<pid_t> parents{root};
-    while (!parents.empty()) {
-        const pid_t parent = parents.back();
-        parents.pop_back();
-        const auto [first, last] = by_parent.equal_range(parent);
-        for (auto each = first; each != last; ++each) {
-            const process& child = each->second;
-            if (std::find(spared.begin(), spared.end(), child.pid) != spared.end()) continue;
-            parents.push_back(child.pid);
-            if (!child.zombie) result.push_back(child);
-        }
-    }
-    return result;
 }
 
 }  // namespace
@@ -92,15 +76,51 @@ bool proc_is_ours() {
     return true;  // a kernel without namespaces
 }
 
+std::vector<process> all_below(pid_t root, const std::vector<pid_t>& spared,
+                               const std::vector<process>& all) {
+    std::multimap<pid_t, const process*> by_parent;
+    for (const process& each : all)
+        by_parent.emplace(each.parent, &each);
+    std::vector<process> result;
+    std::vector<pid_t> parents{root};
+    while (!parents.empty()) {
+        const pid_t parent = parents.back();
+        parents.pop_back();
+        const auto [first, last] = by_parent.equal_range(parent);
+        for (auto each = first; each != last; ++each) {
+            const process& child = *each->second;
+            if (contains(spared, child.pid)) continue;
+            parents.push_back(child.pid);
+            result.push_back(child);
+        }
+    }
+    return result;
+}
+
+bool descends_from(pid_t root, const std::vector<pid_t>& spared, process each) {
+    constexpr int deepest = 1000;
+    for (int i = 0; i < deepest && each.pid != root && !contains(spared, each.pid); ++i) {
+        if (each.parent == root) return true;
+        auto parent = read_process(each.parent);
+        // A parent that ended has handed its children over.
+        if (!parent) parent = read_process(each.pid);
+        if (!parent) return false;
+        each = std::move(*parent);
+    }
+    return false;
+}
+
 // A descendant that lives is below a living child of `root`, and a child that ends hands its own
 // children over before it is a zombie. So, if no child of the first list lives when it is looked at
-// and the second list has no other, nothing lived when the second list began.
+// and the second list has no other, nothing lived when the second list began. A chain of processes
+// may be a step ahead of each list; a look at the youngest is fast enough to see its end.
 std::vector<process> living_descendants(pid_t root, const std::vector<pid_t>& spared) {
     auto children = children_of(root, spared);
     while (true) {
         const auto living = living_among(children, root);
         if (!living.empty()) {
-            auto all = below(root, spared);
+            auto all = all_below(root, spared, all_processes());
+            std::erase_if(all, [](const process& each) { return each.zombie; });
             for (const process& each : living) {
                 if (std::none_of(all.begin(), all.end(),
                                  [&](const process& other) { return other.pid == each.pid; }))
@@ -110,24 +130,22 @@ std::vector<process> living_descendants(pid_t root, const std::vector<pid_t>& sp
         }
         auto again = children_of(root, spared);
         if (std::includes(children.begin(), children.end(), again.begin(), again.end())) return {};
+        auto young =
+            youngest([&](const process& each) { return descends_from(root, spared, each); });
+        if (!young.empty()) return young;
         children = std::move(again);
     }
 }
 
-std::vector<process> processes_with(std::string_view name, std::string_view text) {
-    auto all = all_processes();
-    std::erase_if(all, [&](const process& each) {
-        if (each.zombie || each.pid == ::getpid()) return true;
-        std::istringstream variables(content_of(folder_of(each.pid) + "/environ"));
-        for (std::string line; std::getline(variables, line, '\0');) {
-            const std::string_view entry = line;
-            if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=') &&
-                entry.find(text, name.size()) != std::string_view::npos)
-                return false;
-        }
-        return true;
-    });
-    return all;
+bool has_variable(pid_t pid, std::string_view name, std::string_view text) {
+    std::istringstream variables(content_of(folder_of(pid) + "/environ"));
+    for (std::string line; std::getline(variables, line, '\0');) {
+        const std::string_view entry = line;
+        if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=') &&
+            entry.find(text, name.size()) != std::string_view::npos)
+            return true;
+    }
+    return false;
 }
 
 signal_result send_signal(const process& to, int signal) noexcept {

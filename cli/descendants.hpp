@@ -17,9 +17,16 @@ namespace pawl::cli {
 // at which nothing lived below `root`, however its descendants fork and end meanwhile.
 [[nodiscard]] std::vector<process> living_descendants(pid_t root, const std::vector<pid_t>& spared);
 
-// The living processes with `text` in the value of the environment variable `name`, as far as /proc
-// shows environments to this user.
-[[nodiscard]] std::vector<process> processes_with(std::string_view name, std::string_view text);
+// Those of `all` below `root`, with the zombies, as far as it shows how they hang together.
+[[nodiscard]] std::vector<process> all_below(pid_t root, const std::vector<pid_t>& spared,
+                                             const std::vector<process>& all);
+
+// Follows the parents of one process, which may end meanwhile.
+[[nodiscard]] bool descends_from(pid_t root, const std::vector<pid_t>& spared, process each);
+
+// It has `text` in the value of the environment variable `name`, as far as /proc shows environments
+// to this user.
+[[nodiscard]] bool has_variable(pid_t pid, std::string_view name, std::string_view text);
 
 enum class signal_result { sent, gone, not_permitted };
 // Reaches this process and no later one with its number. Signal 0 only asks.

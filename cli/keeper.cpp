@@ -6,6 +6,7 @@
 #include "explain.hpp"
 #include "failure.hpp"
 #include "processes.hpp"
+#include "pursuit.hpp"
 
 #include <pawl/blocking.hpp>
 
@@ -145,7 +146,7 @@ void keeper::kill_command() const {
     if (!shared_.may_live) return;
     command_processes command(front_, ::getpid());
     command.begin(shared_.group, control_group::at(shared_.cgroup.data()));
-    command.signal(SIGKILL);
+    command.kill();
 }
 
 // The front is dead, and the tree below it has fallen apart. True when something was there to kill.
@@ -156,12 +157,19 @@ bool keeper::kill_orphans() const {
     const pid_t group = shared_.group;
     bool lives = group > 0 && (::kill(-group, SIGKILL) == 0 || errno == EPERM);
     if (!proc_is_ours()) return lives;
-    lives = group > 0 && !members_of(group).empty();
-    for (const process& each : processes_with(run_name, shared_.run.data())) {
-        const bool spared = each.name == keeper_name;  // of a `pawl run` inside; see front.hpp
-        lives = (!spared && send_signal(each, SIGKILL) != signal_result::gone) || lives;
+    const auto is_ours = [this](const process& each) {
+        // The keeper of a `pawl run` inside is spared: see front.hpp.
+        return each.name != keeper_name && has_variable(each.pid, run_name, shared_.run.data());
+    };
+    const auto all = all_processes();
+    std::vector<process> living;
+    for (const process& each : all) {
+        const bool in_group = group > 0 && each.group == group;
+        if (!each.zombie && (in_group || is_ours(each))) living.push_back(each);
     }
-    return lives;
+    kill_with_groups(living, all);
+    pursue(is_ours);
+    return !living.empty();
 }
 
 // True when nothing of the command is left. Without a cgroup nobody can know that: then all that

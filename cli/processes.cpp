@@ -21,8 +21,12 @@ namespace pawl::cli {
 
 namespace {
 
+constexpr int most_reads = 100;
+
 // /proc/PID/stat: "pid (name) state ppid pgrp …"; the name may hold anything, also brackets and
-// spaces. A main thread that has ended is in state Z while the other threads run on.
+// spaces. A main thread that has ended is in state Z while the other threads run on. Where one of
+// those calls exec, it takes over the number, and the one that had it is seen without threads, or
+// in state X, for an instant: that is no answer.
 std::optional<process> parse(pid_t pid, const std::string& text) {
     const auto open = text.find('(');
     const auto close = text.rfind(')');
@@ -35,7 +39,8 @@ std::optional<process> parse(pid_t pid, const std::string& text) {
                     " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
                     &state, &found.parent, &found.group, &threads, &started) != 5)
         return {};
-    found.zombie = state == 'X' || (state == 'Z' && threads <= 1);
+    if (state == 'X' || threads < 1) return {};
+    found.zombie = state == 'Z' && threads == 1;
     found.started = started;
     return found;
 }
@@ -86,14 +91,20 @@ std::string content_of(const std::string& path) {
     return text;
 }
 
+// Again where one task gave the number to another meanwhile; such an instant does not come back
+// often.
 std::optional<process> read_process(pid_t pid) {
     const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) return {};
-    std::array<char, 512> text{};
-    const auto size = ::read(file.get(), text.data(), text.size());
-    if (size <= 0) return {};
-    return parse(pid, std::string(text.data(), static_cast<std::size_t>(size)));
+    for (int i = 0; i < most_reads; ++i) {
+        const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!file) return {};
+        std::array<char, 512> text{};
+        const auto size = ::read(file.get(), text.data(), text.size());
+        if (size <= 0) continue;
+        if (auto seen = parse(pid, std::string(text.data(), static_cast<std::size_t>(size))))
+            return seen;
+    }
+    return {};
 }
 
 std::vector<process> all_processes() {
@@ -106,13 +117,6 @@ std::vector<process> all_processes() {
         if (problem != std::errc{} || end != name.data() + name.size()) continue;
         if (auto each = read_process(pid)) found.push_back(std::move(*each));
     }
-    return found;
-}
-
-std::vector<process> members_of(pid_t group) {
-    auto found = all_processes();
-    std::erase_if(found,
-                  [group](const process& each) { return each.zombie || each.group != group; });
     return found;
 }
 

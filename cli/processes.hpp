@@ -30,9 +30,6 @@ struct process {
 // Everything that /proc shows; a process that ends meanwhile is left out.
 [[nodiscard]] std::vector<process> all_processes();
 
-// The living processes of a process group.
-[[nodiscard]] std::vector<process> members_of(pid_t group);
-
 struct command_line {
     std::vector<std::string> arguments;
     std::vector<std::string> environment;  // NAME=value

@@ -2,7 +2,7 @@
 // and again. HOW: stubborn ignores SIGTERM; pair is two processes, of which the parent ends at
 // SIGTERM and the child is stubborn; away is one that leaves its process group, and whose
 // parent then ends; headless is a stubborn thread whose main thread has ended; runner goes on in a
-// new process after each beat, and the old one ends.
+// new process after each beat, and the old one ends; hopper does so in a new session each time.
 #include "command.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ namespace {
     }
 }
 
-[[noreturn]] void run_from_process_to_process(const char* path) {
+[[noreturn]] void run_from_process_to_process(const char* path, bool leaves_group) {
     ::signal(SIGCHLD, SIG_IGN);
     const int file = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     constexpr std::int64_t longest = 30'000'000'000;  // nobody else could catch it
@@ -35,14 +35,15 @@ namespace {
     while (true) {
         const std::int64_t now = cli_test::boot_time();
         if (now > until || ::pwrite(file, &now, sizeof now, 0) != sizeof now) ::_exit(1);
-        ::poll(nullptr, 0, 10);  // the pace
+        ::poll(nullptr, 0, 2);  // the pace
         if (::fork() != 0) ::_exit(0);
+        if (leaves_group) ::setsid();
     }
 }
 
 [[noreturn]] void be_a_child(const char* path, std::string_view how) {
     if (how == "stubborn") ::signal(SIGTERM, SIG_IGN);
-    if (how == "runner") run_from_process_to_process(path);
+    if (how == "runner" || how == "hopper") run_from_process_to_process(path, how == "hopper");
     if (how == "headless") {
         ::signal(SIGTERM, SIG_IGN);
         std::thread([path] { beat(path); }).detach();

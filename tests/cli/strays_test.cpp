@@ -10,6 +10,7 @@
 
 #include <support/redis_server.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -161,14 +162,39 @@ TEST_P(Loose, AreKilledAlsoWithoutTheirMainThread) {
     EXPECT_TRUE(silent());
 }
 
-// A chain of processes, each of which lives for a moment only and ends when its child is there.
+// A chain of processes, each of which lives for a moment only and ends when its child is there. No
+// walk over /proc is as fast, but a signal to the group leaves no room for a fork:
+//
+//   walk: sees process 7 of the group | 7 forks 8 | 7 ends | walk: the signal to 7 finds nobody
+//   walk: signals the group           | 8 cannot complete a fork any more
 TEST_P(Loose, AreKilledAlsoWhileTheyRunFromProcessToProcess) {
     start("6s", "sh", "setsid \"$@\" & exec sleep 1000", "runner");
     EXPECT_EQ(here_.run({"release", "--force", "--yes", "x"}).code, 0);
-    one_->wait();
+    EXPECT_EQ(one_->wait().code, 70) << one_->err();
     const auto ended = boot_time();
     EXPECT_EQ(here_.run({"run", "x", "--", "sleep", "0.1"}).code, 0);
     EXPECT_LT(last_beat(file_), ended) << one_->err();
+}
+
+// In a new session each time, so that only a pursuit can catch them. A race has no bound: pawl may
+// be late, which it says, but does not end before it has won.
+TEST_P(Loose, AreCaughtAlsoWhileTheyRunFromSessionToSession) {
+    start("6s", "sh", "setsid \"$@\" & exec sleep 1000", "hopper");
+    EXPECT_EQ(here_.run({"release", "--force", "--yes", "x"}).code, 0);
+    EXPECT_THAT(one_->wait().code, testing::AnyOf(70, 73)) << one_->err();
+    const auto ended = boot_time();
+    EXPECT_EQ(here_.run({"run", "x", "--", "sleep", "0.1"}).code, 0);
+    EXPECT_LT(last_beat(file_), ended) << one_->err();
+}
+
+// The front is dead, nobody is the reaper of the chain, and the keeper knows it by its environment.
+TEST_P(Loose, OfAKilledPawlAreCaughtWhileTheyRunFromProcessToProcess) {
+    start("6s", "sh", "setsid \"$@\" & exec sleep 1000", "runner");
+    one_->signal(SIGKILL);
+    const auto next = here_.run({"run", "x", "--", "cat", "/proc/uptime"});
+    EXPECT_EQ(next.code, 0) << next.err;
+    EXPECT_LT(static_cast<double>(last_beat(file_)) / 1e9, std::stod(next.out) + 0.01);
+    EXPECT_TRUE(silent());
 }
 
 // Without a loss a daemon stays, in the cgroup of pawl's caller; the cgroup made for the command

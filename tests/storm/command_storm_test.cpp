@@ -43,6 +43,8 @@ namespace cli = pawl::cli;
 constexpr std::size_t runners = 6;
 constexpr const char* ttl = "4s";
 constexpr auto longer_than_ttl = 4500ms;
+constexpr auto longest_lease = 4s;
+constexpr auto grace = 6s;  // for a second fault before the next command has begun
 
 pawl::duration length_of_storm() {
     const char* told = std::getenv("PAWL_STORM_SECONDS");
@@ -94,18 +96,21 @@ public:
 
     void judge() const {
         const auto all = storm::read_work(folder_.path().string());
-        std::int64_t last = 0;
+        std::int64_t last = all.empty() ? 0 : all.front().first;
         std::uint64_t of = 0;
+        pawl::duration gap{};
         for (const auto& each : all) {
             EXPECT_GE(each.first, last)
                 << "work under token " << of << " was seen " << (last - each.first) / 1000
                 << " us after the work under token " << each.token << " had begun";
+            gap = std::max(gap, pawl::duration(each.first - last));
             if (each.last > last) of = each.token;
             last = std::max(last, each.last);
         }
         EXPECT_GT(all.size(), 10U);
+        EXPECT_LE(gap, longer_than_ttl + longest_lease + grace) << "the lock did not move on";
         std::cout << all.size() << " commands, " << kills_ << " killed, " << stops_ << " stopped, "
-                  << freezes_ << " times a frozen server\n";
+                  << freezes_ << " times a frozen server, longest gap " << gap / 1ms << " ms\n";
     }
 
 private:
@@ -183,7 +188,8 @@ private:
 
     [[nodiscard]] std::size_t workers() const {
         std::size_t count = 0;
-        for (const auto& each : cli::processes_with("PAWL_URL", url_)) {
+        for (const auto& each : cli::all_processes()) {
+            if (each.zombie || !cli::has_variable(each.pid, "PAWL_URL", url_)) continue;
             const auto words = cli::content_of("/proc/" + std::to_string(each.pid) + "/cmdline");
             if (words.find(folder_.path().string()) != std::string::npos) ++count;
         }

@@ -24,6 +24,11 @@ using namespace std::chrono_literals;
 using pawl::boot_clock;
 using pawl::conformance::child;
 
+constexpr pawl::duration ttl = 1s;
+constexpr pawl::duration longest_stop = 1800ms;
+// One that holds may have been stopped, and the next one as well.
+constexpr pawl::duration grace = 5s;
+
 pawl::duration length_of_storm() {
     const char* told = std::getenv("PAWL_STORM_SECONDS");
     return std::chrono::seconds(told == nullptr ? 20 : std::atoi(told));
@@ -34,8 +39,10 @@ void expect_no_violation(const std::string& folder) {
     for (const auto& each : support::check(told.history))
         ADD_FAILURE() << each.rule << ": " << each.what;
     EXPECT_GT(told.history.holds.size(), 10U);
+    const auto gap = pawl::duration(support::longest_gap(told.history));
+    EXPECT_LE(gap, ttl + longest_stop + grace) << "the lock did not move on";
     std::cout << told.history.holds.size() << " holds, " << told.late << " late, " << told.refused
-              << " writes refused\n";
+              << " writes refused, longest gap " << gap / 1ms << " ms\n";
 }
 
 class part_storm {

@@ -29,7 +29,7 @@ TEST_P(Values, ChosenByUsAreExtendedAndReleasedByAPeer) {
 TEST_P(Values, ChosenByAPeerAreAdoptedAndReleasedByUs) {
     auto locks = ours();
     auto other = theirs();
-    ASSERT_EQ(other.ask("take_as it 2000 ticket-1"), "got");
+    ASSERT_EQ(other.ask("take_as it 20000 ticket-1"), "got");
     EXPECT_EQ(value_of("it"), "ticket-1");
     EXPECT_FALSE(locks.adopt("it", "ticket-2", {.ttl = long_ttl}).owns_lock());
     auto lock = locks.adopt("it", "ticket-1", {.ttl = long_ttl});
@@ -45,7 +45,7 @@ TEST_P(Values, ChosenByAPeerAreAdoptedAndReleasedByUs) {
 TEST_P(Values, OfAKilledPeerAreKeptAlive) {
     auto locks = ours();
     auto other = theirs(), third = theirs();
-    ASSERT_EQ(other.ask("take_as it 1000 ticket-1"), "got");
+    ASSERT_EQ(other.ask("take_as it 20000 ticket-1"), "got");
     auto lock = locks.adopt("it", "ticket-1", {.ttl = 1s});
     other.kill9();
     const auto then = pawl::boot_clock::now() + 3s;

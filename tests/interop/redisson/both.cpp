@@ -75,8 +75,10 @@ side both::java(std::chrono::milliseconds ttl) const {
     return {how, "Java"};
 }
 
-side both::pawl(std::chrono::milliseconds ttl) const {
-    return {pawl::conformance::myself_as_helper({"peer", url(), std::to_string(ttl.count())}),
+side both::pawl(std::chrono::milliseconds ttl) const { return pawl_at(url(), ttl); }
+
+side both::pawl_at(const std::string& url, std::chrono::milliseconds ttl) const {
+    return {pawl::conformance::myself_as_helper({"peer", url, std::to_string(ttl.count())}),
             "Pawl"};
 }
 

@@ -32,6 +32,8 @@ public:
     // True: no answer comes for that long, where it may not come yet.
     bool silent(std::chrono::milliseconds bound) { return !process_.read_line(bound); }
     void kill9() { process_.kill9(); }
+    void stop() { process_.stop(); }
+    void proceed() { process_.proceed(); }
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
 private:
@@ -50,6 +52,7 @@ public:
     // `ttl` is the lease of Pawl's locks, and Redisson's lockWatchdogTimeout.
     [[nodiscard]] side java(std::chrono::milliseconds ttl = 60s) const;
     [[nodiscard]] side pawl(std::chrono::milliseconds ttl = 60s) const;
+    [[nodiscard]] side pawl_at(const std::string& url, std::chrono::milliseconds ttl) const;
     [[nodiscard]] support::redis_server& server() noexcept { return server_; }
     [[nodiscard]] pawl::blocking::client& eyes() noexcept { return eyes_; }
     // As many clients listen for the lock's release.

@@ -1,6 +1,7 @@
 #include "peer.hpp"
 
 #include "latch_peer.hpp"
+#include "storm.hpp"
 
 #include <pawl/mutex.hpp>
 
@@ -28,7 +29,8 @@ std::int64_t now() { return pawl::boot_clock::now().time_since_epoch().count(); 
 class peer {
 public:
     peer(const std::string& url, pawl::duration ttl)
-        : locks_(pawl::from_url(url)),
+        : url_(url),
+          locks_(pawl::from_url(url)),
           read_write_(pawl::from_url(url + "&object=readwrite")),
           plain_(pawl::from_url(url + "&object=semaphore")),
           ttl_(ttl) {}
@@ -55,8 +57,12 @@ private:
     std::string unlock(const std::string& name);
     std::string see(const std::string& name);
     std::string contend(std::istream& words);
+    std::string serve_storm(const std::string& verb, const std::string& journal,
+                            std::istream& words);
     std::string crowd_of_one(const std::string& name, int times, gate& shared);
 
+    const std::string url_;
+    std::unique_ptr<storm_worker> storm_;
     pawl::blocking::client locks_, read_write_, plain_;
     const pawl::duration ttl_;
     std::map<std::string, std::unique_ptr<mutex>> held_;
@@ -173,12 +179,25 @@ std::string peer::contend(std::istream& words) {
     return "done";
 }
 
+std::string peer::serve_storm(const std::string& verb, const std::string& journal,
+                              std::istream& words) {
+    if (verb == "calm") {
+        storm_->calm_down();
+        return "calm";
+    }
+    std::string how;
+    words >> how;
+    storm_ = make_storm_worker(how, url_, ttl_ / 1ms, journal);
+    return "storming -";
+}
+
 std::string peer::serve(const std::string& line) {
     std::istringstream words(line);
     std::string verb, name;
     words >> verb;
     if (verb == "contend") return contend(words);
     words >> name;
+    if (verb == "storm" || verb == "calm") return serve_storm(verb, name, words);
     if (auto answer = serve_latch(locks_, verb, name, words); !answer.empty()) return answer;
     if (verb == "lock") {
         int count = 1;

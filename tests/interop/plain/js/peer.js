@@ -8,6 +8,7 @@ const { setTimeout: sleep } = require('node:timers/promises');
 const { Redis } = require('ioredis');
 
 const RETRY_MS = 10;
+const ONE_ATTEMPT_MS = 60000;
 
 class NodeRedlock {
   constructor(server) {
@@ -54,7 +55,9 @@ class RedisSemaphore {
   async wait(name, ttl, bound, more = {}) {
     const mutex = new this.Mutex(this.server, name, {
       lockTimeout: ttl,
-      acquireTimeout: Math.max(bound, 1),
+      // It looks at the clock before each attempt, the first one, too: a bound of a millisecond may
+      // be over by then, and the server is never asked.
+      acquireTimeout: bound === 0 ? ONE_ATTEMPT_MS : bound,
       acquireAttemptsLimit: bound === 0 ? 1 : Number.POSITIVE_INFINITY,
       retryInterval: RETRY_MS,
       refreshInterval: 0,

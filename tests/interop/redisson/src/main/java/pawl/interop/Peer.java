@@ -21,9 +21,12 @@ public final class Peer {
     /** What turns System.nanoTime() into the boot clock's nanoseconds. */
     private final long offset;
     private final Map<String, Deque<Taker.Taken>> held = new HashMap<>();
+    private final long lease;
+    private Storm storm;
 
     private Peer(RedissonClient redisson, long lease, long offset) {
         this.redisson = redisson;
+        this.lease = lease;
         taker = new Taker(redisson, lease);
         this.offset = offset;
     }
@@ -79,6 +82,12 @@ public final class Peer {
                 return "forced " + taker.lock(name).forceUnlock();
             case "contend":
                 return new Crowd(this, words).run();
+            case "storm":
+                storm = new Storm(this, redisson, lease, words[1]);
+                return "storming " + redisson.getId();
+            case "calm":
+                storm.calmDown();
+                return "calm";
             default:
                 return "unknown command " + words[0];
         }

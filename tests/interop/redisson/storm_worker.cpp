@@ -1,0 +1,262 @@
+#include "storm.hpp"
+
+#include "peer.hpp"
+
+#include <pawl/blocking.hpp>
+#include <pawl/client.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <random>
+#include <stdexcept>
+#include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace std::chrono_literals;
+
+namespace interop {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::array<const char*, 6> names{"lock", "fenced", "fair", "rw", "permits", "semaphore"};
+constexpr std::array<const char*, 3> objects{"", "&object=readwrite", "&object=semaphore"};
+
+std::int64_t count_of(pawl::time_point when) { return when.time_since_epoch().count(); }
+
+std::size_t object_of(const std::string& name) {
+    return name == "rw" ? 1 : name == "semaphore" ? 2 : 0;
+}
+
+// What one round asks for, and how long it works: alike for the sync and the async API.
+struct round_plan {
+    std::string key;
+    pawl::lock_options options;
+    int steps = 0;
+};
+
+round_plan plan(const std::string& name, int round, pawl::duration ttl, std::minstd_rand& dice) {
+    round_plan result{name + "." + std::to_string(round), {.ttl = ttl, .wait = 60s}, 0};
+    auto& options = result.options;
+    // Now and then it goes away again: what it asked for must not stay behind.
+    if (dice() % 6 == 0) options.wait = std::chrono::milliseconds(dice() % 200);
+    options.fenced = name == "fenced" || name == "rw";
+    options.fair = name == "fair";
+    if (name == "rw" && dice() % 3 != 0) options.mode = pawl::lock_mode::shared;
+    if (name == "permits" || name == "semaphore") {
+        options.mode = pawl::lock_mode::permits;
+        options.of = name == "permits" ? permits : semaphore_permits;
+        options.permits = name == "permits" ? 1 + dice() % 2 : 1;
+    }
+    result.steps = static_cast<int>(1 + dice() % 4);
+    return result;
+}
+
+std::string words_of(const std::string& name, const round_plan& what) {
+    const auto mode = what.options.mode;
+    return "take " + what.key + " " + name + " " +
+           (mode == pawl::lock_mode::shared    ? "shared"
+            : mode == pawl::lock_mode::permits ? "permits"
+                                               : "exclusive") +
+           " " + std::to_string(what.options.permits) + " " +
+           std::to_string(count_of(pawl::boot_clock::now()));
+}
+
+// What one hold believed last.
+class belief {
+public:
+    belief(const storm_journal& book, std::string key, pawl::duration ttl)
+        : book_(book), key_(std::move(key)), ttl_(ttl) {}
+
+    template <class Lock>
+    bool look_at(const Lock& lock) {
+        const auto until = lock.safe_until();
+        const auto now = pawl::boot_clock::now();
+        if (lock.state() != pawl::lock_state::lost) {
+            if (now >= until) return false;
+            until_ = until;
+            book_.write("at " + key_ + " " + std::to_string(count_of(now)) + " " +
+                        std::to_string(count_of(until)));
+            return true;
+        }
+        // A loss is told some time before the deadline, but not half a lease.
+        const auto why = lock.why_lost();
+        const bool taken = why == pawl::loss_reason::taken_over || why == pawl::loss_reason::forced;
+        if (now < until_ - (taken ? 5ms : ttl_ / 2))
+            book_.write("robbed " + key_ + " " + std::to_string(count_of(until_)));
+        return false;
+    }
+
+private:
+    const storm_journal& book_;
+    std::string key_;
+    pawl::duration ttl_;
+    pawl::time_point until_ = pawl::time_point::min() + 24h;
+};
+
+class sync_worker : public storm_worker {
+public:
+    sync_worker(const std::string& url, pawl::duration ttl, const std::string& journal)
+        : book_(journal), ttl_(ttl) {
+        for (const char* each : objects)
+            clients_.push_back(
+                std::make_unique<pawl::blocking::client>(pawl::from_url(url + each)));
+        for (const char* each : names)
+            crowd_.emplace_back(
+                [this, each](const std::stop_token& stop) { want_for_ever(each, stop); });
+    }
+    void calm_down() override {
+        for (auto& each : crowd_)
+            each.request_stop();
+        crowd_.clear();
+        clients_.clear();
+    }
+
+private:
+    void want_for_ever(const std::string& name, const std::stop_token& stop) {
+        std::minstd_rand dice(std::random_device{}());
+        for (int round = 0; !stop.stop_requested(); ++round) {
+            const auto what = plan(name, round, ttl_, dice);
+            book_.write(words_of(name, what));
+            try {
+                hold(name, what, dice);
+            } catch (const pawl::error&) {
+                book_.write("gone " + what.key);
+                std::this_thread::sleep_for(5ms);  // the server may be away
+            }
+        }
+    }
+    void hold(const std::string& name, const round_plan& what, std::minstd_rand& dice) {
+        auto lock = clients_[object_of(name)]->acquire(name, what.options);
+        belief ours(book_, what.key, ttl_);
+        bool sure = ours.look_at(lock);
+        for (int i = 0; sure && i < what.steps; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1 + dice() % 20));  // work
+            sure = ours.look_at(lock);
+        }
+        book_.write("leave " + what.key);
+        (void)lock.release();
+        book_.write("left " + what.key);
+    }
+
+    storm_journal book_;
+    pawl::duration ttl_;
+    std::vector<std::unique_ptr<pawl::blocking::client>> clients_;
+    std::vector<std::jthread> crowd_;
+};
+
+class async_worker : public storm_worker {
+public:
+    async_worker(const std::string& url, pawl::duration ttl, const std::string& journal)
+        : book_(journal), ttl_(ttl) {
+        for (const char* each : objects)
+            clients_.push_back(
+                std::make_unique<pawl::client>(loop_.get_executor(), pawl::from_url(url + each)));
+        for (const char* each : names) {
+            ++busy_;
+            asio::co_spawn(loop_, want_for_ever(each), [this](const std::exception_ptr& problem) {
+                if (problem) std::rethrow_exception(problem);
+                if (--busy_ != 0) return;
+                for (const auto& client : clients_)
+                    client->async_close(asio::detached);
+            });
+        }
+        thread_ = std::jthread([this] { loop_.run(); });
+    }
+    void calm_down() override {
+        calm_ = true;
+        thread_.join();
+    }
+
+private:
+    asio::awaitable<void> want_for_ever(std::string name) {
+        std::minstd_rand dice(std::random_device{}());
+        for (int round = 0; !calm_; ++round) {
+            const auto what = plan(name, round, ttl_, dice);
+            book_.write(words_of(name, what));
+            bool gone = false;
+            try {
+                co_await hold(name, what, dice);
+            } catch (const boost::system::system_error&) {
+                gone = true;
+            }
+            if (!gone) continue;
+            book_.write("gone " + what.key);
+            co_await work(5);
+        }
+    }
+    asio::awaitable<void> hold(std::string name, const round_plan& what, std::minstd_rand& dice) {
+        pawl::client& client = *clients_[object_of(name)];
+        pawl::held_lock lock =
+            co_await client.async_acquire(name, what.options, asio::use_awaitable);
+        belief ours(book_, what.key, ttl_);
+        bool sure = ours.look_at(lock);
+        for (int i = 0; sure && i < what.steps; ++i) {
+            co_await work(1 + dice() % 20);
+            sure = ours.look_at(lock);
+        }
+        book_.write("leave " + what.key);
+        co_await lock.async_release(asio::use_awaitable);
+        book_.write("left " + what.key);
+    }
+    asio::awaitable<void> work(unsigned long ms) {
+        asio::steady_timer pause(loop_, std::chrono::milliseconds(ms));
+        co_await pause.async_wait(asio::use_awaitable);
+    }
+
+    storm_journal book_;
+    pawl::duration ttl_;
+    asio::io_context loop_;
+    std::vector<std::unique_ptr<pawl::client>> clients_;
+    std::atomic<bool> calm_{false};
+    int busy_ = 0;
+    std::jthread thread_;
+};
+
+}  // namespace
+
+storm_journal::storm_journal(const std::string& path)
+    : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {
+    if (file_ < 0) throw std::runtime_error("cannot write " + path);
+}
+
+storm_journal::~storm_journal() { ::close(file_); }
+
+void storm_journal::write(const std::string& line) const {
+    const std::string text = line + "\n";
+    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        throw std::runtime_error("cannot write to a journal: disk full?");
+}
+
+std::unique_ptr<storm_worker> make_storm_worker(const std::string& how, const std::string& url,
+                                                std::int64_t ttl_ms, const std::string& journal) {
+    const auto ttl = std::chrono::milliseconds(ttl_ms);
+    if (how == "async") return std::make_unique<async_worker>(url, ttl, journal);
+    return std::make_unique<sync_worker>(url, ttl, journal);
+}
+
+int run_storm_command(const std::string& journal) {
+    if (::signal(SIGTERM, SIG_IGN) == SIG_ERR) return 1;
+    const storm_journal book(journal);
+    std::minstd_rand dice(std::random_device{}());
+    const std::string key = "command." + std::to_string(::getpid());
+    const auto now = [] { return std::to_string(count_of(pawl::boot_clock::now())); };
+    book.write("take " + key + " lock exclusive 1 " + now());
+    for (auto left = 1 + dice() % 50; left > 0; --left) {
+        book.write("at " + key + " " + now() + " 0");
+        std::this_thread::sleep_for(1ms);  // work
+    }
+    book.write("left " + key);
+    return 0;
+}
+
+}  // namespace interop
