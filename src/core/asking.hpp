@@ -44,9 +44,48 @@ inline void finish(const engine::ptr& home, plain_handler done, boost::system::e
     boost::asio::post(home->outside(), boost::asio::append(std::move(done), ec));
 }
 
+// A caller's handler while its coroutine runs. Asio destroys a coroutine, and this with it, when
+// there is no memory to begin what it is about to wait for: then that is the answer. Not so where
+// the event loop itself is destroyed.
+template <class Handler, class... Answers>
+class owed_answer {
+public:
+    owed_answer(engine::ptr home, Handler done) noexcept
+        : home_(std::move(home)), done_(std::move(done)) {}
+    ~owed_answer() {
+        if (!home_ || home_->abandoned()) return;
+        try {
+            const boost::system::error_code ec = make_error_code(errc::exhausted);
+            boost::asio::post(home_->outside(),
+                              boost::asio::append(std::move(done_), ec, Answers{}...));
+        } catch (...) {}
+    }
+    owed_answer(const owed_answer&) = delete;
+    owed_answer& operator=(const owed_answer&) = delete;
+
+    [[nodiscard]] Handler take() noexcept {
+        home_.reset();
+        return std::move(done_);
+    }
+
+private:
+    engine::ptr home_;
+    Handler done_;
+};
+
+template <class Handler, class Answer>
+struct owed_of {
+    using type = owed_answer<Handler, Answer>;
+};
+template <class Answer>
+struct owed_of<plain_handler, Answer> {
+    using type = owed_answer<plain_handler>;
+};
+
 template <class Answer, class Handler>
 boost::asio::awaitable<void> answer(engine::ptr home, std::shared_ptr<engine::operation> operation,
                                     boost::asio::awaitable<Answer> question, Handler done) {
+    typename owed_of<Handler, Answer>::type owed(home, std::move(done));
     boost::system::error_code ec;
     Answer found{};
     try {
@@ -56,7 +95,7 @@ boost::asio::awaitable<void> answer(engine::ptr home, std::shared_ptr<engine::op
     } catch (...) {
         ec = home->failed(std::current_exception());
     }
-    finish(home, std::move(done), ec, std::move(found));
+    finish(home, owed.take(), ec, std::move(found));
 }
 
 // Asio touches the slot until this is called: the operation, which has the slot, must live until

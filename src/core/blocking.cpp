@@ -60,11 +60,11 @@ void ask_of(const std::shared_ptr<loop>& home, const std::shared_ptr<core::lease
         throw error(errc::lost, "The client of this lock is gone, and the lock with it.");
     loop::call call(*home);
     std::exception_ptr failure;
-    asio::co_spawn(home->engine->strand(), ((*home->engine).*what)(one),
-                   [&call, &failure](std::exception_ptr thrown) {
-                       failure = std::move(thrown);
-                       call.answered();
-                   });
+    auto running = ((*home->engine).*what)(one);
+    answered_at_the_end end(call, failure, nullptr);
+    try {
+        asio::co_spawn(home->engine->strand(), std::move(running), std::move(end));
+    } catch (...) {}  // its end tells
     call.wait();
     if (failure) rethrow(home->engine, failure);
 }
@@ -125,12 +125,14 @@ release_result held_lock::release() {
     try {
         auto found = release_result::unknown;
         loop::call call(*home_);
+        // Made here, where a lack of memory is the caller's to hear of.
+        core::lease::release_handler done([&found, &call](release_result what) {
+            found = what;
+            call.answered();
+        });
         asio::dispatch(lease_->home()->strand(),
-                       [&found, &call, mine = core::handle_id{lease_, number_}] {
-                           mine.lease->home()->release(mine, [&found, &call](release_result what) {
-                               found = what;
-                               call.answered();
-                           });
+                       [mine = core::handle_id{lease_, number_}, done = std::move(done)]() mutable {
+                           mine.lease->home()->release(mine, std::move(done));
                        });
         call.wait();
         return found;
@@ -170,9 +172,11 @@ client::~client() {
         new std::shared_ptr<loop>(std::move(loop_));
         return;
     }
-    loop::call call(*loop_);
-    loop_->engine->close([&call] { call.answered(); });
-    call.wait();
+    try {
+        loop::call call(*loop_);
+        loop_->engine->close([&call] { call.answered(); });
+        call.wait();
+    } catch (...) {}  // without memory to give back what is held: it ends with its leases
     loop_->stop();
 }
 

@@ -19,6 +19,7 @@ using engine_ptr = std::shared_ptr<engine>;
 asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation> operation,
                               std::shared_ptr<core::owner> who, std::string name, core::request how,
                               client::lock_handler done) {
+    core::owed_answer<client::lock_handler, held_lock> owed(home, std::move(done));
     error_code ec;
     core::taken mine;
     try {
@@ -28,7 +29,7 @@ asio::awaitable<void> acquire(engine_ptr home, std::shared_ptr<engine::operation
     } catch (...) {
         ec = home->failed(std::current_exception());
     }
-    finish(home, std::move(done), ec, held_lock(std::move(mine.what), mine.handle));
+    finish(home, owed.take(), ec, held_lock(std::move(mine.what), mine.handle));
 }
 
 asio::awaitable<held_lock> one_of(engine_ptr home, std::string name, core::request how) {
@@ -54,7 +55,10 @@ client::client(asio::any_io_executor on, service where, const client_options& op
     : engine_(engine::make(on, where, options)) {}
 
 client::~client() {
-    if (engine_) engine_->close({});
+    if (!engine_) return;
+    try {
+        engine_->close({});
+    } catch (...) {}  // without memory to close it: what is held ends with its handles
 }
 
 std::string client::last_failure() const { return engine_->last_failure(); }

@@ -21,7 +21,8 @@ engine::engine(const asio::any_io_executor& on, client_options options, bool ser
       serial_(serial),
       outside_(on),
       strand_(serial ? on : asio::any_io_executor(asio::make_strand(on))),
-      room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
+      room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_),
+      closing_tick_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
     if (options_.time == nullptr) options_.time = &real_runtime();
 }
 
@@ -61,6 +62,7 @@ void engine::prepare(const service& where) {
                             .on_orphan = [this](leased one) { end(one); },
                             .on_renewal = [this](leased one) { look_for_own_waiters(*one); }});
     keeper_->prepare();
+    closing_tick_.prepare();
 }
 
 engine::~engine() {
@@ -175,15 +177,50 @@ claim engine::claim_of(std::string name, const lock_options& options) const {
             .of = options.of};
 }
 
+// The end of the keeper's coroutine, also where Asio destroys it for want of memory: it is begun
+// anew, at the latest by the next claim. Until then it is the guard that tells of losses.
+class engine::keeping {
+public:
+    explicit keeping(ptr home) noexcept : home_(std::move(home)), number_(++home_->keepers_) {}
+    keeping(keeping&& other) noexcept = default;
+    keeping& operator=(keeping&&) = delete;
+    ~keeping() {
+        if (home_) (*this)(nullptr);
+    }
+
+    void operator()(const std::exception_ptr&) noexcept {
+        const auto home = std::exchange(home_, nullptr);
+        if (number_ != home->keepers_) return;
+        home->keeping_ = false;
+        if (home->starting_keeper_ || home->closed_ || !home->keeper_->first()) return;
+        try {
+            home->keep_going();
+        } catch (...) {
+            home->failed(std::current_exception());
+        }
+    }
+
+private:
+    ptr home_;
+    std::uint8_t number_;
+};
+
+void engine::keep_going() {
+    if (keeping_) return;
+    auto running = keeper_->run(shared_from_this());
+    keeping_ = starting_keeper_ = true;
+    try {
+        asio::co_spawn(strand_, std::move(running), keeping(shared_from_this()));
+    } catch (...) {
+        keeping_ = starting_keeper_ = false;
+        throw;
+    }
+    starting_keeper_ = false;
+}
+
 // Also starts the keeper, which then only has to be told.
 lease_keeper::place engine::place_for(claim what, duration max_hold) {
-    if (!keeping_) {
-        asio::co_spawn(strand_, keeper_->run(shared_from_this()),
-                       [self = shared_from_this()](const std::exception_ptr&) {
-                           self->keeping_ = false;  // without memory: the next claim starts it anew
-                       });
-        keeping_ = true;
-    }
+    keep_going();
     return {*keeper_,
             std::make_shared<lease>(shared_from_this(), time(), std::move(what), max_hold)};
 }
@@ -249,7 +286,7 @@ asio::awaitable<examination> engine::examine() { co_return co_await backend_->ex
 
 boost::system::error_code engine::failed(const std::exception_ptr& why) noexcept {
     boost::system::error_code code = make_error_code(errc::protocol);
-    std::string sentence;
+    const char* sentence = "an unknown exception";
     try {
         std::rethrow_exception(why);
     } catch (const error& e) {
@@ -267,14 +304,29 @@ boost::system::error_code engine::failed(const std::exception_ptr& why) noexcept
         sentence = "This program is out of memory.";
     } catch (const std::exception& e) {
         sentence = e.what();
-    } catch (...) {
-        sentence = "an unknown exception";
-    }
+    } catch (...) {}  // it has no words
     if (code == asio::error::operation_aborted)
         return closed_ ? boost::system::error_code(make_error_code(errc::cancelled)) : code;
     const std::lock_guard lock(failure_mutex_);
-    last_failure_ = std::move(sentence);
+    try {
+        last_failure_ = sentence;
+    } catch (const std::bad_alloc&) {
+        last_failure_.clear();
+    }
     return code;
+}
+
+void engine::survived(const std::exception_ptr& why) noexcept {
+    failed(why);
+    say([this] { return "an exception left a handler of the event loop: " + last_failure(); });
+}
+
+// Without memory for it nothing is said.
+void engine::say(const std::function<std::string()>& line) const noexcept {
+    if (!options_.log) return;
+    try {
+        options_.log(line());
+    } catch (...) {}
 }
 
 std::string engine::last_failure() const {

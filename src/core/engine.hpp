@@ -106,9 +106,12 @@ public:
     // The event loop is being destroyed: nothing runs any more. Lets go of all that it holds of
     // callers, which may hold the engine.
     void abandon();
+    [[nodiscard]] bool abandoned() const noexcept { return abandoned_; }
 
-    // Remembers the sentence and returns the code.
+    // Remembers the sentence, if there is memory for it, and returns the code.
     boost::system::error_code failed(const std::exception_ptr& why) noexcept;
+    // The same for what left a handler of the event loop, which goes on.
+    void survived(const std::exception_ptr& why) noexcept;
     [[nodiscard]] std::string last_failure() const;
     [[nodiscard]] pawl::statistics statistics() const noexcept;
 
@@ -122,6 +125,11 @@ private:
                                                              time_point give_up_at);
     claim claim_of(std::string name, const lock_options& options) const;
     lease_keeper::place place_for(claim what, duration max_hold);
+    class keeping;
+    class giving_back;
+    class closing;
+    void keep_going();
+    void say(const std::function<std::string()>& line) const noexcept;
     taken keep(lease_keeper::place& kept, std::string owner, grant given) noexcept;
     // Gives back a hold that has no handle any more.
     void end(const std::shared_ptr<lease>& one) noexcept;
@@ -131,7 +139,9 @@ private:
     void lost(std::string_view owner, loss_reason why) override;
     void tell_loss(const std::shared_ptr<lease>& one);
     void cancel_loss_wait(lease& one, std::uint64_t id);
-    void finish_release(const std::shared_ptr<lease>& one, release_result found);
+    void wait_for_release(const std::shared_ptr<lease>& one, lease::release_handler done);
+    void begin_give_back(const std::shared_ptr<lease>& one) noexcept;
+    void finish_release(const std::shared_ptr<lease>& one, release_result found) noexcept;
     boost::asio::awaitable<void> give_back(std::shared_ptr<lease> one);
     boost::asio::awaitable<void> clear_up(std::shared_ptr<lease> one);
     boost::asio::awaitable<void> close_down(ptr self);
@@ -149,9 +159,13 @@ private:
     std::set<std::shared_ptr<lease>> being_released_;  // and somebody waits for that
     std::shared_ptr<engine_registry> registry_;
     bool keeping_ = false;
+    bool starting_keeper_ = false;
     std::atomic<bool> closed_ = false;
+    std::atomic<bool> abandoned_ = false;
     bool closing_ = false;
     bool closing_over_ = false;
+    std::uint8_t keepers_ = 0;  // the number of the present coroutine of the keeper, going round
+    alarm closing_tick_;        // made early: closing must need nothing that may be missing
     std::vector<closed_handler> close_waiters_;
     std::uint64_t next_wait_ = 0;
     mutable std::mutex failure_mutex_;

@@ -56,33 +56,64 @@ void engine::release(const handle_id& mine, lease::release_handler done) {
         if (done) hand_over(std::move(done), *one->found);
         return;
     }
-    if (done) {
-        one->release_waiters.push_back(std::move(done));
-        being_released_.insert(one);
-    }
+    if (done) wait_for_release(one, std::move(done));
     if (std::exchange(one->releasing, true)) return;
     const bool kept = keeper_->drop(one);
     if (one->give_back()) {
         for (auto& wait : std::exchange(one->loss_waiters, {}))
             hand_over(std::move(wait.done),
                       boost::system::error_code(asio::error::operation_aborted), loss_reason::none);
-        asio::co_spawn(strand_, give_back(one), asio::detached);
+        begin_give_back(one);
     } else {
         if (kept) tell_loss(one);
         finish_release(one, found_when_lost(one->why()));
     }
 }
 
+// Who cannot be kept waiting, for want of memory, is told at once that nothing is known; the lock
+// is given back all the same.
+void engine::wait_for_release(const std::shared_ptr<lease>& one, lease::release_handler done) {
+    try {
+        one->release_waiters.reserve(one->release_waiters.size() + 1);
+        being_released_.insert(one);
+        one->release_waiters.push_back(std::move(done));
+    } catch (const std::bad_alloc&) {
+        hand_over(std::move(done), release_result::unknown);
+    }
+}
+
 void engine::end(const std::shared_ptr<lease>& one) noexcept {
     one->releasing = true;
     keeper_->drop(one);
-    if (!one->give_back()) return;
+    if (one->give_back()) begin_give_back(one);
+}
+
+// A request that cannot even begin is given up: nobody renews the hold any more, the ttl ends it.
+void engine::begin_give_back(const std::shared_ptr<lease>& one) noexcept {
     try {
         asio::co_spawn(strand_, give_back(one), asio::detached);
     } catch (...) {
-        // Nobody renews it any more: the ttl ends it.
+        failed(std::current_exception());
+        finish_release(one, release_result::unknown);
     }
 }
+
+// Whatever ends the coroutine, who waits for the release is told.
+class engine::giving_back {
+public:
+    explicit giving_back(std::shared_ptr<lease> one) noexcept : lease_(std::move(one)) {}
+    ~giving_back() {
+        const auto& home = lease_->home();
+        if (!home->abandoned()) home->finish_release(lease_, result);
+    }
+    giving_back(const giving_back&) = delete;
+    giving_back& operator=(const giving_back&) = delete;
+
+    release_result result = release_result::unknown;
+
+private:
+    const std::shared_ptr<lease> lease_;
+};
 
 // A thread that asks twice for a lock that cannot be entered again waits for itself, for ever. A
 // lock that is renewed while its own client waits for it may be such a one.
@@ -97,21 +128,25 @@ void engine::look_for_own_waiters(lease& one) {
 }
 
 asio::awaitable<void> engine::give_back(std::shared_ptr<lease> one) {
-    auto found = release_result::unknown;
+    // The service may only now be telling that the lease ran out before the release came to it.
+    giving_back until_the_end(one);
     try {
-        found = co_await backend_->release(one->what());
+        until_the_end.result = co_await backend_->release(one->what());
     } catch (...) {
         failed(std::current_exception());
     }
-    // The service may only now be telling that the lease ran out before the release came to it.
-    finish_release(one, found);
 }
 
-void engine::finish_release(const std::shared_ptr<lease>& one, release_result found) {
+void engine::finish_release(const std::shared_ptr<lease>& one, release_result found) noexcept {
     one->found = found;
     being_released_.erase(one);
-    for (auto& done : std::exchange(one->release_waiters, {}))
-        hand_over(std::move(done), found);
+    for (auto& done : std::exchange(one->release_waiters, {})) {
+        try {
+            hand_over(std::move(done), found);
+        } catch (...) {
+            failed(std::current_exception());
+        }
+    }
 }
 
 // A lost lease may still stand in the service's books: take it out, for those who wait. A holder
@@ -139,6 +174,13 @@ void engine::wait_lost(const std::shared_ptr<lease>& one, lease::loss_handler do
         return;
     }
     const auto id = ++next_wait_;
+    try {
+        one->loss_waiters.reserve(one->loss_waiters.size() + 1);
+    } catch (const std::bad_alloc&) {
+        hand_over(std::move(done), boost::system::error_code(make_error_code(errc::exhausted)),
+                  loss_reason::none);
+        return;
+    }
     auto slot = asio::get_associated_cancellation_slot(done);
     if (slot.is_connected()) {
         // It may outlive the event loop, and so holds nothing of the engine.
@@ -172,8 +214,7 @@ void engine::tell_loss(const std::shared_ptr<lease>& one) {
     for (auto& wait : std::exchange(one->loss_waiters, {}))
         hand_over(std::move(wait.done), boost::system::error_code{}, one->why());
     const auto why = one->why();
-    if (options_.log)
-        options_.log("lost '" + one->what().claim.name + "': " + std::string(to_string(why)));
+    say([&] { return "lost '" + one->what().claim.name + "': " + std::string(to_string(why)); });
     // Of several permits somebody may have given back one: the others are still taken.
     const bool may_be_there = why == loss_reason::expired || why == loss_reason::max_hold ||
                               (why == loss_reason::taken_over && one->what().claim.permits > 1);
@@ -195,6 +236,27 @@ void engine::operation::cancel() {
     if (begun_) signal_.emit(asio::cancellation_type::terminal);
 }
 
+// Whatever ends the coroutine, who waits for the end of the client is told.
+class engine::closing {
+public:
+    explicit closing(ptr home) noexcept : home_(std::move(home)) {}
+    ~closing() {
+        home_->closing_over_ = true;
+        for (auto& closed : std::exchange(home_->close_waiters_, {})) {
+            try {
+                std::move(closed)();
+            } catch (...) {
+                home_->failed(std::current_exception());
+            }
+        }
+    }
+    closing(const closing&) = delete;
+    closing& operator=(const closing&) = delete;
+
+private:
+    const ptr home_;
+};
+
 void engine::close(closed_handler closed) {
     asio::dispatch(strand_, [self = shared_from_this(), closed = std::move(closed)]() mutable {
         if (self->closing_over_) {
@@ -203,44 +265,50 @@ void engine::close(closed_handler closed) {
         }
         if (closed) self->close_waiters_.push_back(std::move(closed));
         if (std::exchange(self->closing_, true)) return;
-        asio::co_spawn(self->strand_, self->close_down(self), asio::detached);
+        try {
+            asio::co_spawn(self->strand_, self->close_down(self), asio::detached);
+        } catch (...) {
+            // Without memory nothing is given back: it ends with its leases.
+            self->closed_ = true;
+            self->keeper_->stop();
+            const closing over(self);
+        }
     });
 }
 
 // `self` is a parameter: a coroutine begins later than it is made, and this may be the last that
 // knows the engine.
-asio::awaitable<void> engine::close_down([[maybe_unused]] ptr self) {
+asio::awaitable<void> engine::close_down(ptr self) {
+    const closing until_the_end(std::move(self));
     closed_ = true;
-    const auto outstanding = operations_;
-    for (auto* one : outstanding) {
-        if (operations_.contains(one)) one->cancel();
+    // A cancellation may end others.
+    for (auto at = operations_.begin(); at != operations_.end();) {
+        auto* const one = *at;
+        one->cancel();
+        at = operations_.upper_bound(one);
     }
-    for (const auto& one : keeper_->all()) {
+    while (const auto one = keeper_->first()) {
         keeper_->drop(one);
         if (one->releasing) continue;
         one->releasing = true;
         one->lose(loss_reason::client_closed);
         tell_loss(one);
-        asio::co_spawn(strand_, give_back(one), asio::detached);
+        begin_give_back(one);
     }
     keeper_->stop();
     // What was cancelled has first to begin its leaving, which the backend then waits for.
-    alarm tick(time(), strand_);
     const auto until = time().now() + options_.drain;
     while (!operations_.empty() && time().now() < until)
-        co_await tick.wait_until(time().now() + std::chrono::milliseconds(1));
+        co_await closing_tick_.wait_until(time().now() + std::chrono::milliseconds(1));
     co_await backend_->close(until);
-    closing_over_ = true;
-    for (auto& closed : std::exchange(close_waiters_, {}))
-        std::move(closed)();
 }
 
 void engine::abandon() {
-    closed_ = closing_ = true;
+    closed_ = closing_ = abandoned_ = true;
     std::vector<lease::loss_handler> loss_waits;
     std::vector<lease::release_handler> release_waits;
     auto close_waits = std::exchange(close_waiters_, {});
-    for (const auto& one : keeper_->all()) {
+    while (const auto one = keeper_->first()) {
         keeper_->drop(one);
         one->lose(loss_reason::client_closed);
         for (auto& wait : std::exchange(one->loss_waiters, {}))

@@ -1,6 +1,6 @@
 #include <pawl/held_lock.hpp>
 
-#include "engine.hpp"
+#include "asking.hpp"
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -15,13 +15,14 @@ namespace {
 
 asio::awaitable<void> ask(core::engine::ptr home, asio::awaitable<void> question,
                           held_lock::question_handler done) {
+    core::owed_answer<held_lock::question_handler> owed(home, std::move(done));
     boost::system::error_code ec;
     try {
         co_await std::move(question);
     } catch (...) {
         ec = home->failed(std::current_exception());
     }
-    asio::post(home->outside(), asio::append(std::move(done), ec));
+    asio::post(home->outside(), asio::append(owed.take(), ec));
 }
 
 asio::awaitable<void> renew_each(std::vector<std::shared_ptr<core::lease>> all) {

@@ -47,8 +47,9 @@ release_result worse(release_result a, release_result b) noexcept {
 
 void held_locks::start_release(std::vector<share> all, held_lock::release_handler done) {
     const auto& strand = all.front().lease->home()->strand();
-    asio::dispatch(strand, [all = std::move(all), done = std::move(done)]() mutable {
-        const auto so_far = std::make_shared<gathering>(all.size(), std::move(done));
+    // Made here, where a lack of memory is the caller's to hear of.
+    const auto so_far = std::make_shared<gathering>(all.size(), std::move(done));
+    asio::dispatch(strand, [all = std::move(all), so_far] {
         for (const share& each : all) {
             const auto& home = each.lease->home();
             const auto one = [so_far, home](release_result found) {

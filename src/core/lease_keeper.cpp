@@ -112,15 +112,10 @@ bool lease_keeper::drop(const std::shared_ptr<lease>& one) {
     return true;
 }
 
-std::vector<std::shared_ptr<lease>> lease_keeper::all() const {
-    std::vector<std::shared_ptr<lease>> leases;
-    leases.reserve(by_owner_.size());
-    for (const auto& [owner, one] : by_owner_)
-        if (one->plan.kept) leases.push_back(one);
-    std::sort(leases.begin(), leases.end(), [](const auto& a, const auto& b) {
-        return a->what().claim.owner < b->what().claim.owner;  // the same in every run of one seed
-    });
-    return leases;
+std::shared_ptr<lease> lease_keeper::first() const noexcept {
+    for (auto* const one : order_)
+        if (one->plan.kept) return one->shared_from_this();
+    return nullptr;
 }
 
 void lease_keeper::push_loss(std::string_view owner, loss_reason why) {
@@ -213,13 +208,31 @@ bool lease_keeper::look_at(lease& one, time_point now, std::vector<std::shared_p
         one.mark_at_risk();
         one.plan.risk_at = time_point::max();
     }
-    if (renewing) {
-        due.push_back(held);
-        told_.on_renewal(held);
-        one.plan.in_flight = true;
+    if (renewing && !begin_renewal(held, due)) {
+        postpone(one);
+        return true;
     }
     plan(one);
     return true;
+}
+
+// False: there is no memory for it. The others must be looked at all the same.
+bool lease_keeper::begin_renewal(const std::shared_ptr<lease>& one,
+                                 std::vector<std::shared_ptr<lease>>& due) {
+    try {
+        told_.on_renewal(one);
+        due.push_back(one);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    one->plan.in_flight = true;
+    return true;
+}
+
+void lease_keeper::postpone(lease& one) noexcept {
+    one.plan.not_before = true;
+    one.plan.renew_at = time_.now() + retry_pause(one);
+    plan(one);
 }
 
 // Renewals that cannot even begin count as unanswered.
@@ -238,24 +251,42 @@ void lease_keeper::send(std::span<const std::shared_ptr<lease>> due) {
     }
 }
 
-// The leases keep their engine alive, and that the keeper. Whatever ends the question, such as a
-// lack of memory, no lease is left waiting for its answer: it would never be renewed again.
-asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> batch) {
-    std::vector<renewal> lines;
+// Whatever ends the question, also where Asio destroys its coroutine for want of memory, no lease
+// is left waiting for its answer: it would never be renewed again. The leases keep their engine
+// alive, and that the keeper.
+class lease_keeper::asking {
+public:
+    asking(lease_keeper& home, std::vector<std::shared_ptr<lease>> which) noexcept
+        : batch(std::move(which)), home_(home) {}
+    ~asking() {
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            try {
+                home_.settle(batch[i], lines.empty() ? renewal{} : lines[i]);
+            } catch (...) {
+                if (batch[i]->plan.kept) home_.plan(*batch[i]);
+            }
+        }
+    }
+    asking(const asking&) = delete;
+    asking& operator=(const asking&) = delete;
+
+    const std::vector<std::shared_ptr<lease>> batch;
+    std::vector<renewal> lines;  // empty: not answered
+
+private:
+    lease_keeper& home_;
+};
+
+asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> which) {
+    asking question(*this, std::move(which));
+    auto& lines = question.lines;
     try {
-        lines.resize(batch.size());
-        fill_in(lines, batch, time_.now());
+        lines.resize(question.batch.size());
+        fill_in(lines, question.batch, time_.now());
         co_await service_.renew(lines);
         ++renewals_;
     } catch (...) {
         lines.clear();
-    }
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-        try {
-            settle(batch[i], lines.empty() ? renewal{} : lines[i]);
-        } catch (...) {
-            if (batch[i]->plan.kept) plan(*batch[i]);
-        }
     }
 }
 
@@ -330,12 +361,7 @@ void lease_keeper::settle(const std::shared_ptr<lease>& one, const renewal& answ
         }
         break;
     case renewal::outcome::refused: lose(one, loss_reason::taken_over); break;
-    case renewal::outcome::unknown: {
-        one->plan.not_before = true;
-        one->plan.renew_at = time_.now() + retry_pause(*one);
-        plan(*one);
-        break;
-    }
+    case renewal::outcome::unknown: postpone(*one); break;
     }
 }
 

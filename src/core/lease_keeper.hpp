@@ -61,7 +61,8 @@ public:
     bool drop(const std::shared_ptr<lease>& one);
     // What the service pushed about the claim of this owner.
     void push_loss(std::string_view owner, loss_reason why);
-    [[nodiscard]] std::vector<std::shared_ptr<lease>> all() const;
+    // The one that is kept and due first; null: none is kept.
+    [[nodiscard]] std::shared_ptr<lease> first() const noexcept;
     // When its coroutine has to run next. From any thread.
     [[nodiscard]] time_point armed() const noexcept { return time_point(duration(armed_.load())); }
 
@@ -75,6 +76,7 @@ public:
     void stop();
 
 private:
+    class asking;
     struct earlier {
         bool operator()(const lease* a, const lease* b) const noexcept {
             return a->plan.next != b->plan.next ? a->plan.next < b->plan.next
@@ -88,6 +90,8 @@ private:
     void forget(const std::shared_ptr<lease>& one) noexcept;
     void look(time_point now);
     bool look_at(lease& one, time_point now, std::vector<std::shared_ptr<lease>>& due);
+    bool begin_renewal(const std::shared_ptr<lease>& one, std::vector<std::shared_ptr<lease>>& due);
+    void postpone(lease& one) noexcept;
     void send(std::span<const std::shared_ptr<lease>> due);
     boost::asio::awaitable<void> until_quiet(std::shared_ptr<lease> one);
     void plan(lease& one) noexcept;

@@ -64,13 +64,31 @@ void loop::call::wait() {
         }
         home_.driven_ = drives_ = true;
         lock.unlock();
-        home_.context_.run();
+        home_.drive();
         lock.lock();
         home_.context_.restart();
         home_.driven_ = drives_ = false;
     }
     --home_.callers_;
     home_.hand_on();
+}
+
+// What leaves a handler, such as a lack of memory inside Asio, ends that handler and no other:
+// whatever depended on it is answered, or begun anew, by its own end.
+void loop::drive() noexcept {
+    for (;;) {
+        try {
+            context_.run();
+            return;
+        } catch (...) {
+            survived();
+        }
+    }
+}
+
+void loop::survived() noexcept {
+    const auto* served = served_.load();
+    if (served != nullptr) engine->survived(std::current_exception());
 }
 
 // Under the mutex: somebody else should drive now.
@@ -95,7 +113,11 @@ void loop::nudge() noexcept {
         if (driven_ || stopped_) return;
         driven_ = true;
     }
-    context_.poll();
+    try {
+        context_.poll();
+    } catch (...) {
+        survived();
+    }
     const std::lock_guard lock(mutex_);
     driven_ = false;
     ++calls_;
@@ -120,7 +142,7 @@ void loop::background() {
         }
         driven_ = by_thread_ = true;
         lock.unlock();
-        context_.run();
+        drive();
         lock.lock();
         context_.restart();
         driven_ = by_thread_ = false;

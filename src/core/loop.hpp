@@ -30,7 +30,7 @@ public:
     // One caller's wait for one answer, which is given on the loop.
     class call {
     public:
-        explicit call(loop& home) noexcept : home_(home) {}
+        explicit call(loop& home) : home_(home) {}
         void answered();
         void wait();
 
@@ -57,6 +57,8 @@ public:
 
 private:
     void background();
+    void drive() noexcept;
+    void survived() noexcept;
     [[nodiscard]] bool renewal_is_near() const noexcept;
     void hand_on();
 

@@ -59,22 +59,24 @@ world::outlook world::look(const std::shared_ptr<waiter>& one) {
     return outlook_of(at, one);
 }
 
-void world::leave(const std::shared_ptr<waiter>& one, bool wanted) {
+void world::leave(const std::shared_ptr<waiter>& one, bool wanted) noexcept {
     const auto now = one->by->time->now();
     const std::lock_guard lock(mutex_);
     const auto found = slots_.find(one->what.name);
     if (found == slots_.end()) return;
     auto& at = found->second;
     const auto here = std::find(at.line.begin(), at.line.end(), one);
-    if (here != at.line.end()) {
-        const bool was_first = here == at.line.begin();
-        at.line.erase(here);
-        // Those behind may fit now; the first in line keeps the timer for the next lease.
-        if (was_first) serve(at, now);
-        if (was_first && !at.line.empty()) ring(at.line.front());
-    } else if (const auto* mine = find(at, one->what.owner); !wanted && mine != nullptr) {
-        drop(at, *mine, now);
-    }
+    try {
+        if (here != at.line.end()) {
+            const bool was_first = here == at.line.begin();
+            at.line.erase(here);
+            // Those behind may fit now; the first in line keeps the timer for the next lease.
+            if (was_first) serve(at, now);
+            if (was_first && !at.line.empty()) ring(at.line.front());
+        } else if (const auto* mine = find(at, one->what.owner); !wanted && mine != nullptr) {
+            drop(at, *mine, now);
+        }
+    } catch (const std::bad_alloc&) {}  // those behind are served with the next request
     tidy(found);
 }
 
@@ -239,8 +241,8 @@ void world::serve(slot& at, time_point now) {
         next->too_many =
             asks_permits && next->what.permits > permits_.find(next->what.name)->second;
         if (!next->too_many && !fits(at, next->what)) break;
-        at.line.pop_front();
         if (!next->too_many) next->given = give(at, next->what, next->by, now);
+        at.line.pop_front();
         ring(next);
         moved = true;
     }

@@ -49,7 +49,7 @@ public:
     outlook join(const std::shared_ptr<waiter>& one);
     outlook look(const std::shared_ptr<waiter>& one);
     // Out of the line. Passes on what was given but not wanted any more.
-    void leave(const std::shared_ptr<waiter>& one, bool wanted);
+    void leave(const std::shared_ptr<waiter>& one, bool wanted) noexcept;
 
     void renew(std::span<renewal> batch, time_point now);
     release_result release(const claim& what, time_point now);

@@ -289,13 +289,19 @@ asio::awaitable<std::optional<grant>> locks::claim_given(visit& mine) {
     co_return std::nullopt;
 }
 
+locks::prepared_leave locks::prepare_leave(const std::string& lock) {
+    auto from = std::make_shared<departure>();
+    undo_queue::undo what;
+    what.lock = lock;
+    what.request = [this, from](time_point until) { return send_leave(*from, until); };
+    return {std::move(from), undo_queue::prepare(std::move(what))};
+}
+
 // It names one owner, and so nothing but what its requests have done.
-void locks::leave_later(departure what, duration ttl, std::uint64_t generation) {
-    const auto parts = std::make_shared<const departure>(std::move(what));
-    undo_later({.lock = parts->where.lock,
-                .request = [this, parts](time_point until) { return send_leave(*parts, until); },
-                .generation = generation},
-               ttl);
+void locks::leave_later(prepared_leave how, departure from, duration ttl,
+                        std::uint64_t generation) noexcept {
+    *how.from = std::move(from);
+    undo_later(std::move(how.undo), ttl, generation);
 }
 
 asio::awaitable<reply> locks::send_leave(const departure& what, time_point give_up_at) {

@@ -24,19 +24,23 @@ public:
                             "' under this value is still being undone; choose another value.");
     }
     ~bid() {
-        if (!to_undo) return;
-        const auto by = std::make_shared<const std::pair<keys, std::string>>(where, value);
-        home_.undo_later({.lock = where.lock,
-                          .value = value,
-                          .request =
-                              [&home = home_, by](time_point until) {
-                                  return home.send_undo(by->first, by->second, until);
-                              },
-                          .generation = generation},
-                         ttl);
+        if (to_undo) home_.undo_later(std::move(undo_), ttl, generation);
     }
     bid(const bid&) = delete;
     bid& operator=(const bid&) = delete;
+
+    // From here on it is undone, which needs no memory.
+    void about_to_take() {
+        const auto by = std::make_shared<const std::pair<keys, std::string>>(where, value);
+        undo_queue::undo what;
+        what.lock = where.lock;
+        what.value = value;
+        what.request = [&home = home_, by](time_point until) {
+            return home.send_undo(by->first, by->second, until);
+        };
+        undo_ = undo_queue::prepare(std::move(what));
+        to_undo = true;
+    }
 
     keys where;
     std::string value;
@@ -46,6 +50,7 @@ public:
 
 private:
     locks& home_;
+    undo_queue::prepared undo_;
 };
 
 asio::awaitable<std::optional<grant>> locks::bid_for(const claim& what, bool adopting) {
@@ -60,7 +65,7 @@ asio::awaitable<std::optional<grant>> locks::bid_for(const claim& what, bool ado
                                                     mine.where.queue, mine.where.waiters};
         const std::array<std::string_view, 7> arguments{mine.value, ttl, lowest, "", "", "", ""};
         mine.generation = link_->current().generation;
-        mine.to_undo = !adopting;
+        if (!adopting) mine.about_to_take();
         const auto asked = now();
         const auto& script = adopting ? scripts::adopt : scripts::acquire;
         const auto answer =

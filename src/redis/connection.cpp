@@ -153,14 +153,10 @@ void connection::close() noexcept {
 }
 
 void connection::send(pending& one, std::string text, unsigned replies) {
-    one.on_ = this;
-    one.number_ = first_ + asked_.size();
     put({&one, replies}, std::move(text));
 }
 
 void connection::send_subscription(pending& one, std::string text) {
-    one.on_ = this;
-    one.number_ = first_ + asked_.size();
     put_subscription(&one, std::move(text));
 }
 
@@ -173,23 +169,43 @@ void connection::put_subscription(pending* by, std::string text) {
     put({by, 1, true}, std::move(text));
 }
 
+// Without memory nothing is asked for: a request that is not sent must wait for no reply, since the
+// next one's would be taken for it.
 void connection::put(asked one, std::string text) {
     const bool idle = asked_.empty();
+    to_send_.reserve(to_send_.size() + text.size());
+    const auto number = first_ + asked_.size();
     asked_.push_back(one);
+    if (one.by != nullptr) {
+        one.by->on_ = this;
+        one.by->number_ = number;
+    }
     if (to_send_.empty())
         to_send_ = std::move(text);
     else
         to_send_ += text;
     if (flushing_) return;
-    if (idle) {
-        flush();
-    } else {
-        flushing_ = true;
-        asio::post(strand_, [self = shared_from_this()] {
-            self->flushing_ = false;
-            self->flush();
-        });
+    try {
+        if (idle)
+            flush();
+        else
+            flush_later();
+    } catch (...) {
+        close();  // what is written to it would never leave
+        throw;
     }
+}
+
+void connection::flush_later() {
+    asio::post(strand_, [self = shared_from_this()] {
+        self->flushing_ = false;
+        try {
+            self->flush();
+        } catch (...) {
+            self->close();  // what is written to it would never leave
+        }
+    });
+    flushing_ = true;
 }
 
 void connection::flush() {

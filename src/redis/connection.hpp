@@ -89,6 +89,7 @@ private:
     void put(asked one, std::string text);
     void put_subscription(pending* by, std::string text);
     void flush();
+    void flush_later();
     void wrote(boost::system::error_code ec);
     void make_room();
     [[nodiscard]] boost::system::error_code parse_node(std::string_view message, bool& more);

@@ -45,9 +45,8 @@ ears::ear::ear(ears& home, std::string channel)
       here_(home.all_.emplace(std::move(channel), this)) {}
 
 ears::ear::~ear() {
-    const auto channel = here_->first;
-    home_.all_.erase(here_);
-    if (listens_) home_.link_.unsubscribe(channel);
+    const auto entry = home_.all_.extract(here_);  // needs no memory, as a copy of the name may
+    if (listens_) home_.link_.unsubscribe(entry.key());
 }
 
 boost::asio::awaitable<void> ears::ear::listen(time_point give_up_at) {

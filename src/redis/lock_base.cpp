@@ -22,7 +22,10 @@ lock_base::lock_base(const options& where, backend_context context, const link_f
       bounds_(bounds),
       link_(connect(*this, channel)),
       scripts_(*link_),
-      undos_(std::make_shared<undo_queue>(*link_, context_, bounds_)) {}
+      undos_(std::make_shared<undo_queue>(*link_, context_, bounds_)),
+      tick_(*context_.time, context_.strand) {
+    tick_.prepare();
+}
 
 asio::awaitable<void> lock_base::connect(time_point give_up_at) {
     const std::array<std::string_view, 1> ping{"PING"};
@@ -36,17 +39,16 @@ asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
 }
 
 asio::awaitable<void> lock_base::close(time_point give_up_at) {
-    core::alarm tick(time(), context_.strand);
     undos_->try_for_the_last_time();
     while ((busy_ > 0 || !undos_->empty()) && now() < give_up_at)
-        co_await tick.wait_until(now() + 2ms);
+        co_await tick_.wait_until(now() + 2ms);
     closing_ = true;
     for (auto* sleeping : pauses_)
         sleeping->ring();
     undos_->stop();
     co_await link_->close(give_up_at);
     while (busy_ > 0 || !undos_->empty())
-        co_await tick.wait_until(now() + 2ms);
+        co_await tick_.wait_until(now() + 2ms);
 }
 
 asio::awaitable<void> lock_base::renew_by(const script& what, std::span<renewal> batch,
@@ -73,8 +75,11 @@ asio::awaitable<void> lock_base::renew_by(const script& what, std::span<renewal>
     }
 }
 
-void lock_base::undo_later(undo_queue::undo what, duration ttl) {
-    what.give_up_at = now() + ttl + where_.reply_timeout;
+void lock_base::undo_later(undo_queue::prepared what, duration ttl,
+                           std::uint64_t generation) noexcept {
+    auto& undo = what.front().what;
+    undo.give_up_at = now() + ttl + where_.reply_timeout;
+    undo.generation = generation;
     undos_->add(std::move(what));
 }
 

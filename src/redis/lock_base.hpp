@@ -57,8 +57,9 @@ protected:
     boost::asio::awaitable<void> renew_by(const script& what, std::span<renewal> batch,
                                           std::span<const std::string_view> keys,
                                           std::span<const std::string_view> arguments);
-    // In the background, for the ttl at the longest: see undo_queue.
-    void undo_later(undo_queue::undo what, duration ttl);
+    // In the background, for the ttl at the longest: see undo_queue. `generation` is that of the
+    // connection over which went what is undone.
+    void undo_later(undo_queue::prepared what, duration ttl, std::uint64_t generation) noexcept;
     // Before a request that may have to be undone. Throws errc::unavailable.
     void check_room_for_undo() const;
     // A release without an answer: until there is one, for the ttl at the longest.
@@ -111,6 +112,7 @@ private:
     std::unique_ptr<link> link_;
     script_runner scripts_;
     const std::shared_ptr<undo_queue> undos_;
+    core::alarm tick_;   // of `close`, made early: closing must need nothing that may be missing
     unsigned busy_ = 0;  // releases under way
     std::list<core::alarm*> pauses_;
     bool closing_ = false;

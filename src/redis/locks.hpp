@@ -48,6 +48,12 @@ private:
         std::string member, prefix, kept;
     };
 
+    // Made before the request that may have to be undone, which then needs no memory.
+    struct prepared_leave {
+        std::shared_ptr<departure> from;  // empty until then
+        undo_queue::prepared undo;
+    };
+
     locks(const options& where, backend_context context, const link_factory& connect,
           const limits& bounds, std::string client);
 
@@ -71,7 +77,9 @@ private:
     boost::asio::awaitable<reply> look(visit& mine, bool first_in_line, time_point give_up_at,
                                        time_point& asked);
     boost::asio::awaitable<std::optional<grant>> claim_given(visit& mine);
-    void leave_later(departure what, duration ttl, std::uint64_t generation);
+    [[nodiscard]] prepared_leave prepare_leave(const std::string& lock);
+    void leave_later(prepared_leave how, departure from, duration ttl,
+                     std::uint64_t generation) noexcept;
     boost::asio::awaitable<reply> send_leave(const departure& what, time_point give_up_at);
     boost::asio::awaitable<void> release_later(hold what);
     [[nodiscard]] heir heir_of(const claim& from) const;
@@ -86,8 +94,9 @@ private:
     boost::asio::awaitable<release_result> overwritten(const hold& what, const keys& where,
                                                        time_point give_up_at);
     boost::asio::awaitable<void> renew_some(std::span<renewal> batch, bool beside);
-    void inherit(const std::string& name, const keys& where, const heir& to, const reply& answer,
-                 time_point asked);
+    void inherit(const std::string& name, const heir& to, prepared_leave leaving,
+                 const reply& answer, time_point asked) noexcept;
+    static void pass_to(waiter& next, const heir& to, const reply& answer, time_point asked);
 
     // Under a value of the caller's own: chosen.cpp.
     boost::asio::awaitable<std::optional<grant>> bid_for(const claim& what, bool adopting);

@@ -121,11 +121,16 @@ asio::awaitable<release_result> locks::release(const hold& what) {
         const auto to = heir_of(what.claim);
         const auto passed = passes_.find(what.claim.name);
         const bool turn = passed != passes_.end() && passed->second >= bounds_.local_passes;
+        prepared_leave leaving;
+        if (!to.member.empty()) {
+            leaving = prepare_leave(where.lock);
+            *leaving.from = {where, to.member, to.prefix, {}};
+        }
         const auto asked = now();
         const auto answer = co_await give_back(what, to, turn, give_up_at);
         result = found(answer);
         if (of_another_type(answer)) result = co_await overwritten(what, where, give_up_at);
-        inherit(what.claim.name, where, to, answer, asked);
+        inherit(what.claim.name, to, std::move(leaving), answer, asked);
     } catch (const error&) {}
     if (result == release_result::unknown && !closing_)
         asio::co_spawn(context_.strand, release_later(what), asio::detached);
@@ -140,26 +145,32 @@ locks::heir locks::heir_of(const claim& from) const {
     return {first->owner, first->member, first->prefix, first->ttl, wall_ms()};
 }
 
-void locks::inherit(const std::string& name, const keys& where, const heir& to, const reply& answer,
-                    time_point asked) {
-    if (answer.items.size() < 2) {
-        passes_.erase(name);
-        return;
-    }
-    ++passes_[name];
+// Without memory for the gift its waiter looks at once, and finds it at the server.
+void locks::inherit(const std::string& name, const heir& to, prepared_leave leaving,
+                    const reply& answer, time_point asked) noexcept {
     auto* next = waiters_.by_owner(to.owner);
-    if (next == nullptr) {
+    try {
+        if (answer.items.size() < 2) {
+            passes_.erase(name);
+            return;
+        }
         // Its leaving may have come before the gift, where the script had to be sent twice.
-        leave_later({where, to.member, to.prefix, {}}, to.ttl, link_->current().generation);
-        return;
+        if (next == nullptr)
+            undo_later(std::move(leaving.undo), to.ttl, link_->current().generation);
+        ++passes_[name];
+        if (next != nullptr && !next->given) pass_to(*next, to, answer, asked);
+    } catch (const std::bad_alloc&) {
+        if (next != nullptr) next->woken.ring();
     }
-    if (next->given) return;
+}
+
+void locks::pass_to(waiter& next, const heir& to, const reply& answer, time_point asked) {
     grant given;
-    given.deadline = asked + next->ttl - drift(next->ttl);
+    given.deadline = asked + next.ttl - drift(next.ttl);
     given.token = fencing_token(static_cast<std::uint64_t>(number(answer.items[1])));
-    given.proof = value_of(next->prefix, to.since);
-    next->given = std::move(given);
-    next->woken.ring();
+    given.proof = value_of(next.prefix, to.since);
+    next.given = std::move(given);
+    next.woken.ring();
 }
 
 asio::awaitable<void> locks::release_later(hold what) {

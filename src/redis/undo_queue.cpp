@@ -20,22 +20,81 @@ constexpr unsigned confirmations = 3;
 
 }  // namespace
 
+// Whatever ends the coroutine, such as a lack of memory: the next undo begins it anew.
+class undo_queue::running {
+public:
+    explicit running(std::shared_ptr<undo_queue> self) noexcept : self_(std::move(self)) {}
+    ~running() { self_->running_ = false; }
+    running(const running&) = delete;
+    running& operator=(const running&) = delete;
+
+private:
+    const std::shared_ptr<undo_queue> self_;
+};
+
+// One that is under way. Whatever ends that, it is settled.
+class undo_queue::sending {
+public:
+    sending(std::shared_ptr<undo_queue> self, position at) noexcept
+        : self_(std::move(self)), at_(at) {}
+    ~sending() {
+        if (!self_) return;
+        --self_->in_flight_;
+        at_->in_flight = false;
+        if (self_->stopped_)
+            self_->entries_.erase(at_);
+        else
+            self_->failed(at_, self_->context_.time->now());
+        self_->changed_.ring();
+    }
+    sending(const sending&) = delete;
+    sending& operator=(const sending&) = delete;
+
+    void ended(outcome how) {
+        const auto self = std::exchange(self_, nullptr);
+        --self->in_flight_;
+        self->settle(at_, how);
+        self->go_on();
+    }
+
+private:
+    std::shared_ptr<undo_queue> self_;
+    const position at_;
+};
+
 undo_queue::undo_queue(link& over, backend_context context, const limits& bounds)
     : link_(over),
       context_(std::move(context)),
       bounds_(bounds),
       pause_(*context_.time, bounds),
-      changed_(*context_.time, context_.strand) {}
+      changed_(*context_.time, context_.strand) {
+    changed_.prepare();
+}
 
-void undo_queue::add(undo what) {
+undo_queue::prepared undo_queue::prepare(undo what) {
+    prepared made;
+    made.emplace_back(std::move(what));
+    return made;
+}
+
+void undo_queue::add(prepared what) noexcept {
     if (stopped_) return;
     const auto now = context_.time->now();
-    entries_.push_back({.what = std::move(what), .due = now});
+    what.front().due = now;
+    entries_.splice(entries_.end(), what);
     start_due(now);
-    if (std::exchange(running_, true))
-        changed_.ring();
-    else
+    go_on();
+}
+
+void undo_queue::go_on() noexcept {
+    if (running_) return changed_.ring();
+    if (entries_.empty()) return;
+    running_ = true;
+    try {
         asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
+    } catch (...) {
+        running_ = false;
+    }
 }
 
 bool undo_queue::contains(std::string_view lock, std::string_view value) const {
@@ -46,7 +105,7 @@ bool undo_queue::contains(std::string_view lock, std::string_view value) const {
 
 void undo_queue::try_now() {
     retry_at_ = context_.time->now();
-    changed_.ring();
+    go_on();
 }
 
 void undo_queue::try_for_the_last_time() {
@@ -61,6 +120,7 @@ void undo_queue::stop() {
 }
 
 asio::awaitable<void> undo_queue::run(std::shared_ptr<undo_queue> self) {
+    const running until_the_end(std::move(self));
     while (!entries_.empty()) {
         const auto now = context_.time->now();
         drop_expired(now);
@@ -68,8 +128,12 @@ asio::awaitable<void> undo_queue::run(std::shared_ptr<undo_queue> self) {
         if (entries_.empty()) break;
         co_await changed_.wait_until(next_start());
     }
-    running_ = false;
-    self.reset();
+}
+
+void undo_queue::say(const std::string& line) const noexcept {
+    try {
+        if (context_.log) context_.log(line);
+    } catch (...) {}  // without memory it is not said
 }
 
 void undo_queue::drop_expired(time_point now) {
@@ -78,15 +142,15 @@ void undo_queue::drop_expired(time_point now) {
             ++at;
             continue;
         }
-        if (context_.log)
-            context_.log(at->what.lock +
-                         ": a request without an answer could not be undone; what it "
-                         "may have taken ends with its lease.");
+        const auto expired = std::move(at->what.lock);
         at = entries_.erase(at);
+        say(expired +
+            ": a request without an answer could not be undone; what it may have taken ends with "
+            "its lease.");
     }
 }
 
-void undo_queue::start_due(time_point now) {
+void undo_queue::start_due(time_point now) noexcept {
     if (failing_ && now < retry_at_) return;
     const auto most = failing_ ? 1 : bounds_.undos_at_once;
     for (auto at = entries_.begin(); at != entries_.end() && in_flight_ < most; ++at)
@@ -105,21 +169,26 @@ time_point undo_queue::next_start() const {
     return next;
 }
 
-void undo_queue::start(position at) {
+// One that cannot even begin counts as one without an answer.
+void undo_queue::start(position at) noexcept {
     at->in_flight = true;
     ++in_flight_;
-    asio::co_spawn(context_.strand, send(shared_from_this(), at), asio::detached);
+    try {
+        asio::co_spawn(context_.strand, send(shared_from_this(), at), asio::detached);
+    } catch (...) {
+        at->in_flight = false;
+        --in_flight_;
+        failed(at, context_.time->now());
+    }
 }
 
 asio::awaitable<void> undo_queue::send(std::shared_ptr<undo_queue> self, position at) {
+    sending under_way(std::move(self), at);
     auto how = outcome::failed;
     try {
         how = co_await ask(at->what);
     } catch (const std::exception&) {}
-    --in_flight_;
-    settle(at, how);
-    changed_.ring();
-    self.reset();
+    under_way.ended(how);
 }
 
 asio::awaitable<undo_queue::outcome> undo_queue::ask(const undo& what) {

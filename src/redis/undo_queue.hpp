@@ -33,10 +33,26 @@ public:
         time_point give_up_at;
         std::uint64_t generation = 0;  // of the connection over which went what is undone
     };
+    class entry {
+    public:
+        explicit entry(undo of) : what(std::move(of)) {}
+        undo what;
+
+    private:
+        friend class undo_queue;
+        time_point due{};
+        unsigned confirmed = 0;
+        bool in_flight = false;
+    };
+    // An undo that is made before the request that it undoes is sent: adding it needs no memory.
+    using prepared = std::list<entry>;
+    [[nodiscard]] static prepared prepare(undo what);
+
     // Sends it until the server has confirmed it, or has said that it never will, or until
-    // `give_up_at`. What went over another
-    // connection than the undo may still be carried out after it: then it is undone three times.
-    void add(undo what);
+    // `give_up_at`. What went over another connection than the undo may still be carried out after
+    // it: then it is undone three times. Without memory it is tried again with the next undo, or
+    // the next connection.
+    void add(prepared what) noexcept;
 
     [[nodiscard]] bool contains(std::string_view lock, std::string_view value) const;
     [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
@@ -51,21 +67,20 @@ public:
     void stop();
 
 private:
-    struct entry {
-        undo what;
-        time_point due{};
-        unsigned confirmed = 0;
-        bool in_flight = false;
-    };
     using position = std::list<entry>::iterator;
     enum class outcome : std::uint8_t { confirmed, impossible, failed };
 
+    class running;
+    class sending;
+
     boost::asio::awaitable<void> run(std::shared_ptr<undo_queue> self);
     boost::asio::awaitable<void> send(std::shared_ptr<undo_queue> self, position at);
+    void go_on() noexcept;
     boost::asio::awaitable<outcome> ask(const undo& what);
-    void start(position at);
-    void start_due(time_point now);
+    void start(position at) noexcept;
+    void start_due(time_point now) noexcept;
     void drop_expired(time_point now);
+    void say(const std::string& line) const noexcept;
     void settle(position at, outcome how);
     void failed(position at, time_point now);
     [[nodiscard]] time_point next_start() const;

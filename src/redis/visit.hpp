@@ -9,7 +9,7 @@
 namespace pawl::redis {
 
 // One owner's stay at the server. Whatever ends it without a grant, the server is told to forget
-// it.
+// it; that needs no memory.
 class locks::visit {
 public:
     // `owner` is random, and of no other request: one that was lost may still be carried out, and
@@ -36,14 +36,16 @@ public:
     ~visit() {
         if (listed_) home_.waiters_.remove(here);
         if (!asked_ || (settled && !stands_again)) return;
-        home_.leave_later({std::move(here.where), std::move(here.member), std::move(here.prefix),
+        home_.leave_later(std::move(leave_),
+                          {std::move(here.where), std::move(here.member), std::move(here.prefix),
                            std::move(kept)},
                           here.ttl, generation_);
     }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
 
-    void about_to_send() noexcept {
+    void about_to_send() {
+        leave_ = home_.prepare_leave(here.where.lock);
         asked_ = true;
         generation_ = home_.link_->current().generation;
     }
@@ -56,6 +58,7 @@ private:
     locks& home_;
     bool listed_ = false;
     bool asked_ = false;
+    prepared_leave leave_;
     std::uint64_t generation_ = 0;
 
 public:

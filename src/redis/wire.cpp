@@ -49,7 +49,10 @@ wire::wire(options where, const backend_context& context, link::listener& to, st
       channel_(std::move(channel)),
       reconnect_(*context.time, context.strand),
       sweep_(*context.time, context.strand),
-      greeted_(*context.time, context.strand) {}
+      greeted_(*context.time, context.strand),
+      tick_(*context.time, context.strand) {
+    tick_.prepare();
+}
 
 void wire::start() {
     if (running_) return;
@@ -281,9 +284,8 @@ void wire::on_push(const reply& message) {
 }
 
 asio::awaitable<void> wire::close(time_point give_up_at) {
-    core::alarm tick(time(), context_.strand);
     while (ready_ && !nobody_waits() && time().now() < give_up_at)
-        co_await tick.wait_until(time().now() + 1ms);
+        co_await tick_.wait_until(time().now() + 1ms);
     closing_ = true;
     listener_ = nullptr;
     reconnect_.ring();

@@ -30,7 +30,7 @@ public:
     boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
                                        time_point give_up_at, bool tracked);
     boost::asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
-    void unsubscribe(const std::string& channel);
+    void unsubscribe(const std::string& channel) noexcept;
     boost::asio::awaitable<void> close(time_point give_up_at);
     // After `close` it is forgotten already, and this may be another thread than the strand's.
     void forget_listener() noexcept {
@@ -58,7 +58,7 @@ private:
     [[nodiscard]] bool nobody_waits() const {
         return !connection_ || connection_->waiting().empty();
     }
-    void leave(const std::string& channel);
+    void leave(const std::string& channel) noexcept;
     // One connection, from its making to its end.
     boost::asio::awaitable<boost::system::error_code> live(std::shared_ptr<wire> self);
     void went_down(const boost::system::error_code& why);
@@ -78,14 +78,19 @@ private:
     struct dropping {
         std::shared_ptr<wire> home;
         ~dropping() {
-            home->running_ = false;
+            home->running_ = home->ready_ = false;
             if (home->connection_) home->connection_->drop_all();
         }
     };
     // The next request begins it anew, however it ended.
     struct sweeping {
         wire& home;
-        ~sweeping() { home.sweeping_ = home.sweep_parked_ = false; }
+        bool sees_to_its_end = false;
+        ~sweeping() {
+            home.sweeping_ = home.sweep_parked_ = false;
+            // Nobody would notice a silence any more.
+            if (!sees_to_its_end && home.connection_) home.connection_->close();
+        }
     };
     struct gate {
         explicit gate(const backend_context& c) : opened(*c.time, c.strand), since(c.time->now()) {}
@@ -117,6 +122,7 @@ private:
     core::alarm reconnect_;
     core::alarm sweep_;
     core::alarm greeted_;
+    core::alarm tick_;  // of `close`, made early: closing must need nothing that may be missing
     bool sweeping_ = false;
     bool sweep_parked_ = false;
 };

@@ -115,28 +115,30 @@ asio::awaitable<void> wire::subscribe(std::string channel, time_point give_up_at
     mine.kept = true;
 }
 
-void wire::unsubscribe(const std::string& channel) {
+void wire::unsubscribe(const std::string& channel) noexcept {
     if (heard_.leave(channel)) leave(channel);
 }
 
-void wire::leave(const std::string& channel) {
+// Without memory the server is not told: what it goes on to send reaches nobody here.
+void wire::leave(const std::string& channel) noexcept {
     if (!ready_ || closing_) return;
-    ++context_.count->requests;
-    std::string text;
-    const std::string_view how = session_.sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
-    append_command(text, std::array<std::string_view, 2>{how, channel});
-    connection_->tell_subscription(std::move(text));
+    try {
+        std::string text;
+        const std::string_view how = session_.sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
+        append_command(text, std::array<std::string_view, 2>{how, channel});
+        connection_->tell_subscription(std::move(text));
+        ++context_.count->requests;
+    } catch (const std::bad_alloc&) {}
 }
 
 // Looks for requests that have no answer in time. It rests when there are none, so that an idle
 // client wakes nobody. A connection whose silence cannot be noticed, for want of memory, is ended.
 asio::awaitable<void> wire::sweep([[maybe_unused]] std::shared_ptr<wire> self) {
-    const sweeping until_the_end{*this};
+    sweeping until_the_end{*this};
     try {
         co_await watch_silence();
-    } catch (...) {
-        if (connection_) connection_->close();
-    }
+        until_the_end.sees_to_its_end = true;
+    } catch (...) {}  // its end closes the connection
 }
 
 asio::awaitable<void> wire::watch_silence() {

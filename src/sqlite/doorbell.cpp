@@ -86,9 +86,21 @@ void doorbell::listen() {
                               // Without it the waiters still look by themselves, so that a broken
                               // socket costs only time.
                               if (failed) return;
-                              heard(size);
-                              listen();
+                              // Nor may a lack of memory leave the worker's thread.
+                              try {
+                                  heard(size);
+                                  listen();
+                              } catch (const std::bad_alloc&) {
+                                  listen_later();
+                              }
                           });
+}
+
+// What could not be heard is found by a look; the next ring is.
+void doorbell::listen_later() noexcept {
+    try {
+        listen();
+    } catch (...) {}
 }
 
 void doorbell::heard(std::size_t size) {

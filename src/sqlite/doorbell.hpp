@@ -40,6 +40,7 @@ public:
 
 private:
     void listen();
+    void listen_later() noexcept;
     void heard(std::size_t size);
 
     boost::asio::local::datagram_protocol::socket socket_;

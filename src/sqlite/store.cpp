@@ -62,7 +62,7 @@ void store::look_again() {
     boost::asio::post(worker_, [this] {
         try {
             if (database_ && was_replaced(files_->look())) abandon();
-        } catch (const error&) {}  // the next use tells
+        } catch (...) {}  // the next use tells
     });
 }
 

@@ -73,27 +73,45 @@ private:
         template <class Handler>
         void operator()(Handler&& done) {
             boost::asio::any_completion_handler<void(answer<T>)> back(std::forward<Handler>(done));
-            boost::asio::post(
-                *self->pool_, [job = std::move(job), back = std::move(back), strand = self->strand_,
+            boost::asio::post(*self->pool_,
+                              [job = std::move(job), back = std::move(back), strand = self->strand_,
                                alive = boost::asio::make_work_guard(self->strand_)]() mutable {
-                    auto got = attempt<Job, T>(job);
-                    boost::asio::post(strand,
-                                      [back = std::move(back), got = std::move(got)]() mutable {
-                                          std::move(back)(std::move(got));
-                                      });
-                });
+                                  answer_on(strand, attempt<Job, T>(job), std::move(back));
+                              });
         }
     };
 
+    // Nothing may leave the pool's thread: it would end the process. A caller that cannot be
+    // answered, for want of memory, is told by the end of its coroutine.
+    template <class T, class Back>
+    static void answer_on(const boost::asio::any_io_executor& strand, answer<T> got,
+                          Back back) noexcept {
+        try {
+            boost::asio::post(strand, [back = std::move(back), got = std::move(got)]() mutable {
+                std::move(back)(std::move(got));
+            });
+        } catch (...) {}
+    }
+
     // Exceptions stay on the thread that threw them; only their words travel.
     template <class Job, class T>
-    static answer<T> attempt(Job& job) {
+    static answer<T> attempt(Job& job) noexcept {
+        try {
+            return attempt_with_words<Job, T>(job);
+        } catch (...) {
+            return {{}, errc::exhausted, {}, false};
+        }
+    }
+    template <class Job, class T>
+    static answer<T> attempt_with_words(Job& job) {
         try {
             return {job(), {}, {}, false};
         } catch (const database_error& failed) {
             return {{}, failed.reason(), failed.what(), failed.passing};
         } catch (const error& failed) {
             return {{}, failed.reason(), failed.what(), false};
+        } catch (const std::bad_alloc&) {
+            return {{}, errc::exhausted, "This program is out of memory.", false};
         } catch (const std::exception& failed) {
             return {{}, errc::unavailable, failed.what(), false};
         }

@@ -1,4 +1,5 @@
 // Memory that ends when a handle is dropped: no lock stays behind that nobody has a handle of.
+#include "failing_memory.hpp"
 #include "hand_time.hpp"
 
 #include <pawl/client.hpp>
@@ -8,39 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <functional>
-#include <new>
 #include <optional>
-
-namespace {
-
-// How many more allocations of this thread succeed; below 0: all do.
-thread_local long left = -1;
-
-void* allocate(std::size_t size) {
-    if (left == 0) throw std::bad_alloc();
-    if (left > 0) --left;
-    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-    throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return allocate(size); }
-void* operator new[](std::size_t size) { return allocate(size); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    try {
-        return allocate(size);
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace pawl {
 namespace {
@@ -84,12 +53,6 @@ protected:
     std::optional<client> locks_, other_;
 };
 
-void without_memory(const std::function<void()>& work) {
-    left = 0;
-    work();
-    left = -1;
-}
-
 // The handle cannot say that it is gone: the keeper sees it at the next renewal.
 TEST_F(OutOfMemory, ADroppedHandleIsNoticedAtTheNextRenewal) {
     std::optional<held_lock> mine;
@@ -98,7 +61,10 @@ TEST_F(OutOfMemory, ADroppedHandleIsNoticedAtTheNextRenewal) {
     });
     run();
     ASSERT_TRUE(mine && mine->owns_lock());
-    without_memory([&] { mine.reset(); });
+    {
+        const failing_memory::none_for_this_thread none;
+        mine.reset();
+    }
     run();
     EXPECT_FALSE(is_free()) << "nothing has run since";
     time_.move(ttl / 2);

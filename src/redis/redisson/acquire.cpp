@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 namespace pawl::redis::redisson {
 
 locks::attempt::attempt(locks& home, const claim& what)
-    : to(home.target_of(what)),
+    : to_(std::make_shared<const target>(home.target_of(what))),
+      to(*to_),
       woken(home.time(), home.context_.strand),
       home_(home),
       here_(home.waiting_.emplace(to.channel, this)) {}
@@ -27,10 +28,11 @@ locks::attempt::attempt(locks& home, const claim& what)
 locks::attempt::~attempt() {
     home_.waiting_.erase(here_);
     if (listens_) home_.link_->unsubscribe(to.channel);
-    if (asked_ || in_line_) home_.undo(to, generation_);
+    if (asked_ || in_line_) home_.undo_later(std::move(undo_), to.owed(), generation_);
 }
 
-void locks::attempt::about_to_send() noexcept {
+void locks::attempt::about_to_send() {
+    if (undo_.empty()) undo_ = home_.prepare_undo(to_);
     asked_ = true;
     generation_ = home_.link_->current().generation;
 }
@@ -160,12 +162,13 @@ asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, boo
     co_return found;
 }
 
-void locks::undo(target what, std::uint64_t generation) {
-    const auto by = std::make_shared<const target>(std::move(what));
-    undo_later({.lock = by->keys.lock,
-                .request = [this, by](time_point until) { return send_release(*by, "", until); },
-                .generation = generation},
-               by->owed());
+undo_queue::prepared locks::prepare_undo(std::shared_ptr<const target> what) {
+    undo_queue::undo made;
+    made.lock = what->keys.lock;
+    made.request = [this, by = std::move(what)](time_point until) {
+        return send_release(*by, "", until);
+    };
+    return undo_queue::prepare(std::move(made));
 }
 
 }  // namespace pawl::redis::redisson

@@ -59,7 +59,8 @@ private:
 
     boost::asio::awaitable<outcome> ask(attempt& mine, const claim& what, bool waits,
                                         time_point give_up_at);
-    void undo(target what, std::uint64_t generation);
+    // Made before the request, so that undoing it needs no memory.
+    [[nodiscard]] undo_queue::prepared prepare_undo(std::shared_ptr<const target> what);
     boost::asio::awaitable<void> renew_together(std::span<renewal> batch);
     boost::asio::awaitable<reply> send_release(const target& what, std::string latch,
                                                time_point give_up_at);
@@ -86,7 +87,7 @@ public:
     attempt(const attempt&) = delete;
     attempt& operator=(const attempt&) = delete;
 
-    void about_to_send() noexcept;
+    void about_to_send();
     // `more`: something of it may be at the server nevertheless.
     void answered(bool more) noexcept;
     [[nodiscard]] bool unanswered() const noexcept { return asked_; }
@@ -95,7 +96,11 @@ public:
     boost::asio::awaitable<void> listen(time_point give_up_at);
     [[nodiscard]] bool listens() const noexcept { return listens_; }
 
-    const target to;
+private:
+    const std::shared_ptr<const target> to_;
+
+public:
+    const target& to;
     core::alarm woken;  // rung by every message of the channel, and by a new connection
 
 private:
@@ -104,6 +109,7 @@ private:
     bool listens_ = false;
     bool asked_ = false;
     bool in_line_ = false;
+    undo_queue::prepared undo_;
     std::uint64_t generation_ = 0;
 };
 
