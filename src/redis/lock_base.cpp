@@ -78,7 +78,8 @@ asio::awaitable<void> lock_base::renew_by(const script& what, std::span<renewal>
 void lock_base::undo_later(undo_queue::prepared what, duration ttl,
                            std::uint64_t generation) noexcept {
     auto& undo = what.front().what;
-    undo.give_up_at = now() + ttl + where_.reply_timeout;
+    undo.lease_end = now() + ttl + where_.reply_timeout;
+    undo.patience = where_.reply_timeout;
     undo.generation = generation;
     undos_->add(std::move(what));
 }

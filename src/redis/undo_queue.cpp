@@ -138,7 +138,7 @@ void undo_queue::say(const std::string& line) const noexcept {
 
 void undo_queue::drop_expired(time_point now) {
     for (auto at = entries_.begin(); at != entries_.end();) {
-        if (at->in_flight || at->what.give_up_at > now) {
+        if (at->in_flight || !is_over(*at, now)) {
             ++at;
             continue;
         }
@@ -150,11 +150,17 @@ void undo_queue::drop_expired(time_point now) {
     }
 }
 
+// A server that has said nothing since then may still carry out what is undone, however late, and
+// give it a whole lease: as where it was stopped for longer than that.
+bool undo_queue::is_over(const entry& one, time_point now) const noexcept {
+    return one.refused && one.what.lease_end <= now;
+}
+
 void undo_queue::start_due(time_point now) noexcept {
     if (failing_ && now < retry_at_) return;
     const auto most = failing_ ? 1 : bounds_.undos_at_once;
     for (auto at = entries_.begin(); at != entries_.end() && in_flight_ < most; ++at)
-        if (!at->in_flight && at->due <= now && at->what.give_up_at > now) start(at);
+        if (!at->in_flight && at->due <= now && !is_over(*at, now)) start(at);
 }
 
 // Whatever is under way rings when it ends.
@@ -163,7 +169,7 @@ time_point undo_queue::next_start() const {
     auto next = time_point::max();
     for (const auto& each : entries_) {
         if (each.in_flight) continue;
-        next = std::min(next, each.what.give_up_at);
+        if (each.refused) next = std::min(next, each.what.lease_end);
         if (in_flight_ < most) next = std::min(next, std::max(each.due, retry_at_));
     }
     return next;
@@ -193,14 +199,15 @@ asio::awaitable<void> undo_queue::send(std::shared_ptr<undo_queue> self, positio
 
 asio::awaitable<undo_queue::outcome> undo_queue::ask(const undo& what) {
     const std::array<std::string_view, 1> ping{"PING"};
+    const auto until = std::max(what.lease_end, context_.time->now() + what.patience);
     while (!link_.connected())
-        co_await link_.exec(ping, what.give_up_at);
-    const auto answer = co_await what.request(what.give_up_at);
+        co_await link_.exec(ping, until);
+    const auto answer = co_await what.request(until);
     if (answer.what != reply::kind::error) co_return outcome::confirmed;
     // A right may come back, but not while the client closes.
     const auto& words = answer.text;
     if (changed_nothing(words) || (may_be_said_later(words) && !closing_))
-        co_return outcome::failed;
+        co_return outcome::refused;
     if (context_.log)
         context_.log(explain(words, what.lock).what() +
                      std::string(" A request without an answer cannot be undone; what it may have "
@@ -211,7 +218,8 @@ asio::awaitable<undo_queue::outcome> undo_queue::ask(const undo& what) {
 void undo_queue::settle(position at, outcome how) {
     at->in_flight = false;
     const auto now = context_.time->now();
-    if (how == outcome::failed && !stopped_) return failed(at, now);
+    at->refused |= how == outcome::refused;
+    if ((how == outcome::failed || how == outcome::refused) && !stopped_) return failed(at, now);
     failing_ = false;
     retry_at_ = now;
     pause_.reset();

@@ -30,7 +30,8 @@ public:
         std::string lock;   // its key
         std::string value;  // the caller's own, where it chose one
         saying request;
-        time_point give_up_at;
+        time_point lease_end{};        // of what is undone, if it was carried out in time
+        duration patience{};           // for an answer
         std::uint64_t generation = 0;  // of the connection over which went what is undone
     };
     class entry {
@@ -43,15 +44,16 @@ public:
         time_point due{};
         unsigned confirmed = 0;
         bool in_flight = false;
+        bool refused = false;  // the server has answered, and said no
     };
     // An undo that is made before the request that it undoes is sent: adding it needs no memory.
     using prepared = std::list<entry>;
     [[nodiscard]] static prepared prepare(undo what);
 
-    // Sends it until the server has confirmed it, or has said that it never will, or until
-    // `give_up_at`. What went over another connection than the undo may still be carried out after
-    // it: then it is undone three times. Without memory it is tried again with the next undo, or
-    // the next connection.
+    // Sends it until the server has confirmed it, or has said that it never will, or has
+    // said no until `lease_end`. What went over another connection than the undo may still be
+    // carried out after it: then it is undone three times. Without memory it is tried again with
+    // the next undo, or the next connection.
     void add(prepared what) noexcept;
 
     [[nodiscard]] bool contains(std::string_view lock, std::string_view value) const;
@@ -68,7 +70,7 @@ public:
 
 private:
     using position = std::list<entry>::iterator;
-    enum class outcome : std::uint8_t { confirmed, impossible, failed };
+    enum class outcome : std::uint8_t { confirmed, impossible, refused, failed };
 
     class running;
     class sending;
@@ -83,6 +85,7 @@ private:
     void say(const std::string& line) const noexcept;
     void settle(position at, outcome how);
     void failed(position at, time_point now);
+    [[nodiscard]] bool is_over(const entry& one, time_point now) const noexcept;
     [[nodiscard]] time_point next_start() const;
 
     link& link_;

@@ -49,6 +49,24 @@ TEST_F(LostReplies, OfATryAreReportedAndUndone) {
     }
 }
 
+//   A tries, and the server is stopped before it reads that | A gives up; the server stays away for
+//   longer than the lease would have lasted | the server goes on: it carries out what A sent, for a
+//   whole lease, and nobody is there: A must still undo it
+TEST_F(LostReplies, OfAServerThatWasStoppedForLongerThanTheLeaseAreUndone) {
+    client locks = proxied("?reply_timeout_ms=300");
+    warm(locks);
+    const auto undone = proxy.count(scene::script(scripts::leave));
+    server.freeze();
+    const auto what = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 500ms}); });
+    const auto end = boot_clock::now() + 2s;
+    (void)eventually([&] { return boot_clock::now() >= end; });
+    server.thaw();
+    ASSERT_TRUE(what.has_value());
+    EXPECT_EQ(what->reason, errc::unreachable) << what;
+    EXPECT_TRUE(eventually([&] { return proxy.count(scene::script(scripts::leave)) > undone; }));
+    EXPECT_TRUE(clean());
+}
+
 // Several are asked for in one request, it is carried out, and its answer is lost. One that waits
 // asks again for each; one that does not says that it does not know. Neither leaves any behind.
 TEST_F(LostReplies, OfSeveralLocksLeaveNone) {
