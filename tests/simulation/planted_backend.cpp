@@ -72,7 +72,9 @@ public:
         return right_->downgrade(what);
     }
     asio::awaitable<examination> examine() override { return right_->examine(); }
-    asio::awaitable<void> close(time_point give_up_at) override { return right_->close(give_up_at); }
+    asio::awaitable<void> close(time_point give_up_at) override {
+        return right_->close(give_up_at);
+    }
     latches* counted() noexcept override { return right_->counted(); }
     promises promised() const noexcept override { return right_->promised(); }
     std::size_t renewals_at_once() const noexcept override { return right_->renewals_at_once(); }

@@ -65,8 +65,8 @@ TEST_P(Worlds, KeepEveryPromise) {
 // - The same server has forgotten that a reader left: what it holds for nobody must end with its
 //   lease, and until then nothing else may be expected.
 // - The server refuses a waiter's looks for seconds; then another's look hands the lock on, and the
-//   message is slow. The waiter's clock is slow as well: it must not count what passed at the server
-//   since its last look as if it had passed here.
+//   message is slow. The waiter's clock is slow as well: it must not count what passed at the
+//   server since its last look as if it had passed here.
 // - A renewal fails at once, without a word from the network. It must not be tried again at once.
 //
 // Of several names at once, also step by step in sets_test.cpp:
