@@ -126,6 +126,20 @@ void check_layout(key_layout layout, bool name_space_given, bool object_given,
                     "token_retention_ms, or layout=redisson.");
 }
 
+// Who shares a lock must know its other keys by the same names.
+void check_template(const options& where, bool name_space_given) {
+    if (where.key.empty()) return;
+    if (name_space_given)
+        throw error(errc::bad_option,
+                    "A key template and a namespace cannot be combined: readers and holders of "
+                    "permits in two namespaces would not know of each other. Leave out namespace, "
+                    "or leave out key.");
+    if (where.key == where.name_space + ":{{name}}")
+        throw error(errc::bad_option,
+                    "The key template " + where.key +
+                        " is the key that Pawl's locks have without one; leave out key.");
+}
+
 bool has(const core::url& url, std::string_view option) {
     return std::ranges::any_of(url.options,
                                [option](const auto& one) { return one.first == option; });
@@ -196,6 +210,7 @@ void check(const options& where) {
     const options usual;
     check_layout(where.layout, where.name_space != usual.name_space, where.object != usual.object,
                  where.token_retention != usual.token_retention);
+    check_template(where, where.name_space != usual.name_space);
     if (where.unix_socket.empty() && where.host.empty())
         throw error(errc::bad_option, "The URL names no host; write redis://localhost.");
     if (where.unix_socket.size() > 107)

@@ -21,6 +21,9 @@ constexpr std::array rules{
         "ERR value is not an integer", errc::wrong_type, false,
         "the counter of its tokens, in its key that ends in :f, holds something that is no number; "
         "delete that key"},
+    rule{"ERR hash value is not an integer", errc::wrong_type, false,
+         "one of its numbers, in its key that ends in :d, or in :l of a latch, is no number; "
+         "delete that key"},
     rule{"ERR increment or decrement would overflow", errc::wrong_type, false,
          "the counter of its tokens, in its key that ends in :f, is at its end; somebody else has "
          "set it, so delete that key"},

@@ -99,7 +99,9 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
         found.permits = static_cast<std::uint32_t>(unsigned_number(*n->second));
     if (answer.items[0].what != reply::kind::string) co_return found;
     const auto& value = answer.items[0].text;
-    if (value == "pawl:shared" || value == "pawl:permits") {
+    // A mark without holders is not this scheme's, or its holders were evicted: nobody comes in.
+    const bool marked = value == "pawl:shared" || value == "pawl:permits";
+    if (marked && !answer.items[4].items.empty()) {
         for (auto& who : holders_beside(answer, details))
             if (found.held_by)
                 found.others.push_back(std::move(who));
@@ -107,12 +109,12 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
                 found.held_by = std::move(who);
         co_return found;
     }
-    auto who = read_value(value);
+    auto who = marked ? holder{} : read_value(value);
     const auto left = answer.items[1].number;
     // A lock of another library may have no end.
     who.remaining = left < 0 ? forever : milliseconds_of(left);
     // Where others share the key, the counter may be of an earlier hold.
-    if (is_pawls(who) || !scheme_.shared_with_others())
+    if (!marked && (is_pawls(who) || !scheme_.shared_with_others()))
         who.token = fencing_token(unsigned_number(answer.items[2]));
     found.held_by = std::move(who);
     co_return found;

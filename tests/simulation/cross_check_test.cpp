@@ -193,6 +193,11 @@ private:
         if (dice < 8) return {"", {}, {"SET", key(""), "foreign", "PX", ttl(), "NX"}};
         if (dice < 9) return {"", {}, {"SET", some_key, "abc"}};
         if (dice < 10) return {"", {}, {"HSET", some_key, "f", "v"}};
+        if (dice < 11)
+            return {"",
+                    {},
+                    {"HSET", key(":d"), chance_.chance(0.5) ? "n" : "used",
+                     chance_.chance(0.5) ? "abc" : "2"}};
         if (dice < 18) return {"", {}, {"PEXPIRE", some_key, ttl()}};
         if (dice < 24) return {"", {}, {"FLUSHALL"}};
         return {"", {}, {"DEL", some_key}};

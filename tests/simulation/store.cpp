@@ -185,7 +185,12 @@ std::optional<std::string> store::hget(std::string_view key, std::string_view fi
 void store::hincrby(std::string_view key, std::string_view field, std::int64_t by) {
     about_to_write(true);
     const auto before = hget(key, field).value_or("0");
-    hset(key, field, std::to_string(std::stoll(before) + by));
+    std::int64_t number = 0;
+    const auto [stop, error] =
+        std::from_chars(before.data(), before.data() + before.size(), number);
+    if (error != std::errc{} || stop != before.data() + before.size())
+        throw command_error("ERR hash value is not an integer");
+    hset(key, field, std::to_string(number + by));
 }
 
 store::hash store::hgetall(std::string_view key) {

@@ -73,6 +73,15 @@ void keep_details(script_call& s, const lock_keys& k, std::int64_t until) {
 
 }  // namespace
 
+std::int64_t count_of(script_call& s, const lock_keys& k, std::string_view field) {
+    const auto text = s.keys.hget(k.details, field).value_or("0");
+    std::int64_t count = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc{} || stop != text.data() + text.size())
+        s.keys.hincrby(k.details, field, 0);
+    return count;
+}
+
 // ^(%d+) (%d+) (.*)$
 std::optional<holder_detail> read_detail(const std::optional<std::string>& text) {
     if (!text) return std::nullopt;
@@ -110,7 +119,8 @@ bool expel(script_call& s, const lock_keys& k, const std::string& owner) {
     const auto text = s.keys.hget(k.details, owner).value_or("");
     const auto permits = digits_in_front(text);
     s.keys.zrem(k.holders, owner);
-    if (permits && text.size() > permits->size() && text[permits->size()] == ' ') {
+    if (permits && permits->size() < 11 && text.size() > permits->size() &&
+        text[permits->size()] == ' ') {
         s.keys.hdel(k.details, owner);
         s.keys.hincrby(k.details, "used", -to_number(*permits));
     }
@@ -128,7 +138,9 @@ standing settle(script_call& s, const lock_keys& k) {
     if (value != "pawl:shared" && value != "pawl:permits") return standing::exclusive;
     if (s.bug == planted::dead_holders_stay)
         return value == "pawl:shared" ? standing::shared : standing::permits;
-    bool empty = !s.keys.exists(k.holders);
+    if (!s.keys.exists(k.holders)) return standing::exclusive;
+    static_cast<void>(count_of(s, k, "used"));
+    bool empty = false;
     for (const auto& [owner, ends] : s.keys.zrange(k.holders)) {
         if (ends > static_cast<double>(s.keys.now_ms())) break;
         empty = expel(s, k, owner);
@@ -141,14 +153,15 @@ bool fits(script_call& s, const lock_keys& k, standing state, const std::string&
     const auto permits = permits_in(want);
     const bool beside = want == "s" || s.bug == planted::writer_beside_readers;
     if (!permits) return state == standing::free || (beside && state == standing::shared);
-    const auto n = to_number(s.keys.hget(k.details, "n").value_or("0"));
+    const auto n_text = s.keys.hget(k.details, "n").value_or("0");
+    std::int64_t n = 0;
+    std::from_chars(n_text.data(), n_text.data() + n_text.size(), n);
     if (state == standing::free) return *permits <= n;
-    const auto used = to_number(s.keys.hget(k.details, "used").value_or("0"));
-    return state == standing::permits && used + *permits <= n;
+    return state == standing::permits && count_of(s, k, "used") + *permits <= n;
 }
 
 std::int64_t permits_in_all(script_call& s, const lock_keys& k, const std::string& of) {
-    const auto n = to_number(s.keys.hget(k.details, "n").value_or("0"));
+    const auto n = count_of(s, k, "n");
     if (n != 0 || of == "0") return n;
     s.keys.hset(k.details, "n", of);
     s.keys.pexpire(k.details, a_day);

@@ -107,6 +107,23 @@ TEST(Urls, WithAnEmptyOptionAreRefused) {
     }
 }
 
+// Two clients of one key must know its other keys by the same names.
+TEST(Urls, HaveATemplateOrANamespace) {
+    for (const std::string_view bad :
+         {"redis://h?key={name}&namespace=a", "redis://h?namespace=a&key=lock:{name}",
+          "redis+unix:///s?key=lock:{name}&namespace=b"}) {
+        const auto refused = refusal_of(bad);
+        EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
+        EXPECT_TRUE(says(refused, "Leave out namespace, or leave out key.")) << refused.what();
+    }
+    EXPECT_THROW(static_cast<void>(redis::at(redis::options{.name_space = "a", .key = "{name}"})),
+                 error);
+    EXPECT_TRUE(says(refusal_of("redis://h?key=pawl:{{name}}"), "leave out key."));
+    for (const std::string_view good : {"redis://h?key={name}&namespace=pawl",
+                                        "redis://h?key=a:{{name}}", "redis://h?namespace=a"})
+        EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
+}
+
 TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
     for (const std::string option : {"ca=/f", "cert=/f", "cert_key=/f", "verify=no", "verify=yes"})
         for (const std::string url : {"redis://h?", "redis+unix:///s?"}) {

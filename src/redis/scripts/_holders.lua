@@ -6,6 +6,15 @@
 local marks = {["pawl:shared"] = "shared", ["pawl:permits"] = "permits"}
 local a_day = 86400000
 
+-- A number of the details; 0 where there is none. What is no number the server itself refuses.
+local function count_of(k, field)
+    local text = redis.call("HGET", k.details, field) or "0"
+    if text == "0" or (#text < 16 and string.match(text, "^%-?[1-9]%d*$")) then
+        return tonumber(text)
+    end
+    return redis.call("HINCRBY", k.details, field, 0)
+end
+
 local function owner_of(value)
     return string.match(value, "^%x+") or ""
 end
@@ -40,7 +49,7 @@ end
 local function expel(k, owner)
     local permits = string.match(redis.call("HGET", k.details, owner) or "", "^(%d+) ")
     redis.call("ZREM", k.holders, owner)
-    if permits then
+    if permits and #permits < 11 then
         redis.call("HDEL", k.details, owner)
         redis.call("HINCRBY", k.details, "used", -permits)
     end
@@ -53,13 +62,19 @@ local function expel(k, owner)
 end
 
 -- How the lock stands: "free", "exclusive", "shared" or "permits". Whose lease is over has left.
+-- A mark ends with the holders set. One without it is of holders that only other keys know, or
+-- whose set was evicted: nobody comes in beside them before the mark's own end.
 local function settle(k, now)
     local value = redis.call("GET", k.lock)
     local state = value and (marks[value] or "exclusive") or "free"
     if state == "free" or state == "exclusive" then
         return state
     end
-    local empty = redis.call("EXISTS", k.holders) == 0
+    if redis.call("EXISTS", k.holders) == 0 then
+        return "exclusive"
+    end
+    count_of(k, "used")
+    local empty = false
     for _, owner in ipairs(redis.call("ZRANGEBYSCORE", k.holders, "-inf", now)) do
         empty = expel(k, owner)
     end
@@ -72,17 +87,17 @@ local function fits(k, state, want)
     if not permits then
         return state == "free" or (want == "s" and state == "shared")
     end
-    local n = tonumber(redis.call("HGET", k.details, "n") or 0)
+    -- Its own request says so where that is no number.
+    local n = tonumber(redis.call("HGET", k.details, "n") or 0) or 0
     if state == "free" then
         return tonumber(permits) <= n
     end
-    local used = tonumber(redis.call("HGET", k.details, "used") or 0)
-    return state == "permits" and used + tonumber(permits) <= n
+    return state == "permits" and count_of(k, "used") + tonumber(permits) <= n
 end
 
 -- How many permits there are: as it is kept, or as the caller says; 0 where nobody knows.
 local function permits_in_all(k, of)
-    local n = tonumber(redis.call("HGET", k.details, "n") or 0)
+    local n = count_of(k, "n")
     if n == 0 and of ~= "0" then
         redis.call("HSET", k.details, "n", of)
         redis.call("PEXPIRE", k.details, a_day)
