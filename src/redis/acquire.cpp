@@ -187,7 +187,7 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const cl
         // Tracking is armed by a look: the first in line looks at once where others may free the
         // lock.
         const bool arm = scheme_.shared_with_others() && rank == 0 && !std::exchange(armed, true);
-        if (!here.given && !arm) co_await here.woken.wait_until(std::min(look_at, give_up_at));
+        if (!here.given && !arm) co_await rest(here, std::min(look_at, give_up_at));
         if (here.given) {
             auto given = co_await claim_given(mine);
             if (given) {
@@ -204,6 +204,19 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const cl
         if (!here.given && line.items.size() == 4 && line.items[0].number == 1)
             here.given = grant_found(here, line, asked);
     }
+}
+
+// Until there is a grant, or a reason to look. A changed key is one only so many times a second.
+asio::awaitable<void> locks::rest(waiter& here, time_point look_at) {
+    bool told = false;
+    for (;;) {
+        const bool rung = co_await here.woken.wait_until(look_at);
+        const bool only_told = std::exchange(here.told, false) && rung && !here.given;
+        told = told || only_told;
+        if (!only_told || now() >= here.rests_until) break;
+        look_at = std::min(look_at, here.rests_until);
+    }
+    if (told) here.rests_until = now() + bounds_.told_look_pause;
 }
 
 asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point give_up_at,
@@ -228,6 +241,7 @@ asio::awaitable<reply> locks::look(visit& mine, bool first_in_line, time_point g
             // Whoever shares the key with us frees it without a word to our waiters: the server
             // tells us.
             const bool tracked = scheme_.shared_with_others() && first_in_line;
+            here.tracks = tracked;
             const auto until = std::max(give_up_at, asked + least_silence);
             auto answer = co_await scripts_.run(scripts::look, names, arguments, until, tracked);
             if (answer.what != reply::kind::error && is_line(answer)) co_return answer;

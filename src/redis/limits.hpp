@@ -22,6 +22,9 @@ struct limits {
     std::int64_t waiter_lease_ms = 1900;
     // How long a waiter that was given the lock has to claim it.
     duration claim_window = std::chrono::milliseconds(1200);
+    // Between looks for which the server's word about a changed key is the reason: other libraries
+    // may renew their locks many times a second.
+    duration told_look_pause = std::chrono::milliseconds(250);
     // How often in a row a lock may stay within one process while others wait.
     unsigned local_passes = 8;
     // Holds that one script renews.

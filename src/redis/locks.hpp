@@ -73,6 +73,7 @@ private:
     [[nodiscard]] time_point next_look(std::int64_t ends_in_ms, std::int64_t rank) const;
     boost::asio::awaitable<std::optional<grant>> stand_in_line(visit& mine, const claim& what,
                                                                reply line, time_point give_up_at);
+    boost::asio::awaitable<void> rest(waiter& here, time_point look_at);
     // `asked` becomes the instant at which the question was sent that was answered.
     boost::asio::awaitable<reply> look(visit& mine, bool first_in_line, time_point give_up_at,
                                        time_point& asked);

@@ -29,8 +29,15 @@ struct waiter {
     time_point asked{};
     std::int64_t asked_server_ms = -1;
 
+    // The server tells this waiter when the lock's key changes; it has told so; and until when the
+    // waiter rests first, since it was told so before.
+    bool tracks = false;
+    bool told = false;
+    time_point rests_until{};
+
     std::optional<grant> given;
     std::int64_t granted_server_ms = -1;  // of a grant that was pushed
+    bool misled = false;                  // by a pushed grant that was not believed
     core::alarm woken;
 };
 
@@ -43,6 +50,8 @@ public:
     [[nodiscard]] waiter* first_for(std::string_view name) const;
     void ring_all();
     [[nodiscard]] bool empty() const noexcept { return by_owner_.empty(); }
+    // Rings those who track it, and no other waiters: a change of the key is the first one's
+    // business. Empty: every key.
     void ring_key(std::string_view lock_key);
 
 private:

@@ -333,6 +333,21 @@ reply stand_in_line(script_call& s, const lock_keys& k, const place& p) {
                         string_reply(std::to_string(s.keys.now_ms())), integer_reply(rank)});
 }
 
+bool put_out_the_dead(script_call& s, const lock_keys& k, std::int64_t lease) {
+    bool some = false;
+    for (int i = 0; i < 64; ++i) {
+        const auto line = s.keys.zrange(k.queue);
+        if (line.empty()) break;
+        const auto& first = line.front().first;
+        const auto ends = digits_in_front(s.keys.hget(k.waiters, first).value_or(""));
+        if (ends && to_number(*ends) + lease > s.keys.now_ms()) break;
+        s.keys.zrem(k.queue, first);
+        s.keys.hdel(k.waiters, first);
+        some = true;
+    }
+    return some;
+}
+
 std::int64_t ends_in(script_call& s, const lock_keys& k, standing state,
                      const std::string& member) {
     if (state == standing::free || state == standing::exclusive) return s.keys.pttl(k.lock);

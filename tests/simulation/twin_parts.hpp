@@ -72,6 +72,9 @@ struct place {
 };
 [[nodiscard]] redis::reply stand_in_line(script_call& s, const lock_keys& k, const place& p);
 
+// _put_out_the_dead.lua: whether there were any
+[[nodiscard]] bool put_out_the_dead(script_call& s, const lock_keys& k, std::int64_t lease);
+
 // _ends_in.lua
 [[nodiscard]] std::int64_t ends_in(script_call& s, const lock_keys& k, standing state,
                                    const std::string& member);

@@ -112,6 +112,8 @@ reply look(script_call& s) {
         state = serve(s, k, state, a[0], a[1]);
         line.items[1] = integer_reply(ends_in(s, k, state, a[2]));
         line.items[3] = integer_reply(s.keys.zrank(k.queue, a[2]).value_or(0));
+    } else if (put_out_the_dead(s, k, to_number(a[5]))) {
+        line.items[3] = integer_reply(s.keys.zrank(k.queue, a[2]).value_or(0));
     }
     return line;
 }

@@ -12,6 +12,7 @@
 --@include _serve.lua
 --@include _stand_in_line.lua
 --@include _ends_in.lua
+--@include _put_out_the_dead.lua
 local floor, member, want = ARGV[1], ARGV[3], ARGV[7]
 local mark = ARGV[4] .. ";"
 local value = redis.call("GET", k.lock)
@@ -46,6 +47,8 @@ local line = stand_in_line(k, member, ARGV[4], ARGV[5], ARGV[6], want)
 if state ~= "exclusive" then
     state = serve(k, state, floor, ARGV[2])
     line[2] = ends_in(k, state, member, now)
+    line[4] = redis.call("ZRANK", k.queue, member) or 0
+elseif put_out_the_dead(k, now, ARGV[6]) then
     line[4] = redis.call("ZRANK", k.queue, member) or 0
 end
 return line
