@@ -274,6 +274,14 @@ asio::awaitable<std::optional<grant>> locks::claim_given(visit& mine) {
         co_return std::nullopt;
     }
     if (dated && granted == mine.here.asked_server_ms) mine.stands_again = true;
+    if (granted >= 0 && !is_plausible(mine.here, given.token, granted, now())) {
+        mine.here.given.reset();
+        mine.stands_again = false;
+        // Looked up at once, but not as often as somebody can say it.
+        if (std::exchange(mine.here.misled, true))
+            co_await pause(bounds_.first_pause / 2, bounds_.first_pause);
+        co_return std::nullopt;
+    }
     if (given.deadline > now() + mine.here.window / 4) {
         mine.settled = true;
         mine.kept = given.proof;

@@ -37,7 +37,7 @@ asio::awaitable<std::uint64_t> latch_base::waiters(const place& at) {
     co_return static_cast<std::uint64_t>(answer.items[1].number);
 }
 
-asio::awaitable<latch_base::news> latch_base::hear(ears::ear& mine, std::uint64_t generation,
+asio::awaitable<latch_base::news> latch_base::hear(ears::ear& mine, wish& what,
                                                    time_point give_up_at) const {
     const auto look_at =
         now() + core::random_between(*context_.time, latch_look_at_least, latch_look_at_most);
@@ -47,9 +47,10 @@ asio::awaitable<latch_base::news> latch_base::hear(ears::ear& mine, std::uint64_
         auto heard = news::none;
         const auto messages = std::exchange(mine.messages, {});
         for (const auto& one : messages) {
-            const auto what = read(one, generation);
-            if (what == news::open) co_return what;
-            if (what == news::look) heard = what;
+            const auto said = read(one, what.generation);
+            if (said == news::open) what.opening = one;
+            if (said == news::open) co_return said;
+            if (said == news::look) heard = said;
         }
         if (heard == news::look) co_return heard;
     }
@@ -59,7 +60,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
                                        time_point give_up_at) {
     const auto at = place_of(name);
     const bool waits = give_up_at > now();
-    wish what{name, at, generation};
+    wish what{name, at, generation, {}};
     ears::ear mine(ears_, at.channel);
     back_off pauses(*context_.time, bounds_);
     core::wait_notice notice(*context_.time, context_.log);
@@ -88,9 +89,12 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
             continue;
         }
         pauses.reset();
-        const auto heard = co_await hear(mine, what.generation, give_up_at);
-        if (heard == news::open) co_return true;
-        if (now() < give_up_at) continue;
+        const bool misled = !what.opening.empty();
+        const auto heard = co_await hear(mine, what, give_up_at);
+        // Who may publish may forge it: the look tells. The next one is not looked after at once.
+        if (heard == news::open && misled)
+            co_await pause(bounds_.first_pause / 2, bounds_.first_pause);
+        if (heard == news::open || now() < give_up_at) continue;
         const auto away = link_.absence();
         if (!away.empty()) throw no_answer(name, away);
         co_return false;

@@ -37,6 +37,7 @@ protected:
         std::string_view name;
         const place& at;
         std::uint64_t generation;
+        std::string opening;  // the last message that said that it is over
     };
     enum class news : std::uint8_t { none, open, look };
 
@@ -61,8 +62,7 @@ private:
     friend class redisson::java_latches;
 
     // Until there is something to do: a message about that generation, or the time for a look.
-    boost::asio::awaitable<news> hear(ears::ear& mine, std::uint64_t generation,
-                                      time_point give_up_at) const;
+    boost::asio::awaitable<news> hear(ears::ear& mine, wish& what, time_point give_up_at) const;
 
     const options& where_;
     const backend_context& context_;

@@ -48,7 +48,7 @@ latch_base::place native_latches::place_of(std::string_view name) const {
     return {std::move(key), std::move(channel)};
 }
 
-// "open FIRST GENERATION", or "gone".
+// "open FIRST GENERATION REQUEST", or "gone".
 latch_base::news native_latches::read(std::string_view message, std::uint64_t generation) const {
     if (!message.starts_with("open ")) return news::look;
     message.remove_prefix(5);
@@ -176,6 +176,14 @@ asio::awaitable<latches::step> native_latches::send_step(std::string_view name, 
     co_return step{number(answer.items[0].text), number(answer.items[1].text)};
 }
 
+asio::awaitable<bool> native_latches::was_opened(const wish& what, time_point give_up_at) {
+    const auto request = what.opening.substr(what.opening.rfind(' ') + 1);
+    if (!request.starts_with(what.at.key + ":")) co_return false;
+    const std::array<std::string_view, 2> words{"GET", request};
+    const auto answer = co_await link_.exec(words, give_up_at);
+    co_return answer.text == std::to_string(what.generation) + " 0";
+}
+
 asio::awaitable<bool> native_latches::look(wish& what, time_point give_up_at) {
     const std::array<std::string_view, 1> keys{what.at.key};
     const auto answer = co_await scripts_.run(scripts::latch_look, keys, {}, give_up_at);
@@ -186,6 +194,11 @@ asio::awaitable<bool> native_latches::look(wish& what, time_point give_up_at) {
         found.count = number(answer.items[0].text);
         found.generation = number(answer.items[1].text);
         found.first = number(answer.items[2].text);
+    }
+    const bool forgotten = !found.known || what.generation < found.first;
+    if (forgotten && !what.opening.empty()) {
+        const bool opened = co_await was_opened(what, give_up_at);
+        if (opened) co_return true;
     }
     co_return core::is_over(found, what.name, what.generation);
 }

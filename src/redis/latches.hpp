@@ -23,6 +23,9 @@ public:
 private:
     [[nodiscard]] place place_of(std::string_view name) const override;
     boost::asio::awaitable<bool> look(wish& what, time_point give_up_at) override;
+    // Whether the step that the message names did open that generation, and is remembered: where
+    // the latch itself was reset since.
+    boost::asio::awaitable<bool> was_opened(const wish& what, time_point give_up_at);
     [[nodiscard]] news read(std::string_view message, std::uint64_t generation) const override;
 
     // Throws what the server's error means for that latch.

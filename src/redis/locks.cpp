@@ -73,7 +73,7 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
         std::int64_t server_ms = 0;
         const auto parsed =
             std::from_chars(payload.data(), payload.data() + payload.size(), server_ms);
-        if (parsed.ec != std::errc{}) return;
+        if (parsed.ec != std::errc{} || server_ms < 0) return;
         to->given = pushed_grant(*to, token, server_ms, now());
         to->granted_server_ms = server_ms;
         to->woken.ring();

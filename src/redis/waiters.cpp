@@ -3,6 +3,8 @@
 #include "numbers.hpp"
 #include "values.hpp"
 
+#include "../core/clock_token.hpp"
+
 using namespace std::chrono_literals;
 
 namespace pawl::redis {
@@ -44,8 +46,32 @@ void waiter_table::ring_all() {
 
 void waiter_table::ring_key(std::string_view lock_key) {
     for (const auto& [owner, one] : by_owner_) {
-        if (lock_key.empty() || one->where.lock == lock_key) one->woken.ring();
+        if (!one->tracks || (!lock_key.empty() && one->where.lock != lock_key)) continue;
+        one->told = true;
+        one->woken.ring();
     }
+}
+
+namespace {
+
+// Of the server's clock, and of a counter that is ahead of it. More is looked up, and no error.
+constexpr auto clock_slack = 1s;
+
+std::uint64_t token_at(std::chrono::milliseconds since_1970) {
+    const auto at = core::clock_token(std::chrono::system_clock::time_point(since_1970));
+    return static_cast<std::uint64_t>(at);
+}
+
+}  // namespace
+
+bool is_plausible(const waiter& to, fencing_token token, std::int64_t server_ms,
+                  time_point now) noexcept {
+    if (to.asked_server_ms < 0) return false;
+    const auto granted = milliseconds_of(server_ms);
+    const auto passed = std::chrono::ceil<std::chrono::milliseconds>(now - to.asked);
+    const auto latest = milliseconds_of(to.asked_server_ms) + passed + clock_slack;
+    if (granted > latest || token.value() > token_at(latest)) return false;
+    return to.want == "s" || token.value() >= token_at(granted);
 }
 
 grant pushed_grant(const waiter& to, std::string_view token, std::int64_t server_ms,

@@ -64,4 +64,10 @@ private:
 [[nodiscard]] grant pushed_grant(const waiter& to, std::string_view token, std::int64_t server_ms,
                                  time_point received);
 
+// Whether such a grant can be the server's: its time is between the last look and now, as far as
+// the server's clock is known, and its token is what a token of that time would be. Readers share a
+// token that may be older. A forged token far ahead would outrank all later ones.
+[[nodiscard]] bool is_plausible(const waiter& to, fencing_token token, std::int64_t server_ms,
+                                time_point now) noexcept;
+
 }  // namespace pawl::redis

@@ -98,7 +98,7 @@ reply latch_down(script_call& s) {
     if (left == 0 && count != "0") {
         if (parties != "0") begin(s, *parties, *parties, ttl);
         if (s.bug != planted::latch_opens_silently)
-            s.publish(s.arg[5], "open " + first + " " + generation);
+            s.publish(s.arg[5], "open " + first + " " + generation + " " + s.key[1]);
     }
     return array_reply({string_reply(generation), string_reply(answer)});
 }

@@ -38,6 +38,6 @@ if left == 0 and state[1] ~= "0" then
     if state[2] ~= "0" then
         begin(latch, state[2], state[2], now[3])
     end
-    redis.call(ARGV[5], ARGV[6], "open " .. now[2] .. " " .. now[1])
+    redis.call(ARGV[5], ARGV[6], "open " .. now[2] .. " " .. now[1] .. " " .. KEYS[2])
 end
 return {now[1], answer}
