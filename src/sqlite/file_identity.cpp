@@ -73,6 +73,23 @@ std::string path_without_links(const std::string& path) {
     return failed ? path : (folder / given.filename()).string();
 }
 
+void expect_same_place(const std::string& given, const std::string& path) {
+    for (fs::path from = given, to = path;; from = from.parent_path(), to = to.parent_path()) {
+        struct stat named {};
+        struct stat resolved {};
+        const int failed = ::stat(from.c_str(), &named) == 0 ? 0 : errno;
+        const int failed_too = ::stat(to.c_str(), &resolved) == 0 ? 0 : errno;
+        const bool same =
+            failed == 0 && named.st_dev == resolved.st_dev && named.st_ino == resolved.st_ino;
+        if (failed != failed_too || (failed == 0 && !same))
+            throw error(errc::refused, given + " leads to another file than " + path +
+                                           ", which is its path without links; name the file by a "
+                                           "path of this mount namespace, not through /proc.");
+        // Neither is there, or neither may be looked at: their folders decide, or the use tells.
+        if (same || failed != ENOENT || from == from.parent_path()) return;
+    }
+}
+
 void prepare_file(const std::string& path, bool make_folder) {
     const auto folder = fs::path(path).parent_path();
     if (make_folder) make_folders(folder);

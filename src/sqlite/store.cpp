@@ -30,7 +30,9 @@ void store::connect() {
     const auto path = path_without_links(checked_path(what_.path));
     refuse_shared(path, file_system_of(path));
     boot_ = what_.boot();
+    expect_same_place(what_.path, path);
     prepare_file(path, what_.make_folder);
+    expect_same_place(what_.path, path);
     // Before anything is written under this name, and again with the log and its index.
     const file_identity before(what_.path, path);
     before.refuse_second_name(before.look());
