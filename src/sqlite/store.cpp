@@ -204,7 +204,7 @@ release_result store::release(const claim& what) {
             const auto erased = std::erase_if(
                 held.live, [&](const tenancy& each) { return each.owner == what.owner; });
             if (how == durability::normal && may_serve(what.name, held, now)) return std::nullopt;
-            if (erased > 0) sql_->drop.with(what_.name_space, what.name, what.owner).run();
+            if (erased > 0) sql_->drop.with(what_.name_space, what.name, what.owner).write_row();
             evict(what.name, held, now);
             const bool others = !held.live.empty() && (what.mode == lock_mode::exclusive ||
                                                        held.live[0].mode != what.mode);
@@ -252,7 +252,7 @@ std::optional<standing> store::downgrade(const claim& what) {
         sql_->share
             .with(stored(result.expires), stored(now), boot_, what_.name_space, what.name,
                   what.owner)
-            .run();
+            .write_row();
         evict(what.name, held, now);
         held = find(what.name, now);
         serve(what.name, held, now);
@@ -262,7 +262,7 @@ std::optional<standing> store::downgrade(const claim& what) {
 
 void store::resize(const std::string& name, std::uint32_t permits) {
     transact(durability::full, [&](time_point now) {
-        sql_->set_permits.with(what_.name_space, name, std::int64_t{permits}).run();
+        sql_->set_permits.with(what_.name_space, name, std::int64_t{permits}).write_row();
         auto held = find(name, now);
         evict(name, held, now);
         serve(name, held, now);
