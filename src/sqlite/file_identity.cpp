@@ -1,5 +1,7 @@
 #include "file_identity.hpp"
 
+#include "database.hpp"
+
 #include <pawl/error.hpp>
 
 #include <fcntl.h>
@@ -96,7 +98,9 @@ void prepare_file(const std::string& path, bool make_folder) {
     check_folder(folder);
     // Not open(2): closing a descriptor of the file would end the locks that SQLite has on it. If
     // it cannot be made, SQLite finds out why it cannot be opened.
-    if (::mknod(path.c_str(), S_IFREG | for_its_owner, 0) == 0 || errno != EEXIST) return;
+    if (::mknod(path.c_str(), S_IFREG | for_its_owner, 0) == 0) return;
+    if (is_out_of_space(errno)) throw disk_full(path);
+    if (errno != EEXIST) return;
     struct stat found {};
     if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
         throw error(errc::bad_option, path + " is not a file; name a file for the locks.");
