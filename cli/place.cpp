@@ -1,14 +1,14 @@
 #include "place.hpp"
 
 #include "failure.hpp"
+#include "trusted_folder.hpp"
+#include "url_file.hpp"
 
 #include <pawl/sqlite.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 namespace pawl::cli {
 
@@ -19,31 +19,22 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-std::string read_url(const std::string& path, const std::string& named_by) {
-    std::ifstream file(path);
-    std::string line;
-    if (!file || (!std::getline(file, line) && !file.eof())) {
-        throw failure(exit_code::no_input, "Cannot read '" + path + "', which " + named_by +
-                                               " names: " + std::strerror(errno) + ".");
-    }
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    if (line.empty()) {
-        throw failure(exit_code::usage, "The first line of '" + path + "', which " + named_by +
-                                            " names, is empty; write the URL there.");
-    }
-    return line;
+// The files there decide who else has the locks, as pawl.conf does.
+std::string trusted(const std::string& base, const char* below) {
+    expect_trusted_way(base, base + below);
+    return base + below;
 }
 
 // $XDG_STATE_HOME counts only as an absolute path, as its specification says.
 std::string default_path() {
     const std::string state = variable("XDG_STATE_HOME");
-    if (state.starts_with('/')) return state + "/pawl/locks.db";
+    if (state.starts_with('/')) return trusted(state, "/pawl/locks.db");
     const std::string home = home_folder();
     if (home.empty())
         throw failure(
             exit_code::usage,
             "There is no home folder for the default lock file; say --on URL or set PAWL_URL.");
-    return home + "/.local/state/pawl/locks.db";
+    return trusted(home, "/.local/state/pawl/locks.db");
 }
 
 // A path may hold what means something else in a URL.
@@ -87,9 +78,9 @@ bool is_complete(const place_options& options) {
 configured_url given_url(const place_options& options) {
     if (options.on) return {*options.on, "--on"};
     if (options.url_file)
-        return {read_url(*options.url_file, "--url-file"), "--url-file " + *options.url_file};
+        return {read_url_file(*options.url_file, "--url-file"), "--url-file " + *options.url_file};
     if (!options.variable.empty()) return {options.variable, "PAWL_URL"};
-    return {read_url(options.file_variable, "PAWL_URL_FILE"),
+    return {read_url_file(options.file_variable, "PAWL_URL_FILE"),
             "PAWL_URL_FILE, which names " + options.file_variable};
 }
 

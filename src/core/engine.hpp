@@ -15,6 +15,7 @@
 #include <boost/asio/strand.hpp>
 
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -141,8 +142,11 @@ private:
     void cancel_loss_wait(lease& one, std::uint64_t id);
     void wait_for_release(const std::shared_ptr<lease>& one, lease::release_handler done);
     void begin_give_back(const std::shared_ptr<lease>& one) noexcept;
+    void start_give_back(const std::shared_ptr<lease>& one);
     void finish_release(const std::shared_ptr<lease>& one, release_result found) noexcept;
     boost::asio::awaitable<void> give_back(std::shared_ptr<lease> one);
+    boost::asio::awaitable<void> give_back_queued(ptr self);
+    void leave_queued_to_ttl() noexcept;
     boost::asio::awaitable<void> clear_up(std::shared_ptr<lease> one);
     boost::asio::awaitable<void> close_down(ptr self);
 
@@ -170,6 +174,11 @@ private:
     std::uint64_t next_wait_ = 0;
     mutable std::mutex failure_mutex_;
     std::string last_failure_;
+    // From the call of `close` on, releases are queued, and few of them are under way at a time.
+    std::atomic<bool> close_asked_ = false;
+    std::deque<std::shared_ptr<lease>> to_release_;
+    std::size_t releasers_ = 0;
+    bool drained_ = false;  // no release is begun any more
 };
 
 }  // namespace pawl::core

@@ -16,6 +16,10 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
+// A server answers that many in a few milliseconds. What has no answer when the drain time is over
+// has to be ended one by one, so that more of them would make the closing longer.
+constexpr std::size_t most_releases_at_close = 1024;
+
 release_result found_when_lost(loss_reason why) {
     return why == loss_reason::taken_over || why == loss_reason::forced ? release_result::taken_over
                                                                         : release_result::expired;
@@ -91,7 +95,7 @@ void engine::end(const std::shared_ptr<lease>& one) noexcept {
 // A request that cannot even begin is given up: nobody renews the hold any more, the ttl ends it.
 void engine::begin_give_back(const std::shared_ptr<lease>& one) noexcept {
     try {
-        asio::co_spawn(strand_, give_back(one), asio::detached);
+        start_give_back(one);
     } catch (...) {
         failed(std::current_exception());
         finish_release(one, release_result::unknown);
@@ -108,6 +112,8 @@ public:
     }
     giving_back(const giving_back&) = delete;
     giving_back& operator=(const giving_back&) = delete;
+
+    [[nodiscard]] const hold& what() const noexcept { return lease_->what(); }
 
     release_result result = release_result::unknown;
 
@@ -127,7 +133,45 @@ void engine::look_for_own_waiters(lease& one) {
                  "client waits for it; a thread that asks for a lock it holds waits for itself");
 }
 
+void engine::start_give_back(const std::shared_ptr<lease>& one) {
+    if (drained_) {
+        finish_release(one, release_result::unknown);
+    } else if (!close_asked_) {
+        asio::co_spawn(strand_, give_back(one), asio::detached);
+    } else {
+        if (releasers_ < most_releases_at_close) {
+            asio::co_spawn(strand_, give_back_queued(shared_from_this()), asio::detached);
+            ++releasers_;
+        }
+        to_release_.push_back(one);
+    }
+}
+
+asio::awaitable<void> engine::give_back_queued([[maybe_unused]] ptr self) {
+    while (!to_release_.empty()) {
+        giving_back until_the_end(std::move(to_release_.front()));
+        to_release_.pop_front();
+        try {
+            until_the_end.result = co_await backend_->release(until_the_end.what());
+        } catch (...) {
+            failed(std::current_exception());
+        }
+    }
+    --releasers_;
+}
+
+// Their requests would end with the connection anyway, one by one.
+void engine::leave_queued_to_ttl() noexcept {
+    drained_ = true;
+    for (; !to_release_.empty(); to_release_.pop_front())
+        finish_release(to_release_.front(), release_result::unknown);
+}
+
 asio::awaitable<void> engine::give_back(std::shared_ptr<lease> one) {
+    if (close_asked_) {
+        begin_give_back(one);
+        co_return;
+    }
     // The service may only now be telling that the lease ran out before the release came to it.
     giving_back until_the_end(one);
     try {
@@ -258,6 +302,7 @@ private:
 };
 
 void engine::close(closed_handler closed) {
+    close_asked_ = true;
     asio::dispatch(strand_, [self = shared_from_this(), closed = std::move(closed)]() mutable {
         if (self->closing_over_) {
             if (closed) std::move(closed)();
@@ -271,6 +316,7 @@ void engine::close(closed_handler closed) {
             // Without memory nothing is given back: it ends with its leases.
             self->closed_ = true;
             self->keeper_->stop();
+            self->leave_queued_to_ttl();
             const closing over(self);
         }
     });
@@ -298,8 +344,9 @@ asio::awaitable<void> engine::close_down(ptr self) {
     keeper_->stop();
     // What was cancelled has first to begin its leaving, which the backend then waits for.
     const auto until = time().now() + options_.drain;
-    while (!operations_.empty() && time().now() < until)
+    while ((!operations_.empty() || releasers_ > 0) && time().now() < until)
         co_await closing_tick_.wait_until(time().now() + std::chrono::milliseconds(1));
+    leave_queued_to_ttl();
     co_await backend_->close(until);
 }
 
@@ -308,6 +355,7 @@ void engine::abandon() {
     std::vector<lease::loss_handler> loss_waits;
     std::vector<lease::release_handler> release_waits;
     auto close_waits = std::exchange(close_waiters_, {});
+    const auto queued = std::exchange(to_release_, {});
     while (const auto one = keeper_->first()) {
         keeper_->drop(one);
         one->lose(loss_reason::client_closed);

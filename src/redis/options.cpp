@@ -5,6 +5,7 @@
 #include "keys.hpp"
 #include "redisson/backend.hpp"
 
+#include "../core/limited_file.hpp"
 #include "../core/url.hpp"
 
 #include <pawl/error.hpp>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 
 namespace pawl::redis {
 namespace {
@@ -33,12 +33,13 @@ private:
     options where_;
 };
 
-std::string first_line(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    if (!file || !std::getline(file, line) || line.empty())
-        throw error(errc::bad_option,
-                    "The password file '" + path + "' cannot be read, or is empty.");
+constexpr std::size_t longest_password = 65536;
+
+std::string password_in(const std::string& path) {
+    auto line = core::first_line_of(path, "The password file", longest_password);
+    if (line.empty())
+        throw error(errc::bad_option, "The first line of the password file '" + path +
+                                          "' is empty; write the password there.");
     return line;
 }
 
@@ -169,7 +170,7 @@ void apply(options& where, const std::string& name, const std::string& value) {
     else if (name == "object")
         where.object = object(value);
     else if (name == "password_file")
-        take_password(where, first_line(value));
+        take_password(where, password_in(value));
     else if (name == "password_env")
         take_password(where, from_environment(value));
     else if (name == "connect_timeout_ms")

@@ -1,5 +1,7 @@
 #include "tls.hpp"
 
+#include "core/limited_file.hpp"
+
 #include <pawl/error.hpp>
 
 #include <boost/asio/ssl/error.hpp>
@@ -14,11 +16,15 @@ namespace ssl = boost::asio::ssl;
 
 namespace pawl::redis {
 
+// OpenSSL would wait for a FIFO, and read a device for ever. A host's bundle has some 200 KB.
+constexpr std::size_t longest_pem_file = 16 << 20;
+
 ssl::context make_tls_context(const options& where) {
     ssl::context made(ssl::context::tls_client);
     if (!where.tls.on) return made;
     const auto use = [&made](const std::string& file, const char* what, auto member) {
         if (file.empty()) return;
+        core::expect_regular_file(file, std::string("The ") + what, longest_pem_file);
         try {
             (made.*member)(file);
         } catch (const boost::system::system_error& e) {
@@ -34,6 +40,8 @@ ssl::context make_tls_context(const options& where) {
     use(where.tls.cert_file, "certificate",
         static_cast<load>(&ssl::context::use_certificate_chain_file));
     if (!where.tls.key_file.empty()) {
+        core::expect_regular_file(where.tls.key_file, "The key of the certificate",
+                                  longest_pem_file);
         try {
             made.use_private_key_file(where.tls.key_file, ssl::context::pem);
         } catch (const boost::system::system_error& e) {

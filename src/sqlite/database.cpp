@@ -15,6 +15,13 @@ namespace {
 // A transaction of ours takes well under a millisecond, plus one write to the disk.
 constexpr auto patience = std::chrono::seconds(3);
 
+// A row of ours has a name of at most 512 bytes, a command and some numbers.
+constexpr int longest_row = 1 << 20;
+constexpr int longest_statement = 1 << 16;
+constexpr int most_columns = 64;
+constexpr int most_depth = 50;
+constexpr int longest_pattern = 50;
+
 std::string why_not_opened(int system_error) {
     return system_error != 0 ? std::string(": ") + std::strerror(system_error) : std::string();
 }
@@ -52,9 +59,26 @@ void database::open() {
         fail(code);
     }
     ::sqlite3_busy_handler(handle_, wait_for_others, this);
-    ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    execute("PRAGMA trusted_schema = OFF");
+    confine();
     execute("PRAGMA synchronous = FULL");
+}
+
+// Others may have written the file: nothing in it runs, and nothing in it costs more than our own
+// statements and rows do.
+void database::confine() {
+    ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+    ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+    ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_FKEY, 0, nullptr);
+    ::sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, longest_row);
+    ::sqlite3_limit(handle_, SQLITE_LIMIT_SQL_LENGTH, longest_statement);
+    ::sqlite3_limit(handle_, SQLITE_LIMIT_COLUMN, most_columns);
+    ::sqlite3_limit(handle_, SQLITE_LIMIT_EXPR_DEPTH, most_depth);
+    ::sqlite3_limit(handle_, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, longest_pattern);
+    ::sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
+    ::sqlite3_limit(handle_, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+    ::sqlite3_limit(handle_, SQLITE_LIMIT_WORKER_THREADS, 0);
 }
 
 void database::execute(const char* sql) {
@@ -91,15 +115,13 @@ void database::sync(durability how) {
 }
 
 void database::fail(int code) const {
-    int system_error = ::sqlite3_system_errno(handle_);
+    const int system_error = ::sqlite3_system_errno(handle_);
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        throw database_error(errc::unavailable,
-                             path_ +
-                                 " was in use by another process for 3 s; look with `fuser` for "
-                                 "one that hangs or is stopped.",
-                             true);
+        throw busy_error(path_ +
+                         " was in use by another process for 3 s; look with `fuser` for one that "
+                         "hangs or is stopped.");
     case SQLITE_NOTADB:
         throw database_error(
             errc::bad_option,
@@ -110,9 +132,13 @@ void database::fail(int code) const {
                                  " is damaged; stop all that use it and delete it with its -wal "
                                  "and -shm files.",
                              false);
-    case SQLITE_FULL:
-        throw database_error(errc::unavailable,
-                             "The disk of " + path_ + " is full; make room on it.", false);
+    case SQLITE_TOOBIG:
+        throw database_error(errc::refused,
+                             path_ +
+                                 " has a row or a definition that Pawl would not write; stop all "
+                                 "that use it and delete it with its -wal and -shm files.",
+                             false);
+    case SQLITE_FULL: throw disk_full(path_);
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
@@ -121,24 +147,35 @@ void database::fail(int code) const {
                                  " cannot be written; give this user the right to write it and "
                                  "its folder.",
                              false);
-    case SQLITE_CANTOPEN: {
-        // SQLite tries again without the right to write, and then knows only that nothing is there.
-        if (::access(std::filesystem::path(path_).parent_path().c_str(), W_OK | X_OK) != 0)
-            system_error = errno;
-        const bool forbidden =
-            system_error == EACCES || system_error == EPERM || system_error == EROFS;
-        throw database_error(
-            forbidden ? errc::refused : errc::unavailable,
-            path_ + " cannot be opened" + why_not_opened(system_error) +
-                "; choose a path in a folder that this user may write, or change its rights.",
-            false);
-    }
+    case SQLITE_CANTOPEN: fail_to_open(system_error);
     default:
+        if (is_out_of_space(system_error)) throw disk_full(path_);
         throw database_error(errc::unavailable,
                              path_ + ": " + ::sqlite3_errstr(code) + why_not_opened(system_error) +
                                  "; look at the disk and at the file's rights.",
                              false);
     }
+}
+
+void database::fail_to_open(int system_error) const {
+    if (is_out_of_space(system_error)) throw disk_full(path_);
+    // SQLite tries again without the right to write, and then knows only that nothing is there.
+    if (::access(std::filesystem::path(path_).parent_path().c_str(), W_OK | X_OK) != 0)
+        system_error = errno;
+    const bool forbidden = system_error == EACCES || system_error == EPERM || system_error == EROFS;
+    throw database_error(
+        forbidden ? errc::refused : errc::unavailable,
+        path_ + " cannot be opened" + why_not_opened(system_error) +
+            "; choose a path in a folder that this user may write, or change its rights.",
+        false);
+}
+
+bool is_out_of_space(int system_error) noexcept {
+    return system_error == ENOSPC || system_error == EDQUOT;
+}
+
+database_error disk_full(const std::string& path) {
+    return {errc::unavailable, "The disk of " + path + " is full; make room on it.", true};
 }
 
 statement::statement(database& on, const char* sql) : on_(on) {
@@ -155,6 +192,11 @@ bool statement::next() {
     reset();
     if (code != SQLITE_DONE) on_.fail(code);
     return false;
+}
+
+void statement::write_row() {
+    run();
+    if (on_.changes() != 1) on_.fail(SQLITE_CORRUPT);
 }
 
 void statement::reset() noexcept { ::sqlite3_reset(handle_); }

@@ -15,13 +15,23 @@ struct sqlite3_stmt;
 
 namespace pawl::sqlite {
 
-// `passing`: another connection was busy, and the same call may go well a moment later.
+// `passing`: the same call may succeed later. Another connection was busy, or the disk was full.
 class database_error : public error {
 public:
     database_error(errc code, const std::string& sentence, bool is_passing)
         : error(code, sentence), passing(is_passing) {}
     bool passing;
 };
+
+class busy_error : public database_error {
+public:
+    explicit busy_error(const std::string& sentence)
+        : database_error(errc::unavailable, sentence, true) {}
+};
+
+// Whether the system's error number says that the disk, or the user's share of it, is full.
+[[nodiscard]] bool is_out_of_space(int system_error) noexcept;
+[[nodiscard]] database_error disk_full(const std::string& path);
 
 // full: on the disk before it returns. normal: survives the process, not a power cut.
 enum class durability : std::uint8_t { normal, full };
@@ -56,6 +66,8 @@ private:
     friend int wait_for_others(void* self, int tries) noexcept;
 
     void open();
+    void confine();
+    [[noreturn]] void fail_to_open(int system_error) const;
 
     std::string path_;
     runtime& time_;
@@ -85,6 +97,8 @@ public:
     void run() {
         while (next()) {}
     }
+    // Throws when it did not write exactly one row: then the file is not as we made it.
+    void write_row();
     void reset() noexcept;
 
     [[nodiscard]] std::string text(int column) const;

@@ -79,8 +79,8 @@ asio::awaitable<std::optional<grant>> desk::acquire(const claim& what, time_poin
         found.expires - margin, what.fenced ? found.token : fencing_token{}, {}, found.confirm};
 }
 
-// Asks again while another process keeps the file busy and there is time: a question that failed so
-// has changed nothing.
+// Asks again while another process keeps the file busy, or the disk is full, and there is time: a
+// transaction that failed so has changed nothing.
 asio::awaitable<standing> desk::attempt(const claim& what, time_point give_up_at) {
     auto& time = *context_.time;
     const bool wait = give_up_at > time.now();

@@ -1,5 +1,7 @@
 #include "file_identity.hpp"
 
+#include "database.hpp"
+
 #include <pawl/error.hpp>
 
 #include <fcntl.h>
@@ -73,13 +75,32 @@ std::string path_without_links(const std::string& path) {
     return failed ? path : (folder / given.filename()).string();
 }
 
+void expect_same_place(const std::string& given, const std::string& path) {
+    for (fs::path from = given, to = path;; from = from.parent_path(), to = to.parent_path()) {
+        struct stat named {};
+        struct stat resolved {};
+        const int failed = ::stat(from.c_str(), &named) == 0 ? 0 : errno;
+        const int failed_too = ::stat(to.c_str(), &resolved) == 0 ? 0 : errno;
+        const bool same =
+            failed == 0 && named.st_dev == resolved.st_dev && named.st_ino == resolved.st_ino;
+        if (failed != failed_too || (failed == 0 && !same))
+            throw error(errc::refused, given + " leads to another file than " + path +
+                                           ", which is its path without links; name the file by a "
+                                           "path of this mount namespace, not through /proc.");
+        // Neither is there, or neither may be looked at: their folders decide, or the use tells.
+        if (same || failed != ENOENT || from == from.parent_path()) return;
+    }
+}
+
 void prepare_file(const std::string& path, bool make_folder) {
     const auto folder = fs::path(path).parent_path();
     if (make_folder) make_folders(folder);
     check_folder(folder);
     // Not open(2): closing a descriptor of the file would end the locks that SQLite has on it. If
     // it cannot be made, SQLite finds out why it cannot be opened.
-    if (::mknod(path.c_str(), S_IFREG | for_its_owner, 0) == 0 || errno != EEXIST) return;
+    if (::mknod(path.c_str(), S_IFREG | for_its_owner, 0) == 0) return;
+    if (is_out_of_space(errno)) throw disk_full(path);
+    if (errno != EEXIST) return;
     struct stat found {};
     if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
         throw error(errc::bad_option, path + " is not a file; name a file for the locks.");

@@ -16,8 +16,14 @@ namespace pawl::sqlite {
 // errc::bad_option for a link to nothing.
 [[nodiscard]] std::string path_without_links(const std::string& path);
 
+// Throws errc::refused unless `given` and its `path` without links lead to the same file, or, where
+// neither is there, to the same folder. The text of a link of /proc, such as /proc/PID/root, names
+// a path of another mount namespace.
+void expect_same_place(const std::string& given, const std::string& path);
+
 // Makes the file, which only its owner may read, when it is missing; and its folder where
-// `make_folder`, also for the owner alone. Throws errc::bad_option or errc::refused.
+// `make_folder`, also for the owner alone. Throws errc::bad_option, errc::refused
+// or, where the disk is full, database_error.
 void prepare_file(const std::string& path, bool make_folder);
 
 // Whether the text of /proc/self/mountinfo has a mount at exactly this path.

@@ -41,7 +41,7 @@ void latch_book::write(const std::string& name, entry& what, time_point now) {
               static_cast<std::int64_t>(what.generation), static_cast<std::int64_t>(what.first),
               std::int64_t{what.parties}, std::int64_t{what.ttl.count()}, file_.boot_,
               stored(what.expires), stored(now))
-        .run();
+        .write_row();
 }
 
 // The counter of the tokens numbers the generations too: none comes twice.
@@ -108,7 +108,7 @@ core::latch_standing latch_book::wait(const latch_place& where) {
                   "set_at) VALUES (?, ?, ?, ?, ?, ?, ?)")
             .with(file_.what_.name_space, where.name, where.id, file_.bell_->address(), file_.boot_,
                   stored(now + place_lease), stored(now))
-            .run();
+            .write_row();
         return part_of(read(where.name, now));
     });
 }

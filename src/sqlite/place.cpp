@@ -1,5 +1,7 @@
 #include "place.hpp"
 
+#include "file_identity.hpp"
+
 #include <pawl/error.hpp>
 
 #include "core/fork_mark.hpp"
@@ -118,7 +120,10 @@ std::string checked_path(const std::string& path) {
     // Behind a symbolic link, ".." is not the folder that stands before it.
     const bool climbs = std::find(whole.begin(), whole.end(), "..") != whole.end();
     if (!climbs) return whole.lexically_normal().string();
-    return (std::filesystem::weakly_canonical(whole.parent_path()) / whole.filename()).string();
+    const auto named = whole.parent_path();
+    const auto folder = std::filesystem::weakly_canonical(named);
+    if (std::filesystem::exists(named)) expect_same_place(named.string(), folder.string());
+    return (folder / whole.filename()).string();
 }
 
 namespace {

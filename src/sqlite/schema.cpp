@@ -2,7 +2,9 @@
 
 #include "core/clock_token.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <thread>
 
 namespace pawl::sqlite {
@@ -116,6 +118,18 @@ constexpr std::array rows_of_other_boots{
     "DELETE FROM holders WHERE boot <> ?", "DELETE FROM waiters WHERE boot <> ?",
     "DELETE FROM latches WHERE boot <> ?", "DELETE FROM latch_places WHERE boot <> ?"};
 
+// Its name is of the other program's choice, and may be meant for a terminal.
+[[noreturn]] void refuse_definition(const database& on, std::string definition) {
+    definition.resize(std::min<std::size_t>(definition.size(), 80));
+    std::ranges::replace_if(
+        definition, [](char each) { return each < ' ' || each > '~'; }, '?');
+    throw database_error(errc::refused,
+                         on.path() + " has the " + definition +
+                             ", which Pawl did not make; remove it, or choose another path for the "
+                             "locks.",
+                         false);
+}
+
 // Of our tables in the file; 0 when it has none at all.
 std::int64_t version_of(database& on) {
     // In this order: another process may make the tables between two of these questions.
@@ -133,6 +147,39 @@ std::int64_t version_of(database& on) {
         throw database_error(errc::refused,
                              on.path() + " was made by a newer Pawl; update this program.", false);
     return found;
+}
+
+// The definitions that this version or an older one makes, and those that SQLite adds by itself.
+// Triggers and views are switched off anyway; a file that has one was not made by Pawl alone.
+void refuse_foreign_definitions(database& on) {
+    const auto name = on.text(
+        "SELECT type || ' ' || name FROM sqlite_schema WHERE NOT coalesce("
+        "(type = 'table' AND name IN ('pawl', 'holders', 'semaphores', 'latches', 'latch_places', "
+        "'waiters', 'locks') AND upper(substr(sql, 1, 13)) = 'CREATE TABLE ') "
+        "OR (type = 'index' AND (sql IS NULL OR name = 'line')) "
+        "OR name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'), 0) LIMIT 1");
+    if (!name.empty()) refuse_definition(on, name);
+}
+
+// Constraints and computed columns would run expressions of another program.
+void refuse_foreign_columns(database& on) {
+    const auto column = on.text(
+        "SELECT 'column ' || each.name || '.' || field.name FROM sqlite_schema AS each, "
+        "pragma_table_xinfo(each.name) AS field WHERE each.type = 'table' "
+        "AND each.name NOT LIKE 'sqlite%' AND (field.hidden <> 0 OR field.name NOT IN ("
+        "'one', 'last_token', 'ns', 'name', 'owner', 'client', 'host', 'pid', 'command', 'since', "
+        "'boot', 'expires', 'token', 'mode', 'permits', 'set_at', 'seq', 'ttl', 'count', "
+        "'generation', 'first', 'parties', 'id')) LIMIT 1");
+    if (!column.empty()) refuse_definition(on, column);
+    const auto constraint = on.text(
+        "SELECT 'constraint of ' || name FROM sqlite_schema WHERE sql LIKE '%check%' "
+        "AND name NOT LIKE 'sqlite%' AND replace(replace(replace(sql, ' ', ''), char(10), ''), "
+        "'CHECK(one=1)', '') LIKE '%check%' LIMIT 1");
+    if (!constraint.empty()) refuse_definition(on, constraint);
+    const auto index = on.text(
+        "SELECT 'index ' || name FROM sqlite_schema WHERE name = 'line' "
+        "AND sql <> 'CREATE INDEX line ON waiters (ns, name, seq)' LIMIT 1");
+    if (!index.empty()) refuse_definition(on, index);
 }
 
 // Its readers do not stop writers, and it writes to the disk once per transaction.
@@ -175,11 +222,13 @@ void prepare_schema(database& on, runtime& time, const std::string& boot) {
     for (;;) {
         try {
             const auto found = version_of(on);
+            refuse_foreign_definitions(on);
             use_wal(on);
             if (found != version) make_tables(on, time, boot);
+            refuse_foreign_columns(on);
             return;
-        } catch (const database_error& failed) {
-            if (!failed.passing || time.now() > give_up_at) throw;
+        } catch (const busy_error&) {
+            if (time.now() > give_up_at) throw;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

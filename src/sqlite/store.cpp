@@ -30,7 +30,9 @@ void store::connect() {
     const auto path = path_without_links(checked_path(what_.path));
     refuse_shared(path, file_system_of(path));
     boot_ = what_.boot();
+    expect_same_place(what_.path, path);
     prepare_file(path, what_.make_folder);
+    expect_same_place(what_.path, path);
     // Before anything is written under this name, and again with the log and its index.
     const file_identity before(what_.path, path);
     before.refuse_second_name(before.look());
@@ -202,7 +204,7 @@ release_result store::release(const claim& what) {
             const auto erased = std::erase_if(
                 held.live, [&](const tenancy& each) { return each.owner == what.owner; });
             if (how == durability::normal && may_serve(what.name, held, now)) return std::nullopt;
-            if (erased > 0) sql_->drop.with(what_.name_space, what.name, what.owner).run();
+            if (erased > 0) sql_->drop.with(what_.name_space, what.name, what.owner).write_row();
             evict(what.name, held, now);
             const bool others = !held.live.empty() && (what.mode == lock_mode::exclusive ||
                                                        held.live[0].mode != what.mode);
@@ -250,7 +252,7 @@ std::optional<standing> store::downgrade(const claim& what) {
         sql_->share
             .with(stored(result.expires), stored(now), boot_, what_.name_space, what.name,
                   what.owner)
-            .run();
+            .write_row();
         evict(what.name, held, now);
         held = find(what.name, now);
         serve(what.name, held, now);
@@ -260,7 +262,7 @@ std::optional<standing> store::downgrade(const claim& what) {
 
 void store::resize(const std::string& name, std::uint32_t permits) {
     transact(durability::full, [&](time_point now) {
-        sql_->set_permits.with(what_.name_space, name, std::int64_t{permits}).run();
+        sql_->set_permits.with(what_.name_space, name, std::int64_t{permits}).write_row();
         auto held = find(name, now);
         evict(name, held, now);
         serve(name, held, now);

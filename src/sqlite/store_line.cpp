@@ -133,7 +133,7 @@ void store::put(const std::string& name, tenancy lock, tenants& beside, time_poi
               lock.who.command, microseconds(lock.since), boot_, stored(lock.expires),
               static_cast<std::int64_t>(lock.token.value()), static_cast<std::int64_t>(lock.mode),
               std::int64_t{lock.permits}, stored(now))
-        .run();
+        .write_row();
     beside.live.push_back(std::move(lock));
 }
 
@@ -148,7 +148,7 @@ void store::enqueue(const claim& what, time_point now) {
               what_.who.pid, what_.who.command, boot_, std::int64_t{what.ttl.count()},
               stored(now + waiter_lease), static_cast<std::int64_t>(what.mode),
               std::int64_t{what.mode == lock_mode::permits ? what.permits : 0}, stored(now))
-        .run();
+        .write_row();
 }
 
 std::optional<store::waiter> store::first(const std::string& name, time_point now) {
@@ -181,7 +181,8 @@ void store::check_permits(claim what, bool again) {
     const auto kept = permits_of(what.name);
     if (again && kept != 0) what.of = 0;
     const auto all = core::permits_in_all(what, kept);
-    if (kept == 0) sql_->set_permits.with(what_.name_space, what.name, std::int64_t{all}).run();
+    if (kept == 0)
+        sql_->set_permits.with(what_.name_space, what.name, std::int64_t{all}).write_row();
 }
 
 bool store::fits(const std::string& name, lock_mode mode, std::uint32_t permits,
@@ -212,7 +213,7 @@ bool store::serve(const std::string& name, tenants& held, time_point now, const 
         const bool dead = !asks && is_dead(*next);
         const bool never = !dead && too_many(name, *next);
         if (!dead && !never && !fits(name, next->mode, next->permits, held)) return true;
-        sql_->leave.with(next->owner).run();
+        sql_->leave.with(next->owner).write_row();
         if (dead) continue;
         // Who can never be served looks, and is told then.
         if (!asks) rings_.emplace_back(next->client, ring{ring::kind::granted, next->owner, name});

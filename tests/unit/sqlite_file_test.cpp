@@ -11,11 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 namespace backend_tests {
 namespace {
@@ -111,6 +113,76 @@ TEST(sqlite_names, a_file_that_is_mounted_without_its_folder_is_refused) {
     const int result = in_a_child([&] { return use_of_a_mounted_file(world); });
     if (result == 1) return not_run("this user may not mount anything, not even in a namespace");
     EXPECT_EQ(result, 0);
+}
+
+// Inside, another disk is mounted, and the process stays until `leave` is closed.
+void live_in_another_mount_namespace(const std::string& inside, int ready, int leave) {
+    const bool root = ::geteuid() == 0;
+    const bool mounted = ::unshare(root ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) == 0 &&
+                         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         ::mount("none", inside.c_str(), "tmpfs", 0, nullptr) == 0;
+    char sign = mounted ? 'y' : 'n';
+    if (::write(ready, &sign, 1) == 1) static_cast<void>(::read(leave, &sign, 1));
+    ::_exit(0);
+}
+
+class mount_namespace {
+public:
+    explicit mount_namespace(const std::string& inside) {
+        std::array<int, 2> ready{}, leave{};
+        if (::pipe(ready.data()) != 0 || ::pipe(leave.data()) != 0)
+            throw std::runtime_error("no pipe");
+        child_ = ::fork();
+        if (child_ == 0) {
+            ::close(leave[1]);
+            live_in_another_mount_namespace(inside, ready[1], leave[0]);
+        }
+        ::close(ready[1]);
+        ::close(leave[0]);
+        leave_ = leave[1];
+        char sign = 'n';
+        made_ = ::read(ready[0], &sign, 1) == 1 && sign == 'y';
+        ::close(ready[0]);
+    }
+    ~mount_namespace() { end(); }
+    mount_namespace(const mount_namespace&) = delete;
+    mount_namespace& operator=(const mount_namespace&) = delete;
+
+    [[nodiscard]] bool made() const noexcept { return made_; }
+    [[nodiscard]] std::string root() const { return "/proc/" + std::to_string(child_) + "/root"; }
+    void end() {
+        if (leave_ < 0) return;
+        ::close(std::exchange(leave_, -1));
+        ::waitpid(child_, nullptr, 0);
+    }
+
+private:
+    pid_t child_ = -1;
+    int leave_ = -1;
+    bool made_ = false;
+};
+
+// A program inside has /…/inside/locks.db; we name it through /proc. The text of that link is the
+// path inside, which here is another file: two programs would hold one lock.
+TEST(sqlite_names, a_path_through_another_mount_namespace_is_refused) {
+    const sqlite_world world;
+    const auto inside = world.folder().file("inside");
+    fs::create_directory(inside);
+    mount_namespace other(inside);
+    if (!other.made()) return not_run("this user may not mount anything, not even in a namespace");
+    const auto through = other.root() + inside;
+    EXPECT_TRUE(says(use_of(through + "/locks.db"), errc::refused, "leads to another file"));
+    EXPECT_TRUE(says(use_of(through + "/../inside/locks.db"), errc::refused, "another file"));
+    EXPECT_FALSE(fs::exists(inside + "/locks.db"));
+    // The file is there on both sides, or on one.
+    std::ofstream(through + "/locks.db").flush();
+    EXPECT_TRUE(says(use_of(through + "/locks.db"), errc::refused, "another file"));
+    EXPECT_FALSE(fs::exists(inside + "/locks.db"));
+    std::ofstream(inside + "/locks.db").flush();
+    EXPECT_TRUE(says(use_of(through + "/locks.db"), errc::refused, "another file"));
+    EXPECT_EQ(fs::file_size(inside + "/locks.db"), 0U);
+    // Where both are the same file there is nothing to confuse.
+    EXPECT_FALSE(use_of("/proc/self/root" + world.path()));
 }
 
 TEST(sqlite_names, the_kernels_list_of_mounts_is_understood) {

@@ -11,6 +11,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 namespace backend_tests {
 namespace {
@@ -100,6 +102,75 @@ TEST(sqlite_refusal, a_file_of_a_newer_pawl) {
     EXPECT_FALSE(use_of(world.path()));
     stranger(world.path()).run("PRAGMA user_version = 4");
     EXPECT_TRUE(says(use_of(world.path()), errc::refused, "newer Pawl"));
+}
+
+// What a member of the group that may write the file has added to it. None of it runs, and it is
+// refused before anything is asked of the locks.
+TEST(sqlite_refusal, definitions_that_pawl_did_not_make) {
+    const std::string endless =
+        "BEGIN SELECT count(*) FROM (WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM "
+        "r) SELECT x FROM r); END";
+    const std::vector<std::pair<std::string, std::string>> additions{
+        {"CREATE TRIGGER extra BEFORE INSERT ON holders " + endless, "trigger extra"},
+        {"CREATE TRIGGER extra BEFORE INSERT ON holders BEGIN SELECT RAISE(IGNORE); END",
+         "trigger extra"},
+        {"CREATE TRIGGER extra AFTER INSERT ON holders BEGIN UPDATE holders SET token = "
+         "zeroblob(400000000); END",
+         "trigger extra"},
+        {"CREATE VIEW extra AS SELECT * FROM holders", "view extra"},
+        {"ALTER TABLE waiters RENAME TO others; CREATE VIEW waiters AS SELECT * FROM others",
+         "table others"},
+        {"CREATE TABLE extra (x)", "table extra"},
+        {"CREATE TABLE \"a\x1b[2J\" (x)", "table a?[2J"},
+        {"CREATE INDEX extra ON holders (length(client))", "index extra"},
+        {"ALTER TABLE holders ADD COLUMN twice GENERATED ALWAYS AS (token * 2) VIRTUAL",
+         "column holders.twice"},
+        {"ALTER TABLE holders ADD COLUMN extra TEXT", "column holders.extra"},
+        {"DROP INDEX line; CREATE INDEX line ON waiters (ns, name, length(client))", "index line"},
+        {"DROP TABLE semaphores; CREATE TABLE semaphores (ns TEXT, name TEXT, permits INTEGER "
+         "CHECK (permits < 5))",
+         "constraint of semaphores"},
+    };
+    for (const auto& [sql, definition] : additions) {
+        const sqlite_world world;
+        EXPECT_FALSE(use_of(world.path()));
+        stranger(world.path()).run(sql);
+        EXPECT_TRUE(says(use_of(world.path()), errc::refused, definition)) << sql;
+    }
+    const sqlite_world world;
+    EXPECT_FALSE(use_of(world.path()));
+    stranger(world.path()).run("ANALYZE");
+    EXPECT_FALSE(use_of(world.path()));
+}
+
+// It is added while clients have the file open. A trigger that drops what is written: with triggers
+// on, both clients would be told that they have the lock, and the file would know of neither.
+TEST(sqlite_refusal, a_trigger_under_open_clients_does_not_run) {
+    const sqlite_world world;
+    client one(world.service());
+    client other(world.service());
+    one.release(one.take("it"));
+    other.release(other.take("it"));
+    stranger(world.path())
+        .run("CREATE TRIGGER extra BEFORE INSERT ON holders BEGIN SELECT RAISE(IGNORE); END");
+    const auto lock = one.take("it");
+    EXPECT_FALSE(other.acquire(ask("it")));
+    EXPECT_EQ(one.release(lock), pawl::release_result::released);
+}
+
+// A conflict clause drops the row without a trigger.
+TEST(sqlite_refusal, a_row_that_is_not_written_is_no_hold) {
+    const sqlite_world world;
+    EXPECT_FALSE(use_of(world.path()));
+    stranger(world.path())
+        .run(
+            "DROP TABLE holders; CREATE TABLE holders (ns TEXT, name TEXT, owner TEXT, client "
+            "TEXT, host TEXT, pid INTEGER, command TEXT, since INTEGER, boot TEXT, expires "
+            "INTEGER, token INTEGER, mode INTEGER NOT NULL, permits INTEGER, set_at INTEGER, "
+            "UNIQUE (mode) ON CONFLICT IGNORE)");
+    client one(world.service());
+    one.take("it");
+    EXPECT_TRUE(says(failure_of([&] { one.take("another"); }), errc::unavailable, "damaged"));
 }
 
 TEST(sqlite_refusal, a_damaged_file) {
