@@ -3,6 +3,7 @@
 #include "backend.hpp"
 #include "boost_link.hpp"
 #include "keys.hpp"
+#include "password_file.hpp"
 #include "redisson/backend.hpp"
 
 #include "../core/url.hpp"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 
 namespace pawl::redis {
 namespace {
@@ -32,15 +32,6 @@ public:
 private:
     options where_;
 };
-
-std::string first_line(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    if (!file || !std::getline(file, line) || line.empty())
-        throw error(errc::bad_option,
-                    "The password file '" + path + "' cannot be read, or is empty.");
-    return line;
-}
 
 std::string from_environment(const std::string& variable) {
     const char* value = std::getenv(variable.c_str());
@@ -155,7 +146,7 @@ void apply(options& where, const std::string& name, const std::string& value) {
     else if (name == "object")
         where.object = object(value);
     else if (name == "password_file")
-        take_password(where, first_line(value));
+        take_password(where, read_password_file(value));
     else if (name == "password_env")
         take_password(where, from_environment(value));
     else if (name == "connect_timeout_ms")
@@ -185,7 +176,7 @@ std::uint32_t database(const std::string& path) {
     if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size())
         throw error(errc::bad_url,
                     "'" + std::string(digits) +
-                        "' is no database; the path of a Redis URL is its number, as in /0.");
+                        "' is not a database; the path of a Redis URL is its number, as in /0.");
     return number;
 }
 
@@ -209,6 +200,10 @@ void check(const options& where) {
         if (!tls.key_file.empty()) throw without_tls("cert_key");
         if (!tls.verify) throw without_tls("verify");
     }
+    if (tls.cert_file.empty() != tls.key_file.empty())
+        throw error(errc::bad_option, std::string("The client certificate has no ") +
+                                          (tls.key_file.empty() ? "key" : "certificate file") +
+                                          ": cert and cert_key go together; give both.");
     if (where.connect_timeout <= duration{} || where.reply_timeout <= duration{})
         throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
     if (where.token_retention < shortest_retention || where.token_retention > longest_retention)
@@ -216,11 +211,27 @@ void check(const options& where) {
 }
 
 std::string describe(const options& where) {
-    if (!where.unix_socket.empty()) return "redis+unix://" + where.unix_socket;
-    const bool v6 = where.host.find(':') != std::string::npos;
-    return std::string(where.tls.on ? "rediss://" : "redis://") +
-           (v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(where.port) + "/" +
-           std::to_string(where.database);
+    const options usual;
+    std::string text;
+    if (where.unix_socket.empty()) {
+        const bool v6 = where.host.find(':') != std::string::npos;
+        text = std::string(where.tls.on ? "rediss://" : "redis://") +
+               (v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(where.port) + "/" +
+               std::to_string(where.database);
+    } else {
+        text = "redis+unix://" + core::encode_path(where.unix_socket);
+        if (where.database != 0)
+            core::append_option(text, "database", std::to_string(where.database));
+    }
+    if (where.name_space != usual.name_space)
+        core::append_option(text, "namespace", where.name_space);
+    if (!where.key.empty()) core::append_option(text, "key", where.key);
+    if (where.layout == key_layout::redisson) core::append_option(text, "layout", "redisson");
+    if (where.object == redisson_object::readwrite)
+        core::append_option(text, "object", "readwrite");
+    if (where.object == redisson_object::semaphore)
+        core::append_option(text, "object", "semaphore");
+    return text;
 }
 
 service at(options where) {
@@ -246,7 +257,7 @@ service at(std::string_view text) {
         where.tls.on = url.scheme == "rediss";
     } else {
         throw error(errc::bad_url, "'" + url.scheme +
-                                       "' is no scheme of Redis; use redis, rediss or "
+                                       "' is not a scheme of Redis; use redis, rediss or "
                                        "redis+unix.");
     }
     where.user = url.user.value_or("");
