@@ -29,7 +29,7 @@ std::uint32_t count_option(std::string_view option, std::string_view text) {
     const char* end = text.data() + text.size();
     const auto [stopped, problem] = std::from_chars(text.data(), end, value);
     if (problem == std::errc{} && stopped == end && value > 0) return value;
-    throw failure(exit_code::usage, "'" + std::string(text) + "' is no number of permits for " +
+    throw failure(exit_code::usage, "'" + std::string(text) + "' is not a number of permits for " +
                                         std::string(option) + "; use a whole number from 1 to " +
                                         std::to_string(most_permits) + ", such as 5.");
 }

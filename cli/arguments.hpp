@@ -36,6 +36,7 @@ struct arguments {
     bool fair = false;
     bool no_token = false;
     bool verbose = false;
+    bool quiet = false;
     bool json = false;
     bool names_only = false;
     bool force = false;

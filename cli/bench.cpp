@@ -1,3 +1,4 @@
+#include "checks.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "json.hpp"
@@ -197,6 +198,7 @@ int bench(const bench_options& options) {
         throw failure(exit_code::usage, "The time of --for is " + exact(options.lasting) +
                                             "; it must be between 10ms and 1h.");
     }
+    check_name(options.name);
     const place where = find_place(options.on);
     latencies alone = uncontended(where.where, options);
     latencies passed = hand_off(where.where, options).measure();

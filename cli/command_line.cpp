@@ -23,10 +23,22 @@ bool is_twice(const std::vector<CLI::App*>& verbs, const std::string& name) {
     return option != nullptr && option->count() > 1;
 }
 
+std::string name_in(const std::string& word) { return word.substr(0, word.find('=')); }
+
+// What flock(1) and others call the time to wait; empty where the word is none of these.
+std::string option_of_flock(const std::string& word) {
+    const auto name = name_in(word);
+    for (const char* at_once : {"-n", "--nonblock", "--nonblocking", "--nb", "--no-wait"})
+        if (name == at_once) return "--wait 0";
+    for (const char* limit : {"-w", "-t", "--timeout", "--wait-time"})
+        if (name == limit) return "--wait TIME";
+    return {};
+}
+
 // Options of a verb that stand before it, as in `pawl --wait 10s run …`.
 bool is_misplaced(const std::vector<CLI::App*>& verbs, const std::string& word) {
     if (verbs.empty()) return false;
-    const auto name = word.substr(0, word.find('='));
+    const auto name = name_in(word);
     return name != "--" && verbs.front()->get_option_no_throw(name) != nullptr;
 }
 
@@ -45,10 +57,15 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
                    " NAME -- COMMAND.";
         }
         if (option && is_misplaced(verbs, rest.front())) {
-            const auto name = rest.front().substr(0, rest.front().find('='));
+            const auto name = name_in(rest.front());
             const auto verb = verbs.front()->get_name();
             return "The option " + in_quotes(name) + " stands behind the verb, as in: pawl " +
                    verb + " " + name + "; see " + help + ".";
+        }
+        if (option && !verbs.empty() && runs_commands(verbs.front()->get_name())) {
+            if (const auto meant = option_of_flock(rest.front()); !meant.empty())
+                return "There is no option " + in_quotes(name_in(rest.front())) +
+                       " here; did you mean " + meant + "?";
         }
         const std::string kind = option ? "option " : verbs.empty() ? "command " : "argument ";
         return "There is no " + kind + in_quotes(without_password(rest.front())) + " here; see " +
@@ -90,6 +107,11 @@ std::string verb_of(const std::vector<std::string>& words) {
 // aside.
 std::vector<std::string> split(int argc, char** argv, arguments& into) {
     std::vector<std::string> own(argv + 1, argv + argc);
+    // `pawl help run`, as other commands have it.
+    if (!own.empty() && own.size() <= 2 && own.front() == "help") {
+        own.erase(own.begin());
+        own.emplace_back("--help");
+    }
     if (!runs_commands(verb_of(own))) return own;
     const auto mark = std::find(own.begin(), own.end(), "--");
     if (mark == own.end()) return own;
@@ -126,13 +148,16 @@ int parse_and_run(int argc, char** argv) {
     arguments from;
     action chosen;
     CLI::App app("Distributed locks whose fencing tokens only go forward.", "pawl");
-    app.set_version_flag("--version", std::string("pawl ") + PAWL_VERSION);
+    const std::string version = std::string("pawl ") + PAWL_VERSION;
+    app.set_version_flag("--version", version);
     app.require_subcommand(1);
     app.get_formatter()->column_width(26);
     add_place(app, from);
     add_runners(app, from, chosen);
     add_views(app, from, chosen);
     add_tools(app, from, chosen);
+    for (CLI::App* verb : app.get_subcommands({}))
+        verb->set_version_flag("--version", version)->group("");  // not in its help
 
     auto words = split(argc, argv, from);
     hide_passwords(argc, argv);

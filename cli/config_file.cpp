@@ -20,8 +20,7 @@ struct known_key {
 };
 
 const char* complaint_about_url(std::string_view text) {
-    const std::string_view file = "sqlite:";
-    if (text.starts_with(file) && !text.substr(file.size()).starts_with('/'))
+    if (names_relative_file(text))
         return "the path of a file must be absolute here, as in sqlite:/var/lib/pawl/locks.db.";
     return nullptr;
 }
@@ -48,6 +47,14 @@ constexpr std::array<known_key, 5> keys{
      {"namespace", &config_file::name_space, no_complaint},
      {"ttl", &config_file::ttl, complaint_about_ttl},
      {"require_url", &config_file::require_url, complaint_about_answer}}};
+
+// What other formats would take for comments and quotes, and is a part of the value here.
+const char* complaint_about_form(std::string_view value) {
+    if (value.find(" #") != std::string_view::npos || value.find("\t#") != std::string_view::npos)
+        return "a comment needs a line of its own.";
+    if (value.starts_with('"') || value.starts_with('\'')) return "leave out the quotes.";
+    return nullptr;
+}
 
 constexpr std::string_view blanks = " \t\r";
 
@@ -85,7 +92,7 @@ public:
                                         [&](const known_key& each) { return each.name == key; });
         if (known == keys.end())
             refuse("'" + std::string(key) +
-                   "' is no setting; there are url, url_file, namespace, ttl and require_url.");
+                   "' is not a setting; there are url, url_file, namespace, ttl and require_url.");
         take(*known, trimmed(line.substr(equals + 1)));
     }
 
@@ -105,6 +112,7 @@ private:
         if (member)
             refuse(name + " stands in line " + std::to_string(member->line) +
                    " already; keep one of the two.");
+        if (const char* complaint = complaint_about_form(value)) refuse(complaint);
         if (const char* complaint = key.complaint(value)) refuse(complaint);
         member = config_value{.text = std::string(value), .line = line_};
     }
@@ -132,6 +140,11 @@ config_file parse_config(const std::string& path, std::string_view text) {
 
 std::string position(const config_file& file, const config_value& value) {
     return file.path + ", line " + std::to_string(value.line);
+}
+
+bool names_relative_file(std::string_view url) {
+    const std::string_view file = "sqlite:";
+    return url.starts_with(file) && !url.substr(file.size()).starts_with('/');
 }
 
 duration ttl_of(const config_value& value) { return parse_duration(value.text).value(); }

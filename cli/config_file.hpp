@@ -30,6 +30,9 @@ struct config_file {
 // "/etc/pawl/pawl.conf, line 3"
 [[nodiscard]] std::string position(const config_file& file, const config_value& value);
 
+// A file whose path is not absolute: another one in each folder.
+[[nodiscard]] bool names_relative_file(std::string_view url);
+
 // What the two values mean that are not taken as they stand; parse_config has checked them.
 [[nodiscard]] duration ttl_of(const config_value& value);
 [[nodiscard]] bool is_yes(const config_value& value);

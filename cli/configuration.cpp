@@ -49,9 +49,14 @@ std::optional<config_file> read_user_config(const std::string& path) {
     }
 }
 
-std::optional<config_file> read_host_config(const std::string& path, bool complete) {
+std::optional<config_file> read_host_config(const config_paths& paths, bool complete) {
     try {
-        return read_config(path);
+        auto config = read_config(paths.host);
+        if (!config && paths.host_is_named)
+            throw failure(exit_code::config, "PAWL_CONFIG names '" + paths.host +
+                                                 "', which does not exist; write that file, or "
+                                                 "unset PAWL_CONFIG.");
+        return config;
     } catch (const unreadable_file&) {
         if (complete) return {};
         throw;
@@ -82,13 +87,17 @@ bool names_a_namespace(std::string_view url) {
            options.find("&namespace=") != std::string_view::npos;
 }
 
-std::string with_namespace(std::string url, const configuration& from) {
-    const auto* chosen = from.user && from.user->name_space   ? &*from.user->name_space
-                         : from.host && from.host->name_space ? &*from.host->name_space
-                                                              : nullptr;
-    if (chosen == nullptr || names_a_namespace(url)) return url;
-    url += url.find('?') == std::string::npos ? '?' : '&';
-    return url + "namespace=" + escaped(chosen->text);
+void add_namespace(configured_url& to, const configuration& from) {
+    for (const auto* each : {&from.user, &from.host}) {
+        if (!*each || !(*each)->name_space) continue;
+        if (names_a_namespace(to.url)) return;
+        const config_file& file = **each;
+        to.url_without_name_space = to.url;
+        to.name_space_source = position(file, *file.name_space);
+        to.url += to.url.find('?') == std::string::npos ? '?' : '&';
+        to.url += "namespace=" + escaped(file.name_space->text);
+        return;
+    }
 }
 
 configured_url read_named_file(const config_file& config) {
@@ -104,6 +113,10 @@ configured_url read_named_file(const config_file& config) {
         throw failure(exit_code::config,
                       source + ": the first line of '" + path + "' is empty; write the URL there.");
     check_secrecy(path, url, file->readable_by_others);
+    if (names_relative_file(url))
+        throw failure(exit_code::config, source + ": the URL in '" + path +
+                                             "' has a relative path, which is another file in "
+                                             "each folder; make it absolute.");
     return {.url = std::move(url), .source = source + ", which names " + path};
 }
 
@@ -119,7 +132,8 @@ std::string home_folder() {
 
 config_paths config_paths_of_environment() {
     config_paths paths{.user = {}, .host = variable("PAWL_CONFIG")};
-    if (paths.host.empty()) paths.host = "/etc/pawl/pawl.conf";
+    paths.host_is_named = !paths.host.empty();
+    if (!paths.host_is_named) paths.host = "/etc/pawl/pawl.conf";
     const std::string config = variable("XDG_CONFIG_HOME");
     const std::string home = home_folder();
     if (config.starts_with('/'))
@@ -130,7 +144,7 @@ config_paths config_paths_of_environment() {
 }
 
 configuration read_configuration(const config_paths& paths, bool complete) {
-    return {.user = read_user_config(paths.user), .host = read_host_config(paths.host, complete)};
+    return {.user = read_user_config(paths.user), .host = read_host_config(paths, complete)};
 }
 
 std::optional<configured_url> url_of(const configuration& from) {
@@ -140,7 +154,7 @@ std::optional<configured_url> url_of(const configuration& from) {
         auto chosen =
             file.url ? configured_url{.url = file.url->text, .source = position(file, *file.url)}
                      : read_named_file(file);
-        chosen.url = with_namespace(std::move(chosen.url), from);
+        add_namespace(chosen, from);
         return chosen;
     }
     return {};

@@ -11,6 +11,7 @@ namespace pawl::cli {
 struct config_paths {
     std::string user;  // empty: this user has no home
     std::string host;
+    bool host_is_named = false;  // by PAWL_CONFIG: the file must be there
 };
 
 // $XDG_CONFIG_HOME/pawl/pawl.conf or ~/.config/pawl/pawl.conf; $PAWL_CONFIG or
@@ -32,6 +33,9 @@ struct configuration {
 struct configured_url {
     std::string url;  // with the namespace, where one is set
     std::string source;
+    // Where a configuration file's namespace was added; empty where none was.
+    std::string url_without_name_space{};
+    std::string name_space_source{};
 };
 
 // The user's url or url_file counts before the host's; so does the user's namespace. Empty where no

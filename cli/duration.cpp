@@ -45,7 +45,7 @@ std::optional<duration> take_part(std::string_view& text) {
 }
 
 [[noreturn]] void refuse(std::string_view option, std::string_view text, const char* examples) {
-    throw failure(exit_code::usage, "'" + std::string(text) + "' is no duration for " +
+    throw failure(exit_code::usage, "'" + std::string(text) + "' is not a duration for " +
                                         std::string(option) + "; write it like " + examples + ".");
 }
 

@@ -1,4 +1,5 @@
 #include "back_off.hpp"
+#include "checks.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "front.hpp"
@@ -26,6 +27,7 @@ int elect(const run_options& options) {
             exit_code::usage,
             "There is nothing to run; write it after --, as in: pawl elect NAME -- COMMAND.");
     }
+    check_locks(options);
     const place where = find_shared_place(options.on);
     bool reached = false;
     back_off pauses;

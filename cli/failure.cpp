@@ -28,10 +28,10 @@ exit_code code_for(errc reason) noexcept {
     case errc::bad_name:
     case errc::bad_option:
     case errc::bad_url:
+    case errc::deadlock:
     case errc::unsupported: return exit_code::usage;
     case errc::exhausted:
-    case errc::not_held:
-    case errc::deadlock: return exit_code::system;
+    case errc::not_held: return exit_code::system;
     }
     return exit_code::system;
 }

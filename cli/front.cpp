@@ -139,9 +139,9 @@ bool front::wait_for_lock() {
             if (told.what != report::kind::failed) continue;
             reached_ = told.reached;
             if (interrupted_ == 0) {
-                say(told.text.data());
                 const auto code = code_for(told.reason);
                 const bool busy = code == exit_code::timed_out;
+                if (!busy || !options_.quiet) say(told.text.data());
                 status_ = busy ? options_.busy_exit : static_cast<int>(code);
                 // An answer that nobody understands has the same exit status, and does not pass.
                 unserved_ = told.reason == errc::unreachable || told.reason == errc::unavailable;

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -255,16 +256,21 @@ blocking::held_locks keeper::ask(blocking::client& locks, const lock_options& as
 }
 
 blocking::held_locks keeper::take(blocking::client& locks) {
+    const auto began = boot_clock::now();
+    auto longest_wait = options_.wait;
+    if (longest_wait > duration::zero() && std::getenv(run_name) != nullptr) {
+        refuse_own_wait(locks, options_);
+        longest_wait = rest_of(longest_wait, began);
+    }
     std::jthread explainer;
-    if (::isatty(STDERR_FILENO) == 1) {
+    if (options_.verbose || (!options_.quiet && ::isatty(STDERR_FILENO) == 1)) {
         explainer =
             std::jthread([&](const std::stop_token& over) { explain_wait(locks, options_, over); });
     }
-    const auto began = boot_clock::now();
     // Of several the first may be here long before the last, which is when --max-hold begins.
     const bool several = !options_.also.empty();
     lock_options asked{.ttl = options_.ttl,
-                       .wait = options_.wait,
+                       .wait = longest_wait,
                        .max_hold = several ? forever : options_.max_hold,
                        .mode = options_.mode,
                        .fenced = options_.fenced,

@@ -74,14 +74,25 @@ bool is_complete(const place_options& options) {
            !options.file_variable.empty();
 }
 
+// What outlives one command line is read in many folders, and would name another file in each.
+configured_url refuse_relative(configured_url given) {
+    if (!names_relative_file(given.url)) return given;
+    throw failure(exit_code::usage, "The URL of " + given.source +
+                                        " has a relative path, which is another file in each "
+                                        "folder; make it absolute, as in "
+                                        "sqlite:/var/lib/pawl/locks.db.");
+}
+
 // Of the command line and the environment.
 configured_url given_url(const place_options& options) {
-    if (options.on) return {*options.on, "--on"};
+    if (options.on) return {.url = *options.on, .source = "--on"};
     if (options.url_file)
-        return {read_url_file(*options.url_file, "--url-file"), "--url-file " + *options.url_file};
-    if (!options.variable.empty()) return {options.variable, "PAWL_URL"};
-    return {read_url_file(options.file_variable, "PAWL_URL_FILE"),
-            "PAWL_URL_FILE, which names " + options.file_variable};
+        return refuse_relative({.url = read_url_file(*options.url_file, "--url-file"),
+                                .source = "--url-file " + *options.url_file});
+    if (!options.variable.empty())
+        return refuse_relative({.url = options.variable, .source = "PAWL_URL"});
+    return refuse_relative({.url = read_url_file(options.file_variable, "PAWL_URL_FILE"),
+                            .source = "PAWL_URL_FILE, which names " + options.file_variable});
 }
 
 place default_place(std::string source) {
@@ -93,18 +104,33 @@ place default_place(std::string source) {
 }
 
 place place_at(const configured_url& chosen) {
-    return {.where = from_url(chosen.url),
-            .url = without_password(chosen.url),
+    auto where = from_url(chosen.url);
+    // The command may be in another folder when it reads this.
+    auto url = names_relative_file(chosen.url) ? where.describe() : without_password(chosen.url);
+    return {.where = std::move(where),
+            .url = std::move(url),
             .source = chosen.source,
             .secret_variables = variables_of(chosen.url)};
 }
 
-// The command line is before its author's eyes; of a file, which one it is must be said.
+bool is_sound(const std::string& url) {
+    try {
+        static_cast<void>(from_url(url));
+        return true;
+    } catch (const error&) {
+        return false;
+    }
+}
+
+// The command line is before its author's eyes; of a file, which line of which one must be said.
 place configured_place(const configured_url& chosen) {
     try {
         return place_at(chosen);
     } catch (const error& problem) {
-        throw failure(exit_code::config, chosen.source + ": " + problem.what());
+        const bool by_namespace =
+            !chosen.name_space_source.empty() && is_sound(chosen.url_without_name_space);
+        throw failure(exit_code::config, (by_namespace ? chosen.name_space_source : chosen.source) +
+                                             ": " + problem.what());
     }
 }
 

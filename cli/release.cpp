@@ -1,3 +1,4 @@
+#include "checks.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "lock_view.hpp"
@@ -52,6 +53,7 @@ int release(const release_options& options) {
         throw failure(exit_code::usage, "There is no terminal to ask on; say --yes to take '" +
                                             options.name + "' from its holder.");
     }
+    check_name(options.name);
     const place where = find_place(options.on);
     blocking::client locks(where.where);
     if (!options.yes) {

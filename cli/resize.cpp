@@ -1,3 +1,4 @@
+#include "checks.hpp"
 #include "failure.hpp"
 #include "json.hpp"
 #include "lock_view.hpp"
@@ -11,6 +12,7 @@
 namespace pawl::cli {
 
 int resize(const resize_options& options) {
+    check_name(options.name);
     const place where = find_shared_place(options.on);
     blocking::client locks(where.where);
     if (!options.create && !locks.inspect(options.name).free_permits) {

@@ -1,3 +1,4 @@
+#include "checks.hpp"
 #include "failure.hpp"
 #include "front.hpp"
 #include "verbs.hpp"
@@ -17,10 +18,7 @@ int run(const run_options& options) {
         throw failure(exit_code::usage,
                       "A --min-hold of forever would never give the lock back; make it shorter.");
     }
-    if (options.max_hold <= duration::zero()) {
-        throw failure(exit_code::usage,
-                      "A --max-hold of 0 leaves no time to run; use 10ms or more, or forever.");
-    }
+    check_locks(options);
     const place where = find_shared_place(options.on);
     return front(options, where).run();
 }

@@ -15,7 +15,7 @@ loss_policy to_policy(const std::string& text) {
     if (text == "term") return loss_policy::term;
     if (text == "continue") return loss_policy::resume;
     throw failure(exit_code::usage,
-                  "'" + text + "' is nothing for --on-loss; use kill, term or continue.");
+                  "'" + text + "' is not a value of --on-loss; use kill, term or continue.");
 }
 
 // K, or K/N.
@@ -74,7 +74,7 @@ int busy_exit_of(const arguments& from) {
     if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < 0 ||
         value > 255) {
         throw failure(exit_code::usage, "'" + text +
-                                            "' is no exit status for --busy-exit; use a whole "
+                                            "' is not an exit status for --busy-exit; use a whole "
                                             "number from 0 to 255.");
     }
     return value;
@@ -101,6 +101,10 @@ run_options to_run(const arguments& from) {
     to.min_hold = duration_option("--min-hold", from.min_hold);
     to.on_loss = to_policy(from.on_loss);
     to.verbose = from.verbose;
+    to.quiet = from.quiet;
+    if (to.quiet && to.verbose)
+        throw failure(exit_code::usage,
+                      "--quiet and --verbose contradict each other; leave one out.");
     to.busy_exit = busy_exit_of(from);
     return to;
 }
@@ -123,7 +127,8 @@ CLI::App* add_runner(CLI::App& app, arguments& from, const wording& words) {
     verb->add_option("--max-hold", from.max_hold, words.max_hold)->type_name("TIME");
     verb->add_option("--label", from.label, "What others see as the command (its name)")
         ->type_name("TEXT");
-    verb->add_flag("-v,--verbose", from.verbose, "Tell of reconnects and retries");
+    verb->add_flag("-v,--verbose", from.verbose,
+                   "Tell of reconnects, retries and who has the lock");
     return verb;
 }
 
@@ -152,6 +157,7 @@ void add_run(CLI::App& app, arguments& from, action& chosen) {
     verb->add_option("--busy-exit", from.busy_exit,
                      "The exit status when the lock is not free in time, 0 to 255 (75)")
         ->type_name("N");
+    verb->add_flag("-q,--quiet", from.quiet, "Say nothing of a lock that is not free");
     verb->footer(
         "The command's environment has PAWL_NAME, PAWL_TOKEN and PAWL_SAFE_UNTIL; with --also\n"
         "PAWL_ALSO (how many) and, for each, PAWL_ALSO_1_NAME, PAWL_ALSO_1_TOKEN and so on.\n"

@@ -1,3 +1,4 @@
+#include "checks.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "lock_view.hpp"
@@ -66,6 +67,7 @@ void show(const lock_info& what, const place& where) {
 }  // namespace
 
 int status(const status_options& options) {
+    check_name(options.name);
     const place where = find_place(options.on);
     blocking::client locks(where.where);
     const lock_info found = locks.inspect(options.name);

@@ -64,7 +64,7 @@ std::optional<trusted_text> read_trusted(const std::string& path) {
     if (path == "/dev/null" && S_ISCHR(about.st_mode)) return trusted_text{};
     if (!S_ISREG(about.st_mode))
         throw failure(exit_code::config, "'" + path +
-                                             "' is no regular file; write the settings "
+                                             "' is not a regular file; write the settings "
                                              "into one.");
     check_owner(path, about.st_uid);
     check_rights(path, about.st_mode);

@@ -34,6 +34,7 @@ struct run_options {
     loss_policy on_loss = loss_policy::kill;
     std::string label;  // what `pawl status` shows as the command
     bool verbose = false;
+    bool quiet = false;  // says nothing of a lock that is not free
     int busy_exit = 75;  // the status when the lock was not free in time
 };
 // NAME and the others, as they were given.

@@ -22,13 +22,35 @@ function(pawl_boost_is_right result folder)
     endif()
 endfunction()
 
+# What is wrong with a folder that somebody has named; empty where nothing is.
+function(pawl_complain_of_boost result folder)
+    set(${result} "" PARENT_SCOPE)
+    set(right TRUE)
+    pawl_boost_is_right(right "${folder}")
+    if(right)
+        return()
+    endif()
+    pawl_read_boost_version("${folder}" version)
+    if(version)
+        set(${result} "${folder} has Boost ${version}." PARENT_SCOPE)
+    else()
+        set(${result} "${folder} has no boost/version.hpp." PARENT_SCOPE)
+    endif()
+endfunction()
+
 # The include folder and version of the Boost that CMake knows already, else of any headers on the
-# usual paths and HINTS; both are empty when none is right.
+# usual paths and HINTS; both are empty when none is right. Sets pawl_boost_complaint: what is wrong
+# with the folder that PAWL_BOOST_INCLUDE_DIR names.
 function(pawl_find_boost folder version)
     cmake_parse_arguments(arg "" "EXACT" "HINTS" ${ARGN})
     set(pawl_boost_exact "${arg_EXACT}")
     set(found "")
-    set(candidates ${PAWL_BOOST_INCLUDE_DIR})
+    set(candidates "")
+    set(complaint "")
+    if(PAWL_BOOST_INCLUDE_DIR)
+        list(APPEND candidates ${PAWL_BOOST_INCLUDE_DIR})
+        pawl_complain_of_boost(complaint "${PAWL_BOOST_INCLUDE_DIR}")
+    endif()
     if(TARGET Boost::headers)
         get_target_property(of_target Boost::headers INTERFACE_INCLUDE_DIRECTORIES)
         # Package managers write the folder for one configuration: $<$<CONFIG:Release>:/folder>.
@@ -46,7 +68,8 @@ function(pawl_find_boost folder version)
     if(NOT found)
         unset(PAWL_BOOST_INCLUDE_DIR CACHE)
         find_path(PAWL_BOOST_INCLUDE_DIR boost/version.hpp
-            HINTS ${Boost_INCLUDE_DIR} ${Boost_ROOT}/include $ENV{BOOST_ROOT}/include
+            HINTS ${Boost_INCLUDE_DIR} ${Boost_ROOT}/include
+                ${BOOST_ROOT}/include ${BOOST_ROOT} $ENV{BOOST_ROOT}/include $ENV{BOOST_ROOT}
             PATHS ${arg_HINTS} VALIDATOR pawl_boost_is_right
             DOC "A folder with boost/version.hpp of Boost >= 1.91")
         if(PAWL_BOOST_INCLUDE_DIR)
@@ -54,6 +77,11 @@ function(pawl_find_boost folder version)
         endif()
     endif()
     pawl_read_boost_version("${found}" found_version)
+    if(complaint AND found)
+        message(WARNING "PAWL_BOOST_INCLUDE_DIR is not what Pawl needs: ${complaint} "
+            "${found} is used instead.")
+    endif()
+    set(pawl_boost_complaint "${complaint}" PARENT_SCOPE)
     set(${folder} "${found}" PARENT_SCOPE)
     set(${version} "${found_version}" PARENT_SCOPE)
 endfunction()

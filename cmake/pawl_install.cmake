@@ -78,9 +78,24 @@ pawl_write_pc(pawl-asio
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT package)
 # Pages link to files of the source tree and to each other, so their places stay as they are there.
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-    DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT package)
+    ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT package)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/results
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench COMPONENT package)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
     COMPONENT package FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+file(RELATIVE_PATH docs_to_headers ${CMAKE_INSTALL_FULL_DOCDIR}/docs
+    ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+cmake_path(IS_ABSOLUTE CMAKE_INSTALL_DOCDIR absolute_docs)
+set(installed_docs "\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/docs")
+if(absolute_docs)
+    set(installed_docs "${CMAKE_INSTALL_DOCDIR}/docs")
+endif()
+install(CODE "
+    include(\"${CMAKE_CURRENT_LIST_DIR}/pawl_mend_links.cmake\")
+    file(GLOB pages \"\$ENV{DESTDIR}${installed_docs}/*.md\")
+    foreach(page IN LISTS pages)
+        pawl_mend_links(\"\${page}\" \"${docs_to_headers}\")
+    endforeach()" COMPONENT package)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
     COMPONENT package FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp")
 install(FILES ${PROJECT_SOURCE_DIR}/examples/installed.cmake RENAME CMakeLists.txt

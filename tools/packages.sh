@@ -1,8 +1,9 @@
 # Debian packages, for ./dev. Sourced.
 
-build_packages=(g++ cmake ninja-build ccache git libssl-dev libsqlite3-dev libcli11-dev
-    libgtest-dev libgmock-dev libhiredis-dev redis-server redis-tools pkg-config
-    python3 util-linux zsh fish)
+# For the libraries and the command; the others for tests, benchmarks and examples.
+install_packages=(g++ cmake ninja-build ccache libssl-dev libsqlite3-dev libcli11-dev)
+build_packages=("${install_packages[@]}" git libgtest-dev libgmock-dev libhiredis-dev redis-server
+    redis-tools pkg-config python3 util-linux zsh fish)
 tidy_packages=(clang-16 clang-tidy-16 clang-format-16)
 
 say() { printf '\n== %s\n' "$*"; }

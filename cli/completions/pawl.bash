@@ -119,7 +119,7 @@ _pawl() {
     case ${COMP_WORDS[1]} in
         run)
             options+=' --shared --permits --fair --no-token --also --ttl --wait'
-            options+=' --max-hold --min-hold --on-loss --label --busy-exit --verbose --'
+            options+=' --max-hold --min-hold --on-loss --label --busy-exit --quiet --verbose --'
             ;;
         elect) options+=' --ttl --wait --max-hold --label --verbose --' ;;
         status | doctor) options+=' --json' ;;

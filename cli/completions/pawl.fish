@@ -68,7 +68,9 @@ complete -c pawl -n "__fish_seen_subcommand_from run" \
     -l busy-exit -x -d 'The status when the lock is not free'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l label -x -d 'What others see as the command'
-complete -c pawl -n "__fish_seen_subcommand_from run" -s v -l verbose -d 'Tell of reconnects'
+complete -c pawl -n "__fish_seen_subcommand_from run" \
+    -s q -l quiet -d 'Say nothing of a lock that is not free'
+complete -c pawl -n "__fish_seen_subcommand_from run elect" -s v -l verbose -d 'Tell of reconnects'
 complete -c pawl -n "__fish_seen_subcommand_from ls" -l names -d 'Only the names'
 complete -c pawl -n "__fish_seen_subcommand_from watch" \
     -l interval -x -a '500ms 1s 5s' -d 'How often to look'

@@ -1,6 +1,10 @@
 // What can go wrong. Somebody else holding the lock is not among it: that is an answer.
 #pragma once
 
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "Pawl needs C++20: compile with -std=c++20"
+#endif
+
 #include <stdexcept>
 #include <string>
 #include <system_error>

@@ -2,6 +2,10 @@
 // Standard headers only. Everything here is a plain value.
 #pragma once
 
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "Pawl needs C++20: compile with -std=c++20"
+#endif
+
 #include <chrono>
 #include <compare>
 #include <cstdint>

@@ -37,6 +37,19 @@ std::string decode(std::string_view text, const char* part) {
     return plain;
 }
 
+std::string encode(std::string_view text, std::string_view marks) {
+    static constexpr char digits[] = "0123456789ABCDEF";
+    std::string result;
+    for (const char each : text) {
+        const auto byte = static_cast<unsigned char>(each);
+        if (byte > 0x20 && byte != 0x7f && marks.find(each) == std::string_view::npos)
+            result += each;
+        else
+            result.append(1, '%').append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+    }
+    return result;
+}
+
 // Cuts off and returns what stands before `mark`; all of it when there is none.
 std::string_view take_until(std::string_view& rest, std::string_view marks) {
     const auto end = std::min(rest.find_first_of(marks), rest.size());
@@ -69,9 +82,10 @@ void parse_host(std::string_view text, url& into) {
     if (text.front() != ':' || parsed.ec != std::errc{} ||
         parsed.ptr != digits.data() + digits.size() || port == 0 || port > 65535)
         // Not quoted: behind an unescaped '/' in a password this may be its beginning.
-        throw error(errc::bad_url,
-                    "The URL's port is no number from 1 to 65535; write host:port, and a '/', '?', "
-                    "'#' or '%' of a password as %2F, %3F, %23 or %25.");
+        throw error(
+            errc::bad_url,
+            "The URL's port is not a number from 1 to 65535; write host:port, and a '/', '?', "
+            "'#' or '%' of a password as %2F, %3F, %23 or %25.");
     into.port = static_cast<std::uint16_t>(port);
 }
 
@@ -101,6 +115,13 @@ void parse_options(std::string_view text, url& into) {
 }
 
 }  // namespace
+
+std::string encode_path(std::string_view path) { return encode(path, "%?#"); }
+
+void append_option(std::string& url, std::string_view name, std::string_view value) {
+    url += url.find('?') == std::string::npos ? '?' : '&';
+    url.append(name).append("=").append(encode(value, "%&#+"));
+}
 
 std::string_view scheme_of(std::string_view text) noexcept {
     const auto end = text.find(':');

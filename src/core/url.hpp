@@ -24,6 +24,11 @@ struct url {
 // Throws errc::bad_url with one sentence; errc::bad_option for an option that is there twice.
 [[nodiscard]] url parse_url(std::string_view text);
 
+// What parse_url reads as the same path.
+[[nodiscard]] std::string encode_path(std::string_view path);
+// Adds "?name=value", or "&name=value" behind the first option.
+void append_option(std::string& url, std::string_view name, std::string_view value);
+
 // The scheme alone; empty when there is none.
 [[nodiscard]] std::string_view scheme_of(std::string_view text) noexcept;
 

@@ -124,4 +124,28 @@ finding cluster_finding(std::int64_t nodes, bool redisson) {
             "outside a cluster"};
 }
 
+finding transport_finding(transport how) {
+    switch (how) {
+    case transport::unix_socket: return {grade::good, "transport", "a unix socket", ""};
+    case transport::loopback: return {grade::good, "transport", "this host alone", ""};
+    case transport::tls: return {grade::good, "transport", "TLS, certificate checked", ""};
+    case transport::tls_unchecked:
+        return {grade::bad, "transport", "TLS, certificate not checked",
+                "whoever stands between can read the password and give every lock away; leave out "
+                "verify=no, and name the CA with ca=FILE"};
+    case transport::plain: break;
+    }
+    return {grade::warning, "transport", "no TLS beyond this host",
+            "whoever sees the network can read the password and take locks; use rediss://, or a "
+            "tunnel"};
+}
+
+finding user_finding(bool own, bool with_password) {
+    if (own && with_password) return {grade::good, "user", "one of its own", ""};
+    if (with_password) return {grade::good, "user", "default, with a password", ""};
+    return {grade::warning, "user", "default, without a password",
+            "whoever reaches the server can take and force every lock; give Pawl a user of its own "
+            "by ACL, or set requirepass"};
+}
+
 }  // namespace pawl::redis

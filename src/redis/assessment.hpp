@@ -19,6 +19,9 @@ enum class persistence : std::uint8_t {
 
 enum class topology : std::uint8_t { alone, replicated, replica, cluster, unknown };
 
+// What lies between this host and the server.
+enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unchecked };
+
 [[nodiscard]] guarantee_row guarantees_of(persistence writes, topology stands);
 
 [[nodiscard]] finding persistence_finding(persistence writes);
@@ -27,5 +30,9 @@ enum class topology : std::uint8_t { alone, replicated, replica, cluster, unknow
 [[nodiscard]] finding topology_finding(topology stands, std::int64_t replicas);
 // Of a node of a cluster. `nodes`: those with slots, 0 where that cannot be read.
 [[nodiscard]] finding cluster_finding(std::int64_t nodes, bool redisson);
+
+[[nodiscard]] finding transport_finding(transport how);
+// `own`: not the server's user `default`. Its name is not told: some write a password in its place.
+[[nodiscard]] finding user_finding(bool own, bool with_password);
 
 }  // namespace pawl::redis

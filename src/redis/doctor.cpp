@@ -7,6 +7,8 @@
 
 #include <pawl/error.hpp>
 
+#include <boost/asio/ip/address.hpp>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -17,7 +19,9 @@ using grade = pawl::finding::grade;
 namespace pawl::redis {
 namespace {
 
-std::string in_ms(duration d) {
+std::string readable(duration d) {
+    if (d < std::chrono::milliseconds(1))
+        return std::to_string(d / std::chrono::microseconds(1)) + " µs";
     const auto tenths = d / std::chrono::microseconds(100);
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
 }
@@ -27,6 +31,20 @@ asio::awaitable<std::string> info(link& over, std::string_view section, time_poi
     const auto answer = co_await over.exec(words, give_up_at);
     // Their first lines are headings; a field then always follows a line end.
     co_return answer.what == reply::kind::string ? "\n" + answer.text : std::string();
+}
+
+// As the URL names the server: what a host's name leads to may be another tomorrow.
+bool is_loopback(const std::string& host) {
+    if (host == "localhost" || host.ends_with(".localhost")) return true;
+    boost::system::error_code no_address;
+    const auto address = asio::ip::make_address(host, no_address);
+    return !no_address && address.is_loopback();
+}
+
+transport transport_of(const options& where) {
+    if (!where.unix_socket.empty()) return transport::unix_socket;
+    if (where.tls.on) return where.tls.verify ? transport::tls : transport::tls_unchecked;
+    return is_loopback(where.host) ? transport::loopback : transport::plain;
 }
 
 persistence persistence_of(bool aof, const std::string& policy) {
@@ -76,7 +94,7 @@ void add_clock(std::vector<finding>& all, std::vector<duration> trips, duration 
     std::sort(trips.begin(), trips.end());
     const auto median = trips[trips.size() / 2];
     all.push_back({median < std::chrono::milliseconds(50) ? grade::good : grade::warning, "latency",
-                   in_ms(median) + " median, " + in_ms(trips.back()) + " worst of 20",
+                   readable(median) + " median, " + readable(trips.back()) + " worst of 20",
                    median < std::chrono::milliseconds(50) ? "" : "use a ttl of many round trips"});
     const auto away = offset < duration{} ? -offset : offset;
     const bool near = away < std::chrono::seconds(1);
@@ -85,7 +103,7 @@ void add_clock(std::vector<finding>& all, std::vector<duration> trips, duration 
          (away < std::chrono::microseconds(100) ? ""
           : offset < duration{}                 ? "-"
                                                 : "+") +
-             in_ms(away),
+             readable(away),
          near ? "" : "one of the two clocks is wrong; leases do not mind, jumps and tokens do"});
 }
 
@@ -146,6 +164,9 @@ asio::awaitable<examination> examine_server(link& over, runtime& time, const opt
         {grade::good, "server",
          met.server + " " + (met.version.empty() ? "?" : met.version) + " at " + describe(where),
          ""});
+    all.push_back(transport_finding(transport_of(where)));
+    all.push_back(
+        user_finding(!where.user.empty() && where.user != "default", !where.password.empty()));
     const auto memory = co_await info(over, "memory", time.now() + where.reply_timeout);
     all.push_back(eviction_finding(info_field(memory, "maxmemory_policy"),
                                    number(info_field(memory, "maxmemory")) != 0));

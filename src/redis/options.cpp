@@ -3,9 +3,9 @@
 #include "backend.hpp"
 #include "boost_link.hpp"
 #include "keys.hpp"
+#include "password_file.hpp"
 #include "redisson/backend.hpp"
 
-#include "../core/limited_file.hpp"
 #include "../core/url.hpp"
 
 #include <pawl/error.hpp>
@@ -32,16 +32,6 @@ public:
 private:
     options where_;
 };
-
-constexpr std::size_t longest_password = 65536;
-
-std::string password_in(const std::string& path) {
-    auto line = core::first_line_of(path, "The password file", longest_password);
-    if (line.empty())
-        throw error(errc::bad_option, "The first line of the password file '" + path +
-                                          "' is empty; write the password there.");
-    return line;
-}
 
 std::string from_environment(const std::string& variable) {
     const char* value = std::getenv(variable.c_str());
@@ -170,7 +160,7 @@ void apply(options& where, const std::string& name, const std::string& value) {
     else if (name == "object")
         where.object = object(value);
     else if (name == "password_file")
-        take_password(where, password_in(value));
+        take_password(where, read_password_file(value));
     else if (name == "password_env")
         take_password(where, from_environment(value));
     else if (name == "connect_timeout_ms")
@@ -200,7 +190,7 @@ std::uint32_t database(const std::string& path) {
     if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size())
         throw error(errc::bad_url,
                     "'" + std::string(digits) +
-                        "' is no database; the path of a Redis URL is its number, as in /0.");
+                        "' is not a database; the path of a Redis URL is its number, as in /0.");
     return number;
 }
 
@@ -225,6 +215,10 @@ void check(const options& where) {
         if (!tls.key_file.empty()) throw without_tls("cert_key");
         if (!tls.verify) throw without_tls("verify");
     }
+    if (tls.cert_file.empty() != tls.key_file.empty())
+        throw error(errc::bad_option, std::string("The client certificate has no ") +
+                                          (tls.key_file.empty() ? "key" : "certificate file") +
+                                          ": cert and cert_key go together; give both.");
     if (where.connect_timeout <= duration{} || where.reply_timeout <= duration{})
         throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
     if (where.token_retention < shortest_retention || where.token_retention > longest_retention)
@@ -232,11 +226,27 @@ void check(const options& where) {
 }
 
 std::string describe(const options& where) {
-    if (!where.unix_socket.empty()) return "redis+unix://" + where.unix_socket;
-    const bool v6 = where.host.find(':') != std::string::npos;
-    return std::string(where.tls.on ? "rediss://" : "redis://") +
-           (v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(where.port) + "/" +
-           std::to_string(where.database);
+    const options usual;
+    std::string text;
+    if (where.unix_socket.empty()) {
+        const bool v6 = where.host.find(':') != std::string::npos;
+        text = std::string(where.tls.on ? "rediss://" : "redis://") +
+               (v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(where.port) + "/" +
+               std::to_string(where.database);
+    } else {
+        text = "redis+unix://" + core::encode_path(where.unix_socket);
+        if (where.database != 0)
+            core::append_option(text, "database", std::to_string(where.database));
+    }
+    if (where.name_space != usual.name_space)
+        core::append_option(text, "namespace", where.name_space);
+    if (!where.key.empty()) core::append_option(text, "key", where.key);
+    if (where.layout == key_layout::redisson) core::append_option(text, "layout", "redisson");
+    if (where.object == redisson_object::readwrite)
+        core::append_option(text, "object", "readwrite");
+    if (where.object == redisson_object::semaphore)
+        core::append_option(text, "object", "semaphore");
+    return text;
 }
 
 service at(options where) {
@@ -262,7 +272,7 @@ service at(std::string_view text) {
         where.tls.on = url.scheme == "rediss";
     } else {
         throw error(errc::bad_url, "'" + url.scheme +
-                                       "' is no scheme of Redis; use redis, rediss or "
+                                       "' is not a scheme of Redis; use redis, rediss or "
                                        "redis+unix.");
     }
     where.user = url.user.value_or("");

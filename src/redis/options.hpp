@@ -9,7 +9,8 @@ namespace pawl::redis {
 
 // Throws errc::bad_option with one sentence.
 void check(const options& where);
-// redis://host:6379/0, without user and password.
+// redis://host:6379/0 with each option that decides which lock a name is, where it is not the usual
+// one; without user and password.
 [[nodiscard]] std::string describe(const options& where);
 
 }  // namespace pawl::redis

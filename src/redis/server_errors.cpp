@@ -17,12 +17,12 @@ constexpr std::array rules{
     rule{"WRONGTYPE", errc::wrong_type, false,
          "holds something else than Pawl's; for a lock of Redisson set layout=redisson in the URL, "
          "for another program's data choose another name, namespace or key template"},
-    rule{
-        "ERR value is not an integer", errc::wrong_type, false,
-        "the counter of its tokens, in its key that ends in :f, holds something that is no number; "
-        "delete that key"},
+    rule{"ERR value is not an integer", errc::wrong_type, false,
+         "the counter of its tokens, in its key that ends in :f, holds something that is not a "
+         "number; "
+         "delete that key"},
     rule{"ERR hash value is not an integer", errc::wrong_type, false,
-         "one of its numbers, in its key that ends in :d, or in :l of a latch, is no number; "
+         "one of its numbers, in its key that ends in :d, or in :l of a latch, is not a number; "
          "delete that key"},
     rule{"ERR increment or decrement would overflow", errc::wrong_type, false,
          "the counter of its tokens, in its key that ends in :f, is at its end; somebody else has "

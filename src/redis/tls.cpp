@@ -45,6 +45,12 @@ ssl::context make_tls_context(const options& where) {
         try {
             made.use_private_key_file(where.tls.key_file, ssl::context::pem);
         } catch (const boost::system::system_error& e) {
+            if (ERR_GET_REASON(static_cast<unsigned long>(e.code().value())) ==
+                X509_R_KEY_VALUES_MISMATCH)
+                throw error(errc::bad_option, "The key '" + where.tls.key_file +
+                                                  "' is not that of the certificate '" +
+                                                  where.tls.cert_file +
+                                                  "'; give the two files that belong together.");
             throw error(errc::bad_option, "The key of the certificate cannot be used: " +
                                               e.code().message() + "; give a readable PEM file.");
         }

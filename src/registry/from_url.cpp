@@ -103,6 +103,8 @@ service from_url(std::string_view url) {
     refuse_stray_passwords(url);
     if (const auto sentence = sentence_for_missing_slashes(url); !sentence.empty())
         throw error(errc::bad_url, sentence);
+    if (const auto sentence = sentence_for_several_servers(url); !sentence.empty())
+        throw error(errc::bad_url, sentence);
     const auto scheme = core::scheme_of(url);
     std::vector<std::string_view> schemes;
     for (const auto& [known, open] : table) {

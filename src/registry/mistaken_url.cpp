@@ -151,12 +151,13 @@ std::string sentence_for_mistaken_url(std::string_view url,
     }
     for (const auto& [name, needs, advice] : foreign_schemes) {
         if (name == lower(scheme) && std::ranges::find(schemes, needs) != schemes.end())
-            return "'" + std::string(scheme) + "' is no scheme of Pawl" + std::string(advice);
+            return "'" + std::string(scheme) + "' is not a scheme of Pawl" + std::string(advice);
     }
-    const std::string is_none = "'" + std::string(scheme) + "' is no scheme that this build knows";
+    const std::string unknown =
+        "'" + std::string(scheme) + "' is not a scheme that this build knows";
     if (const auto meant = nearest(scheme, schemes); !meant.empty())
-        return is_none + "; did you mean " + with_marks(meant) + "?";
-    return (scheme.empty() ? "The URL has no scheme" : is_none) +
+        return unknown + "; did you mean " + with_marks(meant) + "?";
+    return (scheme.empty() ? "The URL has no scheme" : unknown) +
            "; begin with one of: " + all_of(schemes) + ".";
 }
 
@@ -172,6 +173,17 @@ std::string sentence_for_missing_slashes(std::string_view url) {
     const auto host = bare_host(rest);
     return "The URL has no '//' behind its scheme; write " + begin +
            (host.empty() ? "HOST" : std::string(host)) + ".";
+}
+
+std::string sentence_for_several_servers(std::string_view url) {
+    const auto scheme = core::scheme_of(url);
+    if (scheme != "redis" && scheme != "rediss") return {};
+    auto hosts = url.substr(std::min(scheme.size() + 3, url.size()));
+    hosts = hosts.substr(0, hosts.find_first_of("/?"));
+    // A password may have a comma.
+    if (const auto at = hosts.rfind('@'); at != std::string_view::npos) hosts.remove_prefix(at + 1);
+    if (hosts.find(',') == std::string_view::npos) return {};
+    return "The URL names several servers. One server only; Pawl does not follow a list.";
 }
 
 }  // namespace pawl

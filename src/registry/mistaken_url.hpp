@@ -15,4 +15,7 @@ namespace pawl {
 // The sentence for redis:host and redis:/host; empty for a URL that has its slashes.
 [[nodiscard]] std::string sentence_for_missing_slashes(std::string_view url);
 
+// For redis://a,b and redis://a:1,b:2. Empty for all others.
+[[nodiscard]] std::string sentence_for_several_servers(std::string_view url);
+
 }  // namespace pawl

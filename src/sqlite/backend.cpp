@@ -2,6 +2,8 @@
 #include "latches.hpp"
 #include "place.hpp"
 
+#include "../core/url.hpp"
+
 #include <pawl/sqlite.hpp>
 
 #include <boost/asio/this_coro.hpp>
@@ -193,7 +195,12 @@ public:
                              where_.make_folder};
         return std::make_unique<sqlite_backend>(std::move(what), context);
     }
-    std::string describe() const override { return "sqlite:" + where_.path; }
+    std::string describe() const override {
+        auto text = "sqlite:" + core::encode_path(where_.path);
+        if (where_.name_space != options().name_space)
+            core::append_option(text, "namespace", where_.name_space);
+        return text;
+    }
 
 private:
     options where_;

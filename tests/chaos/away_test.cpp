@@ -8,6 +8,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include <filesystem>
+
 namespace {
 
 using namespace chaos;
@@ -169,8 +171,9 @@ TEST_F(Away, FatalAnswersEndAWait) {
     };
     support::redis_server closed({.config = {"requirepass secret"}, .password = "secret"});
     fails(closed.url(), errc::refused, "NOAUTH");
-    fails(closed.url("/99?password_file=" + closed.folder().file("redis.conf")), errc::refused,
-          "WRONGPASS");
+    const auto other = closed.folder().file("redis.conf");
+    std::filesystem::permissions(other, std::filesystem::perms(0600));
+    fails(closed.url("/99?password_file=" + other), errc::refused, "WRONGPASS");
     fails(server.url("/99"), errc::bad_option, "DB index");
 }
 

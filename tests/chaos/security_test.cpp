@@ -2,6 +2,7 @@
 #include "scene.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace {
@@ -100,6 +101,7 @@ TEST_F(Passwords, AppearInNoLogAndNoSentence) {
 TEST_F(Passwords, ComeFromAFileOrTheEnvironment) {
     const std::string file = server.folder().file("password");
     std::ofstream(file) << secret << "\n";
+    std::filesystem::permissions(file, std::filesystem::perms(0600));
     ::setenv("PAWL_CHAOS_PASSWORD", secret.c_str(), 1);
     for (const std::string& more :
          {"?password_file=" + file, std::string("?password_env=PAWL_CHAOS_PASSWORD")}) {

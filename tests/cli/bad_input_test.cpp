@@ -57,6 +57,8 @@ TEST(BadInput, OfTheCommandLine) {
         {"run", "--max-hold", "1s", "--min-hold", "2s", "x", "--", "true"},
         {"run", "--min-hold", "forever", "x", "--", "true"},
         {"run", "--on-loss", "cry", "x", "--", "true"},
+        {"run", "--quiet", "--verbose", "x", "--", "true"},
+        {"elect", "--quiet", "x", "--", "true"},
         {"run", "--busy-exit", "256", "x", "--", "true"},
         {"run", "--busy-exit", "-1", "x", "--", "true"},
         {"run", "--busy-exit", "busy", "x", "--", "true"},
@@ -151,6 +153,13 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
         expect_words(of_run({"--permits", permits}), "as in 1/5");
     expect_words(of_run({"--permits", "1/4294967296"}), "from 1 to 4294967295");
     expect_words(of_run({"--also", "x"}), "'x' is named twice");
+    for (const char* at_once : {"-n", "--nonblock"})
+        EXPECT_EQ(of_run({at_once}), "pawl: There is no option '" + std::string(at_once) +
+                                         "' here; did you mean --wait 0?\n");
+    for (const words& limit : std::vector<words>{{"--timeout", "5s"}, {"--timeout=5s"}})
+        EXPECT_EQ(of_run(limit),
+                  "pawl: There is no option '--timeout' here; did you mean --wait TIME?\n");
+    expect_words(of_run({"--on-loss", "cry"}), "'cry' is not a value of --on-loss; use kill");
     EXPECT_EQ(of_run({"--permits", "1/2", "--permits", "1/2"}),
               "pawl: --permits is given twice; give it once.\n");
     EXPECT_EQ(of_run({"--ttl=1s", "--ttl", "2s"}), "pawl: --ttl is given twice; give it once.\n");
@@ -296,6 +305,24 @@ TEST(BadInput, OfTheService) {
     for (const auto& url :
          {std::string("redis://no-such-host.invalid"), "redis+unix://" + here.file("absent")})
         expect_sentence(here.run({"status", "--on", url, "x"}), 69, url);
+}
+
+TEST(BadInput, OfTheClientCertificate) {
+    support::redis_server server({.tls = true});
+    const auto file = [&](const char* name) { return server.folder().file(name); };
+    const auto ca = "?ca=" + file("ca.crt");
+    const auto at = [&](const std::string& more) {
+        return world(server.url(ca + more)).run({"status", "x"});
+    };
+    const auto half = at("&cert=" + file("client.crt"));
+    expect_sentence(half, 64, "a certificate without its key");
+    EXPECT_NE(half.err.find("cert and cert_key go together; give both."), std::string::npos);
+    const auto wrong = at("&cert=" + file("client.crt") + "&cert_key=" + file("server.key"));
+    expect_sentence(wrong, 64, "the key of another certificate");
+    EXPECT_NE(wrong.err.find("server.key' is not that of the certificate '" + file("client.crt")),
+              std::string::npos)
+        << wrong.err;
+    EXPECT_EQ(at("&cert=" + file("client.crt") + "&cert_key=" + file("client.key")).code, 1);
 }
 
 TEST(BadInput, OfTheSqliteFile) {

@@ -24,7 +24,10 @@ using namespace cli_test;
 // A home and a host of its own, on which nothing has said yet where the locks live.
 class Config : public ::testing::Test {
 protected:
-    Config() { std::filesystem::create_directories(here_.file("config/pawl")); }
+    Config() {
+        std::filesystem::create_directories(here_.file("config/pawl"));
+        host("");
+    }
 
     void user(const std::string& text) const { write(user_path(), text); }
     void host(const std::string& text) const { write(host_path(), text); }
@@ -195,14 +198,21 @@ TEST_F(Config, ABadLineIsNamedAndNotRepeated) {
     EXPECT_EQ(complaint("redis://:s3cret@host/?reply_timeout_ms=1"), form);
     EXPECT_EQ(complaint("url redis://:s3cret@host"), form);
     EXPECT_EQ(complaint("= x"), form);
-    EXPECT_EQ(complaint("wait = s3cret"),
-              "'wait' is no setting; there are url, url_file, namespace, ttl and require_url.\n");
+    EXPECT_EQ(
+        complaint("wait = s3cret"),
+        "'wait' is not a setting; there are url, url_file, namespace, ttl and require_url.\n");
     EXPECT_EQ(complaint("url ="), "url has no value; write one, or take the line out.\n");
     EXPECT_EQ(complaint("ttl = 30s"), "ttl stands in line 1 already; keep one of the two.\n");
     EXPECT_EQ(complaint("url = sqlite:locks.db"),
               "the path of a file must be absolute here, as in sqlite:/var/lib/pawl/locks.db.\n");
     EXPECT_EQ(complaint("url_file = ./s3cret"), "url_file must be an absolute path.\n");
     EXPECT_EQ(complaint("require_url = s3cret"), "require_url must be yes or no.\n");
+    EXPECT_EQ(complaint("url = redis://:s3cret@host # the first host"),
+              "a comment needs a line of its own.\n");
+    EXPECT_EQ(complaint("namespace = shop\t# ours"), "a comment needs a line of its own.\n");
+    for (const char* quoted : {"\"redis://:s3cret@host\"", "'redis://:s3cret@host'"})
+        EXPECT_EQ(complaint(std::string("url = ") + quoted), "leave out the quotes.\n");
+    EXPECT_EQ(complaint("namespace = \"shop\""), "leave out the quotes.\n");
     EXPECT_EQ(complaint(std::string("url = a\x1b[2J")),
               "a control character is no part of a setting.\n");
 }
@@ -232,6 +242,81 @@ TEST_F(Config, ABadUrlIsSaidToComeFromTheFile) {
     EXPECT_EQ(found.code, 78);
     EXPECT_EQ(found.err.find("pawl: " + host_path() + ", line 3: "), 0U) << found.err;
     EXPECT_EQ(found.err.find("s3cret"), std::string::npos) << found.err;
+}
+
+// The line that is wrong, not the one that it was added to.
+TEST_F(Config, ABadNamespaceIsSaidToComeFromItsLine) {
+    host("url = redis://host\nnamespace = sh{op\n");
+    const auto begin_of = [](const std::string& place) { return "pawl: " + place + ": "; };
+    const auto of_host = run({"ls"});
+    EXPECT_EQ(of_host.code, 78);
+    EXPECT_EQ(of_host.err.find(begin_of(host_path() + ", line 2")), 0U) << of_host.err;
+    user("\n\nnamespace = {\n");
+    const auto of_user = run({"ls"});
+    EXPECT_EQ(of_user.err.find(begin_of(user_path() + ", line 3")), 0U) << of_user.err;
+    host("url = redis://host/two\nnamespace = shop\n");
+    user("");
+    const auto of_url = run({"ls"});
+    EXPECT_EQ(of_url.err.find(begin_of(host_path() + ", line 1")), 0U) << of_url.err;
+}
+
+TEST_F(Config, AFileThatTheEnvironmentNamesMustExist) {
+    for (const words& row : std::vector<words>{{"ls"}, {"ls", "--on", in("a.db")}})
+        expect_refused(run(row, {{"PAWL_CONFIG", "/no/such"}}), 78,
+                       "PAWL_CONFIG names '/no/such', which does not exist; write that file, or "
+                       "unset PAWL_CONFIG.");
+    EXPECT_EQ(run({"ls", "--on", in("a.db")}, {{"PAWL_CONFIG", "/dev/null"}}).code, 0);
+}
+
+// What is read in many folders would name another file in each of them.
+TEST_F(Config, ARelativePathIsForTheCommandLineAlone) {
+    const auto refused = [&](const outcome& found, int code) {
+        EXPECT_EQ(found.code, code) << found.err;
+        EXPECT_NE(found.err.find("relative path, which is another file in each folder; make it "
+                                 "absolute"),
+                  std::string::npos)
+            << found.err;
+    };
+    write(here_.file("named"), "sqlite:l.db\n");
+    refused(run({"ls"}, {{"PAWL_URL", "sqlite:l.db"}}), 64);
+    refused(run({"ls", "--url-file", here_.file("named")}), 64);
+    refused(run({"ls"}, {{"PAWL_URL_FILE", here_.file("named")}}), 64);
+    host("url_file = " + here_.file("named"));
+    refused(run({"ls"}), 78);
+}
+
+TEST_F(Config, ARelativePathOnTheCommandLineIsShownAndPassedOnWhole) {
+    auto environment = here_.environment();
+    for (const auto& [name, value] : bare())
+        environment[name] = value;
+    const auto in_folder = [&](const words& arguments) {
+        const words there{"env", "-C", here_.file("."), PAWL_COMMAND};
+        return started(there + arguments, environment).wait();
+    };
+    EXPECT_EQ(
+        in_folder({"run", "--on", "sqlite:l.db?namespace=shop", "x", "--", "printenv", "PAWL_URL"})
+            .out,
+        in("l.db") + "?namespace=shop\n");
+    EXPECT_EQ(
+        from_json(in_folder({"status", "--json", "--on", "sqlite:l.db", "x"}).out, "it['service']"),
+        in("l.db"));
+}
+
+// A mistyped option is told alone: where the locks would live does not matter then.
+TEST_F(Config, WhatIsWrongInTheCommandLineIsToldBeforeTheMissingUrl) {
+    for (const words& row : std::vector<words>{{"run", "--ttl", "1ms", "x", "--", "true"},
+                                               {"run", "--max-hold", "5ms", "x", "--", "true"},
+                                               {"run", "new\nline", "--", "true"},
+                                               {"elect", "--ttl", "25h", "x", "--", "true"},
+                                               {"status", ""},
+                                               {"release", "--force", "--yes", "x\x7f"},
+                                               {"resize", std::string(513, 'n'), "5"},
+                                               {"bench", "--name", "tab\t"}}) {
+        const auto found = run(row);
+        EXPECT_EQ(found.code, 64) << row.back();
+        EXPECT_EQ(std::count(found.err.begin(), found.err.end(), '\n'), 1) << found.err;
+        EXPECT_EQ(found.err.find("No URL is set"), std::string::npos) << found.err;
+    }
 }
 
 TEST_F(Config, AFileThatOthersCanWriteIsRefused) {
@@ -270,11 +355,11 @@ TEST_F(Config, APasswordThatEverybodyMayReadIsRefused) {
 TEST_F(Config, WhatIsNoFileOfSettingsIsRefused) {
     std::filesystem::create_directory(host_path());
     expect_refused(run({"ls"}), 78,
-                   "'" + host_path() + "' is no regular file; write the settings into one.");
+                   "'" + host_path() + "' is not a regular file; write the settings into one.");
     std::filesystem::remove(host_path());
     ASSERT_EQ(::mkfifo(host_path().c_str(), 0600), 0);
     expect_refused(run({"ls"}), 78,
-                   "'" + host_path() + "' is no regular file; write the settings into one.");
+                   "'" + host_path() + "' is not a regular file; write the settings into one.");
     std::filesystem::remove(host_path());
     host("#" + std::string(70'000, 'x'));
     expect_refused(run({"ls"}), 78,

@@ -44,6 +44,66 @@ TEST(Run, OtherFailuresAreNotBusy) {
               69);
 }
 
+// Under cron, where each word on stderr becomes a mail.
+TEST(Run, QuietSaysNothingOfALockThatIsNotFree) {
+    const world here;
+    const auto first = here.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(here.soon_held("x"));
+    for (const char* option : {"-q", "--quiet"}) {
+        const auto busy = here.run({"run", option, "--wait", "0", "x", "--", "echo", "ran"});
+        EXPECT_EQ(busy.code, 75);
+        EXPECT_EQ(busy.out + busy.err, "");
+    }
+    EXPECT_EQ(here.run({"run", "-q", "--wait", "50ms", "--busy-exit", "3", "x", "--", "true"}).code,
+              3);
+    EXPECT_NE(here.run({"run", "--wait", "0", "x", "--", "true"}).err, "");
+    const auto other = here.run({"run", "-q", "y", "--", "no-such-command"});
+    EXPECT_EQ(other.code, 127);
+    EXPECT_NE(other.err, "");
+    const auto away = here.run({"run", "-q", "--wait", "0", "--on",
+                                "redis+unix://" + here.file("absent"), "x", "--", "true"});
+    EXPECT_EQ(away.code, 69);
+    EXPECT_NE(away.err, "");
+}
+
+// In a log as well as on a terminal, where somebody asks for it.
+TEST(Run, VerboseSaysWhoHasTheLockThatIsWaitedFor) {
+    const world here;
+    const auto first = here.start({"run", "x", "--label", "night", "--", "sleep", "600"});
+    ASSERT_TRUE(here.soon_held("x"));
+    const auto waiting = here.start({"run", "-v", "x", "--", "true"});
+    EXPECT_TRUE(support::eventually(
+        [&] { return waiting->err().find("Waiting for 'x', held by ") != std::string::npos; }));
+    EXPECT_NE(waiting->err().find("/" + std::to_string(first->pid()) + " (night)."),
+              std::string::npos)
+        << waiting->err();
+}
+
+// The outer one gives the lock back when its command has ended, and the command is the inner one.
+TEST(Run, InsideARunOfTheSameLockIsRefused) {
+    const world here;
+    const auto inner = [&](const words& outer, const std::string& options) {
+        return here.run(words{"run"} + outer +
+                        sh(PAWL_COMMAND " run " + options + " -- echo ran; echo \"exit $?\""));
+    };
+    const auto refused = inner({"x"}, "x");
+    EXPECT_EQ(refused.out, "exit 64\n");
+    EXPECT_NE(refused.err.find("'x' is held by the `pawl run` around this one, process "),
+              std::string::npos)
+        << refused.err;
+    EXPECT_EQ(inner({"a", "--also", "x"}, "--wait 600s y --also x").out, "exit 64\n");
+    EXPECT_EQ(inner({"--shared", "x"}, "x").out, "exit 64\n");
+    EXPECT_EQ(inner({"x"}, "--wait 0 x").out, "exit 75\n");
+    EXPECT_EQ(inner({"x"}, "y").out, "ran\nexit 0\n");
+    EXPECT_EQ(inner({"--shared", "x"}, "--shared x").out, "ran\nexit 0\n");
+    EXPECT_EQ(inner({"--permits", "1/2", "x"}, "--permits 1 x").out, "ran\nexit 0\n");
+    // Two runs further out, with another lock between.
+    EXPECT_EQ(here.run(words{"run", "x"} + sh(PAWL_COMMAND " run y -- " PAWL_COMMAND
+                                                           " run x -- echo ran; echo \"exit $?\""))
+                  .out,
+              "exit 64\n");
+}
+
 TEST(Run, PassesArgumentsAndOutputThroughUntouched) {
     const world here;
     const auto found = here.run(

@@ -154,6 +154,57 @@ TEST(Tools, DoctorExaminesAndAdvises) {
     EXPECT_EQ(world().run({"doctor"}).code, 0) << "the embedded default is sound";
 }
 
+// Two services whose locks are not the same must not look alike.
+TEST(Tools, TheServiceIsShownWithEverythingThatDecidesWhichLockANameIs) {
+    support::redis_server server;
+    const auto shop = server.url("?namespace=shop");
+    const world here(shop);
+    const auto holder = here.start({"run", "job", "--", "sleep", "600"});
+    ASSERT_TRUE(here.soon_held("job"));
+    const auto shown = server.url() + "/0?namespace=shop";
+    EXPECT_NE(here.run({"status", "job"}).out.find("service    " + shown + " (from PAWL_URL)"),
+              std::string::npos);
+    EXPECT_NE(world(server.url()).run({"status", "job"}).out.find(server.url() + "/0 (from"),
+              std::string::npos);
+    const auto service = [](const outcome& found) { return from_json(found.out, "it['service']"); };
+    EXPECT_EQ(service(here.run({"status", "--json", "job"})), shown);
+    EXPECT_EQ(service(here.run({"doctor", "--json"})), shown);
+    const auto redisson = server.url("?layout=redisson&object=readwrite&key=app:{name}");
+    EXPECT_EQ(service(world(redisson).run({"status", "--json", "job"})),
+              server.url() + "/0?key=app:{name}&layout=redisson&object=readwrite");
+    server.kill9();
+    EXPECT_NE(here.run({"ls"}).err.find(shown), std::string::npos);
+}
+
+TEST(Tools, DoctorJudgesTheWayToTheServerAndTheUser) {
+    const auto grade = [](const outcome& found, const std::string& topic) {
+        return from_json(found.out,
+                         "[(f['grade'], f['fact']) for f in it['findings'] if "
+                         "f['topic'] == '" +
+                             topic + "']");
+    };
+    support::redis_server plain;
+    const auto of_plain = world(plain.url()).run({"doctor", "--json"});
+    EXPECT_EQ(grade(of_plain, "transport"), "[('good', 'this host alone')]");
+    EXPECT_EQ(grade(of_plain, "user"), "[('warning', 'default, without a password')]");
+    EXPECT_NE(grade(of_plain, "latency").find(" µs median"), std::string::npos) << of_plain.out;
+    EXPECT_EQ(grade(world(plain.unix_url()).run({"doctor", "--json"}), "transport"),
+              "[('good', 'a unix socket')]");
+    support::redis_server secure(
+        {.config = {"requirepass secret"}, .tls = true, .password = "secret"});
+    const auto with_tls = [&](const std::string& option) {
+        return world(secure.url("?password_env=WORD&" + option))
+            .run({"doctor", "--json"}, {{"WORD", "secret"}});
+    };
+    const auto checked = with_tls("ca=" + secure.folder().file("ca.crt"));
+    EXPECT_EQ(checked.code, 0) << checked.err;
+    EXPECT_EQ(grade(checked, "transport"), "[('good', 'TLS, certificate checked')]");
+    EXPECT_EQ(grade(checked, "user"), "[('good', 'default, with a password')]");
+    const auto unchecked = with_tls("verify=no");
+    EXPECT_EQ(unchecked.code, 1) << unchecked.err;
+    EXPECT_EQ(grade(unchecked, "transport"), "[('bad', 'TLS, certificate not checked')]");
+}
+
 struct fsync_case {
     const char* policy;
     const char* row;
@@ -322,6 +373,10 @@ TEST(Tools, EveryExitStatusIsInThePageAndInTheManual) {
 
 TEST(Tools, VersionAndHelp) {
     const world here;
+    EXPECT_EQ(here.run({"run", "--version"}).out, here.run({"--version"}).out);
+    EXPECT_EQ(here.run({"help"}).out, here.run({"--help"}).out);
+    EXPECT_EQ(here.run({"help", "run"}).out, here.run({"run", "--help"}).out);
+    EXPECT_EQ(here.run({"help"}).code, 0);
     EXPECT_EQ(here.run({"--version"}).out.find("pawl "), 0U);
     for (const char* verb : {"run", "elect", "status", "ls", "watch", "release", "resize", "doctor",
                              "bench", "completion"}) {

@@ -97,6 +97,12 @@ TEST(guarantees_page, has_what_a_failover_means_wherever_the_server_stands) {
 TEST(guarantees_page, has_the_verdicts_of_doctor) {
     for (const auto writes : all_persistences)
         expect_on_page(line(persistence_finding(writes)));
+    for (const auto how : {transport::unix_socket, transport::loopback, transport::plain,
+                           transport::tls, transport::tls_unchecked})
+        expect_on_page(line(transport_finding(how)));
+    expect_on_page(line(user_finding(true, true)));
+    expect_on_page(line(user_finding(false, true)));
+    expect_on_page(line(user_finding(false, false)));
     expect_on_page(line(eviction_finding("noeviction", true)));
     expect_on_page(line(eviction_finding("allkeys-lru", true)));
     expect_on_page(line(eviction_finding("allkeys-lru", false)));

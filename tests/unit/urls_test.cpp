@@ -3,9 +3,13 @@
 #include <pawl/redis.hpp>
 #include <pawl/service.hpp>
 
+#include <support/temp_folder.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 namespace pawl {
 namespace {
@@ -38,30 +42,35 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"redis:", "The URL has no '//' behind its scheme; write redis://HOST."},
         {"redis+unix:/s",
          "The URL has no '//' behind its scheme; write redis+unix:///path/to/socket."},
-        {"reddis://h", "'reddis' is no scheme that this build knows; did you mean redis://?"},
-        {"Redis://h", "'Redis' is no scheme that this build knows; did you mean redis://?"},
-        {"rdiss://h", "'rdiss' is no scheme that this build knows; did you mean rediss://?"},
-        {"sqlite3:/x", "'sqlite3' is no scheme that this build knows; did you mean sqlite:?"},
+        {"reddis://h", "'reddis' is not a scheme that this build knows; did you mean redis://?"},
+        {"Redis://h", "'Redis' is not a scheme that this build knows; did you mean redis://?"},
+        {"rdiss://h", "'rdiss' is not a scheme that this build knows; did you mean rediss://?"},
+        {"sqlite3:/x", "'sqlite3' is not a scheme that this build knows; did you mean sqlite:?"},
         {"mem:x",
-         "'mem' is no scheme that this build knows; begin with one of: redis://, "
+         "'mem' is not a scheme that this build knows; begin with one of: redis://, "
          "rediss://, redis+unix://, sqlite:, memory:."},
         {"postgres://h",
-         "'postgres' is no scheme that this build knows; begin with one of: "
+         "'postgres' is not a scheme that this build knows; begin with one of: "
          "redis://, rediss://, redis+unix://, sqlite:, memory:."},
         {"/var/locks.db", "The URL is a path without a scheme; did you mean sqlite:/var/locks.db?"},
         {"locks.db", "The URL is a path without a scheme; did you mean sqlite:locks.db?"},
         {"redis-sentinel://a:26379,b:26379/mymaster",
-         "'redis-sentinel' is no scheme of Pawl, which does not ask Sentinels; write redis://HOST "
+         "'redis-sentinel' is not a scheme of Pawl, which does not ask Sentinels; write "
+         "redis://HOST "
          "of the server that is the master now."},
         {"http://h:6379",
-         "'http' is no scheme of Pawl, which does not speak HTTP; write "
+         "'http' is not a scheme of Pawl, which does not speak HTTP; write "
          "redis://HOST, or rediss://HOST for TLS."},
         {"valkey://h",
-         "'valkey' is no scheme of Pawl; Valkey speaks the protocol of Redis, so "
+         "'valkey' is not a scheme of Pawl; Valkey speaks the protocol of Redis, so "
          "write redis://HOST."},
         {"unix:///s",
-         "'unix' is no scheme of Pawl; a unix socket of Redis is "
+         "'unix' is not a scheme of Pawl; a unix socket of Redis is "
          "redis+unix:///path/to/socket."},
+        {"redis://a,b,c",
+         "The URL names several servers. One server only; Pawl does not follow a list."},
+        {"rediss://u:p@h:1,h:2/0",
+         "The URL names several servers. One server only; Pawl does not follow a list."},
         {"",
          "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
          "sqlite:, memory:."}};
@@ -156,6 +165,81 @@ TEST(Urls, HaveNoOptionsOfAnotherLayout) {
                                        "namespace=pawl", "layout=native&namespace=pawl"})
             EXPECT_NO_THROW(static_cast<void>(from_url(url + good))) << good;
     }
+}
+
+TEST(Urls, MayHaveAPasswordWithAComma) {
+    EXPECT_NO_THROW(static_cast<void>(from_url("redis://u:a,b@h:1/0")));
+}
+
+// Two names for locks that are not the same must look different, and a name that is shown can be
+// given again.
+TEST(Urls, AreShownWithEverythingThatDecidesWhichLockANameIs) {
+    const std::pair<const char*, const char*> table[] = {
+        {"redis://u:secret@h", "redis://h:6379/0"},
+        {"redis://h/2?namespace=shop", "redis://h:6379/2?namespace=shop"},
+        {"redis://h?namespace=pawl&reply_timeout_ms=7&layout=native", "redis://h:6379/0"},
+        {"redis://[::1]:1?namespace=a%26b%20c", "redis://[::1]:1/0?namespace=a%26b%20c"},
+        {"rediss://h?key=redlock:{name}&namespace=shop&verify=no",
+         "rediss://h:6379/0?namespace=shop&key=redlock:{name}"},
+        {"redis://h?layout=redisson", "redis://h:6379/0?layout=redisson"},
+        {"redis://h?object=readwrite&layout=redisson&key=app:{name}",
+         "redis://h:6379/0?key=app:{name}&layout=redisson&object=readwrite"},
+        {"redis://h?layout=redisson&object=semaphore",
+         "redis://h:6379/0?layout=redisson&object=semaphore"},
+        {"redis+unix:///run/s%3F?database=3&namespace=shop",
+         "redis+unix:///run/s%3F?database=3&namespace=shop"},
+        {"sqlite:/a%25/b%3F?namespace=shop", "sqlite:/a%25/b%3F?namespace=shop"},
+        {"sqlite:/a/b?namespace=pawl", "sqlite:/a/b"}};
+    for (const auto& [url, shown] : table) {
+        EXPECT_EQ(from_url(url).describe(), shown);
+        EXPECT_EQ(from_url(shown).describe(), shown);
+    }
+    const auto relative = from_url("sqlite:l.db").describe();
+    EXPECT_TRUE(relative.starts_with("sqlite:/") && relative.ends_with("/l.db")) << relative;
+}
+
+TEST(Urls, HaveBothPartsOfAClientCertificateOrNone) {
+    for (const std::string_view bad : {"rediss://h?cert=/c", "rediss://h?cert_key=/k"}) {
+        const auto refused = refusal_of(bad);
+        EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
+        EXPECT_TRUE(says(refused, "cert and cert_key go together; give both.")) << refused.what();
+    }
+    EXPECT_NO_THROW(static_cast<void>(from_url("rediss://h?cert=/c&cert_key=/k")));
+}
+
+class PasswordFile : public ::testing::Test {
+protected:
+    [[nodiscard]] std::string write(const std::string& text, unsigned rights) const {
+        auto path = folder_.file("password");
+        std::ofstream(path) << text;
+        std::filesystem::permissions(path, std::filesystem::perms(rights));
+        return path;
+    }
+    [[nodiscard]] static error refusal(const std::string& path) {
+        return refusal_of("redis://h?password_file=" + path);
+    }
+    support::temp_folder folder_;
+};
+
+// As a configuration file with a password in it.
+TEST_F(PasswordFile, ThatEverybodyMayReadIsRefused) {
+    for (const unsigned rights : {0644U, 0604U, 0444U}) {
+        const auto path = write("hunter2\n", rights);
+        const auto refused = refusal(path);
+        EXPECT_EQ(refused.reason(), errc::bad_option);
+        EXPECT_TRUE(says(
+            refused, "Everybody may read the password file '" + path + "'; run: chmod o-r " + path))
+            << refused.what();
+    }
+    for (const unsigned rights : {0600U, 0640U, 0400U})
+        EXPECT_NO_THROW(
+            static_cast<void>(from_url("redis://h?password_file=" + write("hunter2", rights))));
+}
+
+TEST_F(PasswordFile, ThatIsOfNoUseIsRefusedWithTheReason) {
+    EXPECT_TRUE(says(refusal("/no/such"), "No such file or directory"));
+    EXPECT_TRUE(says(refusal(write("", 0600)), "is empty; write the password there."));
+    EXPECT_TRUE(says(refusal(write("\nhunter2", 0600)), "is empty; write the password there."));
 }
 
 TEST(Urls, HaveOnePasswordAtMost) {
