@@ -71,7 +71,8 @@ TEST_P(Closing, EndsThePausesOfReleases) {
     mine.grant.proof = "0123456789abcdef0123456789abcdef:1";
     auto released = asio::co_spawn(context.strand, made->release(mine), asio::use_future);
     loop.poll();
-    auto closed = asio::co_spawn(context.strand, made->close(context.time->now()), asio::use_future);
+    auto closed =
+        asio::co_spawn(context.strand, made->close(context.time->now()), asio::use_future);
     loop.run_for(30s);
     ASSERT_TRUE(loop.stopped()) << "it still pauses";
     closed.get();
