@@ -79,6 +79,10 @@ duration rest_of(duration whole, time_point since) {
     return whole == forever ? forever : std::max<duration>(0s, whole - (boot_clock::now() - since));
 }
 
+time_point plus(time_point when, duration more) {
+    return more >= time_point::max() - when ? time_point::max() : when + more;
+}
+
 std::string readable(duration what) {
     if (what == forever) return "forever";
     if (what < 0s) return "0 s";

@@ -21,6 +21,9 @@ namespace pawl::cli {
 // What is left of a time that began `since`; 0 when it is over.
 [[nodiscard]] duration rest_of(duration whole, time_point since);
 
+// Without running over; the end of time where `more` is `forever` or nearly so.
+[[nodiscard]] time_point plus(time_point when, duration more);
+
 // Two units at the most, for people: "850 ms", "29 s", "3 min 5 s", "2 h".
 [[nodiscard]] std::string readable(duration what);
 

@@ -236,8 +236,7 @@ bool front::start_command() {
 }
 
 void front::keep_minimum() {
-    const auto until =
-        options_.min_hold == forever ? time_point::max() : acquired_at_ + options_.min_hold;
+    const auto until = plus(acquired_at_, options_.min_hold);
     while (boot_clock::now() < until && interrupted_ == 0 && !events_.keeper_gone()) {
         const auto what = events_.wait(until);
         for (const report& told : what.reports) {

@@ -1,4 +1,5 @@
 // The part of the front that watches over the running command.
+#include "duration.hpp"
 #include "failure.hpp"
 #include "front.hpp"
 #include "run_words.hpp"
@@ -87,8 +88,7 @@ void front::note_late(const std::vector<process>& left) {
 void front::act_on_time() {
     const auto now = boot_clock::now();
     if (stage_ == stage::watching && !lost_ && now >= deadline() - margins_.term) {
-        const auto end =
-            options_.max_hold == forever ? time_point::max() : acquired_at_ + options_.max_hold;
+        const auto end = plus(acquired_at_, options_.max_hold);
         const bool over = now >= end - margins_.term - options_.ttl / 50 - 10ms;
         lose(over ? loss_reason::max_hold : loss_reason::expired);
     }

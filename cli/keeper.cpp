@@ -279,8 +279,7 @@ blocking::held_locks keeper::take(blocking::client& locks) {
                        .of = options_.of};
     while (true) {
         auto mine = ask(locks, asked);
-        if (mine && several && options_.max_hold != forever)
-            end_ = boot_clock::now() + options_.max_hold;
+        if (mine && several) end_ = plus(boot_clock::now(), options_.max_hold);
         if (mine) return mine;
         asked.wait = rest_of(options_.wait, began);
     }

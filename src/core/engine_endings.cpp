@@ -343,7 +343,7 @@ asio::awaitable<void> engine::close_down(ptr self) {
     }
     keeper_->stop();
     // What was cancelled has first to begin its leaving, which the backend then waits for.
-    const auto until = time().now() + options_.drain;
+    const auto until = plus(time().now(), options_.drain);
     while ((!operations_.empty() || releasers_ > 0) && time().now() < until)
         co_await closing_tick_.wait_until(time().now() + std::chrono::milliseconds(1));
     leave_queued_to_ttl();

@@ -41,6 +41,8 @@ std::string from_environment(const std::string& variable) {
     return value;
 }
 
+// What is longer is meant as no end, and would run over when it is added to the present time.
+constexpr duration longest_timeout = std::chrono::hours(24);
 constexpr duration shortest_retention = std::chrono::seconds(1);
 constexpr duration longest_retention = std::chrono::hours(365 * 24);
 
@@ -221,6 +223,9 @@ void check(const options& where) {
                                           ": cert and cert_key go together; give both.");
     if (where.connect_timeout <= duration{} || where.reply_timeout <= duration{})
         throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
+    if (where.connect_timeout > longest_timeout || where.reply_timeout > longest_timeout)
+        throw error(errc::bad_option,
+                    "connect_timeout and reply_timeout must be 24 h at the most.");
     if (where.token_retention < shortest_retention || where.token_retention > longest_retention)
         throw error(errc::bad_option, "token_retention must be between 1 s and 365 days.");
 }

@@ -86,6 +86,14 @@ TEST_P(Several, MaxHoldBeginsWhenAllAreThere) {
     EXPECT_EQ(found.out, "done\n");
 }
 
+// Nearly 292 years: added to now it is more than the clock can say.
+TEST_P(Several, MaxHoldMayBeLongerThanTheClockCanSay) {
+    const auto found = here().run({"run", "--ttl", "1s", "--max-hold", "106751d23h", "a", "--also",
+                                   "b", "--", "sh", "-c", "sleep 0.6; echo done"});
+    EXPECT_EQ(found.code, 0) << found.err;
+    EXPECT_EQ(found.out, "done\n");
+}
+
 TEST_P(Several, MaxHoldEndsTheCommand) {
     const auto file = here().file("beats");
     const auto one =

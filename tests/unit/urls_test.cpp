@@ -1,5 +1,6 @@
 // URLs and options that would be understood otherwise than they were meant, or not at all.
 #include <pawl/error.hpp>
+#include <pawl/options.hpp>
 #include <pawl/redis.hpp>
 #include <pawl/service.hpp>
 
@@ -131,6 +132,21 @@ TEST(Urls, HaveATemplateOrANamespace) {
     for (const std::string_view good : {"redis://h?key={name}&namespace=pawl",
                                         "redis://h?key=a:{{name}}", "redis://h?namespace=a"})
         EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
+}
+
+// Added to the present time, `forever` would be long ago.
+TEST(Urls, AsAStructHaveTimeoutsThatEnd) {
+    for (const auto timeout :
+         {&pawl::redis::options::connect_timeout, &pawl::redis::options::reply_timeout}) {
+        pawl::redis::options where;
+        where.*timeout = pawl::forever;
+        try {
+            (void)pawl::redis::at(where);
+            ADD_FAILURE() << "it was taken";
+        } catch (const pawl::error& refused) {
+            EXPECT_EQ(refused.reason(), pawl::errc::bad_option) << refused.what();
+        }
+    }
 }
 
 TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
