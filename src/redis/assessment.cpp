@@ -102,6 +102,29 @@ finding topology_finding(topology stands, std::int64_t replicas) {
     return {grade::note, "replicas", "not readable", "allow the user INFO"};
 }
 
+finding address_finding(const std::string& host, const std::string& run_id,
+                        const std::vector<met_server>& servers) {
+    std::string same;
+    std::string silent;
+    std::string others;
+    for (const auto& each : servers) {
+        auto& group = !each.reached                              ? silent
+                      : !run_id.empty() && each.run_id == run_id ? same
+                                                                 : others;
+        group.append(group.empty() ? "" : " and ").append(host_of(each.at));
+    }
+    if (servers.size() == 1)
+        return {grade::good, "address", host + " is " + host_of(servers[0].at), ""};
+    if (!others.empty())
+        return {grade::bad, "address",
+                host + " is several servers, or may be: beside " +
+                    (same.empty() ? "the one in use" : same) + " there is " + others,
+                "each would give the same lock; name one address in the URL"};
+    if (silent.empty()) return {grade::good, "address", host + " is " + same + ", one server", ""};
+    return {grade::note, "address", host + " is " + same + "; nobody answers at " + silent,
+            "a server that starts there would give the same locks; name one address in the URL"};
+}
+
 finding cluster_finding(std::int64_t nodes, bool redisson) {
     const std::string fact = nodes == 0 ? "a node of a Redis Cluster"
                              : nodes == 1

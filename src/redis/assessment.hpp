@@ -2,10 +2,13 @@
 // docs/guarantees.md both come from here.
 #pragma once
 
+#include "server_comparison.hpp"
+
 #include <pawl/types.hpp>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace pawl::redis {
 
@@ -28,6 +31,9 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 // `policy` is empty where it cannot be read; `limited`: maxmemory is not 0.
 [[nodiscard]] finding eviction_finding(const std::string& policy, bool limited);
 [[nodiscard]] finding topology_finding(topology stands, std::int64_t replicas);
+// Of a host that the URL names.
+[[nodiscard]] finding address_finding(const std::string& host, const std::string& run_id,
+                                      const std::vector<met_server>& servers);
 // Of a node of a cluster. `nodes`: those with slots, 0 where that cannot be read.
 [[nodiscard]] finding cluster_finding(std::int64_t nodes, bool redisson);
 

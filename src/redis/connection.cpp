@@ -4,18 +4,17 @@
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/ip/address.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/redis/error.hpp>
-#include <boost/system/system_error.hpp>
 
-#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 namespace asio = boost::asio;
@@ -32,22 +31,10 @@ constexpr std::size_t keep_at_most = 64 << 10;
 // What a TLS port says to who speaks without: a record of type 21.
 bool is_tls_alert(std::string_view answer) noexcept { return answer.starts_with("\x15\x03"); }
 
-// Leaves the handler with the look-up that will call it, or drop it with the event loop.
-struct wait_for_look_up {
-    std::weak_ptr<asio::any_completion_handler<void()>> place;
-    void operator()(asio::any_completion_handler<void()> done) const {
-        if (const auto alive = place.lock()) *alive = std::move(done);
-    }
-};
-
 }  // namespace
 
 connection::connection(const options& where, asio::any_io_executor strand)
-    : where_(where),
-      strand_(std::move(strand)),
-      resolver_(strand_),
-      socket_(strand_),
-      read_(read_at_least * 4) {
+    : where_(where), strand_(std::move(strand)), socket_(strand_), read_(read_at_least * 4) {
     if (where_.tls.on) tls_ = std::make_unique<secured>(where_, socket_);
 }
 
@@ -56,74 +43,35 @@ connection::secured::secured(const options& where, socket& over)
     prepare_tls(stream.native_handle(), where);
 }
 
-asio::awaitable<error_code> connection::reach() {
+// From its first moment no program that is started beside this one gets it.
+error_code connection::make_socket() {
+    const auto protocol = server_.protocol();
+    const int made =
+        ::socket(protocol.family(), protocol.type() | SOCK_CLOEXEC, protocol.protocol());
+    if (made < 0) return {errno, boost::system::system_category()};
     error_code ec;
-    if (!where_.unix_socket.empty()) {
-        try {
-            const asio::local::stream_protocol::endpoint path(where_.unix_socket);
-            ec = co_await connect(path);
-        } catch (const boost::system::system_error& e) {
-            ec = e.code();  // a path that is too long
-        }
-        co_return ec;
-    }
-    const auto address = asio::ip::make_address(where_.host, ec);
-    if (!ec) {
-        const asio::ip::tcp::endpoint numeric(address, where_.port);
-        ec = co_await connect(numeric);
-        co_return ec;
-    }
-    asio::ip::tcp::resolver::results_type named;
-    ec = co_await look_up(named);
+    socket_.assign(protocol, made, ec);
+    if (ec) ::close(made);
+    return ec;
+}
+
+asio::awaitable<error_code> connection::connect() {
+    auto ec = make_socket();
     if (ec) co_return ec;
-    for (const auto& one : named) {
-        ec = co_await connect(one.endpoint());
-        if (!ec) break;
-    }
-    co_return ec;
-}
-
-// Asio makes the thread that does it at the first use, and throws where there is none to be had. It
-// is begun here, and not while the coroutine is suspended: then that would end the event loop.
-asio::awaitable<error_code> connection::look_up(asio::ip::tcp::resolver::results_type& named) {
-    error_code ended;
-    std::weak_ptr<asio::any_completion_handler<void()>> place;
-    {
-        const auto owned = std::make_shared<asio::any_completion_handler<void()>>();
-        place = owned;
-        resolver_.async_resolve(
-            where_.host, std::to_string(where_.port),
-            [owned, &ended, &named](const error_code& ec,
-                                    asio::ip::tcp::resolver::results_type given) {
-                ended = ec;
-                named = std::move(given);
-                auto done = std::move(*owned);
-                std::move(done)();
-            });
-    }
-    const wait_for_look_up begin{place};
-    co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
-    co_return ended;
-}
-
-asio::awaitable<error_code> connection::connect(asio::generic::stream_protocol::endpoint to) {
-    if (closed_) co_return asio::error::operation_aborted;
-    error_code ec;
-    socket_.close(ec);
     auto token = asio::redirect_error(asio::deferred, ec);
-    co_await socket_.async_connect(to, token);
+    co_await socket_.async_connect(server_, token);
     co_return ec;
 }
 
-asio::awaitable<error_code> connection::open() {
-    auto ec = co_await reach();
+asio::awaitable<error_code> connection::open(address to) {
+    if (closed_) co_return asio::error::operation_aborted;
+    server_ = to;
+    auto ec = co_await connect();
     if (!ec && closed_) ec = asio::error::operation_aborted;
     if (ec) co_return ec;
-    // Small requests must not wait for one another's acknowledgement, nor sockets go to other
-    // programs.
+    // Small requests must not wait for one another's acknowledgement.
     error_code ignored;
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-    ::fcntl(socket_.native_handle(), F_SETFD, FD_CLOEXEC);
     socket_.non_blocking(true, ignored);
     if (tls_) {
         shakes_hands_ = true;
@@ -148,8 +96,14 @@ std::optional<error> connection::explain_end(const error_code& why,
 void connection::close() noexcept {
     closed_ = true;
     error_code ignored;
-    resolver_.cancel();
+    if (awaits_answers()) socket_.set_option(asio::socket_base::linger(true, 0), ignored);
     socket_.close(ignored);
+}
+
+// What a subscription changes ends with the connection.
+bool connection::awaits_answers() const noexcept {
+    return std::any_of(asked_.begin(), asked_.end(),
+                       [](const asked& each) { return !each.until_pong; });
 }
 
 void connection::send(pending& one, std::string text, unsigned replies) {

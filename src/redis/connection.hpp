@@ -2,6 +2,7 @@
 // never sends anything twice. decisions/015 says why it is not Boost.Redis'.
 #pragma once
 
+#include "address.hpp"
 #include "pending.hpp"
 #include "reply_builder.hpp"
 #include "reply_limits.hpp"
@@ -33,9 +34,11 @@ public:
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
-    // Resolves the host, connects, and shakes hands where there is TLS.
-    boost::asio::awaitable<boost::system::error_code> open();
+    // Connects, and shakes hands where there is TLS.
+    boost::asio::awaitable<boost::system::error_code> open(address to);
     [[nodiscard]] bool opened() const noexcept { return opened_; }
+    // That of `open`.
+    [[nodiscard]] const address& server() const noexcept { return server_; }
     // Something listens there, and has not answered the TLS handshake yet.
     [[nodiscard]] bool shakes_hands() const noexcept { return shakes_hands_; }
     // What the end of it says about TLS, where it does; `about` names the server.
@@ -44,7 +47,8 @@ public:
     // Completes who waits, in order, and gives pushes to `pushed`; says why it ended.
     boost::asio::awaitable<boost::system::error_code> read(
         std::function<void(const reply&)> pushed);
-    // Ends both of the above.
+    // Ends both of the above. Where requests have no answer, the kernel forgets what it has not
+    // sent of them: a network that is whole again after a minute would deliver them.
     void close() noexcept;
     [[nodiscard]] bool closed() const noexcept { return closed_; }
 
@@ -80,12 +84,9 @@ private:
         bool until_pong = false;  // the server's error, where it refuses, comes before the PING's
     };
 
-    boost::asio::awaitable<boost::system::error_code> reach();
-    // Of the host's name. Throws where the program has run out of threads.
-    boost::asio::awaitable<boost::system::error_code> look_up(
-        boost::asio::ip::tcp::resolver::results_type& named);
-    boost::asio::awaitable<boost::system::error_code> connect(
-        boost::asio::generic::stream_protocol::endpoint to);
+    boost::system::error_code make_socket();
+    boost::asio::awaitable<boost::system::error_code> connect();
+    [[nodiscard]] bool awaits_answers() const noexcept;
     void put(asked one, std::string text);
     void put_subscription(pending* by, std::string text);
     void flush();
@@ -100,9 +101,9 @@ private:
 
     const options& where_;
     const boost::asio::any_io_executor strand_;
-    boost::asio::ip::tcp::resolver resolver_;
     socket socket_;
     std::unique_ptr<secured> tls_;
+    address server_;
     bool opened_ = false;
     bool shakes_hands_ = false;
     bool closed_ = false;

@@ -2,12 +2,15 @@
 
 #include "assessment.hpp"
 #include "greeting.hpp"
+#include "name_look_up.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
+#include "server_comparison.hpp"
 
 #include <pawl/error.hpp>
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/this_coro.hpp>
 
 #include <algorithm>
 #include <array>
@@ -128,6 +131,25 @@ asio::awaitable<void> add_latency(std::vector<finding>& all, link& over, runtime
     add_clock(all, std::move(trips), offset);
 }
 
+// Of a host that the URL names; clients compare its addresses only when they first connect.
+asio::awaitable<void> add_addresses(std::vector<finding>& all, runtime& time, const options& where,
+                                    const std::string& run_id) {
+    boost::system::error_code failed;
+    (void)asio::ip::make_address(where.host, failed);
+    if (!where.unix_socket.empty() || !failed) co_return;
+    const auto strand = co_await asio::this_coro::executor;
+    name_look_up names(strand, where.host);
+    addresses named;
+    failed = co_await names.answer(where.port, named);
+    if (failed) {
+        all.push_back({grade::note, "address", where.host + ": " + failed.message(), ""});
+        co_return;
+    }
+    const auto limit = time.now() + where.connect_timeout / 2;
+    const auto servers = co_await meet_servers(where, strand, time, named, limit);
+    all.push_back(address_finding(where.host, run_id, servers));
+}
+
 // A server that the layout cannot use at all is a finding too, and no reason to print none.
 examination refused_examination(const options& where, const error& refusal) {
     examination report;
@@ -146,7 +168,8 @@ asio::awaitable<std::optional<error>> refusal_of(link& over, runtime& time, cons
         while (!over.connected())
             co_await over.exec(ping, time.now() + where.reply_timeout);
     } catch (const error& problem) {
-        if (problem.reason() != errc::unsupported) throw;
+        const bool several = dynamic_cast<const several_servers*>(&problem) != nullptr;
+        if (problem.reason() != errc::unsupported && !several) throw;
         co_return problem;
     }
     co_return std::nullopt;
@@ -167,6 +190,7 @@ asio::awaitable<examination> examine_server(link& over, runtime& time, const opt
     all.push_back(transport_finding(transport_of(where)));
     all.push_back(
         user_finding(!where.user.empty() && where.user != "default", !where.password.empty()));
+    co_await add_addresses(all, time, where, met.run_id);
     const auto memory = co_await info(over, "memory", time.now() + where.reply_timeout);
     all.push_back(eviction_finding(info_field(memory, "maxmemory_policy"),
                                    number(info_field(memory, "maxmemory")) != 0));

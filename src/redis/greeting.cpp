@@ -39,6 +39,15 @@ void add(commands& to, std::initializer_list<std::string_view> words) {
     ++to.replies;
 }
 
+void add_hello(commands& to, const options& where) {
+    if (where.password.empty()) {
+        add(to, {"HELLO", "3", "SETNAME", "pawl"});
+    } else {
+        const std::string_view user = where.user.empty() ? std::string_view("default") : where.user;
+        add(to, {"HELLO", "3", "AUTH", user, where.password, "SETNAME", "pawl"});
+    }
+}
+
 // Where HELLO is not known, none of RESP3 is: an old server, or a proxy before a new one.
 error explain_hello(std::string_view words, const std::string& about) {
     const auto why = explain(words, about);
@@ -61,17 +70,19 @@ std::string info_field(std::string_view info, std::string_view name) {
 
 commands greeting(const options& where) {
     commands first;
-    if (where.password.empty()) {
-        add(first, {"HELLO", "3", "SETNAME", "pawl"});
-    } else {
-        const std::string_view user = where.user.empty() ? std::string_view("default") : where.user;
-        add(first, {"HELLO", "3", "AUTH", user, where.password, "SETNAME", "pawl"});
-    }
+    add_hello(first, where);
     add(first, {"SELECT", std::to_string(where.database)});
     add(first, {"INFO", "server"});
     add(first, {"TIME"});
     add(first, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
     return first;
+}
+
+commands identity_questions(const options& where) {
+    commands all;
+    add_hello(all, where);
+    add(all, {"INFO", "server"});
+    return all;
 }
 
 // Subscriptions are confirmed by pushes, not by a reply.

@@ -20,6 +20,8 @@ struct commands {
 };
 // The questions.
 [[nodiscard]] commands greeting(const options& where);
+// Only those whose last answer, to INFO, tells servers apart.
+[[nodiscard]] commands identity_questions(const options& where);
 // What follows when they are answered well: the connection's own channel, where it has one, and
 // those of locks.
 [[nodiscard]] commands subscribing(const std::string& own, std::span<const std::string> channels,

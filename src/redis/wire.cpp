@@ -49,7 +49,7 @@ wire::wire(options where, const backend_context& context, link::listener& to, st
       channel_(std::move(channel)),
       reconnect_(*context.time, context.strand),
       sweep_(*context.time, context.strand),
-      greeted_(*context.time, context.strand),
+      looked_up_(*context.time, context.strand),
       tick_(*context.time, context.strand) {
     tick_.prepare();
 }
@@ -83,13 +83,16 @@ std::exception_ptr wire::present_failure() const noexcept {
 }
 
 asio::awaitable<boost::system::error_code> wire::live(std::shared_ptr<wire> self) {
-    const auto made = std::make_shared<connection>(where_, context_.strand);
-    connection_ = made;
+    connection_.reset();
     hung_ = false;
     refusal_ = nullptr;
-    asio::co_spawn(context_.strand, limit_greeting(self, made), asio::detached);
-    auto ended = co_await made->open();
-    if (!ended) {
+    end_reason_.clear();
+    attempt_ends_at_ = time().now() + std::min(where_.connect_timeout, where_.reply_timeout);
+    addresses to;
+    auto ended = co_await find_addresses(self, attempt_ends_at_, to);
+    if (!ended) ended = co_await reach(self, to, attempt_ends_at_);
+    const auto made = connection_;
+    if (!ended && made) {
         asio::co_spawn(context_.strand, greet(self, made), asio::detached);
         std::function<void(const reply&)> pushed = [this](const reply& m) { on_push(m); };
         ended = co_await made->read(std::move(pushed));
@@ -140,6 +143,8 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
                         about_ +
                             " is a node of a cluster, whose other nodes this layout does not "
                             "know: locks would be lost; give a server that is in none.");
+        co_await check_server(on, met);
+        if (connection_ != on || on->closed()) co_return;
         met.generation = session_.generation + 1;
         on->allow_large_replies();
         // A subscription has no reply, but its refusal has: it comes in place of the PING's.
@@ -152,6 +157,7 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
         if (connection_ != on) co_return;
         session_ = std::move(met);
         ready_ = true;
+        named_.clear();
         ready_since_ = time().now();
         last_refusal_ = nullptr;
         last_trouble_.clear();
@@ -159,7 +165,7 @@ asio::awaitable<void> wire::greet([[maybe_unused]] std::shared_ptr<wire> self,
         for (const auto& unwanted : heard_.greeted(channels))
             leave(unwanted);
         log("connected");
-        greeted_.ring();
+        if (greeted_) greeted_->ring();
         if (listener_ != nullptr) listener_->on_connected(session_);
         for (auto* waiting : gates_)
             waiting->opened.ring();
@@ -197,7 +203,7 @@ void wire::went_down(const boost::system::error_code& why) {
     last_refusal_ = was_ready ? nullptr : refusal_;
     heard_.forget_all();
     if (connection_) connection_->fail_all(last_trouble_.empty() ? "it ended" : last_trouble_);
-    greeted_.ring();
+    if (greeted_) greeted_->ring();
     const auto now = time().now();
     for (auto at = gates_.begin(); at != gates_.end();) {
         auto* waiting = *at++;
@@ -216,7 +222,7 @@ void wire::refuse_all(const std::exception_ptr& why) {
     last_refusal_ = why;
     heard_.forget_all();
     if (connection_) connection_->fail_all("it ended");
-    greeted_.ring();
+    if (greeted_) greeted_->ring();
     for (auto* waiting : gates_) {
         waiting->refused = why;
         waiting->opened.ring();
@@ -231,6 +237,7 @@ std::string wire::absence() const {
 
 // For people: what the connection died of, and what that often means.
 std::string wire::trouble_of(const boost::system::error_code& why) const {
+    if (!end_reason_.empty()) return end_reason_;
     const bool reached = connection_ && connection_->opened();
     const auto limit = std::to_string(where_.reply_timeout / 1ms) + " ms";
     if (hung_ && where_.tls.on && !reached)
@@ -241,25 +248,6 @@ std::string wire::trouble_of(const boost::system::error_code& why) const {
         return "it closed the connection without an answer (is it Redis? a TLS port wants "
                "rediss://)";
     return describe_connect_error(why);
-}
-
-// A server that cannot be reached, takes the connection and says nothing, or says something else
-// than Redis does, is no server.
-asio::awaitable<void> wire::limit_greeting(std::shared_ptr<wire> self,
-                                           std::shared_ptr<connection> on) {
-    const auto began = time().now();
-    auto until = began + std::min(where_.connect_timeout, where_.reply_timeout);
-    while (!ready_ && !on->closed()) {
-        if (time().now() < until) {
-            co_await greeted_.wait_until(until);
-        } else if (on->opened() && until < began + where_.reply_timeout) {
-            until = began + where_.reply_timeout;
-        } else {
-            hung_ = true;
-            on->close();
-        }
-    }
-    self.reset();
 }
 
 void wire::on_push(const reply& message) {
@@ -290,6 +278,8 @@ asio::awaitable<void> wire::close(time_point give_up_at) {
     listener_ = nullptr;
     reconnect_.ring();
     sweep_.ring();
+    looked_up_.ring();
+    if (const auto looking = look_up_.lock()) looking->cancel();
     if (connection_) connection_->close();
     // Between two attempts nothing else tells those who wait for the next one.
     for (auto* waiting : gates_) {

@@ -3,6 +3,7 @@
 
 #include "connection.hpp"
 #include "link.hpp"
+#include "name_look_up.hpp"
 #include "subscriptions.hpp"
 
 #include "../core/alarm.hpp"
@@ -16,6 +17,7 @@
 #include <exception>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,7 +53,21 @@ private:
     boost::asio::awaitable<void> run(std::shared_ptr<wire> self);
     boost::asio::awaitable<void> greet(std::shared_ptr<wire> self, std::shared_ptr<connection> on);
     boost::asio::awaitable<void> limit_greeting(std::shared_ptr<wire> self,
-                                                std::shared_ptr<connection> on);
+                                                std::shared_ptr<connection> on,
+                                                std::shared_ptr<core::alarm> greeted,
+                                                time_point until);
+    void begin_look_up(const std::shared_ptr<wire>& self);
+    boost::asio::awaitable<void> look_up(std::shared_ptr<wire> self,
+                                         std::shared_ptr<name_look_up> begun);
+    void named_as(addresses named);
+    boost::asio::awaitable<boost::system::error_code> find_addresses(std::shared_ptr<wire> self,
+                                                                     time_point give_up_at,
+                                                                     addresses& to);
+    boost::asio::awaitable<boost::system::error_code> reach(std::shared_ptr<wire> self,
+                                                            const addresses& all,
+                                                            time_point give_up_at);
+    // Throws several_servers.
+    boost::asio::awaitable<void> check_server(std::shared_ptr<connection> on, const session& met);
     boost::asio::awaitable<void> sweep(std::shared_ptr<wire> self);
     boost::asio::awaitable<void> watch_silence();
     boost::asio::awaitable<void> wait_ready(time_point give_up_at);
@@ -99,6 +115,11 @@ private:
         std::exception_ptr refused;
     };
 
+    struct met_last {
+        address at;
+        std::string run_id;
+    };
+
     const options where_;
     const std::string about_;
     backend_context context_;
@@ -110,8 +131,15 @@ private:
     bool running_ = false;
     bool ready_ = false;
     bool closing_ = false;
-    bool hung_ = false;  // the sweep ended this connection
+    bool hung_ = false;       // the sweep ended this connection
+    std::string end_reason_;  // of the present attempt, where Pawl ends it
     time_point ready_since_{};
+    time_point attempt_ends_at_{};
+    std::optional<met_last> server_;
+    addresses named_;          // of the host's name: the newest answer, not tried yet
+    addresses attempt_names_;  // those of the present attempt; empty where it began without them
+    std::weak_ptr<name_look_up> look_up_;
+    boost::system::error_code look_up_failure_;
     // What the server said to the present attempt, and to the newest one that has ended; null where
     // it said nothing of the kind.
     std::exception_ptr refusal_;
@@ -121,7 +149,8 @@ private:
     subscriptions heard_;
     core::alarm reconnect_;
     core::alarm sweep_;
-    core::alarm greeted_;
+    std::shared_ptr<core::alarm> greeted_;  // of the present connection
+    core::alarm looked_up_;
     core::alarm tick_;  // of `close`, made early: closing must need nothing that may be missing
     bool sweeping_ = false;
     bool sweep_parked_ = false;

@@ -152,7 +152,8 @@ asio::awaitable<void> talk(std::shared_ptr<redis::connection> on, asked_twice& a
 asio::awaitable<void> converse(const redis::options& where, asio::io_context& loop,
                                asked_twice& all) {
     auto on = std::make_shared<redis::connection>(where, loop.get_executor());
-    const auto ec = co_await on->open();
+    const asio::ip::tcp::endpoint server(asio::ip::make_address(where.host), where.port);
+    const auto ec = co_await on->open(server);
     EXPECT_FALSE(ec) << ec.message();
     asio::co_spawn(loop, talk(on, all), asio::detached);
     std::function<void(const redis::reply&)> pushed = [&all](const redis::reply& push) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 namespace support {
 namespace {
@@ -31,6 +32,7 @@ std::optional<command_words> conversation::receive() {
     while (size == 0) {
         std::array<char, 4096> some;
         const auto got = ::recv(socket_, some.data(), some.size(), 0);
+        was_reset_ = got < 0 && errno == ECONNRESET;
         if (got <= 0) return std::nullopt;
         unread_.append(some.data(), static_cast<std::size_t>(got));
         size = resp_length(unread_);

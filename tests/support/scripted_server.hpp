@@ -25,6 +25,8 @@ public:
 
     // The next command; empty when the client has gone.
     std::optional<command_words> receive();
+    // Whether the client's end was a reset of the connection.
+    [[nodiscard]] bool was_reset() const noexcept { return was_reset_; }
     // False when the client has gone.
     bool send(std::string_view bytes);
     // `unit` again and again, until the client goes, or that many bytes were sent.
@@ -35,6 +37,7 @@ public:
 private:
     int socket_;
     std::string unread_;
+    bool was_reset_ = false;
 };
 
 class scripted_server {
