@@ -139,11 +139,16 @@ void engine::start_give_back(const std::shared_ptr<lease>& one) {
     } else if (!close_asked_) {
         asio::co_spawn(strand_, give_back(one), asio::detached);
     } else {
-        if (releasers_ < most_releases_at_close) {
-            asio::co_spawn(strand_, give_back_queued(shared_from_this()), asio::detached);
-            ++releasers_;
-        }
+        // A releaser may begin, and end, inside of co_spawn.
         to_release_.push_back(one);
+        if (releasers_ == most_releases_at_close) return;
+        ++releasers_;
+        try {
+            asio::co_spawn(strand_, give_back_queued(shared_from_this()), asio::detached);
+        } catch (...) {
+            --releasers_;
+            throw;
+        }
     }
 }
 

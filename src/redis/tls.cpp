@@ -15,16 +15,25 @@
 namespace ssl = boost::asio::ssl;
 
 namespace pawl::redis {
+namespace {
 
 // OpenSSL would wait for a FIFO, and read a device for ever. A host's bundle has some 200 KB.
 constexpr std::size_t longest_pem_file = 16 << 20;
 
+void expect_regular_files(const tls_options& tls) {
+    core::expect_regular_file(tls.ca_file, "The CA file", longest_pem_file);
+    core::expect_regular_file(tls.cert_file, "The certificate", longest_pem_file);
+    core::expect_regular_file(tls.key_file, "The key of the certificate", longest_pem_file);
+}
+
+}  // namespace
+
 ssl::context make_tls_context(const options& where) {
     ssl::context made(ssl::context::tls_client);
     if (!where.tls.on) return made;
+    expect_regular_files(where.tls);
     const auto use = [&made](const std::string& file, const char* what, auto member) {
         if (file.empty()) return;
-        core::expect_regular_file(file, std::string("The ") + what, longest_pem_file);
         try {
             (made.*member)(file);
         } catch (const boost::system::system_error& e) {
@@ -40,8 +49,6 @@ ssl::context make_tls_context(const options& where) {
     use(where.tls.cert_file, "certificate",
         static_cast<load>(&ssl::context::use_certificate_chain_file));
     if (!where.tls.key_file.empty()) {
-        core::expect_regular_file(where.tls.key_file, "The key of the certificate",
-                                  longest_pem_file);
         try {
             made.use_private_key_file(where.tls.key_file, ssl::context::pem);
         } catch (const boost::system::system_error& e) {
