@@ -19,6 +19,20 @@ namespace pawl::redis {
 // OpenSSL would wait for a FIFO, and read a device for ever. A host's bundle has some 200 KB.
 constexpr std::size_t longest_pem_file = 16 << 20;
 
+static void use_private_key(ssl::context& made, const options& where) {
+    try {
+        made.use_private_key_file(where.tls.key_file, ssl::context::pem);
+    } catch (const boost::system::system_error& e) {
+        if (ERR_GET_REASON(static_cast<unsigned long>(e.code().value())) ==
+            X509_R_KEY_VALUES_MISMATCH)
+            throw error(errc::bad_option,
+                        "The key '" + where.tls.key_file + "' is not that of the certificate '" +
+                            where.tls.cert_file + "'; give the two files that belong together.");
+        throw error(errc::bad_option, "The key of the certificate cannot be used: " +
+                                          e.code().message() + "; give a readable PEM file.");
+    }
+}
+
 ssl::context make_tls_context(const options& where) {
     ssl::context made(ssl::context::tls_client);
     if (!where.tls.on) return made;
@@ -33,28 +47,16 @@ ssl::context make_tls_context(const options& where) {
                                               "; give a readable PEM file.");
         }
     };
+    if (!where.tls.key_file.empty())
+        core::expect_regular_file(where.tls.key_file, "The key of the certificate",
+                                  longest_pem_file);
     made.set_options(ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
     if (where.tls.ca_file.empty()) made.set_default_verify_paths();
     using load = void (ssl::context::*)(const std::string&);
     use(where.tls.ca_file, "CA file", static_cast<load>(&ssl::context::load_verify_file));
     use(where.tls.cert_file, "certificate",
         static_cast<load>(&ssl::context::use_certificate_chain_file));
-    if (!where.tls.key_file.empty()) {
-        core::expect_regular_file(where.tls.key_file, "The key of the certificate",
-                                  longest_pem_file);
-        try {
-            made.use_private_key_file(where.tls.key_file, ssl::context::pem);
-        } catch (const boost::system::system_error& e) {
-            if (ERR_GET_REASON(static_cast<unsigned long>(e.code().value())) ==
-                X509_R_KEY_VALUES_MISMATCH)
-                throw error(errc::bad_option, "The key '" + where.tls.key_file +
-                                                  "' is not that of the certificate '" +
-                                                  where.tls.cert_file +
-                                                  "'; give the two files that belong together.");
-            throw error(errc::bad_option, "The key of the certificate cannot be used: " +
-                                              e.code().message() + "; give a readable PEM file.");
-        }
-    }
+    if (!where.tls.key_file.empty()) use_private_key(made, where);
     if (where.tls.verify) {
         made.set_verify_mode(ssl::verify_peer);
         made.set_verify_callback(ssl::host_name_verification(where.host));
