@@ -19,8 +19,7 @@ constexpr std::array rules{
          "for another program's data choose another name, namespace or key template"},
     rule{"ERR value is not an integer", errc::wrong_type, false,
          "the counter of its tokens, in its key that ends in :f, holds something that is not a "
-         "number; "
-         "delete that key"},
+         "number; delete that key"},
     rule{"ERR hash value is not an integer", errc::wrong_type, false,
          "one of its numbers, in its key that ends in :d, or in :l of a latch, is not a number; "
          "delete that key"},

@@ -26,6 +26,20 @@ void expect_regular_files(const tls_options& tls) {
     core::expect_regular_file(tls.key_file, "The key of the certificate", longest_pem_file);
 }
 
+void use_private_key(ssl::context& made, const options& where) {
+    try {
+        made.use_private_key_file(where.tls.key_file, ssl::context::pem);
+    } catch (const boost::system::system_error& e) {
+        if (ERR_GET_REASON(static_cast<unsigned long>(e.code().value())) ==
+            X509_R_KEY_VALUES_MISMATCH)
+            throw error(errc::bad_option,
+                        "The key '" + where.tls.key_file + "' is not that of the certificate '" +
+                            where.tls.cert_file + "'; give the two files that belong together.");
+        throw error(errc::bad_option, "The key of the certificate cannot be used: " +
+                                          e.code().message() + "; give a readable PEM file.");
+    }
+}
+
 }  // namespace
 
 ssl::context make_tls_context(const options& where) {
@@ -48,20 +62,7 @@ ssl::context make_tls_context(const options& where) {
     use(where.tls.ca_file, "CA file", static_cast<load>(&ssl::context::load_verify_file));
     use(where.tls.cert_file, "certificate",
         static_cast<load>(&ssl::context::use_certificate_chain_file));
-    if (!where.tls.key_file.empty()) {
-        try {
-            made.use_private_key_file(where.tls.key_file, ssl::context::pem);
-        } catch (const boost::system::system_error& e) {
-            if (ERR_GET_REASON(static_cast<unsigned long>(e.code().value())) ==
-                X509_R_KEY_VALUES_MISMATCH)
-                throw error(errc::bad_option, "The key '" + where.tls.key_file +
-                                                  "' is not that of the certificate '" +
-                                                  where.tls.cert_file +
-                                                  "'; give the two files that belong together.");
-            throw error(errc::bad_option, "The key of the certificate cannot be used: " +
-                                              e.code().message() + "; give a readable PEM file.");
-        }
-    }
+    if (!where.tls.key_file.empty()) use_private_key(made, where);
     if (where.tls.verify) {
         made.set_verify_mode(ssl::verify_peer);
         made.set_verify_callback(ssl::host_name_verification(where.host));

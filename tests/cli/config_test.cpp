@@ -353,6 +353,7 @@ TEST_F(Config, APasswordThatEverybodyMayReadIsRefused) {
 }
 
 TEST_F(Config, WhatIsNoFileOfSettingsIsRefused) {
+    std::filesystem::remove(host_path());
     std::filesystem::create_directory(host_path());
     expect_refused(run({"ls"}), 78,
                    "'" + host_path() + "' is not a regular file; write the settings into one.");

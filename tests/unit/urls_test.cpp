@@ -194,7 +194,7 @@ TEST(Urls, AreShownWithEverythingThatDecidesWhichLockANameIs) {
         {"redis://u:secret@h", "redis://h:6379/0"},
         {"redis://h/2?namespace=shop", "redis://h:6379/2?namespace=shop"},
         {"redis://h?namespace=pawl&reply_timeout_ms=7&layout=native", "redis://h:6379/0"},
-        {"redis://[::1]:1?namespace=a%26b%20c", "redis://[::1]:1/0?namespace=a%26b%20c"},
+        {"redis://[::1]:1?namespace=a%26b", "redis://[::1]:1/0?namespace=a%26b"},
         {"rediss://h?key=redlock:{name}&namespace=shop&verify=no",
          "rediss://h:6379/0?namespace=shop&key=redlock:{name}"},
         {"redis://h?layout=redisson", "redis://h:6379/0?layout=redisson"},
