@@ -6,7 +6,7 @@
 namespace pawl::redis {
 
 // Its first line. Throws errc::bad_option for a file that cannot be read, that has no first line,
-// or that everybody may read.
+// or that everybody may read, unless its file system is mounted read-only.
 [[nodiscard]] std::string read_password_file(const std::string& path);
 
 }  // namespace pawl::redis

@@ -8,6 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -250,6 +254,31 @@ TEST_F(PasswordFile, ThatEverybodyMayReadIsRefused) {
     for (const unsigned rights : {0600U, 0640U, 0400U})
         EXPECT_NO_THROW(
             static_cast<void>(from_url("redis://h?password_file=" + write("hunter2", rights))));
+}
+
+// In a process of its own: it mounts something.
+TEST_F(PasswordFile, OfAReadOnlyMountMayBeForEverybody) {
+    const auto folder = folder_.file("secrets");
+    std::filesystem::create_directory(folder);
+    const auto steps = [&] {
+        const bool root = ::geteuid() == 0;
+        if (::unshare(root ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) != 0 ||
+            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            ::mount("none", folder.c_str(), "tmpfs", 0, "size=64k") != 0)
+            return 3;
+        const auto path = folder + "/password";
+        std::ofstream(path) << "hunter2\n";
+        std::filesystem::permissions(path, std::filesystem::perms(0444));
+        try {
+            static_cast<void>(from_url("redis://h?password_file=" + path));
+            return 1;
+        } catch (const error&) {}
+        if (::mount("none", folder.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0)
+            return 3;
+        static_cast<void>(from_url("redis://h?password_file=" + path));
+        return 0;
+    };
+    EXPECT_EXIT(std::_Exit(steps()), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(PasswordFile, ThatIsOfNoUseIsRefusedWithTheReason) {
