@@ -40,7 +40,8 @@ struct options {
     std::string password{};
     std::uint32_t database = 0;
     tls_options tls{};
-    // The first part of every key and channel, so that tenants can be kept apart by ACL.
+    // The first part of every key and channel, so that tenants can be kept apart by ACL. Not
+    // together with `key`.
     std::string name_space = "pawl";
     // The lock's key, with `{name}` for the name; empty: `NAMESPACE:{NAME}` with braces as the hash
     // tag. Set it to `{name}` (or `redlock:{name}` …) to share locks with the plain SET NX PX
