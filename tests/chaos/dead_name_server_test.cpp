@@ -23,7 +23,7 @@ protected:
     static bool gives_a_lock(client& locks) {
         return eventually([&] {
             try {
-                return static_cast<bool>(locks.try_acquire("probe", {.ttl = 2s}));
+                return locks.try_acquire("probe", {.ttl = 2s}).owns_lock();
             } catch (const pawl::error&) {
                 return false;
             }

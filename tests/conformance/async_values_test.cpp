@@ -32,8 +32,9 @@ TEST_F(AsyncValues, AreTakenAdoptedAndGivenBack) {
     pawl::client locks(loop.get_executor(), where);
     auto first = locks.async_acquire_as("it", "ticket", options, asio::use_future).get();
     EXPECT_EQ(server.ask({"GET", "it"}).text, "ticket");
-    EXPECT_FALSE(locks.async_try_acquire_as("it", "other", once, asio::use_future).get());
-    EXPECT_FALSE(locks.async_adopt("it", "other", once, asio::use_future).get());
+    EXPECT_FALSE(
+        locks.async_try_acquire_as("it", "other", once, asio::use_future).get().owns_lock());
+    EXPECT_FALSE(locks.async_adopt("it", "other", once, asio::use_future).get().owns_lock());
     auto second = locks.async_adopt("it", "ticket", once, asio::use_future).get();
     EXPECT_GT(second.token(), first.token());
     EXPECT_EQ(second.async_release(asio::use_future).get(), pawl::release_result::released);
@@ -47,7 +48,7 @@ TEST_F(AsyncValues, CancelledWhileTheyAskAgainLeaveNothing) {
                                           asio::cancel_after(200ms, asio::use_future));
     EXPECT_THROW((void)waiting.get(), boost::system::system_error);
     EXPECT_EQ(busy.async_release(asio::use_future).get(), pawl::release_result::released);
-    EXPECT_TRUE(locks.async_try_acquire("it", once, asio::use_future).get());
+    EXPECT_TRUE(locks.async_try_acquire("it", once, asio::use_future).get().owns_lock());
 }
 
 }  // namespace

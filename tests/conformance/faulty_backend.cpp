@@ -92,7 +92,7 @@ public:
         if (is(fault::examines_nothing)) co_return pawl::examination();
         co_return co_await sound_->examine();
     }
-    asio::awaitable<void> close(time_point give_up_at) override {
+    asio::awaitable<void> close(pawl::time_point give_up_at) override {
         co_await sound_->close(give_up_at);
     }
     pawl::promises promised() const noexcept override {
