@@ -11,6 +11,11 @@ namespace scripts = pawl::redis::scripts;
 
 class Snapshot : public testing::Test, protected scene {
 protected:
+    // The server knows the scripts, so that one said by its hash is carried out at once.
+    Snapshot() {
+        for (const auto* each : {&scripts::renew, &scripts::release})
+            (void)server.ask({"SCRIPT", "LOAD", std::string(each->text)});
+    }
     support::command_words last(const pawl::redis::script& which) {
         support::command_words words;
         for (const auto& each : proxy.seen())
