@@ -111,6 +111,7 @@ private:
     simulated_redis::snapshot backup_, comes_up_with_;
     std::size_t probed_ = 0;
     int refusals_ = 0;
+    bool healed_ = false;
     bool ending_ = false;
 };
 
@@ -218,7 +219,7 @@ void world::restart(const disturbance& one) {
     const auto age = one.what == trouble::restart_old ? one.lasts : instant{};
     // The crash comes later, so that the data are of a while ago.
     time_.after(age, [this, one] {
-        if (!network_.up()) return;
+        if (!network_.up() || healed_) return;
         network_.go_down();
         comes_up_with_ = one.what == trouble::restart       ? network_.server().copy()
                          : one.what == trouble::restart_old ? backup_
@@ -231,7 +232,7 @@ void world::restart(const disturbance& one) {
 
 void world::go_back(const disturbance& one) {
     time_.after(one.lasts, [this, copy = network_.server().copy()] {
-        if (!network_.up()) return;
+        if (!network_.up() || healed_) return;
         judge_.data_went_back();
         network_.disturb([&](simulated_redis& server) { server.go_back(copy); });
     });
@@ -312,6 +313,7 @@ void world::live() { advance(plan_.horizon); }
 // Every trouble is over; who waits is served, in time.
 void world::heal() {
     log_.say("all is well again");
+    healed_ = true;
     network_.calm();
     network_.thaw();
     network_.disturb([](simulated_redis& server) { server.set_full(false); });
@@ -347,9 +349,11 @@ void world::wake_sleepers() {
     });
 }
 
-// Nobody wants anything: then there must be nothing.
+// Nobody wants anything: then there must be nothing. What could not be given back ends with its
+// lease, which a clock that was set back makes longer.
 void world::wind_up() {
-    advance(time_.now() + 4s + 2 * instant(plan_.reply_timeout) + forgotten_releases());
+    advance(time_.now() + 4s + 2 * instant(plan_.reply_timeout) + forgotten_releases() +
+            set_back());
     if (broken()) return;
     judge_.expect_no_locks();
     probe();
