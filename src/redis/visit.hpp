@@ -50,8 +50,8 @@ public:
         generation_ = home_.link_->current().generation;
     }
     void list() {
+        listed_ = true;  // what memory lets be listed by half, goes too
         home_.waiters_.add(here);
-        listed_ = true;
     }
 
 private:
