@@ -91,7 +91,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
         pauses.reset();
         const bool misled = !what.opening.empty();
         const auto heard = co_await hear(mine, what, give_up_at);
-        // Who may publish may forge it: the look tells. The next one is not looked after at once.
+        // Any user that may publish can forge it: the look tells. The next one waits for its look.
         if (heard == news::open && misled)
             co_await pause(bounds_.first_pause / 2, bounds_.first_pause);
         if (heard == news::open || now() < give_up_at) continue;

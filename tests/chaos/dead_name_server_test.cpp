@@ -1,4 +1,4 @@
-// No name server answers: who asks for a name waits, and nobody else does.
+// No name server answers: a client that asks for a name waits, and no other one does.
 #include "host_names.hpp"
 #include "scene.hpp"
 
@@ -18,16 +18,6 @@ class DeadNameServer : public testing::Test, protected scene {
 protected:
     [[nodiscard]] std::string url(const std::string& host) const {
         return "redis://" + host + ":" + std::to_string(server.port()) + "?connect_timeout_ms=500";
-    }
-    // True as soon as a lock is given.
-    static bool gives_a_lock(client& locks) {
-        return eventually([&] {
-            try {
-                return locks.try_acquire("probe", {.ttl = 2s}).owns_lock();
-            } catch (const pawl::error&) {
-                return false;
-            }
-        });
     }
     void cut_connections() {
         (void)server.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});

@@ -177,7 +177,7 @@ TEST_F(Forged, NotAreGrantsOfACounterAheadOfTheClock) {
     }
 }
 
-// Who may read the line as well makes one that looks right: the first renewal ends it.
+// A user that may read the line as well makes one that looks right: the first renewal ends it.
 TEST_F(Forged, GrantsThatLookRightEndWithTheFirstRenewal) {
     client locks = direct(), through = direct();
     auto held = locks.acquire("it", {.ttl = long_ttl});

@@ -71,6 +71,16 @@ public:
     // Everything but fence counters, which are there to stay for a day.
     [[nodiscard]] std::vector<std::string> leftovers();
     // Waits until no lock, queue or waiter is left.
+    // True as soon as a lock is given.
+    [[nodiscard]] static bool gives_a_lock(client& locks) {
+        return eventually([&] {
+            try {
+                return locks.try_acquire("probe", {.ttl = 2s}).owns_lock();
+            } catch (const pawl::error&) {
+                return false;
+            }
+        });
+    }
     [[nodiscard]] bool clean() {
         return eventually([this] { return leftovers().empty(); });
     }

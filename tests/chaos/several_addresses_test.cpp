@@ -26,16 +26,6 @@ protected:
         EXPECT_EQ(refusal->reason, errc::unreachable) << refusal;
         EXPECT_NE(refusal->sentence.find(says), std::string::npos) << refusal;
     }
-    // True as soon as a lock is given.
-    static bool gives_a_lock(client& locks) {
-        return eventually([&] {
-            try {
-                return locks.try_acquire("probe", {.ttl = 2s}).owns_lock();
-            } catch (const pawl::error&) {
-                return false;
-            }
-        });
-    }
 
     host_names names;
 };

@@ -1,8 +1,8 @@
 // A client that closes while a wait does not end: one drain time is all that it may take.
+#include "idle_backend.hpp"
 #include "virtual_runtime.hpp"
 
 #include <core/alarm.hpp>
-#include <pawl/backend.hpp>
 #include <pawl/client.hpp>
 
 #include <boost/asio/bind_executor.hpp>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
 // Its answers come late, and nobody can call them off; what it has begun is never done.
-class deaf_backend final : public backend {
+class deaf_backend final : public idle_backend {
 public:
     deaf_backend(backend_context context, std::vector<time_point>& deadlines)
         : context_(std::move(context)), deadlines_(deadlines) {}
@@ -30,22 +30,11 @@ public:
         co_await answer.wait_until(context_.time->now() + 1h);
         co_return std::nullopt;
     }
-    asio::awaitable<void> renew(std::span<renewal>) override { co_return; }
-    asio::awaitable<release_result> release(const hold&) override {
-        co_return release_result::unknown;
-    }
-    asio::awaitable<lock_info> inspect(std::string_view) override { co_return lock_info{}; }
-    asio::awaitable<std::vector<lock_info>> list(std::string_view) override {
-        co_return std::vector<lock_info>{};
-    }
-    asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
-    asio::awaitable<examination> examine() override { co_return examination{}; }
     asio::awaitable<void> close(time_point give_up_at) override {
         deadlines_.push_back(give_up_at);
         core::alarm done(*context_.time, context_.strand);
         co_await done.wait_until(give_up_at);
     }
-    promises promised() const noexcept override { return {}; }
 
 private:
     const backend_context context_;

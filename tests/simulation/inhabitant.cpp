@@ -26,7 +26,7 @@ void inhabitant::rest() {
         resting_ = true;
         return;
     }
-    // Who asks in a hurry rests at times: a thousand turns more of the same find little.
+    // A user in a hurry rests at times: a thousand turns more of the same find little.
     const auto most =
         number_ % 16 == 15 ? std::max<instant>(ways().idle_most, 1s) : ways().idle_most;
     later(instant(chance_.between(0, most.count())), this, &inhabitant::ask);

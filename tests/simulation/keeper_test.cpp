@@ -1,4 +1,5 @@
 // A service that cannot be asked: how often is it asked?
+#include "idle_backend.hpp"
 #include "virtual_runtime.hpp"
 
 #include <core/lease_keeper.hpp>
@@ -20,11 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-class silent_backend final : public backend {
+class silent_backend final : public idle_backend {
 public:
-    asio::awaitable<std::optional<grant>> acquire(const claim&, time_point) override {
-        co_return std::nullopt;
-    }
     // Fails at once, as where the network is unreachable or a disk is full.
     asio::awaitable<void> renew(std::span<renewal> batch) override {
         ++asked;
@@ -34,17 +32,6 @@ public:
         co_return;
     }
     std::size_t renewals_at_once() const noexcept override { return most; }
-    asio::awaitable<release_result> release(const hold&) override {
-        co_return release_result::unknown;
-    }
-    asio::awaitable<lock_info> inspect(std::string_view) override { co_return lock_info{}; }
-    asio::awaitable<std::vector<lock_info>> list(std::string_view) override {
-        co_return std::vector<lock_info>{};
-    }
-    asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
-    asio::awaitable<examination> examine() override { co_return examination{}; }
-    asio::awaitable<void> close(time_point) override { co_return; }
-    promises promised() const noexcept override { return {}; }
 
     int asked = 0;
     std::size_t most = 256, largest = 0;

@@ -7,7 +7,7 @@
 // - The caller of a blocking operation is answered by the end of its coroutine.
 // - A coroutine that cannot even begin is destroyed later than its caller is told so: what the
 //   caller waits with must still be there.
-// - A release is destroyed on its way: who waits for it is told that nothing is known.
+// - A release is destroyed on its way: its waiter is told that nothing is known.
 // - A request is put among those that wait for a reply and is not sent: the replies after it must
 //   not be taken for those of others.
 #include "failing_memory.hpp"

@@ -1,4 +1,4 @@
-// A disk without room: who does not wait is told at once, who waits is served when there is room.
+// A disk without room: a try is told at once, a wait is served when there is room.
 #include "sqlite_world.hpp"
 #include "support/eventually.hpp"
 
