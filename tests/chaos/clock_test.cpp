@@ -125,6 +125,26 @@ TEST_F(Clocks, ThePlaceOfADeadWaiterEndsSoonAfterALeapBack) {
     EXPECT_EQ(first.state(), lock_state::held);
 }
 
+//   A: holds it alone | W: waits, and dies without a word | the clock leaps back: by it, W's place
+//   ends in an hour | B waits behind W: only the first in line hears of a foreign release, so W
+//   must leave it soon
+TEST_F(Clocks, ADeadWaiterLeavesTheLineOfAHeldLockSoonAfterALeapBack) {
+    client holds = direct(), comes = direct();
+    auto lock = holds.acquire("it", {.ttl = long_ttl, .wait = patience});
+    const auto lease = std::to_string(server_ms() + 1900);
+    (void)server.ask({"ZADD", "pawl:{it}:q", "1", "dead:00"});
+    (void)server.ask({"HSET", "pawl:{it}:w", "dead:00", lease + " 1200 x 00;dead;h;1;w"});
+    clock.leap(-1h);
+    held_lock next;
+    beside waiting([&] { next = comes.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+    EXPECT_TRUE(eventually([&] {
+        return server.ask({"ZSCORE", "pawl:{it}:q", "dead:00"}).text.empty();
+    }));
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiting.join();
+    EXPECT_EQ(next.release(), release_result::released);
+}
+
 //   W: waits in Redisson's fair line, and dies without a word | the clock leaps back | the lock is
 //   free, and W stands first for another hour: A must not wait for that
 TEST_F(Clocks, ADeadWaiterInRedissonsLineLeavesSoonAfterALeapBack) {

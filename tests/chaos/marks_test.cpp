@@ -117,4 +117,22 @@ TEST_F(Marks, ACountOfHoldersThatIsNoneIsOneSentence) {
     EXPECT_EQ(other.acquire("it", permits(2)).release(), release_result::released);
 }
 
+//   A: holds | T, who may write to the keys: stands first in line, and names no client that a grant
+//   could be sent to | B: waits | A: releases: B is given the lock, as if T were dead
+TEST_F(Marks, AMemberOfTheLineThatNamesNoClientIsPassedOver) {
+    client holds = direct(), comes = direct();
+    for (const auto& how : {lock_options{.ttl = long_ttl, .wait = patience}, shared}) {
+        auto lock = holds.acquire("it", {.ttl = long_ttl, .wait = patience});
+        const auto lease = std::to_string(server_ms() + 1900);
+        (void)server.ask({"ZADD", "pawl:{it}:q", "1", "nobody"});
+        (void)server.ask({"HSET", "pawl:{it}:w", "nobody", lease + " 1200 x 00;t;h;1;w"});
+        held_lock next;
+        beside waiting([&] { next = comes.acquire("it", how); });
+        ASSERT_TRUE(eventually([&] { return waiters("it") > 1; }));
+        EXPECT_EQ(lock.release(), release_result::released);
+        waiting.join();
+        EXPECT_EQ(next.release(), release_result::released);
+    }
+}
+
 }  // namespace

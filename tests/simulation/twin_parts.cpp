@@ -263,9 +263,8 @@ std::optional<std::string> write_grant(script_call& s, const lock_keys& k, stand
 namespace {
 
 void bound_place(script_call& s, const lock_keys& k, const std::string& member,
-                 const std::string& record, std::int64_t lease) {
+                 const std::string& rest, std::int64_t lease) {
     if (lease <= s.keys.now_ms() + 10'000) return;
-    const auto rest = record.substr(record.find(' '));
     s.keys.hset(k.waiters, member, std::to_string(s.keys.now_ms() + 2'000) + rest);
 }
 
@@ -284,19 +283,19 @@ standing serve(script_call& s, const lock_keys& k, standing state, std::string_v
         if (!first) break;
         const auto record = s.keys.hget(k.waiters, *first).value_or("");
         const auto waiter = read_record(record);
-        const bool alive = waiter && (waiter->lease > s.keys.now_ms() || to_the_dead);
+        const auto colon = first->find(':');
+        const bool alive =
+            waiter && colon != first->npos && (waiter->lease > s.keys.now_ms() || to_the_dead);
         const bool goes = alive && fits(s, k, state, waiter->want);
         if (state != standing::free) {
             if (alive && !goes) {
-                bound_place(s, k, *first, record, waiter->lease);
+                bound_place(s, k, *first, record.substr(record.find(' ')), waiter->lease);
                 break;
             }
             s.keys.zrem(k.queue, *first);
         }
         s.keys.hdel(k.waiters, *first);
         if (!goes) continue;
-        const auto colon = first->find(':');
-        if (colon == first->npos) throw command_error("ERR attempt to concatenate a nil value");
         const auto owner = first->substr(colon + 1);
         const auto token = write_grant(s, k, state, *waiter, owner, floor);
         if (!token) break;
@@ -339,8 +338,12 @@ bool put_out_the_dead(script_call& s, const lock_keys& k, std::int64_t lease) {
         const auto line = s.keys.zrange(k.queue);
         if (line.empty()) break;
         const auto& first = line.front().first;
-        const auto ends = digits_in_front(s.keys.hget(k.waiters, first).value_or(""));
-        if (ends && to_number(*ends) + lease > s.keys.now_ms()) break;
+        const auto record = s.keys.hget(k.waiters, first).value_or("");
+        const auto ends = digits_in_front(record);
+        if (ends && to_number(*ends) + lease > s.keys.now_ms()) {
+            bound_place(s, k, first, record.substr(ends->size()), to_number(*ends));
+            break;
+        }
         s.keys.zrem(k.queue, first);
         s.keys.hdel(k.waiters, first);
         some = true;

@@ -7,7 +7,11 @@ local function put_out_the_dead(k, now, lease)
         local first = redis.call("ZRANGE", k.queue, 0, 0)[1]
         local record = first and redis.call("HGET", k.waiters, first) or ""
         local ends = string.match(record, "^%d+")
-        if not first or (ends and ends + lease > now) then
+        if not first then
+            break
+        end
+        if ends and ends + lease > now then
+            bound_place(k, first, ends, string.sub(record, #ends + 1), now)
             break
         end
         redis.call("ZREM", k.queue, first)

@@ -1,4 +1,4 @@
--- The place of a waiter who does not fit yet. One that ends later than any place can was taken
+-- The place of a waiter who cannot be served yet. One that ends later than any place can was taken
 -- before the clock was set back: it ends soon, unless the waiter looks again.
 local function bound_place(k, member, lease, rest, now)
     if tonumber(lease) > now + 10000 then
@@ -25,7 +25,8 @@ local function serve(k, state, floor, channel)
         end
         local record = redis.call("HGET", k.waiters, first) or ""
         local lease, window, want, prefix = string.match(record, "^(%d+) (%d+) (%l%d*) (.*)$")
-        local alive = lease and tonumber(lease) > now
+        local client, owner = string.match(first, "^([^:]*):(.*)$")
+        local alive = client and lease and tonumber(lease) > now
         local goes = alive and fits(k, state, want)
         if state ~= "free" then
             if alive and not goes then
@@ -36,7 +37,6 @@ local function serve(k, state, floor, channel)
         end
         redis.call("HDEL", k.waiters, first)
         if goes then
-            local client, owner = string.match(first, "^([^:]*):(.*)$")
             local stamp = string.format("%.0f", now)
             local value = prefix .. ";" .. stamp
             local token
