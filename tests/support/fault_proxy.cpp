@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <strings.h>
 #include <sys/eventfd.h>
@@ -35,7 +36,9 @@ matcher with_word(std::string word) {
 class fault_proxy::engine {
 public:
     explicit engine(endpoint upstream) : upstream_(std::move(upstream)) {
-        listener_ = listen_on(port_);
+        ::close(listen_on(port_));
+        listener_ = listen_on(port_);  // by its number: see `refuse`
+        ::fcntl(listener_, F_SETFL, O_NONBLOCK);
         wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
     }
@@ -43,7 +46,7 @@ public:
         thread_.request_stop();
         wake();
         thread_.join();
-        if (listener_ >= 0) ::close(listener_);
+        ::close(listener_);
         ::close(wake_);
     }
 
@@ -57,6 +60,7 @@ public:
 
     std::uint16_t port_ = 0;
     int listener_ = -1;
+    bool refuses_ = false;
     proxy_orders orders_;
     std::list<proxy_connection> connections_;
     std::size_t connections_ever_ = 0;
@@ -81,12 +85,13 @@ private:
 // Connections that are frozen are not listened to: what comes waits in the kernel, as it would on a
 // real way.
 std::vector<pollfd> fault_proxy::engine::wanted() const {
-    std::vector<pollfd> result{{wake_, POLLIN, 0}, {orders_.frozen ? -1 : listener_, POLLIN, 0}};
+    const bool deaf = orders_.frozen || refuses_;
+    std::vector<pollfd> result{{wake_, POLLIN, 0}, {deaf ? -1 : listener_, POLLIN, 0}};
     for (const proxy_connection& each : connections_) {
-        const bool deaf = orders_.frozen || each.swallowing();
-        const short events = deaf ? short{0} : short{POLLIN};
-        result.push_back({deaf ? -1 : each.client(), events, 0});
-        result.push_back({deaf ? -1 : each.server(), events, 0});
+        const bool stopped = orders_.frozen || each.swallowing();
+        const short events = stopped ? short{0} : short{POLLIN};
+        result.push_back({stopped ? -1 : each.client(), events, 0});
+        result.push_back({stopped ? -1 : each.server(), events, 0});
     }
     return result;
 }
@@ -140,7 +145,7 @@ void fault_proxy::engine::serve(const std::vector<pollfd>& ready) {
         }
     }
     connections_.remove_if([](const proxy_connection& each) { return each.over(); });
-    if (listener_ >= 0 && readable(listener_)) accept_one();
+    if (!refuses_ && readable(listener_)) accept_one();
 }
 
 void fault_proxy::engine::accept_one() {
@@ -177,12 +182,15 @@ void fault_proxy::heal() {
     engine_->with([](engine& it) { it.orders_.faults.clear(); });
 }
 
+// A socket that was bound by number and listens no more keeps its port; closed, it would lose it to
+// whichever program asks the kernel for a free one.
 void fault_proxy::refuse(bool on) {
     engine_->with([&](engine& it) {
-        if (on && it.listener_ >= 0)
-            ::close(std::exchange(it.listener_, -1));
-        else if (!on && it.listener_ < 0)
-            it.listener_ = listen_on(it.port_);
+        if (std::exchange(it.refuses_, on) == on) return;
+        if (on)
+            ::shutdown(it.listener_, SHUT_RD);
+        else if (::listen(it.listener_, 128) != 0)
+            throw std::runtime_error("cannot listen again on port " + std::to_string(it.port_));
     });
 }
 
