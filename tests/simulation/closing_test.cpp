@@ -60,15 +60,19 @@ TEST(Closing, TakesTheDrainTimeOnce) {
     virtual_runtime time(home, prng(1));
     std::vector<time_point> deadlines;
     const client_options options{.drain = 3s, .time = &time};
-    client locks(home.get_executor(), service(std::make_shared<deaf_service>(deadlines)), options);
-    locks.async_acquire("it", {}, [](const boost::system::error_code&, const held_lock&) {});
-    world.run_ready();
-    const auto begun = time.now();
-    bool closed = false;
-    locks.async_close(asio::bind_executor(home.get_executor(), [&] { closed = true; }));
-    while (!closed && world.step()) {}
-    EXPECT_EQ(deadlines, std::vector{begun + 3s});
-    EXPECT_LE(time.now() - begun, 3s + 2ms);
+    {
+        client locks(home.get_executor(), service(std::make_shared<deaf_service>(deadlines)),
+                     options);
+        locks.async_acquire("it", {}, [](const boost::system::error_code&, const held_lock&) {});
+        world.run_ready();
+        const auto begun = time.now();
+        bool closed = false;
+        locks.async_close(asio::bind_executor(home.get_executor(), [&] { closed = true; }));
+        while (!closed && world.step()) {}
+        EXPECT_EQ(deadlines, std::vector{begun + 3s});
+        EXPECT_LE(time.now() - begun, 3s + 2ms);
+    }
+    while (world.step()) {}  // the backend's hour ends, and what waits in it
 }
 
 }  // namespace
