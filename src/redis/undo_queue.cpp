@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 namespace {
 
-// Over another connection an undo is repeated, for what arrives after it.
+// So often is an undo repeated over another connection, at least, for what arrives after it.
 constexpr unsigned confirmations = 3;
 
 }  // namespace
@@ -108,8 +108,18 @@ void undo_queue::try_now() {
     go_on();
 }
 
+bool undo_queue::full() const noexcept {
+    if (entries_.size() < bounds_.undos) return false;
+    const auto pending = std::ranges::count_if(
+        entries_, [](const entry& each) { return each.confirmed < confirmations; });
+    return static_cast<std::size_t>(pending) >= bounds_.undos;
+}
+
 void undo_queue::try_for_the_last_time() {
     closing_ = true;
+    std::erase_if(entries_, [](const entry& each) {
+        return !each.in_flight && each.confirmed >= confirmations;
+    });
     try_now();
 }
 
@@ -142,8 +152,10 @@ void undo_queue::drop_expired(time_point now) {
             ++at;
             continue;
         }
+        const bool confirmed = at->confirmed >= confirmations;
         const auto expired = std::move(at->what.lock);
         at = entries_.erase(at);
+        if (confirmed) continue;
         say(expired +
             ": a request without an answer could not be undone; what it may have taken ends with "
             "its lease.");
@@ -153,7 +165,17 @@ void undo_queue::drop_expired(time_point now) {
 // A server that has said nothing since then may still carry out what is undone, however late, and
 // give it a whole lease: as where it was stopped for longer than that.
 bool undo_queue::is_over(const entry& one, time_point now) const noexcept {
-    return one.refused && one.what.lease_end <= now;
+    const bool repeated_in_vain = failing_ && one.confirmed >= confirmations;
+    return (one.refused || repeated_in_vain) && one.what.lease_end <= now;
+}
+
+// However late the network delivers what is undone, it holds the lock for about as long again at
+// the most: each pause is twice the one before.
+bool undo_queue::is_confirmed(const entry& one, time_point now) const noexcept {
+    if (link_.current().generation == one.what.generation) return true;
+    if (one.confirmed < confirmations) return false;
+    const bool no_room = entries_.size() > 2 * bounds_.undos;
+    return closing_ || !one.what.value.empty() || no_room || one.what.lease_end <= now;
 }
 
 void undo_queue::start_due(time_point now) noexcept {
@@ -169,7 +191,8 @@ time_point undo_queue::next_start() const {
     auto next = time_point::max();
     for (const auto& each : entries_) {
         if (each.in_flight) continue;
-        if (each.refused) next = std::min(next, each.what.lease_end);
+        if (each.refused || (failing_ && each.confirmed >= confirmations))
+            next = std::min(next, each.what.lease_end);
         if (in_flight_ < most) next = std::min(next, std::max(each.due, retry_at_));
     }
     return next;
@@ -223,12 +246,14 @@ void undo_queue::settle(position at, outcome how) {
     failing_ = false;
     retry_at_ = now;
     pause_.reset();
-    const bool same = link_.current().generation == at->what.generation;
-    if (stopped_ || how != outcome::confirmed || same || ++at->confirmed == confirmations) {
+    ++at->confirmed;
+    if (stopped_ || how != outcome::confirmed || is_confirmed(*at, now)) {
         entries_.erase(at);
         return;
     }
-    at->due = now + core::random_between(*context_.time, 100ms, 400ms);
+    at->pause = at->confirmed < confirmations ? core::random_between(*context_.time, 100ms, 400ms)
+                                              : 2 * at->pause;
+    at->due = std::max(now, std::min(now + at->pause, at->what.lease_end));
 }
 
 // The next one to be tried is another one: what is refused may be this one only.

@@ -42,6 +42,7 @@ public:
     private:
         friend class undo_queue;
         time_point due{};
+        duration pause{};  // after the last confirmation
         unsigned confirmed = 0;
         bool in_flight = false;
         bool refused = false;  // the server has answered, and said no
@@ -52,14 +53,15 @@ public:
 
     // Sends it until the server has confirmed it, or has said that it never will, or has
     // said no until `lease_end`. What went over another connection than the undo may still be
-    // carried out after it: then it is undone three times. Without memory it is tried again with
-    // the next undo, or the next connection.
+    // carried out after it: then it is repeated until `lease_end`, less and less often, and three
+    // times at least; an undo with a `value`, or of a client that closes, three times only.
+    // Without memory it is tried again with the next undo, or the next connection.
     void add(prepared what) noexcept;
 
     [[nodiscard]] bool contains(std::string_view lock, std::string_view value) const;
     [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
     // So many are pending that nothing may be asked for that might have to be undone, too.
-    [[nodiscard]] bool full() const noexcept { return entries_.size() >= bounds_.undos; }
+    [[nodiscard]] bool full() const noexcept;
 
     // There is a new connection: what is pending is tried now.
     void try_now();
@@ -86,6 +88,7 @@ private:
     void settle(position at, outcome how);
     void failed(position at, time_point now);
     [[nodiscard]] bool is_over(const entry& one, time_point now) const noexcept;
+    [[nodiscard]] bool is_confirmed(const entry& one, time_point now) const noexcept;
     [[nodiscard]] time_point next_start() const;
 
     link& link_;

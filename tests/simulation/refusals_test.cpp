@@ -282,5 +282,37 @@ TEST(UndoQueue, ThatIsFullHoldsUpNewRequests) {
     EXPECT_NE(at.value_of("three"), "");
 }
 
+//   A asks, and its connection breaks: the network keeps the request | A undoes it over another
+//   connection, three times | the network delivers the request, seconds later: nobody holds the
+//   lock, and another undo must free it long before its lease of a minute ends
+TEST(UndoQueue, FreesWhatTheNetworkDeliversAfterTheFirstUndos) {
+    network_faults slow;
+    slow.latency_low = slow.latency_high = 1ms;
+    slow.zombie = 1;
+    slow.zombie_for = 12s;
+    scene at(slow);
+    auto& a = at.add();
+    instant latest{};
+    for (int i = 0; i < 10; ++i) {
+        const auto name = "lock" + std::to_string(i);
+        a.ask("warm" + std::to_string(i), {});
+        at.pass(10ms);
+        a.give_back();
+        at.pass(10ms);
+        at.all.clear();
+        const auto broken = at.now();
+        a.ask(name, {.ttl = 60s, .wait = 1ms});
+        at.pass(500us);
+        at.network().break_all(a.home());
+        at.pass(25s);
+        EXPECT_EQ(at.value_of(name), "") << name;
+        for (const auto& each : at.all)
+            if (each.script == "acquire") latest = std::max(latest, each.when - broken);
+        EXPECT_LE(at.count("leave"), 16) << name;
+        EXPECT_GE(at.count("leave"), 4) << name;
+    }
+    EXPECT_GT(latest, 2s) << "no request was delivered late";
+}
+
 }  // namespace
 }  // namespace pawl::simulation
