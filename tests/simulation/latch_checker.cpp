@@ -210,6 +210,9 @@ bool latch_checker::must_have_ended(const wait& of) const {
     const auto& at = *of.at;
     const auto& then = at.when_healed;
     if (of.began > healed_) return false;
+    // A turn that comes again, before a waiter for it has looked, has forgotten the waiter's step.
+    const bool comes_again = of.turn > then.generation && of.turn == at.now.generation;
+    if (of.turn != 0 && then.known && comes_again) return at.now.count == 0;
     if (of.turn != 0) return !then.known || of.turn != then.generation || then.count == 0;
     return at.since <= healed_ && (is_open(at) || !then.known);
 }
