@@ -17,6 +17,9 @@ using namespace std::chrono_literals;
 namespace pawl::sqlite {
 namespace {
 
+// That wait for the event loop at a time.
+constexpr unsigned most_rings = 256;
+
 asio::awaitable<bool> cancelled() {
     const auto state = co_await asio::this_coro::cancellation_state;
     co_return state.cancelled() != asio::cancellation_type::none;
@@ -203,23 +206,39 @@ void desk::heard(const ring& news) {
     ++context_.count->pushes;
     std::optional<standing> ours;
     try {
-        if (news.what == ring::kind::latch) return on_latch(*file_, news.name);
+        if (news.what == ring::kind::latch) return post_ring(on_latch(*file_, news.name));
         ours = file_->granted(news.name, news.owner);
     } catch (const error&) {
         if (news.what != ring::kind::granted) return;  // the next renewal, or look, will tell
     }
     if (news.what == ring::kind::forced && ours) return;
-    asio::post(context_.strand, [weak = weak_from_this(), news, ours] {
-        const auto self = weak.lock();
-        if (!self) return;
+    post_ring([this, news, ours] {
         if (news.what == ring::kind::forced)
-            self->context_.listener->lost(news.owner, loss_reason::forced);
+            context_.listener->lost(news.owner, loss_reason::forced);
         else
-            self->wake(news.owner, ours);
+            wake(news.owner, ours);
     });
 }
 
-// On the worker's thread.
+// Any user of the host may ring, also while the event loop is busy with something else. What a
+// dropped ring had to say is found by a look, or by the next renewal.
+void desk::post_ring(std::function<void()> effect) {
+    if (rings_ >= most_rings) return;
+    auto run = [weak = weak_from_this(), effect = std::move(effect)] {
+        const auto self = weak.lock();
+        if (!self) return;
+        --self->rings_;
+        effect();
+    };
+    ++rings_;
+    try {
+        asio::post(context_.strand, std::move(run));
+    } catch (...) {
+        --rings_;
+        throw;
+    }
+}
+
 void desk::tell_lost(const std::string& owner) {
     asio::post(context_.strand, [weak = weak_from_this(), owner] {
         if (const auto self = weak.lock())

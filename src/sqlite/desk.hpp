@@ -6,6 +6,8 @@
 
 #include "core/alarm.hpp"
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -25,8 +27,9 @@ public:
     boost::asio::awaitable<release_result> release(const claim& what);
     boost::asio::awaitable<void> close(time_point give_up_at);
 
-    // Called on the worker's thread when a latch is rung for. To be set before the first job.
-    std::function<void(store&, const std::string& name)> on_latch;
+    // Called on the worker's thread when a latch is rung for: returns what is to be done on the
+    // strand. To be set before the first job.
+    std::function<std::function<void()>(store&, const std::string& name)> on_latch;
 
     // One job on the file.
     template <class Job>
@@ -63,6 +66,7 @@ private:
     };
 
     void heard(const ring& news);
+    void post_ring(std::function<void()> effect);
     void tell_lost(const std::string& owner);
     void wake(const std::string& owner, const std::optional<standing>& given);
     boost::asio::awaitable<standing> attempt(const claim& what, time_point give_up_at);
@@ -77,6 +81,7 @@ private:
     std::uint32_t born_in_;
     std::unordered_map<std::string, waiting*> waiting_;
     std::size_t busy_ = 0;
+    std::atomic<unsigned> rings_ = 0;  // that wait for the event loop
     core::alarm idle_;
     worker thread_;
     std::unique_ptr<store> file_;

@@ -50,10 +50,9 @@ private:
 file_latches::file_latches(std::shared_ptr<desk> at, const backend_context& context)
     : desk_(std::move(at)), strand_(context.strand), time_(*context.time) {
     // On the worker's thread. Anybody may ring: the file says how it stands.
-    desk_->on_latch = [strand = strand_, weak = std::weak_ptr(waiting_)](store& file,
-                                                                         const std::string& name) {
+    desk_->on_latch = [weak = std::weak_ptr(waiting_)](store& file, const std::string& name) {
         const auto found = latch_book(file).find(name);
-        asio::post(strand, [weak, name, found] {
+        return [weak, name, found] {
             const auto all = weak.lock();
             if (!all) return;
             const auto [begin, end] = all->equal_range(name);
@@ -61,7 +60,7 @@ file_latches::file_latches(std::shared_ptr<desk> at, const backend_context& cont
                 one->second->rung = found;
                 one->second->alarm.ring();
             }
-        });
+        };
     };
 }
 
