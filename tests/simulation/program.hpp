@@ -46,6 +46,12 @@ public:
     void force_release(const std::string& name);
     // The client goes; a dead program's, too, so that nothing stays in memory.
     void end();
+    void run_out_of(resource which);
+    void recover();
+    // What its library has allocated: while it is used, when nobody uses it, and after its end.
+    void check_memory() const;
+    void check_idle_memory() const;
+    void check_no_memory() const;
     [[nodiscard]] std::size_t timers() const noexcept { return time_.pending(); }
 
     [[nodiscard]] bool alive() const noexcept { return alive_; }

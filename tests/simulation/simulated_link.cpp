@@ -53,7 +53,10 @@ public:
           listener_(&to),
           channel_(std::move(channel)),
           latch_bugs_(bug),
-          change_(*context.time, context.strand) {}
+          change_(*context.time, context.strand),
+          tick_(*context.time, context.strand) {
+        tick_.prepare();
+    }
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
                                 time_point give_up_at, bool tracked);
@@ -89,6 +92,9 @@ private:
     [[nodiscard]] bool drops(const words& command);
     void reuse_owners(words& command);
     void went_down();
+    void hang_up();
+    template <class Work>
+    void notify(Work work);
 
     simulated_network& network_;
     process& home_;
@@ -110,6 +116,7 @@ private:
     int greeting_left_ = 0;
     redis::session session_;
     core::alarm change_;  // the connection is ready, broken or to be closed
+    core::alarm tick_;    // of `close`
     std::list<gate*> gates_;
     std::list<std::shared_ptr<request>> sent_;   // unanswered, in order; abandoned ones too
     std::set<std::string> not_undone_;           // a planted bug's: owners
@@ -119,6 +126,12 @@ private:
 };
 
 void client_end::greet() {
+    const own_bookkeeping uncounted;
+    if (!home_.has().has_descriptors()) {
+        broken_ = true;
+        change_.ring();
+        return;
+    }
     wire_ = network_.connect(weak_from_this());
     broken_ = false;
     // A planted bug: the database is chosen once.
@@ -131,6 +144,7 @@ void client_end::greet() {
 }
 
 void client_end::greeted(const reply& answer) {
+    const own_bookkeeping uncounted;
     --greeting_left_;
     if (!answer.items.empty())
         session_ = {session_.generation + 1, answer.items.at(0).text, "7.0.15", "redis",
@@ -145,7 +159,7 @@ void client_end::greeted(const reply& answer) {
     }
     if (greeting_left_ > 0) return;
     ready_ = true;
-    if (listener_ != nullptr) listener_->on_connected(session_);
+    notify([this] { listener_->on_connected(session_); });
     for (auto* const waiting : gates_)
         waiting->opened.ring();
     for (const auto& again : sent_)
@@ -165,7 +179,7 @@ asio::awaitable<void> client_end::run(std::shared_ptr<client_end> self) {
             while (!broken_ && !closing_)
                 co_await change_.wait_until(time_point::max());
         }
-        network_.close(wire_);
+        hang_up();
         if (ready_ && context_.time->now() - began >= 1s) pause = 20ms;
         went_down();
         if (closing_) break;
@@ -175,7 +189,26 @@ asio::awaitable<void> client_end::run(std::shared_ptr<client_end> self) {
     self.reset();
 }
 
+void client_end::hang_up() {
+    const own_bookkeeping uncounted;
+    network_.close(wire_);
+}
+
+// What the listener has no memory for ends the connection, as with the real one.
+template <class Work>
+void client_end::notify(Work work) {
+    if (listener_ == nullptr) return;
+    const allocating_for the_program(&home_.has().memory());
+    try {
+        work();
+    } catch (const std::bad_alloc&) {
+        broken_ = true;
+        change_.ring();
+    }
+}
+
 void client_end::went_down() {
+    const own_bookkeeping uncounted;
     ready_ = false;
     wire_ = 0;
     heard_.forget_all();
@@ -197,6 +230,7 @@ void client_end::went_down() {
 
 asio::awaitable<void> client_end::wait_ready(time_point give_up_at) {
     if (closing_) throw error(errc::cancelled, "The client is closed.");
+    change_.prepare();
     if (!std::exchange(running_, true))
         asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
     gate mine(*context_.time, context_.strand);
@@ -215,6 +249,7 @@ asio::awaitable<void> client_end::wait_ready(time_point give_up_at) {
 }
 
 void client_end::send(const std::shared_ptr<request>& one) {
+    const own_bookkeeping uncounted;
     sent_.push_back(one);
     network_.send(wire_, one->command);
 }
@@ -267,6 +302,7 @@ asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_
                                         time_point give_up_at, bool tracked) {
     const auto one = std::make_shared<request>(*context_.time, context_.strand);
     one->command.assign(words_of_it.begin(), words_of_it.end());
+    one->settled.prepare();
     if (bug_ == planted::owners_come_back) reuse_owners(one->command);
     if (drops(one->command)) co_return integer_reply(0);
     one->command = latch_bugs_.sent(std::move(one->command));
@@ -330,6 +366,7 @@ void client_end::unsubscribe(const std::string& channel) {
 }
 
 void client_end::on_reply(std::uint64_t wire, reply answer) {
+    const own_bookkeeping uncounted;
     if (wire != wire_ || broken_) return;
     if (greeting_left_ > 0) return greeted(answer);
     const auto one = std::move(sent_.front());
@@ -340,18 +377,16 @@ void client_end::on_reply(std::uint64_t wire, reply answer) {
 
 void client_end::on_push(std::uint64_t wire, words message) {
     if (wire != wire_ || broken_ || listener_ == nullptr) return;
-    if (message[0] == "invalidate") {
-        listener_->on_invalidate(message[1]);
-        return;
-    }
+    const own_bookkeeping uncounted;
+    if (message[0] == "invalidate") return notify([&] { listener_->on_invalidate(message[1]); });
     if (bug_ == planted::grants_dropped && message[2].starts_with("grant")) return;
     for (const auto& [other, owner] : meant_)
         if (const auto at = message[2].find(other); at != message[2].npos)
             message[2].replace(at, other.size(), owner);
-    if (message[1] == channel_) return listener_->on_message(message[1], message[2]);
+    if (message[1] == channel_) return notify([&] { listener_->on_message(channel_, message[2]); });
     latch_bugs_.heard(message[1], message[2]);
     for (const auto& channel : latch_bugs_.meant(message[1], heard_))
-        if (listener_ != nullptr) listener_->on_message(channel, message[2]);
+        notify([&] { listener_->on_message(channel, message[2]); });
 }
 
 void client_end::on_closed(std::uint64_t wire) {
@@ -361,9 +396,8 @@ void client_end::on_closed(std::uint64_t wire) {
 }
 
 asio::awaitable<void> client_end::close(time_point give_up_at) {
-    core::alarm tick(*context_.time, context_.strand);
     while (ready_ && !sent_.empty() && context_.time->now() < give_up_at)
-        co_await tick.wait_until(context_.time->now() + 1ms);
+        co_await tick_.wait_until(context_.time->now() + 1ms);
     closing_ = true;
     change_.ring();
 }
