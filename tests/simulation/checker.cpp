@@ -38,12 +38,6 @@ checker::question checker::asked(process& by, const std::string& name,
             options.mode, options.permits};
 }
 
-std::size_t checker::asked_lately(const process& by) {
-    auto& all = asked_[&by];
-    const auto since = world_.now() - instant(plan_.users.ttl_most + plan_.reply_timeout) - 2s;
-    return static_cast<std::size_t>(all.end() - std::ranges::lower_bound(all, since));
-}
-
 bool checker::believes(const tenure& one) const {
     const auto state = one.handle->state();
     return state == lock_state::held || state == lock_state::at_risk;

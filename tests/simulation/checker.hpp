@@ -38,9 +38,6 @@ public:
     };
     [[nodiscard]] question asked(process& by, const std::string& name, const lock_options& options);
 
-    // How many of that program's questions may still be undone.
-    [[nodiscard]] std::size_t asked_lately(const process& by);
-
     // The handle must stay where it is until `gone`.
     using tenure_id = std::uint64_t;
     tenure_id granted(process& by, const std::string& name, const held_lock& handle,

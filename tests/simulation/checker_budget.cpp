@@ -7,7 +7,7 @@ namespace pawl::simulation {
 namespace {
 
 std::size_t last(std::deque<instant>& moments, instant now, instant length) {
-    while (!moments.empty() && moments.front() < now - 30s)  // longer than any lease
+    while (!moments.empty() && moments.front() < now - 5s)
         moments.pop_front();
     std::size_t count = 0;
     for (auto at = moments.rbegin(); at != moments.rend() && *at >= now - length; ++at)

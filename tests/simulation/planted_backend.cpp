@@ -23,7 +23,8 @@ class clumsy {
 public:
     explicit clumsy(bool is_planted) noexcept : is_planted_(is_planted) {}
     ~clumsy() {
-        if (is_planted_) const auto kept = std::make_unique<std::string>();
+        // Called as functions: a compiler may leave out the pair that an expression makes.
+        if (is_planted_) ::operator delete(::operator new(sizeof(std::string)));
     }
     clumsy(const clumsy&) = delete;
     clumsy& operator=(const clumsy&) = delete;

@@ -43,6 +43,9 @@ public:
     // What its code may run out of.
     [[nodiscard]] resources& has() noexcept { return has_; }
     [[nodiscard]] const resources& has() const noexcept { return has_; }
+    // Requests that can make a hold, as its clients sent them: each may have to be undone.
+    [[nodiscard]] std::size_t hold_requests() const noexcept { return hold_requests_; }
+    void count_hold_request() noexcept { ++hold_requests_; }
 
 private:
     friend class scheduler;
@@ -50,6 +53,7 @@ private:
 
     scheduler& world_;
     resources has_;
+    std::size_t hold_requests_ = 0;
     boost::asio::execution_context context_;
     time_point start_;
     double rate_;

@@ -21,11 +21,13 @@ time_point some_start(prng& chance) {
     return time_point(duration(chance.between(0, 1'000'000'000'000)));
 }
 
-// What an idle client has at most, and each question beside it.
-constexpr std::size_t idle_memory = 16384;
-constexpr std::size_t memory_of_one = 8192;
+// What an idle client has at most, each user's question beside it, and each request that is to be
+// undone.
+constexpr std::size_t idle_memory = 10240;
+constexpr std::size_t question_memory = 8192;
+constexpr std::size_t undo_memory = 4096;
 // Of the executor, which outlives its client.
-constexpr std::size_t left_memory = 4096;
+constexpr std::size_t left_memory = 1024;
 
 double some_rate(prng& chance, double most) {
     return 1 + most * static_cast<double>(chance.between(-1000, 1000)) / 1000;
@@ -147,19 +149,21 @@ void program::recover() {
     process_.has().recover();
 }
 
-// Of each lock that was asked for lately an undo may still be under way.
+// A server that says nothing leaves undone what may have to be undone, up to the client's bound.
 void program::check_memory() const {
     const auto bytes = process_.has().memory().bytes();
-    const auto asked = around_.judge.asked_lately(process_);
-    const auto most = idle_memory + (users_.size() + asked) * memory_of_one;
+    const auto undos = std::min(process_.hold_requests(), clients() * around_.what.bounds.undos);
+    const auto most =
+        clients() * idle_memory + users_.size() * question_memory + undos * undo_memory;
     if (bytes > most)
         around_.judge.fail("I16", label_ + " has " + std::to_string(bytes) + " bytes for " +
-                                      std::to_string(asked) + " questions");
+                                      std::to_string(users_.size()) + " users and at most " +
+                                      std::to_string(undos) + " undos");
 }
 
 void program::check_idle_memory() const {
     const auto bytes = process_.has().memory().bytes();
-    if (bytes > idle_memory)
+    if (bytes > clients() * idle_memory)
         around_.judge.fail("I16", label_ + " holds nothing, waits for nothing, and has " +
                                       std::to_string(bytes) + " bytes");
 }
@@ -171,14 +175,18 @@ void program::check_no_memory() const {
             "I16", label_ + " has no client any more, and " + std::to_string(bytes) + " bytes");
 }
 
+void program::dismiss_users() {
+    process_.post([this] {
+        const own_bookkeeping uncounted;
+        for (const auto& one : users_)
+            one->die();
+    });
+}
+
 void program::end() {
     process_.resume();
+    dismiss_users();
     process_.post([this] {
-        {
-            const own_bookkeeping uncounted;
-            for (const auto& one : users_)
-                one->die();
-        }
         client_.reset();
         redisson_.reset();
     });

@@ -44,6 +44,8 @@ public:
     void stop_waiting();
     [[nodiscard]] bool finished() const;
     void force_release(const std::string& name);
+    // They want nothing any more, and have no handle.
+    void dismiss_users();
     // The client goes; a dead program's, too, so that nothing stays in memory.
     void end();
     void run_out_of(resource which);
@@ -64,6 +66,7 @@ public:
 
 private:
     void add_latch_users();
+    [[nodiscard]] std::size_t clients() const noexcept { return around_.what.redisson ? 2 : 1; }
 
     const surroundings around_;
     const std::string label_;

@@ -1,5 +1,6 @@
 #include "shortage.hpp"
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/system_executor.hpp>
@@ -19,13 +20,20 @@ namespace {
 constinit thread_local memory_account* current = nullptr;
 constinit thread_local std::uint64_t present_seed = 0;
 
-// Asio copies a strand, and asks it for its properties, within destructors of its own, where a
-// failure would end any process: such blocks are never refused.
-std::atomic<std::size_t> strand_size = 0;
+// Asio copies a strand, erases a handler's executor, and asks either for its properties, within
+// destructors and `noexcept` functions of its own, where a failure would end any process: blocks of
+// these sizes are never refused.
+struct own_sizes {
+    std::atomic<std::size_t> strand = 0;
+    std::atomic<std::size_t> erased_executor = 0;
+};
+own_sizes asios_own;
 constexpr std::size_t property_size = sizeof(std::int64_t);
 
 bool is_asios_own(std::size_t size) noexcept {
-    return size <= property_size || size == strand_size.load(std::memory_order_relaxed);
+    constexpr auto relaxed = std::memory_order_relaxed;
+    return size <= property_size || size == asios_own.strand.load(relaxed) ||
+           size == asios_own.erased_executor.load(relaxed);
 }
 
 // Before every block.
@@ -57,14 +65,23 @@ void give_back(void* memory) noexcept {
     std::free(head);
 }
 
-std::size_t size_of_a_copy() {
+template <class Make>
+std::size_t size_made_by(Make make) {
+    const auto probe = memory_account::make(prng(1));
+    const allocating_for counted(probe.get());
+    const auto made = make();
+    return probe->bytes();
+}
+
+bool measure_asios_own() {
     namespace asio = boost::asio;
     const asio::any_io_executor inner = asio::system_executor();
     const asio::any_io_executor strand = asio::make_strand(inner);
-    const auto probe = memory_account::make(prng(1));
-    const allocating_for counted(probe.get());
-    const auto copy = asio::prefer(strand, asio::execution::outstanding_work.tracked);
-    return probe->bytes();
+    asios_own.strand = size_made_by(
+        [&] { return asio::prefer(strand, asio::execution::outstanding_work.tracked); });
+    asios_own.erased_executor =
+        size_made_by([&] { return asio::any_completion_executor(std::nothrow, strand); });
+    return true;
 }
 
 [[noreturn]] void died() {
@@ -121,8 +138,7 @@ std::string_view to_string(resource which) noexcept {
 }
 
 void resources::run_out_of(resource which) noexcept {
-    static const bool measured = (strand_size = size_of_a_copy()) > 0;
-    static_cast<void>(measured);
+    [[maybe_unused]] static const bool measured = measure_asios_own();
     ever_short_ = true;
     switch (which) {
     case resource::memory: return memory_->refuse(1);

@@ -13,6 +13,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+#include <array>
 #include <list>
 #include <map>
 #include <optional>
@@ -29,6 +31,14 @@ using redis::reply;
 
 constexpr auto connect_timeout = 5s;
 constexpr auto refused_for = 1s;
+constexpr std::array hold_scripts{&redis::scripts::acquire, &redis::scripts::join,
+                                  &redis::scripts::several};
+
+bool makes_holds(std::string_view script) {
+    return std::ranges::any_of(hold_scripts, [&](const redis::script* each) {
+        return script == each->sha1 || script == each->text;
+    });
+}
 
 // One command between its sending and its reply, or its failure.
 struct request {
@@ -38,6 +48,12 @@ struct request {
     std::optional<reply> answer;
     std::string failure;
 };
+
+// Of the words, some a whole script, the real link keeps none until the reply.
+void copy_words(std::span<const std::string_view> from, request& to) {
+    const own_bookkeeping uncounted;
+    to.command.assign(from.begin(), from.end());
+}
 
 class client_end final : public simulated_network::endpoint,
                          public std::enable_shared_from_this<client_end> {
@@ -61,7 +77,7 @@ public:
     asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
                                 time_point give_up_at, bool tracked);
     asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
-    void unsubscribe(const std::string& channel);
+    void unsubscribe(const std::string& channel) noexcept;
     asio::awaitable<void> close(time_point give_up_at);
     void forget_listener() noexcept { listener_ = nullptr; }
     [[nodiscard]] const redis::session& current() const noexcept { return session_; }
@@ -87,6 +103,7 @@ private:
     void greet();
     void greeted(const reply& answer);
     void tell(words command);
+    void leave(const std::string& channel) noexcept;
     [[nodiscard]] asio::awaitable<reply> ask(std::shared_ptr<request> asked, time_point give_up_at);
     void send(const std::shared_ptr<request>& one);
     [[nodiscard]] bool drops(const words& command);
@@ -165,7 +182,7 @@ void client_end::greeted(const reply& answer) {
     for (const auto& again : sent_)
         network_.send(wire_, again->command);
     for (const auto& unwanted : heard_.greeted(std::move(greeted_with_)))
-        tell({"UNSUBSCRIBE", unwanted});
+        leave(unwanted);
     change_.ring();
 }
 
@@ -250,6 +267,8 @@ asio::awaitable<void> client_end::wait_ready(time_point give_up_at) {
 
 void client_end::send(const std::shared_ptr<request>& one) {
     const own_bookkeeping uncounted;
+    const bool is_script = one->command.size() > 1 && one->command[0].starts_with("EVAL");
+    if (is_script && makes_holds(one->command[1])) home_.count_hold_request();
     sent_.push_back(one);
     network_.send(wire_, one->command);
 }
@@ -301,8 +320,8 @@ void client_end::reuse_owners(words& command) {
 asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_of_it,
                                         time_point give_up_at, bool tracked) {
     const auto one = std::make_shared<request>(*context_.time, context_.strand);
-    one->command.assign(words_of_it.begin(), words_of_it.end());
     one->settled.prepare();
+    copy_words(words_of_it, *one);
     if (bug_ == planted::owners_come_back) reuse_owners(one->command);
     if (drops(one->command)) co_return integer_reply(0);
     one->command = latch_bugs_.sent(std::move(one->command));
@@ -361,8 +380,15 @@ asio::awaitable<void> client_end::subscribe(std::string channel, time_point give
     mine.kept = true;
 }
 
-void client_end::unsubscribe(const std::string& channel) {
-    if (heard_.leave(channel) && ready_ && !closing_) tell({"UNSUBSCRIBE", channel});
+void client_end::unsubscribe(const std::string& channel) noexcept {
+    if (heard_.leave(channel) && ready_ && !closing_) leave(channel);
+}
+
+// As the real one's: without memory the server is not told.
+void client_end::leave(const std::string& channel) noexcept {
+    try {
+        tell({"UNSUBSCRIBE", channel});
+    } catch (const std::bad_alloc&) {}
 }
 
 void client_end::on_reply(std::uint64_t wire, reply answer) {

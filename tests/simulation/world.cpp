@@ -374,6 +374,9 @@ void world::wind_up() {
     if (broken()) return;
     judge_.expect_no_locks();
     for (const auto& one : programs_)
+        if (one->alive()) one->dismiss_users();
+    time_.run_ready();
+    for (const auto& one : programs_)
         if (one->alive()) one->check_idle_memory();
     probe();
     advance(time_.now() + 8s + 2 * instant(plan_.reply_timeout) + set_back());
@@ -406,7 +409,8 @@ void world::unwind() {
     time_.run_ready();
     // The counter, which a client may have cached, lives for a day.
     const auto limit = time_.now() + 48h;
-    while (time_.next() <= limit && time_.step()) {}
+    auto steps_left = 1'000'000;  // many more than are needed
+    while (--steps_left > 0 && time_.next() <= limit && time_.step()) {}
     if (!time_.idle()) judge_.fail("I7", "something goes on after the end of every client");
     for (const auto& one : programs_)
         one->check_no_memory();
