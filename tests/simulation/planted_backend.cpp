@@ -54,8 +54,8 @@ public:
         } catch (const std::bad_alloc&) {
             if (bug_ != planted::silent_without_memory) throw;
             out_of_memory = true;
-        } catch (const error&) {
-            if (bug_ == planted::failures_leak) kept_.push_back(what.owner);
+        } catch (const error& failed) {
+            if (bug_ == planted::failures_leak) kept_.push_back(what.owner + failed.what());
             throw;
         }
         if (out_of_memory) co_await never_.wait_until(time_point::max());

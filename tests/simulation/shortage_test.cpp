@@ -2,6 +2,8 @@
 #include "shortage.hpp"
 #include "dwelling.hpp"
 
+#include <redis/keys.hpp>
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -9,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -39,7 +42,7 @@ protected:
         who.home.post([&who, &how, options] {
             const own_bookkeeping uncounted;
             auto done = [&how](const boost::system::error_code& ec, held_lock lock) {
-                const own_bookkeeping uncounted;
+                const own_bookkeeping also_uncounted;
                 how.answer = ec;
                 how.lock = std::move(lock);
             };
@@ -51,6 +54,7 @@ protected:
     }
     void drop(dwelling& who, asking& how) {
         who.home.post([&how] { how.lock = {}; });
+        world_.run_ready();
     }
     void pass(instant time) {
         const auto until = world_.now() + time;
@@ -168,22 +172,34 @@ TEST_F(Scarcity, AClientGivesItsMemoryBack) {
     EXPECT_EQ(bytes(), idle);
 }
 
+// Called as functions: a compiler may leave out the pair that expressions make.
+bool can_allocate() {
+    try {
+        ::operator delete(::operator new(1000));
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
 TEST(MemoryAccount, CountsAndRefuses) {
     const auto account = memory_account::make(prng(1));
     std::unique_ptr<std::string> kept;
+    bool refused = false;
+    bool own_refused = true;
     {
         const allocating_for it(account.get());
         kept = std::make_unique<std::string>();
-        EXPECT_EQ(account->bytes(), sizeof(std::string));
         account->refuse(1);
-        EXPECT_THROW((void)std::make_unique<std::string>(), std::bad_alloc);
-        {
-            const own_bookkeeping uncounted;
-            EXPECT_NO_THROW((void)std::make_unique<std::string>());
-        }
+        refused = !can_allocate();
+        const own_bookkeeping uncounted;
+        own_refused = !can_allocate();
     }
+    EXPECT_EQ(account->bytes(), sizeof(std::string));
+    EXPECT_TRUE(refused);
+    EXPECT_FALSE(own_refused);
     EXPECT_EQ(account->refusals(), 1u);
-    EXPECT_NO_THROW((void)std::make_unique<std::string>());
+    EXPECT_TRUE(can_allocate());
     kept.reset();
     EXPECT_EQ(account->bytes(), 0u);
 }
