@@ -23,7 +23,7 @@ time_point some_start(prng& chance) {
 
 // What an idle client has at most, each user's question beside it, and each request that is to be
 // undone.
-constexpr std::size_t idle_memory = 10240;
+constexpr std::size_t idle_memory = 12288;
 constexpr std::size_t question_memory = 8192;
 constexpr std::size_t undo_memory = 4096;
 // Of the executor, which outlives its client.
@@ -152,7 +152,8 @@ void program::recover() {
 // A server that says nothing leaves undone what may have to be undone, up to the client's bound.
 void program::check_memory() const {
     const auto bytes = process_.has().memory().bytes();
-    const auto undos = std::min(process_.hold_requests(), clients() * around_.what.bounds.undos);
+    const auto undos =
+        std::min(process_.hold_requests(), clients() * (2 * around_.what.bounds.undos + 1));
     const auto most =
         clients() * idle_memory + users_.size() * question_memory + undos * undo_memory;
     if (bytes > most)

@@ -373,14 +373,15 @@ void world::wind_up() {
             set_back());
     if (broken()) return;
     judge_.expect_no_locks();
+    probe();
+    advance(time_.now() + 8s + 2 * instant(plan_.reply_timeout) + set_back());
+    if (broken()) return;
+    judge_.expect_no_waiters();
     for (const auto& one : programs_)
         if (one->alive()) one->dismiss_users();
     time_.run_ready();
     for (const auto& one : programs_)
         if (one->alive()) one->check_idle_memory();
-    probe();
-    advance(time_.now() + 8s + 2 * instant(plan_.reply_timeout) + set_back());
-    if (!broken()) judge_.expect_no_waiters();
 }
 
 // What the dead held is free after its ttl.
