@@ -24,14 +24,15 @@ void barrier_user::ask() {
     came_ = world_now();
     barrier at(home_.locks(), std::string(turns), turn_parties);
     say("comes to the barrier");
-    auto done = [this](const boost::system::error_code& ec, phase turn) { arrived(ec, turn); };
+    auto done = own([this](const boost::system::error_code& ec, phase turn) { arrived(ec, turn); });
     at.async_arrive(asio::bind_executor(home_.home().get_executor(), done));
 }
 
 void barrier_user::look() {
     barrier at(home_.locks(), std::string(turns), turn_parties);
     say("looks at the barrier");
-    auto done = [this](const boost::system::error_code& ec, const latch_info&) { answered(ec); };
+    auto done =
+        own([this](const boost::system::error_code& ec, const latch_info&) { answered(ec); });
     at.async_inspect(asio::bind_executor(home_.home().get_executor(), done));
 }
 
@@ -45,9 +46,10 @@ void barrier_user::arrived(const boost::system::error_code& ec, phase turn) {
     barrier at(home_.locks(), std::string(turns), turn_parties);
     say("waits for the others");
     auto done = asio::bind_cancellation_slot(
-        signal_->slot(),
-        asio::bind_executor(home_.home().get_executor(),
-                            [this](const boost::system::error_code& ended) { answered(ended); }));
+        signal_->slot(), asio::bind_executor(home_.home().get_executor(),
+                                             own([this](const boost::system::error_code& ended) {
+                                                 answered(ended);
+                                             })));
     at.async_wait(turn, kind_ == kind::endless ? forever : wait_, std::move(done));
     if (finishing_) return;
     plan_cancel();

@@ -22,6 +22,7 @@ void inhabitant::start() {
 }
 
 void inhabitant::rest() {
+    home_.check_memory();
     if (finishing_) {
         resting_ = true;
         return;
@@ -96,6 +97,7 @@ bool inhabitant::may_fail(const boost::system::error_code& ec) const {
     const bool too_long = kind_ == kind::limited && now - asked_at_ >= wait_;
     if (ec == make_error_code(errc::timed_out)) return too_long;
     if (ec == asio::error::operation_aborted) return cancelled_;
+    if (ec == make_error_code(errc::exhausted)) return home_.home().has().ever_short();
     const bool disturbed = !home_.around().what.calm_network || !never_stopped();
     // A server that refuses, or a queue of undos that is full.
     if (ec == make_error_code(errc::unavailable))

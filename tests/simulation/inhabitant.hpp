@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace pawl::simulation {
 
@@ -42,9 +43,18 @@ protected:
     void later(instant delay, Self* self, void (Self::*what)()) {
         home_.around().world.after(delay, [this, self, what] {
             home_.home().post([this, self, what] {
+                const own_bookkeeping uncounted;
                 if (!dead_) (self->*what)();
             });
         });
+    }
+    // A handler of the user's own: what it allocates is no business of the library's.
+    template <class F>
+    static auto own(F work) {
+        return [work = std::move(work)](auto&&... answers) mutable {
+            const own_bookkeeping uncounted;
+            work(std::forward<decltype(answers)>(answers)...);
+        };
     }
     void rest();
     // Of a new question: how long it is to be waited for.
@@ -68,8 +78,10 @@ protected:
     }
     [[nodiscard]] checker& judge() const { return home_.around().judge; }
     [[nodiscard]] const habits& ways() const { return home_.around().what.users; }
-    // Nothing held up its program so far.
-    [[nodiscard]] bool never_stopped() const { return home_.home().resumed_at() == instant{}; }
+    // Nothing held up its program so far, and it was never short of anything.
+    [[nodiscard]] bool never_stopped() const {
+        return home_.home().resumed_at() == instant{} && !home_.home().has().ever_short();
+    }
 
     program& home_;
     const std::string label_;

@@ -30,13 +30,13 @@ void latch_user::ask() {
     if (!home_.around().what.waits || chance_.chance(0.8)) return step(at);
     if (chance_.chance(0.7)) {
         say("looks at the steps");
-        auto done = [this](const boost::system::error_code& ec, const latch_info&) {
+        auto done = own([this](const boost::system::error_code& ec, const latch_info&) {
             answered(ec, false);
-        };
+        });
         return at.async_inspect(asio::bind_executor(on, done));
     }
     say("takes the steps away");
-    auto done = [this](const boost::system::error_code& ec, bool) { answered(ec, false); };
+    auto done = own([this](const boost::system::error_code& ec, bool) { answered(ec, false); });
     at.async_reset(asio::bind_executor(on, done));
 }
 
@@ -45,13 +45,14 @@ void latch_user::set(latch& at) {
     const auto most = home_.around().what.waits && chance_.chance(0.5) ? 4 : 30;
     const auto count = static_cast<std::uint32_t>(chance_.between(1, most));
     say("sets " + std::to_string(count) + " steps");
-    auto done = [this](const boost::system::error_code& ec, bool) { answered(ec, false); };
+    auto done = own([this](const boost::system::error_code& ec, bool) { answered(ec, false); });
     at.async_try_set(count, asio::bind_executor(home_.home().get_executor(), done));
 }
 
 void latch_user::step(latch& at) {
     say("takes a step");
-    auto done = [this](const boost::system::error_code& ec, std::uint64_t) { answered(ec, true); };
+    auto done =
+        own([this](const boost::system::error_code& ec, std::uint64_t) { answered(ec, true); });
     at.async_count_down(1, asio::bind_executor(home_.home().get_executor(), done));
 }
 

@@ -36,7 +36,7 @@ void latch_waiter::ask() {
     auto done = asio::bind_cancellation_slot(
         signal_->slot(),
         asio::bind_executor(home_.home().get_executor(),
-                            [this](const boost::system::error_code& ec) { answered(ec); }));
+                            own([this](const boost::system::error_code& ec) { answered(ec); })));
     at.async_wait(kind_ == kind::endless ? forever : wait_, std::move(done));
     plan_cancel();
 }

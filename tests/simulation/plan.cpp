@@ -197,6 +197,18 @@ void plan_callbacks(plan& made, prng& chance) {
     users.shortage = chance.chance(0.3) ? 0.05 : 0.0;
 }
 
+// Last, as above. In some worlds all of memory is missing for moments, in others some of it for
+// long.
+void plan_shortages(plan& made, prng& chance) {
+    if (made.calm_network || !chance.chance(0.3)) return;
+    for (auto times = chance.between(1, 4); times > 0; --times) {
+        const auto of = static_cast<resource>(chance.below(resource_kinds));
+        made.shortages.push_back({between(chance, 10ms, made.horizon), of,
+                                  spread(chance, 1ms, of == resource::memory ? 300ms : 4s),
+                                  chance.below(1000)});
+    }
+}
+
 }  // namespace
 
 std::string_view to_string(trouble what) noexcept { return names[static_cast<std::size_t>(what)]; }
@@ -225,6 +237,7 @@ plan make_plan(std::uint64_t seed, planted bug) {
     plan_late_steps(made, chance);
     plan_spaces(made, chance);
     plan_callbacks(made, chance);
+    plan_shortages(made, chance);
     return made;
 }
 

@@ -3,6 +3,7 @@
 // everything goes wrong at once hides more than it shows.
 #pragma once
 
+#include "shortage.hpp"
 #include "simulated_network.hpp"
 
 #include <redis/limits.hpp>
@@ -44,6 +45,14 @@ struct disturbance {
     std::size_t which = 0;  // program, key or name: the world takes it modulo their number
 };
 
+// A program runs out of something.
+struct scarcity {
+    instant at{};
+    resource of{};
+    instant lasts{};
+    std::size_t which = 0;  // program
+};
+
 // What a program's users do, as chances and ranges.
 struct habits {
     double tries = 0.2;     // asks once
@@ -72,6 +81,7 @@ struct plan {
     std::uint64_t seed = 0;
     network_faults net;
     std::vector<disturbance> troubles;
+    std::vector<scarcity> shortages;
     habits users;
     std::size_t programs = 1;
     std::size_t users_each = 1;

@@ -58,6 +58,13 @@ enum class planted : std::uint8_t {
     // Of a hold on its way to its user, and of its callbacks.
     granted_without_handle,
     callbacks_on_one_thread,
+    // In programs that run out of something.
+    dies_without_memory,
+    silent_without_memory,
+    told_released_without_memory,
+    waits_without_timer,
+    registrations_leak,
+    failures_leak,
     // In the connection.
     leave_not_sent,
     resent_after_loss,
@@ -122,6 +129,13 @@ inline constexpr std::array planted_names{
     std::pair{planted::set_with_a_lost_one, std::string_view("set_with_a_lost_one")},
     std::pair{planted::granted_without_handle, std::string_view("granted_without_handle")},
     std::pair{planted::callbacks_on_one_thread, std::string_view("callbacks_on_one_thread")},
+    std::pair{planted::dies_without_memory, std::string_view("dies_without_memory")},
+    std::pair{planted::silent_without_memory, std::string_view("silent_without_memory")},
+    std::pair{planted::told_released_without_memory,
+              std::string_view("told_released_without_memory")},
+    std::pair{planted::waits_without_timer, std::string_view("waits_without_timer")},
+    std::pair{planted::registrations_leak, std::string_view("registrations_leak")},
+    std::pair{planted::failures_leak, std::string_view("failures_leak")},
     std::pair{planted::leave_not_sent, std::string_view("leave_not_sent")},
     std::pair{planted::resent_after_loss, std::string_view("resent_after_loss")},
     std::pair{planted::grants_dropped, std::string_view("grants_dropped")},
@@ -135,5 +149,10 @@ inline constexpr std::array planted_names{
               std::string_view("generation_of_another_database")},
     std::pair{planted::no_back_off, std::string_view("no_back_off")},
 };
+
+// It ends the process that it is planted in.
+[[nodiscard]] constexpr bool kills(planted bug) noexcept {
+    return bug == planted::dies_without_memory;
+}
 
 }  // namespace pawl::simulation

@@ -2,24 +2,63 @@
 
 #include "simulated_link.hpp"
 
+#include <core/alarm.hpp>
 #include <pawl/backend.hpp>
+#include <pawl/error.hpp>
 #include <redis/redisson/backend.hpp>
 
+#include <memory>
+#include <new>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace asio = boost::asio;
 
 namespace pawl::simulation {
 namespace {
 
+// A destructor that needs memory.
+class clumsy {
+public:
+    explicit clumsy(bool is_planted) noexcept : is_planted_(is_planted) {}
+    ~clumsy() {
+        // Called as functions: a compiler may leave out the pair that an expression makes.
+        if (is_planted_) ::operator delete(::operator new(sizeof(std::string)));
+    }
+    clumsy(const clumsy&) = delete;
+    clumsy& operator=(const clumsy&) = delete;
+
+private:
+    const bool is_planted_;
+};
+
 class planted_backend final : public backend {
 public:
-    planted_backend(std::unique_ptr<backend> right, runtime& time, planted bug)
-        : right_(std::move(right)), time_(time), bug_(bug) {}
+    planted_backend(std::unique_ptr<backend> right, const backend_context& context, planted bug)
+        : right_(std::move(right)),
+          time_(*context.time),
+          bug_(bug),
+          never_(*context.time, context.strand) {
+        never_.prepare();
+    }
 
     asio::awaitable<std::optional<grant>> acquire(const claim& what,
                                                   time_point give_up_at) override {
-        auto given = co_await right_->acquire(what, give_up_at);
+        const clumsy at_the_end(bug_ == planted::dies_without_memory);
+        if (bug_ == planted::registrations_leak) kept_.push_back(what.owner);
+        std::optional<grant> given;
+        bool out_of_memory = false;
+        try {
+            given = co_await right_->acquire(what, give_up_at);
+        } catch (const std::bad_alloc&) {
+            if (bug_ != planted::silent_without_memory) throw;
+            out_of_memory = true;
+        } catch (const error& failed) {
+            if (bug_ == planted::failures_leak) kept_.push_back(what.owner + failed.what());
+            throw;
+        }
+        if (out_of_memory) co_await never_.wait_until(time_point::max());
         if (!given) co_return given;
         const auto whole = time_.now() + what.ttl - drift(what.ttl);
         if (bug_ == planted::deadline_from_reply && !given->confirm) given->deadline = whole;
@@ -48,8 +87,12 @@ public:
 
     asio::awaitable<release_result> release(const hold& what) override {
         if (bug_ == planted::release_not_sent) co_return release_result::released;
-        const auto found = co_await right_->release(what);
-        co_return found;
+        try {
+            co_return co_await right_->release(what);
+        } catch (const std::bad_alloc&) {
+            if (bug_ != planted::told_released_without_memory) throw;
+        }
+        co_return release_result::released;
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
@@ -83,6 +126,8 @@ private:
     std::unique_ptr<backend> right_;
     runtime& time_;
     planted bug_;
+    std::vector<std::string> kept_;  // two planted bugs' own
+    core::alarm never_;
 };
 
 class definition final : public service::definition {
@@ -98,7 +143,7 @@ public:
         const bool java = where_.layout == redis::key_layout::redisson;
         auto right = java ? redis::redisson::make_backend(where_, context, connect, bounds_)
                           : redis::make_backend(where_, context, connect, bounds_);
-        return std::make_unique<planted_backend>(std::move(right), *context.time, bug_);
+        return std::make_unique<planted_backend>(std::move(right), context, bug_);
     }
     std::string describe() const override { return "simulated"; }
 

@@ -5,7 +5,10 @@
 namespace pawl::simulation {
 
 process::process(scheduler& world, time_point start, double rate)
-    : world_(world), start_(start), rate_(rate) {}
+    : world_(world),
+      has_(prng(static_cast<std::uint64_t>(start.time_since_epoch().count()))),
+      start_(start),
+      rate_(rate) {}
 
 process::~process() = default;
 
@@ -33,10 +36,16 @@ void process::resume() {
 }
 
 void process::run(task what) {
-    if (paused_)
+    if (paused_) {
         backlog_.push_back(std::move(what));
-    else
+        return;
+    }
+    const allocating_for the_program(&has_.memory());
+    try {
         what();
+    } catch (const std::bad_alloc&) {
+        // As an event loop that goes on: only this handler is over.
+    }
 }
 
 }  // namespace pawl::simulation

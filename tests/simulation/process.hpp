@@ -3,6 +3,7 @@
 #pragma once
 
 #include "scheduler.hpp"
+#include "shortage.hpp"
 
 #include <pawl/types.hpp>
 
@@ -39,12 +40,20 @@ public:
     [[nodiscard]] instant resumed_at() const noexcept { return resumed_at_; }
 
     [[nodiscard]] scheduler& world() noexcept { return world_; }
+    // What its code may run out of.
+    [[nodiscard]] resources& has() noexcept { return has_; }
+    [[nodiscard]] const resources& has() const noexcept { return has_; }
+    // Requests that can make a hold, as its clients sent them: each may have to be undone.
+    [[nodiscard]] std::size_t hold_requests() const noexcept { return hold_requests_; }
+    void count_hold_request() noexcept { ++hold_requests_; }
 
 private:
     friend class scheduler;
     void run(task what);
 
     scheduler& world_;
+    resources has_;
+    std::size_t hold_requests_ = 0;
     boost::asio::execution_context context_;
     time_point start_;
     double rate_;
@@ -59,6 +68,7 @@ public:
 
     template <class F>
     void execute(F&& what) const {
+        const own_bookkeeping uncounted;
         on_->post(std::forward<F>(what));
     }
     boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept {

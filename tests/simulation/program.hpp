@@ -44,8 +44,16 @@ public:
     void stop_waiting();
     [[nodiscard]] bool finished() const;
     void force_release(const std::string& name);
+    // They want nothing any more, and have no handle.
+    void dismiss_users();
     // The client goes; a dead program's, too, so that nothing stays in memory.
     void end();
+    void run_out_of(resource which);
+    void recover();
+    // What its library has allocated: while it is used, when nobody uses it, and after its end.
+    void check_memory() const;
+    void check_idle_memory() const;
+    void check_no_memory() const;
     [[nodiscard]] std::size_t timers() const noexcept { return time_.pending(); }
 
     [[nodiscard]] bool alive() const noexcept { return alive_; }
@@ -58,6 +66,7 @@ public:
 
 private:
     void add_latch_users();
+    [[nodiscard]] std::size_t clients() const noexcept { return around_.what.redisson ? 2 : 1; }
 
     const surroundings around_;
     const std::string label_;

@@ -74,9 +74,9 @@ void set_user::ask_for_first() {
     owner_->async_try_acquire(
         name, one_try(options_),
         asio::bind_executor(home_.home().get_executor(),
-                            [this](const boost::system::error_code& ec, held_lock one) {
+                            own([this](const boost::system::error_code& ec, held_lock one) {
                                 first_answered(ec, std::move(one));
-                            }));
+                            })));
 }
 
 void set_user::first_answered(const boost::system::error_code& ec, held_lock one) {
@@ -111,9 +111,9 @@ void set_user::ask_for_all() {
 
 void set_user::send(const lock_options& options) {
     const auto on = home_.home().get_executor();
-    auto answer = [this](const boost::system::error_code& ec, held_locks all) {
+    auto answer = own([this](const boost::system::error_code& ec, held_locks all) {
         answered(ec, std::move(all));
-    };
+    });
     const auto bug = home_.around().what.net.bug;
     if (is_wrong_set(bug) && kind_ != kind::once) {
         wrong_.push_back(
@@ -219,15 +219,15 @@ void set_user::give_back() {
     until_ = world_now();
     if (chance_.chance(ways().drops)) return let_go();
     say("releases all");
-    set_.async_release(
-        asio::bind_executor(home_.home().get_executor(), [this, lost](release_result found) {
+    set_.async_release(asio::bind_executor(
+        home_.home().get_executor(), own([this, lost](release_result found) {
             if (dead_) return;
             if (lost && found == release_result::released)
                 judge().fail("I8", label_ + " lost one, and released all");
             if (first_ && found == release_result::released)
                 judge().fail("I8", label_ + " has a handle of one, and released all");
             given_back(found);
-        }));
+        })));
 }
 
 void set_user::given_back(release_result found) {
@@ -249,7 +249,7 @@ void set_user::give_back_first() {
     if (tenure != 0) judge().gone(tenure);
     say("releases " + std::string(first_.name()));
     first_.async_release(asio::bind_executor(
-        home_.home().get_executor(), [this, sure, called = world_now()](release_result found) {
+        home_.home().get_executor(), own([this, sure, called = world_now()](release_result found) {
             if (dead_) return;
             say(std::string("released: ") + to_string(found));
             const std::string name(first_.name());
@@ -257,7 +257,7 @@ void set_user::give_back_first() {
             judge().released({known(name)}, {what}, sure, called, found);
             first_ = {};
             rest();
-        }));
+        })));
 }
 
 }  // namespace pawl::simulation

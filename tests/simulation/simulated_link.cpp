@@ -13,6 +13,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+#include <array>
 #include <list>
 #include <map>
 #include <optional>
@@ -29,6 +31,14 @@ using redis::reply;
 
 constexpr auto connect_timeout = 5s;
 constexpr auto refused_for = 1s;
+constexpr std::array hold_scripts{&redis::scripts::acquire, &redis::scripts::join,
+                                  &redis::scripts::several};
+
+bool makes_holds(std::string_view script) {
+    return std::ranges::any_of(hold_scripts, [&](const redis::script* each) {
+        return script == each->sha1 || script == each->text;
+    });
+}
 
 // One command between its sending and its reply, or its failure.
 struct request {
@@ -38,6 +48,12 @@ struct request {
     std::optional<reply> answer;
     std::string failure;
 };
+
+// Of the words, some a whole script, the real link keeps none until the reply.
+void copy_words(std::span<const std::string_view> from, request& to) {
+    const own_bookkeeping uncounted;
+    to.command.assign(from.begin(), from.end());
+}
 
 class client_end final : public simulated_network::endpoint,
                          public std::enable_shared_from_this<client_end> {
@@ -53,12 +69,15 @@ public:
           listener_(&to),
           channel_(std::move(channel)),
           latch_bugs_(bug),
-          change_(*context.time, context.strand) {}
+          change_(*context.time, context.strand),
+          tick_(*context.time, context.strand) {
+        tick_.prepare();
+    }
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
                                 time_point give_up_at, bool tracked);
     asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
-    void unsubscribe(const std::string& channel);
+    void unsubscribe(const std::string& channel) noexcept;
     asio::awaitable<void> close(time_point give_up_at);
     void forget_listener() noexcept { listener_ = nullptr; }
     [[nodiscard]] const redis::session& current() const noexcept { return session_; }
@@ -84,11 +103,15 @@ private:
     void greet();
     void greeted(const reply& answer);
     void tell(words command);
+    void leave(const std::string& channel) noexcept;
     [[nodiscard]] asio::awaitable<reply> ask(std::shared_ptr<request> asked, time_point give_up_at);
     void send(const std::shared_ptr<request>& one);
     [[nodiscard]] bool drops(const words& command);
     void reuse_owners(words& command);
     void went_down();
+    void hang_up();
+    template <class Work>
+    void notify(Work work);
 
     simulated_network& network_;
     process& home_;
@@ -110,6 +133,7 @@ private:
     int greeting_left_ = 0;
     redis::session session_;
     core::alarm change_;  // the connection is ready, broken or to be closed
+    core::alarm tick_;    // of `close`
     std::list<gate*> gates_;
     std::list<std::shared_ptr<request>> sent_;   // unanswered, in order; abandoned ones too
     std::set<std::string> not_undone_;           // a planted bug's: owners
@@ -119,6 +143,12 @@ private:
 };
 
 void client_end::greet() {
+    const own_bookkeeping uncounted;
+    if (!home_.has().has_descriptors()) {
+        broken_ = true;
+        change_.ring();
+        return;
+    }
     wire_ = network_.connect(weak_from_this());
     broken_ = false;
     // A planted bug: the database is chosen once.
@@ -131,6 +161,7 @@ void client_end::greet() {
 }
 
 void client_end::greeted(const reply& answer) {
+    const own_bookkeeping uncounted;
     --greeting_left_;
     if (!answer.items.empty())
         session_ = {session_.generation + 1, answer.items.at(0).text, "7.0.15", "redis",
@@ -145,13 +176,13 @@ void client_end::greeted(const reply& answer) {
     }
     if (greeting_left_ > 0) return;
     ready_ = true;
-    if (listener_ != nullptr) listener_->on_connected(session_);
+    notify([this] { listener_->on_connected(session_); });
     for (auto* const waiting : gates_)
         waiting->opened.ring();
     for (const auto& again : sent_)
         network_.send(wire_, again->command);
     for (const auto& unwanted : heard_.greeted(std::move(greeted_with_)))
-        tell({"UNSUBSCRIBE", unwanted});
+        leave(unwanted);
     change_.ring();
 }
 
@@ -165,7 +196,7 @@ asio::awaitable<void> client_end::run(std::shared_ptr<client_end> self) {
             while (!broken_ && !closing_)
                 co_await change_.wait_until(time_point::max());
         }
-        network_.close(wire_);
+        hang_up();
         if (ready_ && context_.time->now() - began >= 1s) pause = 20ms;
         went_down();
         if (closing_) break;
@@ -175,7 +206,26 @@ asio::awaitable<void> client_end::run(std::shared_ptr<client_end> self) {
     self.reset();
 }
 
+void client_end::hang_up() {
+    const own_bookkeeping uncounted;
+    network_.close(wire_);
+}
+
+// What the listener has no memory for ends the connection, as with the real one.
+template <class Work>
+void client_end::notify(Work work) {
+    if (listener_ == nullptr) return;
+    const allocating_for the_program(&home_.has().memory());
+    try {
+        work();
+    } catch (const std::bad_alloc&) {
+        broken_ = true;
+        change_.ring();
+    }
+}
+
 void client_end::went_down() {
+    const own_bookkeeping uncounted;
     ready_ = false;
     wire_ = 0;
     heard_.forget_all();
@@ -197,6 +247,7 @@ void client_end::went_down() {
 
 asio::awaitable<void> client_end::wait_ready(time_point give_up_at) {
     if (closing_) throw error(errc::cancelled, "The client is closed.");
+    change_.prepare();
     if (!std::exchange(running_, true))
         asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
     gate mine(*context_.time, context_.strand);
@@ -215,6 +266,9 @@ asio::awaitable<void> client_end::wait_ready(time_point give_up_at) {
 }
 
 void client_end::send(const std::shared_ptr<request>& one) {
+    const own_bookkeeping uncounted;
+    const bool is_script = one->command.size() > 1 && one->command[0].starts_with("EVAL");
+    if (is_script && makes_holds(one->command[1])) home_.count_hold_request();
     sent_.push_back(one);
     network_.send(wire_, one->command);
 }
@@ -266,7 +320,8 @@ void client_end::reuse_owners(words& command) {
 asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_of_it,
                                         time_point give_up_at, bool tracked) {
     const auto one = std::make_shared<request>(*context_.time, context_.strand);
-    one->command.assign(words_of_it.begin(), words_of_it.end());
+    one->settled.prepare();
+    copy_words(words_of_it, *one);
     if (bug_ == planted::owners_come_back) reuse_owners(one->command);
     if (drops(one->command)) co_return integer_reply(0);
     one->command = latch_bugs_.sent(std::move(one->command));
@@ -325,11 +380,19 @@ asio::awaitable<void> client_end::subscribe(std::string channel, time_point give
     mine.kept = true;
 }
 
-void client_end::unsubscribe(const std::string& channel) {
-    if (heard_.leave(channel) && ready_ && !closing_) tell({"UNSUBSCRIBE", channel});
+void client_end::unsubscribe(const std::string& channel) noexcept {
+    if (heard_.leave(channel) && ready_ && !closing_) leave(channel);
+}
+
+// As the real one's: without memory the server is not told.
+void client_end::leave(const std::string& channel) noexcept {
+    try {
+        tell({"UNSUBSCRIBE", channel});
+    } catch (const std::bad_alloc&) {}
 }
 
 void client_end::on_reply(std::uint64_t wire, reply answer) {
+    const own_bookkeeping uncounted;
     if (wire != wire_ || broken_) return;
     if (greeting_left_ > 0) return greeted(answer);
     const auto one = std::move(sent_.front());
@@ -340,18 +403,16 @@ void client_end::on_reply(std::uint64_t wire, reply answer) {
 
 void client_end::on_push(std::uint64_t wire, words message) {
     if (wire != wire_ || broken_ || listener_ == nullptr) return;
-    if (message[0] == "invalidate") {
-        listener_->on_invalidate(message[1]);
-        return;
-    }
+    const own_bookkeeping uncounted;
+    if (message[0] == "invalidate") return notify([&] { listener_->on_invalidate(message[1]); });
     if (bug_ == planted::grants_dropped && message[2].starts_with("grant")) return;
     for (const auto& [other, owner] : meant_)
         if (const auto at = message[2].find(other); at != message[2].npos)
             message[2].replace(at, other.size(), owner);
-    if (message[1] == channel_) return listener_->on_message(message[1], message[2]);
+    if (message[1] == channel_) return notify([&] { listener_->on_message(channel_, message[2]); });
     latch_bugs_.heard(message[1], message[2]);
     for (const auto& channel : latch_bugs_.meant(message[1], heard_))
-        if (listener_ != nullptr) listener_->on_message(channel, message[2]);
+        notify([&] { listener_->on_message(channel, message[2]); });
 }
 
 void client_end::on_closed(std::uint64_t wire) {
@@ -361,9 +422,8 @@ void client_end::on_closed(std::uint64_t wire) {
 }
 
 asio::awaitable<void> client_end::close(time_point give_up_at) {
-    core::alarm tick(*context_.time, context_.strand);
     while (ready_ && !sent_.empty() && context_.time->now() < give_up_at)
-        co_await tick.wait_until(context_.time->now() + 1ms);
+        co_await tick_.wait_until(context_.time->now() + 1ms);
     closing_ = true;
     change_.ring();
 }

@@ -20,6 +20,7 @@ void user::forget() {
 }
 
 void user::told_of_loss() {
+    const own_bookkeeping uncounted;
     if (!chance_.chance(ways().blocks)) return;
     say("blocks the callback of its loss");
     home_.time().block(instant(chance_.between(0, ways().blocks_most.count())));
@@ -59,9 +60,9 @@ void user::ask() {
     auto done = asio::bind_cancellation_slot(
         signal_->slot(),
         asio::bind_executor(home_.home().get_executor(),
-                            [this](const boost::system::error_code& ec, held_lock lock) {
+                            own([this](const boost::system::error_code& ec, held_lock lock) {
                                 answered(ec, std::move(lock));
-                            }));
+                            })));
     if (kind_ == kind::once) {
         home_.locks().async_try_acquire(name_, one_try(options), std::move(done));
     } else {
@@ -106,15 +107,15 @@ void user::step_down() {
     say("steps down");
     question_.mode = lock_mode::shared;
     judge().steps_down(tenure_);
-    lock_.async_downgrade(
-        asio::bind_executor(home_.home().get_executor(),
-                            [this](const boost::system::error_code& ec) { stepped_down(ec); }));
+    lock_.async_downgrade(asio::bind_executor(
+        home_.home().get_executor(),
+        own([this](const boost::system::error_code& ec) { stepped_down(ec); })));
 }
 
 void user::stepped_down(const boost::system::error_code& ec) {
     if (dead_) return;
     say("stepped down: " + ec.message());
-    if (ec && ec != make_error_code(errc::lost))
+    if (ec && ec != make_error_code(errc::lost) && !may_fail(ec))
         judge().fail("I6", label_ + " could not step down: " + ec.message());
     work();
 }
@@ -126,8 +127,8 @@ void user::give_back() {
     until_ = world_now();
     if (chance_.chance(ways().drops)) return let_go();
     say("releases");
-    lock_.async_release(asio::bind_executor(home_.home().get_executor(),
-                                            [this](release_result found) { given_back(found); }));
+    lock_.async_release(asio::bind_executor(
+        home_.home().get_executor(), own([this](release_result found) { given_back(found); })));
 }
 
 void user::given_back(release_result found) {

@@ -17,6 +17,7 @@ public:
     ~virtual_timer() override { cancel(); }
 
     void async_wait_until(time_point when, handler done) override {
+        const own_bookkeeping uncounted;
         done_ = std::move(done);
         ++home_.pending_;
         auto& world = home_.on_.world();
@@ -25,6 +26,7 @@ public:
 
     void cancel() override {
         if (!done_) return;
+        const own_bookkeeping uncounted;
         home_.on_.world().cancel(event_);
         finish(asio::error::operation_aborted);
     }
@@ -43,6 +45,16 @@ private:
     scheduler::event event_{};
 };
 
+// A planted bug's.
+class virtual_runtime::dead_timer final : public timer {
+public:
+    void async_wait_until(time_point, handler done) override { done_ = std::move(done); }
+    void cancel() override {}
+
+private:
+    handler done_;
+};
+
 std::chrono::system_clock::time_point virtual_runtime::wall() const noexcept {
     // 2026-01-01 plus the program's own time.
     return std::chrono::system_clock::time_point(
@@ -51,10 +63,13 @@ std::chrono::system_clock::time_point virtual_runtime::wall() const noexcept {
 }
 
 std::unique_ptr<timer> virtual_runtime::make_timer(const asio::any_io_executor& on) {
+    if (loses_timers_ && !on_.has().has_timers()) return std::make_unique<dead_timer>();
+    on_.has().expect_timers();
     return std::make_unique<virtual_timer>(*this, on);
 }
 
 void virtual_runtime::notify_losses(std::list<std::stop_source> lost) noexcept {
+    const own_bookkeeping uncounted;
     auto& world = on_.world();
     const bool waits = one_thread_ && busy_until_ > world.now();
     world.at(waits ? busy_until_ : world.now(), [this, lost = std::move(lost)]() mutable {

@@ -25,17 +25,21 @@ public:
     void block(instant time) { busy_until_ = on_.world().now() + time; }
     // Plants a bug: all callbacks run on one thread, one after the other.
     void use_one_thread() { one_thread_ = true; }
+    // Plants a bug: a timer that cannot be made never rings.
+    void lose_timers() { loses_timers_ = true; }
 
     // Timers that somebody waits on.
     [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
 
 private:
     class virtual_timer;
+    class dead_timer;
 
     process& on_;
     prng chance_;
     std::size_t pending_ = 0;
     bool one_thread_ = false;
+    bool loses_timers_ = false;
     instant busy_until_{};
 };
 

@@ -79,6 +79,7 @@ private:
     [[nodiscard]] bool broken() const { return !judge_.violation().empty(); }
 
     void disturb(const disturbance& one);
+    void run_short(const scarcity& one);
     void disturb_server(const disturbance& one);
     void disturb_program(const disturbance& one);
     void restart(const disturbance& one);
@@ -141,6 +142,18 @@ void world::populate() {
         time_.at(one.at, [this, &one] {
             if (!ending_ && time_.now() <= plan_.horizon) disturb(one);
         });
+    for (const auto& one : plan_.shortages)
+        time_.at(one.at, [this, &one] {
+            if (!ending_ && time_.now() <= plan_.horizon) run_short(one);
+        });
+}
+
+// The end of one is the end of all that the program is short of then.
+void world::run_short(const scarcity& one) {
+    auto& who = *programs_[one.which % programs_.size()];
+    if (!who.alive()) return;
+    who.run_out_of(one.of);
+    time_.after(one.lasts, [&who] { who.recover(); });
 }
 
 void world::advance(instant until) {
@@ -305,7 +318,10 @@ instant world::forgotten_releases() const {
     const auto is_old = [](const disturbance& one) {
         return one.what == trouble::restart_old || one.what == trouble::data_back;
     };
-    return std::ranges::any_of(plan_.troubles, is_old) ? plan_.users.ttl_most : instant{};
+    // What a program has no memory to give back ends with its lease, too.
+    const bool given_up = !plan_.shortages.empty();
+    return given_up || std::ranges::any_of(plan_.troubles, is_old) ? plan_.users.ttl_most
+                                                                   : instant{};
 }
 
 void world::live() { advance(plan_.horizon); }
@@ -322,6 +338,7 @@ void world::heal() {
     for (const auto& one : programs_) {
         if (!one->alive()) continue;
         network_.reconnect(one->home());
+        one->recover();
         one->resume();
         one->finish();
     }
@@ -358,7 +375,13 @@ void world::wind_up() {
     judge_.expect_no_locks();
     probe();
     advance(time_.now() + 8s + 2 * instant(plan_.reply_timeout) + set_back());
-    if (!broken()) judge_.expect_no_waiters();
+    if (broken()) return;
+    judge_.expect_no_waiters();
+    for (const auto& one : programs_)
+        if (one->alive()) one->dismiss_users();
+    time_.run_ready();
+    for (const auto& one : programs_)
+        if (one->alive()) one->check_idle_memory();
 }
 
 // What the dead held is free after its ttl.
@@ -387,8 +410,11 @@ void world::unwind() {
     time_.run_ready();
     // The counter, which a client may have cached, lives for a day.
     const auto limit = time_.now() + 48h;
-    while (time_.next() <= limit && time_.step()) {}
+    auto steps_left = 1'000'000;  // many more than are needed
+    while (--steps_left > 0 && time_.next() <= limit && time_.step()) {}
     if (!time_.idle()) judge_.fail("I7", "something goes on after the end of every client");
+    for (const auto& one : programs_)
+        one->check_no_memory();
     for (const auto& one : programs_)
         if (one->timers() != 0) judge_.fail("I7", one->label() + " left a timer behind");
 }
@@ -406,6 +432,7 @@ outcome world::run() {
 }  // namespace
 
 outcome run_world(std::uint64_t seed, planted bug, const trace::reader& shown) {
+    now_in_world(seed);
     return world(seed, bug, shown).run();
 }
 

@@ -1,5 +1,6 @@
 // Thousands of worlds, each with troubles of its own. `PAWL_SEEDS` says how many (20,000),
 // `PAWL_SEED` where to begin (1); `pawl_simulate --seed N --trace` shows one again, line by line.
+#include "shortage.hpp"
 #include "world.hpp"
 
 #include <gtest/gtest.h>
@@ -97,6 +98,16 @@ class Mutants : public testing::TestWithParam<std::pair<planted, std::string_vie
 // A swarm that would not notice a bug proves nothing by its silence.
 TEST_P(Mutants, IsNoticed) {
     constexpr std::uint64_t patience = 10'000;
+    if (kills(GetParam().first)) {
+        const auto live = [] {
+            tell_of_deaths();
+            for (std::uint64_t seed = 1; seed <= patience; ++seed)
+                (void)run_world(seed, GetParam().first);
+            std::exit(0);
+        };
+        EXPECT_EXIT(live(), testing::ExitedWithCode(1), "");
+        return;
+    }
     for (std::uint64_t seed = 1; seed <= patience; ++seed) {
         if (run_world(seed, GetParam().first).violation.empty()) continue;
         RecordProperty("seeds", static_cast<int>(seed));
