@@ -40,7 +40,7 @@ public:
     ~sending() {
         if (!self_) return;
         --self_->in_flight_;
-        at_->in_flight = false;
+        at_->in_flight_ = false;
         if (self_->stopped_)
             self_->entries_.erase(at_);
         else
@@ -80,7 +80,7 @@ undo_queue::prepared undo_queue::prepare(undo what) {
 void undo_queue::add(prepared what) noexcept {
     if (stopped_) return;
     const auto now = context_.time->now();
-    what.front().due = now;
+    what.front().due_ = now;
     entries_.splice(entries_.end(), what);
     start_due(now);
     go_on();
@@ -111,21 +111,21 @@ void undo_queue::try_now() {
 bool undo_queue::full() const noexcept {
     if (entries_.size() < bounds_.undos) return false;
     const auto pending = std::ranges::count_if(
-        entries_, [](const entry& each) { return each.confirmed < confirmations; });
+        entries_, [](const entry& each) { return each.confirmed_ < confirmations; });
     return static_cast<std::size_t>(pending) >= bounds_.undos;
 }
 
 void undo_queue::try_for_the_last_time() {
     closing_ = true;
     std::erase_if(entries_, [](const entry& each) {
-        return !each.in_flight && each.confirmed >= confirmations;
+        return !each.in_flight_ && each.confirmed_ >= confirmations;
     });
     try_now();
 }
 
 void undo_queue::stop() {
     stopped_ = true;
-    std::erase_if(entries_, [](const entry& each) { return !each.in_flight; });
+    std::erase_if(entries_, [](const entry& each) { return !each.in_flight_; });
     changed_.ring();
 }
 
@@ -148,11 +148,11 @@ void undo_queue::say(const std::string& line) const noexcept {
 
 void undo_queue::drop_expired(time_point now) {
     for (auto at = entries_.begin(); at != entries_.end();) {
-        if (at->in_flight || !is_over(*at, now)) {
+        if (at->in_flight_ || !is_over(*at, now)) {
             ++at;
             continue;
         }
-        const bool confirmed = at->confirmed >= confirmations;
+        const bool confirmed = at->confirmed_ >= confirmations;
         const auto expired = std::move(at->what.lock);
         at = entries_.erase(at);
         if (confirmed) continue;
@@ -165,15 +165,15 @@ void undo_queue::drop_expired(time_point now) {
 // A server that has said nothing since then may still carry out what is undone, however late, and
 // give it a whole lease: as where it was stopped for longer than that.
 bool undo_queue::is_over(const entry& one, time_point now) const noexcept {
-    const bool repeated_in_vain = failing_ && one.confirmed >= confirmations;
-    return (one.refused || repeated_in_vain) && one.what.lease_end <= now;
+    const bool repeated_in_vain = failing_ && one.confirmed_ >= confirmations;
+    return (one.refused_ || repeated_in_vain) && one.what.lease_end <= now;
 }
 
 // However late the network delivers what is undone, it holds the lock for about as long again at
 // the most: each pause is twice the one before.
 bool undo_queue::is_confirmed(const entry& one, time_point now) const noexcept {
     if (link_.current().generation == one.what.generation) return true;
-    if (one.confirmed < confirmations) return false;
+    if (one.confirmed_ < confirmations) return false;
     const bool no_room = entries_.size() > 2 * bounds_.undos;
     return closing_ || !one.what.value.empty() || no_room || one.what.lease_end <= now;
 }
@@ -182,7 +182,7 @@ void undo_queue::start_due(time_point now) noexcept {
     if (failing_ && now < retry_at_) return;
     const auto most = failing_ ? 1 : bounds_.undos_at_once;
     for (auto at = entries_.begin(); at != entries_.end() && in_flight_ < most; ++at)
-        if (!at->in_flight && at->due <= now && !is_over(*at, now)) start(at);
+        if (!at->in_flight_ && at->due_ <= now && !is_over(*at, now)) start(at);
 }
 
 // Whatever is under way rings when it ends.
@@ -190,22 +190,22 @@ time_point undo_queue::next_start() const {
     const auto most = failing_ ? 1 : bounds_.undos_at_once;
     auto next = time_point::max();
     for (const auto& each : entries_) {
-        if (each.in_flight) continue;
-        if (each.refused || (failing_ && each.confirmed >= confirmations))
+        if (each.in_flight_) continue;
+        if (each.refused_ || (failing_ && each.confirmed_ >= confirmations))
             next = std::min(next, each.what.lease_end);
-        if (in_flight_ < most) next = std::min(next, std::max(each.due, retry_at_));
+        if (in_flight_ < most) next = std::min(next, std::max(each.due_, retry_at_));
     }
     return next;
 }
 
 // One that cannot even begin counts as one without an answer.
 void undo_queue::start(position at) noexcept {
-    at->in_flight = true;
+    at->in_flight_ = true;
     ++in_flight_;
     try {
         asio::co_spawn(context_.strand, send(shared_from_this(), at), asio::detached);
     } catch (...) {
-        at->in_flight = false;
+        at->in_flight_ = false;
         --in_flight_;
         failed(at, context_.time->now());
     }
@@ -239,21 +239,21 @@ asio::awaitable<undo_queue::outcome> undo_queue::ask(const undo& what) {
 }
 
 void undo_queue::settle(position at, outcome how) {
-    at->in_flight = false;
+    at->in_flight_ = false;
     const auto now = context_.time->now();
-    at->refused |= how == outcome::refused;
+    at->refused_ |= how == outcome::refused;
     if ((how == outcome::failed || how == outcome::refused) && !stopped_) return failed(at, now);
     failing_ = false;
     retry_at_ = now;
     pause_.reset();
-    ++at->confirmed;
+    ++at->confirmed_;
     if (stopped_ || how != outcome::confirmed || is_confirmed(*at, now)) {
         entries_.erase(at);
         return;
     }
-    at->pause = at->confirmed < confirmations ? core::random_between(*context_.time, 100ms, 400ms)
-                                              : 2 * at->pause;
-    at->due = std::max(now, std::min(now + at->pause, at->what.lease_end));
+    at->pause_ = at->confirmed_ < confirmations ? core::random_between(*context_.time, 100ms, 400ms)
+                                                : 2 * at->pause_;
+    at->due_ = std::max(now, std::min(now + at->pause_, at->what.lease_end));
 }
 
 // The next one to be tried is another one: what is refused may be this one only.

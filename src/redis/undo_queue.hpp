@@ -41,11 +41,11 @@ public:
 
     private:
         friend class undo_queue;
-        time_point due{};
-        duration pause{};  // after the last confirmation
-        unsigned confirmed = 0;
-        bool in_flight = false;
-        bool refused = false;  // the server has answered, and said no
+        time_point due_{};
+        duration pause_{};  // after the last confirmation
+        unsigned confirmed_ = 0;
+        bool in_flight_ = false;
+        bool refused_ = false;  // the server has answered, and said no
     };
     // An undo that is made before the request that it undoes is sent: adding it needs no memory.
     using prepared = std::list<entry>;
