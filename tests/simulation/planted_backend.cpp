@@ -55,7 +55,9 @@ public:
             if (bug_ != planted::silent_without_memory) throw;
             out_of_memory = true;
         } catch (const error& failed) {
-            if (bug_ == planted::failures_leak) kept_.push_back(what.owner + failed.what());
+            // As much as the frame of a coroutine.
+            if (bug_ == planted::failures_leak)
+                kept_.push_back(failed.what() + std::string(1000, '.'));
             throw;
         }
         if (out_of_memory) co_await never_.wait_until(time_point::max());
