@@ -45,7 +45,7 @@ run_sanitized() {
     local folder=$1
     shift
     PAWL_SEEDS=${PAWL_SEEDS:-100} run_ctest "$folder" \
-        -L '^(unit|conformance|simulation)$' -LE soak "$@"
+        -L '^(unit|conformance|simulation)$' "$@"
 }
 
 cpp_files() {

@@ -23,7 +23,7 @@ namespace pawl::core {
 [[nodiscard]] error ended(const lease& one);
 
 // Renewal at ttl/3, again and again while there is time; at_risk at 2/3; lost just before the
-// deadline. All of it on one strand. See docs/internals.md, "The lease".
+// deadline. All of it on one strand. See docs/internals.md, "The life of a hold".
 class lease_keeper {
 public:
     using hook = std::function<void(const std::shared_ptr<lease>&)>;

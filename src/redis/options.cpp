@@ -146,11 +146,14 @@ std::string known_options(const options& where) {
     return all + ", token_retention_ms and, with rediss://, ca, cert, cert_key and verify";
 }
 
-void apply(options& where, const std::string& name, const std::string& value) {
-    // Most likely a variable of a script that is not set.
+// Most likely a variable of a script that is not set.
+void refuse_empty(const std::string& name, const std::string& value) {
     if (value.empty())
         throw error(errc::bad_url,
                     "The URL's option " + name + "= is empty; give it a value, or leave it out.");
+}
+
+void apply(options& where, const std::string& name, const std::string& value) {
     const bool of_tls = name == "ca" || name == "cert" || name == "cert_key" || name == "verify";
     if (of_tls && !where.tls.on) throw without_tls(name);
     if (name == "namespace")
@@ -283,6 +286,7 @@ service at(std::string_view text) {
     where.user = url.user.value_or("");
     where.password = url.password.value_or("");
     for (const auto& [name, value] : url.options) {
+        refuse_empty(name, value);
         if (name == "database" && url.scheme == "redis+unix")
             where.database = database("/" + value);
         else

@@ -114,7 +114,8 @@ TEST(Urls, OfAPathHaveNoHost) {
 TEST(Urls, WithAnEmptyOptionAreRefused) {
     for (const std::string_view bad :
          {"redis://h?key=", "redis://h?layout=", "redis://h?namespace=", "rediss://h?ca=",
-          "redis+unix:///s?password_env=", "redis://h?password_file=&key={name}"}) {
+          "redis+unix:///s?password_env=", "redis+unix:///s?database=",
+          "redis://h?password_file=&key={name}"}) {
         const auto refused = refusal_of(bad);
         EXPECT_TRUE(says(refused, "= is empty; give it a value, or leave it out."))
             << refused.what();
