@@ -269,11 +269,13 @@ asio::awaitable<std::optional<grant>> locks::claim_given(visit& mine) {
     auto given = std::move(*mine.here.given);
     const auto granted = std::exchange(mine.here.granted_server_ms, -1);
     const bool dated = mine.looked && granted >= 0 && mine.here.asked_server_ms >= 0;
-    if (dated && granted < mine.here.asked_server_ms) {
+    // In the same millisecond it may be the look's own grant, or one that was taken back before it:
+    // both have the same value, and another token. The next look tells.
+    if (dated && granted <= mine.here.asked_server_ms) {
+        mine.stands_again = granted == mine.here.asked_server_ms;
         mine.here.given.reset();
         co_return std::nullopt;
     }
-    if (dated && granted == mine.here.asked_server_ms) mine.stands_again = true;
     if (granted >= 0 && !is_plausible(mine.here, given.token, granted, now())) {
         mine.here.given.reset();
         mine.stands_again = false;
