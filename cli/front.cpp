@@ -42,10 +42,6 @@ void name_run(std::array<char, 20>& name) {
     std::snprintf(name.data(), name.size(), "%016llx", static_cast<unsigned long long>(number));
 }
 
-bool ends_a_wait(int signal) {
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-}
-
 // Seconds with nine digits, comparable with the first number in /proc/uptime.
 std::string seconds_of(time_point when) {
     const auto since = when.time_since_epoch();
@@ -54,11 +50,6 @@ std::string seconds_of(time_point when) {
     std::snprintf(text.data(), text.size(), "%lld.%09lld", static_cast<long long>(whole.count()),
                   static_cast<long long>((since - whole).count()));
     return text.data();
-}
-
-void stop_self() {
-    ::raise(SIGTSTP);
-    deliver(SIGTSTP);
 }
 
 // A Ctrl-C went to the command alone while it had the terminal; the script around us is to have it
@@ -94,9 +85,10 @@ void front::clear_away() {
 int front::run() {
     start_keeper();
     if (!wait_for_lock()) return status_;
-    if (start_command()) {
-        guard();
-        lost_at_work_ = lost_;
+    const bool started = start_command();
+    if (started) guard();
+    lost_before_end_ = lost_;
+    if (started) {
         if (terminal_.take_back(leader_) && killed_by_ != 0) terminal_.restore();
         if (!runs_on_) shared_->may_live = false;
         if (!lost_) keep_minimum();
@@ -122,49 +114,6 @@ void front::start_keeper() {
 
 void front::ask(order what) const {
     ::send(channel_.get(), &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-bool front::wait_for_lock() {
-    auto until = time_point::max();
-    while (true) {
-        const auto what = events_.wait(until);
-        for (const report& told : what.reports) {
-            if (told.what == report::kind::granted) {
-                acquired_at_ = boot_clock::now();
-                reached_ = true;
-                if (interrupted_ == 0) return true;
-                give_back();
-                return false;
-            }
-            if (told.what != report::kind::failed) continue;
-            reached_ = told.reached;
-            if (interrupted_ == 0) {
-                const auto code = code_for(told.reason);
-                const bool busy = code == exit_code::timed_out;
-                if (!busy || !options_.quiet) say(told.text.data());
-                status_ = busy ? options_.busy_exit : static_cast<int>(code);
-                // An answer that nobody understands has the same exit status, and does not pass.
-                unserved_ = told.reason == errc::unreachable || told.reason == errc::unavailable;
-            }
-            return false;
-        }
-        for (const int signal : what.signals) {
-            if (signal == SIGTSTP) stop_self();
-            if (!ends_a_wait(signal)) continue;
-            if (interrupted_ != 0) return false;
-            interrupted_ = signal;
-            status_ = signal_base + signal;
-            until = boot_clock::now() + patience;
-            ask(order::cancel);
-        }
-        if (interrupted_ != 0 && boot_clock::now() >= until) return false;
-        if (!events_.keeper_gone()) continue;
-        if (interrupted_ == 0)
-            throw failure(
-                exit_code::system,
-                "The process that asks for the lock has ended; see what killed it, and try again.");
-        return false;
-    }
 }
 
 // A `pawl run` inside a command stands behind those around it.
@@ -218,6 +167,11 @@ bool front::start_command() {
                             .terminal = has_terminal_ ? terminal_.number() : -1,
                             .signals = events_.inherited(),
                             .cgroup = cgroup.number()};
+    if (!may_start()) {
+        shared_->may_live = false;
+        cgroup.remove();
+        return false;
+    }
     const auto started = cli::start_command(what);
     leader_ = started.pid;
     shared_->in_cgroup = started.in_cgroup;
@@ -238,16 +192,16 @@ bool front::start_command() {
 void front::keep_minimum() {
     const auto until = plus(acquired_at_, options_.min_hold);
     while (boot_clock::now() < until && interrupted_ == 0 && !events_.keeper_gone()) {
-        const auto what = events_.wait(until);
-        for (const report& told : what.reports) {
+        const auto came = events_.wait(until);
+        for (const int signal : came.signals) {
+            if (signal == SIGTSTP) stop_self();
+            if (ends_a_wait(signal)) interrupted_ = signal;
+        }
+        for (const report& told : came.reports) {
             if (told.what != report::kind::lost) continue;
             say("Lost " + in_words(options_) + " before the " + exact(options_.min_hold) +
                 " of --min-hold were over; the command had already ended.");
             return;
-        }
-        for (const int signal : what.signals) {
-            if (signal == SIGTSTP) stop_self();
-            if (ends_a_wait(signal)) interrupted_ = signal;
         }
     }
 }
@@ -284,7 +238,9 @@ void front::say_unconfirmed() const {
 }
 
 int front::end() {
-    if (lost_ && options_.on_loss != loss_policy::resume) {
+    const bool unstarted = leader_ == 0;
+    if (unstarted && interrupted_ != 0) return signal_base + interrupted_;
+    if (lost_ && (unstarted || options_.on_loss != loss_policy::resume)) {
         const bool outlived = options_.on_loss == loss_policy::kill && (late_ || runs_on_);
         return static_cast<int>(outlived ? exit_code::outlived : exit_code::lost);
     }

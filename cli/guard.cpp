@@ -87,12 +87,17 @@ void front::note_late(const std::vector<process>& left) {
 
 void front::act_on_time() {
     const auto now = boot_clock::now();
-    if (stage_ == stage::watching && !lost_ && now >= deadline() - margins_.term) {
-        const auto end = plus(acquired_at_, options_.max_hold);
-        const bool over = now >= end - margins_.term - options_.ttl / 50 - 10ms;
-        lose(over ? loss_reason::max_hold : loss_reason::expired);
-    }
+    if (stage_ == stage::watching && !lost_ && must_stop_soon()) lose(why_ending());
     if (stage_ != stage::watching && now >= kill_at_) kill_everything();
+}
+
+bool front::must_stop_soon() const { return boot_clock::now() >= deadline() - margins_.term; }
+
+// While the service says nothing else.
+loss_reason front::why_ending() const {
+    const auto end = plus(acquired_at_, options_.max_hold);
+    const bool over = boot_clock::now() >= end - margins_.term - options_.ttl / 50 - 10ms;
+    return over ? loss_reason::max_hold : loss_reason::expired;
 }
 
 time_point front::next_wake() const {
@@ -151,10 +156,14 @@ void front::lose(loss_reason why, std::string_view which) {
     // Told early, somebody else may have it already; else it is ours until the deadline.
     const bool early = why == loss_reason::forced || why == loss_reason::taken_over;
     const auto kill_at = early ? now + margins_.kill : deadline() - margins_.kill;
-    if (!lost_) say(loss_sentence(options_, why, which));
+    const bool goes_on = options_.on_loss == loss_policy::resume;
+    if (!lost_)
+        say(loss_sentence(
+            options_, why, which,
+            goes_on ? "the command runs on without it" : "the command is told to stop"));
     const bool first = !lost_;
     lost_ = true;
-    if (options_.on_loss == loss_policy::resume) return;
+    if (goes_on) return;
     if (options_.on_loss == loss_policy::kill) kill_at_ = std::min(kill_at_, kill_at);
     if (stage_ == stage::watching) stage_ = stage::told;
     if (!first || now >= kill_at_) return;
