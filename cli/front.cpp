@@ -210,8 +210,11 @@ void front::give_back() {
     ask(order::give_back);
     const auto until = boot_clock::now() + patience;
     while (boot_clock::now() < until && !events_.keeper_gone()) {
-        const auto what = events_.wait(until);
-        for (const report& told : what.reports) {
+        const auto came = events_.wait(until);
+        // An election that was lost would go on otherwise.
+        for (const int signal : came.signals)
+            told_to_end_ = told_to_end_ || ends_a_wait(signal);
+        for (const report& told : came.reports) {
             if (told.what != report::kind::released) continue;
             if (told.found == release_result::unknown && !lost_) {
                 say_unconfirmed();

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <utility>
 
 namespace {
 
@@ -125,6 +126,21 @@ TEST_P(LateGrant, StartsNothingWithoutItsLockProcess) {
     late_->signal(SIGCONT);
     EXPECT_EQ(late_->wait().code, 70);
     EXPECT_FALSE(ran());
+}
+
+//   A waits, A's supervisor is stopped | A's lock process gets the lock | a signal to A | A's
+//   supervisor goes on: it reads of the grant and of the signal at once
+TEST_P(LateGrant, ASignalThatCameMeanwhileEndsTheWait) {
+    const std::pair<const char*, int> cases[]{{"run", SIGTERM}, {"run", SIGHUP}, {"elect", SIGINT}};
+    for (const auto& [verb, number] : cases) {
+        grant_to_stopped({verb, "--ttl", "1s"});
+        await_renewals();
+        late_->signal(number);
+        late_->signal(SIGCONT);
+        EXPECT_EQ(late_->wait().code, 128 + number) << verb;
+        EXPECT_FALSE(ran()) << verb << " " << number;
+        EXPECT_FALSE(here().held("x"));
+    }
 }
 
 // A short stop costs nothing.
