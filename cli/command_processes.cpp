@@ -25,10 +25,11 @@ std::vector<process> command_processes::living() const {
     return living_descendants(supervisor_, not_of_the_command());
 }
 
-std::vector<pid_t> command_processes::not_of_the_command() const {
-    std::vector<pid_t> spared{keeper_};
-    if (leader_ended_) spared.push_back(leader_);
-    return spared;
+membership command_processes::not_of_the_command() const {
+    return [this](const process& each) {
+        return each.pid == keeper_ || (leader_ended_ && each.pid == leader_) ||
+               inherited_.contains(each);
+    };
 }
 
 // What is known without /proc.

@@ -4,6 +4,7 @@
 
 #include "control_group.hpp"
 #include "descendants.hpp"
+#include "inherited_children.hpp"
 
 #include <optional>
 #include <vector>
@@ -12,8 +13,9 @@ namespace pawl::cli {
 
 class command_processes {
 public:
-    // `keeper` is the child of `supervisor` that is no part of the command.
-    command_processes(pid_t supervisor, pid_t keeper) : supervisor_(supervisor), keeper_(keeper) {}
+    // `keeper` and `inherited` are children of `supervisor` that are no part of the command.
+    command_processes(pid_t supervisor, pid_t keeper, const inherited_children& inherited)
+        : supervisor_(supervisor), keeper_(keeper), inherited_(inherited) {}
 
     // `leader` is that of the command's process group.
     void begin(pid_t leader, control_group cgroup);
@@ -36,10 +38,11 @@ public:
 private:
     [[nodiscard]] bool sees_proc() const;
     [[nodiscard]] std::vector<process> numbers() const;
-    [[nodiscard]] std::vector<pid_t> not_of_the_command() const;
+    [[nodiscard]] membership not_of_the_command() const;
 
     pid_t supervisor_;
     pid_t keeper_;
+    const inherited_children& inherited_;
     pid_t leader_ = 0;
     bool leader_ended_ = false;
     control_group cgroup_;

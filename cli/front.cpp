@@ -35,11 +35,12 @@ shared_state* map_shared() {
 
 void unmap_shared(shared_state* what) { ::munmap(what, sizeof *what); }
 
-void name_run(std::array<char, 20>& name) {
+const char* name_run(std::array<char, 20>& name) {
     std::uint64_t number = 0;
     if (::getrandom(&number, sizeof number, 0) != sizeof number)
         throw system_failure("Cannot get a random number");
     std::snprintf(name.data(), name.size(), "%016llx", static_cast<unsigned long long>(number));
+    return name.data();
 }
 
 // Seconds with nine digits, comparable with the first number in /proc/uptime.
@@ -66,9 +67,8 @@ front::front(const run_options& options, const place& where)
     : options_(options),
       where_(where),
       margins_(margins_for(options)),
-      shared_(map_shared(), &unmap_shared) {
-    name_run(shared_->run);
-}
+      shared_(map_shared(), &unmap_shared),
+      inherited_(name_run(shared_->run)) {}
 
 // The keeper sees the channel close and ends.
 front::~front() = default;
@@ -108,7 +108,7 @@ void front::start_keeper() {
     const descriptor other(ends[1]);
     keeper_ = ::fork();
     if (keeper_ < 0) throw system_failure("Cannot start a process");
-    if (keeper_ == 0) ::_exit(keep(options_, where_.where, *shared_, other.get()));
+    if (keeper_ == 0) ::_exit(keep(options_, where_.where, *shared_, inherited_, other.get()));
     events_.listen_to(channel_.get());
 }
 
@@ -176,7 +176,7 @@ bool front::start_command() {
     leader_ = started.pid;
     shared_->in_cgroup = started.in_cgroup;
     if (!started.in_cgroup) cgroup.remove();
-    processes_.emplace(::getpid(), keeper_).begin(leader_, std::move(cgroup));
+    processes_.emplace(::getpid(), keeper_, inherited_).begin(leader_, std::move(cgroup));
     if (started.error == 0) {
         shared_->group = leader_;
         return true;

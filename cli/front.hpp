@@ -93,6 +93,7 @@ private:
     events events_;
     terminal terminal_;
     std::unique_ptr<shared_state, void (*)(shared_state*)> shared_;
+    inherited_children inherited_;
     descriptor channel_;
     pid_t keeper_ = 0;
 

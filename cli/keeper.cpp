@@ -50,9 +50,11 @@ void step_aside(int channel) {
 
 class keeper {
 public:
-    keeper(const run_options& options, shared_state& shared, int channel)
+    keeper(const run_options& options, shared_state& shared, const inherited_children& inherited,
+           int channel)
         : options_(options),
           shared_(shared),
+          inherited_(inherited),
           margins_(margins_for(options)),
           channel_(channel),
           changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -79,6 +81,7 @@ private:
 
     const run_options& options_;
     shared_state& shared_;
+    const inherited_children& inherited_;
     margins margins_;
     int channel_;
     pid_t front_ = ::getppid();
@@ -145,7 +148,7 @@ void keeper::tell(report what, std::string_view text) const noexcept {
 // While the front lives, and perhaps is stopped: all that descends from it.
 void keeper::kill_command() const {
     if (!shared_.may_live) return;
-    command_processes command(front_, ::getpid());
+    command_processes command(front_, ::getpid(), inherited_);
     command.begin(shared_.group, control_group::at(shared_.cgroup.data()));
     command.kill();
 }
@@ -334,10 +337,11 @@ margins margins_for(const run_options& options) {
     return {.term = std::min<duration>(5s, lease / 4), .kill = std::min<duration>(1s, lease / 10)};
 }
 
-int keep(const run_options& options, const service& where, shared_state& shared, int channel) {
+int keep(const run_options& options, const service& where, shared_state& shared,
+         const inherited_children& inherited, int channel) {
     step_aside(channel);
     try {
-        return keeper(options, shared, channel).live(where);
+        return keeper(options, shared, inherited, channel).live(where);
     } catch (...) {
         return report_current();
     }
