@@ -2,6 +2,7 @@
 
 #include "duration.hpp"
 #include "failure.hpp"
+#include "messages.hpp"
 #include "run_words.hpp"
 
 #include <sys/mman.h>
@@ -68,7 +69,9 @@ front::front(const run_options& options, const place& where)
       where_(where),
       margins_(margins_for(options)),
       shared_(map_shared(), &unmap_shared),
-      inherited_(name_run(shared_->run)) {}
+      inherited_(name_run(shared_->run)) {
+    never_wait_for_reader();
+}
 
 // The keeper sees the channel close and ends.
 front::~front() = default;
@@ -248,7 +251,10 @@ int front::end() {
         return static_cast<int>(outlived ? exit_code::outlived : exit_code::lost);
     }
     if (interrupted_ != 0) return signal_base + interrupted_;
-    if (has_terminal_ && (killed_by_ == SIGINT || killed_by_ == SIGQUIT)) die_like(killed_by_);
+    if (has_terminal_ && (killed_by_ == SIGINT || killed_by_ == SIGQUIT)) {
+        say_rest();
+        die_like(killed_by_);
+    }
     return status_;
 }
 

@@ -2,6 +2,7 @@
 #include "duration.hpp"
 #include "failure.hpp"
 #include "front.hpp"
+#include "messages.hpp"
 #include "run_words.hpp"
 
 #include <sys/wait.h>
@@ -16,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration leftover_grace = 5s;
+constexpr duration message_rhythm = 500ms;  // of looking whether stderr has room again
 constexpr int signal_base = 128;
 
 std::string names_of(const std::vector<process>& those) {
@@ -36,7 +38,8 @@ void front::guard() {
         reap();
         if (is_over()) return;
         act_on_time();
-        take(events_.wait(next_wake()));
+        const auto wake = next_wake();
+        take(events_.wait(say_kept() ? wake : std::min(wake, boot_clock::now() + message_rhythm)));
     }
 }
 
@@ -157,17 +160,17 @@ void front::lose(loss_reason why, std::string_view which) {
     const bool early = why == loss_reason::forced || why == loss_reason::taken_over;
     const auto kill_at = early ? now + margins_.kill : deadline() - margins_.kill;
     const bool goes_on = options_.on_loss == loss_policy::resume;
-    if (!lost_)
+    const bool first = !lost_;
+    lost_ = true;
+    if (!goes_on) {
+        if (options_.on_loss == loss_policy::kill) kill_at_ = std::min(kill_at_, kill_at);
+        if (stage_ == stage::watching) stage_ = stage::told;
+        if (first && now < kill_at_) tell_to_stop();
+    }
+    if (first)
         say(loss_sentence(
             options_, why, which,
             goes_on ? "the command runs on without it" : "the command is told to stop"));
-    const bool first = !lost_;
-    lost_ = true;
-    if (goes_on) return;
-    if (options_.on_loss == loss_policy::kill) kill_at_ = std::min(kill_at_, kill_at);
-    if (stage_ == stage::watching) stage_ = stage::told;
-    if (!first || now >= kill_at_) return;
-    tell_to_stop();
 }
 
 // The whole command, also what left its group: a script's `timeout` has one of its own.
@@ -190,14 +193,14 @@ void front::kill_everything() {
 }
 
 void front::stop_leftovers(const std::vector<process>& left) {
-    say("The command left processes of its group behind, which are told to stop: " +
-        names_of(left) + ".");
     stage_ = stage::told;
     kill_at_ = boot_clock::now() + leftover_grace;
     if (options_.on_loss == loss_policy::kill)
         kill_at_ = std::min(kill_at_, deadline() - margins_.kill);
     signal_group(SIGTERM);
     processes_->signal_group(SIGCONT);
+    say("The command left processes of its group behind, which are told to stop: " +
+        names_of(left) + ".");
 }
 
 void front::name_strays(std::vector<process> left) {

@@ -5,6 +5,7 @@
 #include "duration.hpp"
 #include "explain.hpp"
 #include "failure.hpp"
+#include "messages.hpp"
 #include "processes.hpp"
 #include "pursuit.hpp"
 
@@ -220,6 +221,7 @@ void keeper::hold(blocking::held_locks& mine) {
     const duration rhythm = std::clamp<duration>(options_.ttl / 40, 5ms, 500ms);
     while (!finish_ && !orphaned_) {
         look(mine);
+        say_kept();
         const auto left = kill_at_ - boot_clock::now();
         wait(left > duration::zero() ? std::min(left, rhythm) : rhythm);
     }
