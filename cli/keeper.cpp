@@ -74,7 +74,8 @@ private:
     void give_back(blocking::held_locks& mine);
     void kill_command() const;
     [[nodiscard]] bool kill_orphans() const;
-    [[nodiscard]] bool end_orphans(const blocking::held_locks& mine) const;
+    [[nodiscard]] bool end_orphans(const blocking::held_locks& mine);
+    void note_sight() noexcept;
     void wait(duration longest) const;
     void wake() const noexcept;
     void say_goodbye(const report& what, std::string_view text = {});
@@ -91,6 +92,7 @@ private:
     std::atomic<bool> finish_{false};
     std::atomic<bool> orphaned_{false};
     std::atomic<bool> done_{false};
+    std::atomic<std::int64_t> last_sight_{0};  // of the command without a front; CLOCK_BOOTTIME, ns
     bool told_lost_ = false;
     time_point kill_at_ = time_point::max();
     time_point end_ = time_point::max();  // of --max-hold, where the library does not see to it
@@ -119,12 +121,16 @@ void keeper::listen() {
     static_cast<void>(kill_orphans());
     cancel_.request_stop();
     wake();
-    // By then the lease is over, and nobody is left whom this process could serve.
-    const auto give_up_at = boot_clock::now() + options_.ttl + 10s;
-    while (!done_ && boot_clock::now() < give_up_at)
+    // After the last sight of the command the lease ends, and then nobody is left whom this process
+    // could serve.
+    note_sight();
+    while (!done_ &&
+           boot_clock::now() < time_point(duration(last_sight_.load())) + options_.ttl + 10s)
         ::poll(nullptr, 0, 20);
     if (!done_) ::_exit(static_cast<int>(exit_code::system));
 }
+
+void keeper::note_sight() noexcept { last_sight_ = boot_clock::now().time_since_epoch().count(); }
 
 void keeper::wake() const noexcept {
     const std::uint64_t one = 1;
@@ -179,7 +185,7 @@ bool keeper::kill_orphans() const {
 
 // True when nothing of the command is left. Without a cgroup nobody can know that: then all that
 // can be seen is gone, and the lease has to run out.
-bool keeper::end_orphans(const blocking::held_locks& mine) const {
+bool keeper::end_orphans(const blocking::held_locks& mine) {
     if (!shared_.may_live) return true;
     auto cgroup = control_group::at(shared_.cgroup.data());
     const bool all_in_cgroup = cgroup && shared_.in_cgroup;
@@ -188,7 +194,9 @@ bool keeper::end_orphans(const blocking::held_locks& mine) const {
          pause = std::min<duration>(pause * 2, 500ms)) {
         const bool seen = kill_orphans();
         left = seen || (all_in_cgroup && cgroup.populated());
-        if (left) wait(pause);
+        if (!left) break;
+        note_sight();
+        wait(pause);
     }
     cgroup.remove();
     return all_in_cgroup && !left;

@@ -32,11 +32,10 @@ protected:
         for (pid_t left = 0; (left = any_with(file_)) != 0;)
             ::kill(left, SIGKILL);
     }
-    void start(const words& command) {
-        one_ =
-            std::make_unique<started>(as_nobody() + words{pawl_, "run", "--ttl", "2s", "x", "--"} +
-                                          command + heartbeat(file_),
-                                      here_.environment());
+    void start(const words& command, const std::string& ttl = "2s") {
+        one_ = std::make_unique<started>(
+            as_nobody() + words{pawl_, "run", "--ttl", ttl, "x", "--"} + command + heartbeat(file_),
+            here_.environment());
         ASSERT_TRUE(beats(file_)) << one_->err();
     }
     [[nodiscard]] bool soon_said(const std::string& text) const {
@@ -87,13 +86,14 @@ TEST_F(OtherUser, ASignalThatMayNotBePassedOnIsTold) {
     EXPECT_EQ(one_->wait().code, 128 + SIGKILL) << one_->err();
 }
 
-// Its front killed, and its command not to be killed: the lock is not given back.
+// Its front killed, and its command not to be killed: the lock is not given back. A lock process
+// that is stuck gives up 10 s after the lease; this one is not stuck.
 TEST_F(OtherUser, OfAKilledPawlKeepsTheLock) {
     if (::geteuid() != 0) return;
-    start({become_root_, "--reuid=0"});
+    start({become_root_, "--reuid=0"}, "500ms");
     const pid_t keeper = child_named(one_->pid(), "lock-keeper");
     one_->signal(SIGKILL);
-    const auto next = here_.run({"run", "--wait", "5s", "x", "--", "true"});
+    const auto next = here_.run({"run", "--wait", "13s", "x", "--", "true"});
     EXPECT_EQ(next.code, 75) << "renewed as long as it is seen to live";
     ::kill(any_with(file_), SIGKILL);
     EXPECT_TRUE(support::eventually([&] { return !alive(keeper); }));
