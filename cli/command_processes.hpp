@@ -26,7 +26,8 @@ public:
     // What left the group cannot be seen: /proc is that of another PID namespace, and there is no
     // cgroup. A group that ended is then seen to be empty only if its leader has been reaped.
     [[nodiscard]] bool blind() const;
-    [[nodiscard]] std::vector<process> living() const;
+    // Nothing: it is not known, because this process cannot open the files that tell it.
+    [[nodiscard]] std::optional<std::vector<process>> living() const;
 
     // SIGKILL to all, by every means.
     void kill() const;

@@ -75,7 +75,9 @@ private:
     void tell_to_stop();
     void kill_everything();
     void stop_leftovers(const std::vector<process>& left);
+    void stop_group();
     bool all_stopped(const std::vector<process>& left);
+    bool is_over_unseen();
     void note_late(const std::vector<process>& left);
     void say_refused(const std::vector<process>& refused);
     void name_strays(std::vector<process> left);

@@ -46,7 +46,9 @@ void front::guard() {
 // The leader's zombie stays until we end: it keeps the number of its group from being used again.
 bool front::is_over() {
     if (!leader_ended_) return false;
-    auto left = processes_->living();
+    auto seen = processes_->living();
+    if (!seen) return is_over_unseen();
+    auto left = std::move(*seen);
     if (must_stop_all()) return all_stopped(left);
     auto group = left;
     std::erase_if(group, [this](const process& each) { return each.group != leader_; });
@@ -58,6 +60,22 @@ bool front::is_over() {
     }
     if (stage_ == stage::watching) stop_leftovers(group);
     return false;
+}
+
+// Whether anything of the command is left is not known. Its group can be signalled all the same.
+bool front::is_over_unseen() {
+    const bool only_told = lost_ && options_.on_loss == loss_policy::term;
+    if (must_stop_all()) {
+        runs_on_ = boot_clock::now() >= deadline();
+        if (!runs_on_) return false;
+    } else if (!only_told && stage_ != stage::killing) {
+        if (stage_ == stage::watching) stop_group();
+        return false;
+    }
+    say("Cannot see whether anything of the command is left: no file of /proc can be opened. Raise "
+        "the limit of open files (ulimit -n), or see what uses up the files or the memory of this "
+        "host.");
+    return true;
 }
 
 bool front::must_stop_all() const noexcept {
@@ -189,18 +207,22 @@ void front::kill_everything() {
     // Their own children become ours when they die, so the next round sees those.
     say_refused(processes_->signal(SIGKILL));
     if (boot_clock::now() < deadline()) return;
-    if (const auto left = processes_->living(); !left.empty()) note_late(left);
+    if (const auto left = processes_->living(); left && !left->empty()) note_late(*left);
 }
 
 void front::stop_leftovers(const std::vector<process>& left) {
+    stop_group();
+    say("The command left processes of its group behind, which are told to stop: " +
+        names_of(left) + ".");
+}
+
+void front::stop_group() {
     stage_ = stage::told;
     kill_at_ = boot_clock::now() + leftover_grace;
     if (options_.on_loss == loss_policy::kill)
         kill_at_ = std::min(kill_at_, deadline() - margins_.kill);
     signal_group(SIGTERM);
     processes_->signal_group(SIGCONT);
-    say("The command left processes of its group behind, which are told to stop: " +
-        names_of(left) + ".");
 }
 
 void front::name_strays(std::vector<process> left) {

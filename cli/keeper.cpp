@@ -192,10 +192,12 @@ bool keeper::end_orphans(const blocking::held_locks& mine) {
     bool left = true;
     for (duration pause = 5ms; left && mine.state() != lock_state::lost;
          pause = std::min<duration>(pause * 2, 500ms)) {
-        const bool seen = kill_orphans();
-        left = seen || (all_in_cgroup && cgroup.populated());
+        const auto refused = refused_looks();
+        const bool seen = kill_orphans() || (all_in_cgroup && cgroup.populated());
+        const bool known = refused_looks() == refused;
+        left = seen || !known;
         if (!left) break;
-        note_sight();
+        if (known) note_sight();
         wait(pause);
     }
     cgroup.remove();
