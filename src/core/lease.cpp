@@ -19,6 +19,12 @@ const int watching_forks = [] {
 
 std::uint32_t fork_generation() noexcept { return forks.load(std::memory_order_relaxed); }
 
+error client_of_parent() {
+    return {errc::unsupported,
+            "This client belongs to the process that this one was forked from; make a client "
+            "after the fork."};
+}
+
 lease::lease(std::shared_ptr<engine> home, runtime& time, claim what, duration max_hold)
     : home_(std::move(home)),
       time_(time),

@@ -20,6 +20,9 @@ duration retry_pause(const lease& one) {
     return std::max<duration>(one.what().claim.ttl / 20, std::chrono::milliseconds(5));
 }
 
+// In a fork nothing is.
+bool is_kept(const lease& one) { return one.plan.kept && !one.forked(); }
+
 void fill_in(std::span<renewal> lines, std::span<const std::shared_ptr<lease>> batch,
              time_point now) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -106,7 +109,7 @@ void lease_keeper::forget(const std::shared_ptr<lease>& one) noexcept {
 
 bool lease_keeper::drop(const std::shared_ptr<lease>& one) {
     if (!std::exchange(one->plan.kept, false)) return false;
-    if (time_.passes_by_itself()) guard::instance().forget(*one);
+    if (time_.passes_by_itself() && !one->forked()) guard::instance().forget(*one);
     one->tell_answered();
     forget(one);
     return true;
@@ -191,6 +194,10 @@ void lease_keeper::look(time_point now) {
 bool lease_keeper::look_at(lease& one, time_point now, std::vector<std::shared_ptr<lease>>& due) {
     // Leases that are nearly due go along: many locks then need few requests. Not those whose
     // moment was chosen: a service that fails at once would be asked without a pause.
+    if (one.plan.kept && one.forked()) {
+        lose(one.shared_from_this(), loss_reason::forked);
+        return true;
+    }
     const bool renewing = !one.plan.in_flight && one.plan.next == one.plan.renew_at;
     const bool early = renewing && !one.plan.not_before;
     if (!one.plan.kept || one.plan.next > now + (early ? one.what().claim.ttl / 6 : duration{}))
@@ -297,7 +304,7 @@ asio::awaitable<void> lease_keeper::until_quiet(std::shared_ptr<lease> one) {
         one->question_waiters.push_back(answered);
         co_await answered->wait_until(time_point::max());
     }
-    if (!one->plan.kept) throw ended(*one);
+    if (!is_kept(*one)) throw ended(*one);
 }
 
 asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> one) {
@@ -307,7 +314,7 @@ asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> one) {
         plan(*one);
         std::vector<std::shared_ptr<lease>> batch{one};
         co_await renew(std::move(batch));
-        if (!one->plan.kept) throw ended(*one);
+        if (!is_kept(*one)) throw ended(*one);
         if (!one->plan.not_before) co_return;  // it was answered
         alarm pause(time_, strand_);
         co_await pause.wait_until(one->plan.renew_at);
@@ -325,7 +332,7 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> one) {
             given = co_await service_.downgrade(one->what());
             answered = true;
         } catch (const error& e) {
-            if (!one->plan.kept) throw ended(*one);
+            if (!is_kept(*one)) throw ended(*one);
             const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
             if (!passing) settle(one, {});
             if (!passing) throw;
