@@ -118,6 +118,7 @@ bool lease::extend(time_point until) noexcept {
         return false;
     }
     what_.grant.deadline = std::min(until, max_until_);
+    what_.grant.confirm = false;
     deadline_.store(what_.grant.deadline.time_since_epoch().count());
     auto state = lock_state::at_risk;
     return state_.compare_exchange_strong(state, lock_state::held) || state == lock_state::held;

@@ -16,8 +16,14 @@ namespace {
 
 time_point notice_at(const lease& one) { return one.deadline() - notice(one.what().claim.ttl); }
 
-duration retry_pause(const lease& one) {
-    return std::max<duration>(one.what().claim.ttl / 20, std::chrono::milliseconds(5));
+// Of a claim window there may be less left than a twentieth of the ttl: a quarter of that, not less
+// than 50 ms, leaves time for more than one repetition.
+duration retry_pause(const lease& one, time_point now) {
+    auto pause = one.what().claim.ttl / 20;
+    if (one.what().grant.confirm)
+        pause = std::min<duration>(
+            pause, std::max<duration>((one.deadline() - now) / 4, std::chrono::milliseconds(50)));
+    return std::max<duration>(pause, std::chrono::milliseconds(5));
 }
 
 // In a fork nothing is.
@@ -238,7 +244,8 @@ bool lease_keeper::begin_renewal(const std::shared_ptr<lease>& one,
 
 void lease_keeper::postpone(lease& one) noexcept {
     one.plan.not_before = true;
-    one.plan.renew_at = time_.now() + retry_pause(one);
+    const auto now = time_.now();
+    one.plan.renew_at = now + retry_pause(one, now);
     plan(one);
 }
 
@@ -342,7 +349,8 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> one) {
         }
         if (answered) break;
         alarm pause(time_, strand_);
-        co_await pause.wait_until(time_.now() + retry_pause(*one));
+        const auto now = time_.now();
+        co_await pause.wait_until(now + retry_pause(*one, now));
     }
     if (given) one->become_shared(std::move(given->proof));
     renewal answer{.what = &one->what()};

@@ -104,6 +104,29 @@ TEST_F(LostReplies, OfAnAcquireOfAHeldLockLeaveNoPlaceInLine) {
     EXPECT_TRUE(clean());
 }
 
+// A lock that was passed on is the next holder's for a moment, until a renewal confirms it. With
+// the ttl of a minute that is shorter than the pauses of its rhythm.
+TEST_F(LostReplies, OfTheRenewalThatConfirmsAHandOffCostNothing) {
+    for (const fate how : {fate::lose_request, fate::lose_reply, fate::cut_reply, fate::answer}) {
+        client first = direct(), locks = proxied();
+        warm(locks);
+        auto lock = first.acquire("it", {.ttl = long_ttl, .wait = patience});
+        const auto before = proxy.struck();
+        proxy.inject(
+            {.which = script(scripts::renew), .what = how, .text = "-BUSY in a script\r\n"});
+        std::jthread release([&] {
+            (void)eventually([&] { return waiters("it") == 1; });
+            (void)lock.release();
+        });
+        auto passed = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+        ASSERT_TRUE(eventually([&] { return proxy.struck() == before + 1; }));
+        EXPECT_TRUE(eventually([&] { return passed.safe_until() > boot_clock::now() + 20s; }));
+        EXPECT_EQ(passed.state(), lock_state::held);
+        EXPECT_EQ(passed.release(), release_result::released);
+        EXPECT_TRUE(clean());
+    }
+}
+
 // renew -> carried out -> reply lost. There is time for another one: nothing is lost.
 TEST_F(LostReplies, OfARenewalCostNothing) {
     client locks = proxied();

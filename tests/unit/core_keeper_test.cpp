@@ -260,6 +260,44 @@ TEST_F(KeeperOnDemand, ARenewalWithoutAnAnswerIsAskedAgainAfterAPause) {
     EXPECT_EQ(losses_, 0);
 }
 
+// A lock that was handed over is ours for a window that is shorter than a twentieth of the ttl. One
+// lost answer, or a server that is busy for a moment, must not cost it.
+TEST_F(KeeperOnDemand, AHandOffIsConfirmedAgainWithinItsWindow) {
+    constexpr auto window = 1200ms;
+    const claim what{.name = "passed on", .owner = "heir", .ttl = ttl};
+    core::lease_keeper::place kept(keeper_,
+                                   std::make_shared<core::lease>(nullptr, time_, what, forever));
+    auto granted = kept.keep(
+        "heir", {.deadline = time_.now() + window, .proof = "window's proof", .confirm = true});
+    const auto passed = std::exchange(granted.what, nullptr);
+    std::size_t repetitions = 0;
+    for (auto left = window; left > 100ms; left -= 10ms) {
+        move(10ms);
+        if (!service_.is_asked()) continue;
+        ++repetitions;
+        answer(word::silence);
+    }
+    EXPECT_GE(repetitions, 5U);
+    EXPECT_LE(repetitions, 15U);
+    ASSERT_EQ(passed->state(), lock_state::at_risk);
+    for (int i = 0; i < 6 && !service_.is_asked(); ++i)
+        move(10ms);
+    ASSERT_TRUE(service_.is_asked()) << "the last moments of the window are not used";
+    answer(word::yes);
+    EXPECT_EQ(passed->deadline(), time_.now() + ttl - drift(ttl));
+    EXPECT_EQ(losses_, 0);
+    // From now on it is a lease like any other.
+    const auto before = questions();
+    move(ttl / 3);
+    ASSERT_GT(questions(), before);
+    while (service_.is_asked())
+        answer(word::silence);
+    const auto then = questions();
+    move(ttl / 40);
+    EXPECT_EQ(questions(), then);
+    keeper_.drop(passed);
+}
+
 TEST_F(KeeperOnDemand, ARefusedRenewalIsALoss) {
     const auto asked = renew();
     answer(word::no);
