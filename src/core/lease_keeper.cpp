@@ -304,6 +304,31 @@ asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> wh
     }
 }
 
+namespace {
+
+// Until it is answered the hold is one or the other at the service: then it is asked again, also
+// where the hold was given back meanwhile. That was by its old proof, which frees nothing where the
+// downgrade was carried out and its answer was lost.
+asio::awaitable<std::optional<grant>> ask_downgrade(backend& service, runtime& time,
+                                                    asio::any_io_executor strand,
+                                                    std::shared_ptr<lease> one) {
+    for (;;) {
+        try {
+            co_return co_await service.downgrade(one->what());
+        } catch (const error& e) {
+            const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
+            const bool over = !is_kept(*one) && (!passing || time.now() >= one->deadline());
+            if (one->forked() || over) throw ended(*one);
+            if (!passing) throw;
+        }
+        alarm pause(time, strand);
+        const auto now = time.now();
+        co_await pause.wait_until(now + retry_pause(*one, now));
+    }
+}
+
+}  // namespace
+
 // One question about a hold at a time: the answer to an earlier one would speak of what is no more.
 asio::awaitable<void> lease_keeper::until_quiet(std::shared_ptr<lease> one) {
     while (one->plan.kept && one->plan.in_flight) {
@@ -317,10 +342,12 @@ asio::awaitable<void> lease_keeper::until_quiet(std::shared_ptr<lease> one) {
 asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> one) {
     for (;;) {
         co_await until_quiet(one);
+        // Made first: without memory for the question there is none in flight.
+        std::vector<std::shared_ptr<lease>> batch{one};
+        auto question = renew(std::move(batch));
         one->plan.in_flight = true;
         plan(*one);
-        std::vector<std::shared_ptr<lease>> batch{one};
-        co_await renew(std::move(batch));
+        co_await std::move(question);
         if (!is_kept(*one)) throw ended(*one);
         if (!one->plan.not_before) co_return;  // it was answered
         alarm pause(time_, strand_);
@@ -328,36 +355,25 @@ asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> one) {
     }
 }
 
-// Until it is answered the hold is one or the other at the service: then it is asked again.
 asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> one) {
     co_await until_quiet(one);
-    one->plan.in_flight = true;
-    plan(*one);
-    std::optional<grant> given;
-    for (bool answered = false; !answered;) {
-        try {
-            given = co_await service_.downgrade(one->what());
-            answered = true;
-        } catch (const error& e) {
-            if (!is_kept(*one)) throw ended(*one);
-            const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
-            if (!passing) settle(one, {});
-            if (!passing) throw;
-        } catch (...) {
-            settle(one, {});
-            throw;
-        }
-        if (answered) break;
-        alarm pause(time_, strand_);
-        const auto now = time_.now();
-        co_await pause.wait_until(now + retry_pause(*one, now));
+    bool kept = false;
+    bool given = false;
+    {
+        std::vector<std::shared_ptr<lease>> batch{one};
+        asking question(*this, std::move(batch));
+        question.lines.resize(1);
+        one->plan.in_flight = true;
+        plan(*one);
+        auto granted = co_await ask_downgrade(service_, time_, strand_, one);
+        given = granted.has_value();
+        auto& answer = question.lines.front();
+        answer.what = &one->what();
+        answer.result = given ? renewal::outcome::extended : renewal::outcome::refused;
+        if (given) answer.deadline = granted->deadline;
+        if (given) one->become_shared(std::move(granted->proof));
+        kept = one->plan.kept;
     }
-    if (given) one->become_shared(std::move(given->proof));
-    renewal answer{.what = &one->what()};
-    answer.result = given ? renewal::outcome::extended : renewal::outcome::refused;
-    if (given) answer.deadline = given->deadline;
-    const bool kept = one->plan.kept;
-    settle(one, answer);
     // Given back meanwhile, by its old proof: that was no use.
     if (!kept && given) co_await service_.release(one->what());
     if (!one->plan.kept) throw ended(*one);

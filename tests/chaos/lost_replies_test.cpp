@@ -104,6 +104,27 @@ TEST_F(LostReplies, OfAnAcquireOfAHeldLockLeaveNoPlaceInLine) {
     EXPECT_TRUE(clean());
 }
 
+//   A asks for a downgrade; it is carried out, and the answer is lost | A gives the lock back, as
+//   the exclusive hold that it knows: nothing is freed | the downgrade is asked again, answered,
+//   and undone: no reader stays until the ttl of a minute is over
+TEST_F(LostReplies, OfADowngradeThatIsReleasedMeanwhileLeaveNoReader) {
+    client locks = proxied();
+    warm(locks);
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    const auto before = proxy.struck();
+    proxy.inject({.which = script(scripts::downgrade), .what = fate::lose_reply});
+    std::optional<pawl::errc> failed;
+    std::jthread asking([&] {
+        const auto what = failure_of([&] { lock.downgrade(); });
+        if (what) failed = what->reason;
+    });
+    EXPECT_TRUE(eventually([&] { return proxy.struck() == before + 1; }));
+    (void)lock.release();
+    asking.join();
+    EXPECT_EQ(failed, errc::lost);
+    EXPECT_TRUE(clean());
+}
+
 // A lock that was passed on is the next holder's for a moment, until a renewal confirms it. With
 // the ttl of a minute that is shorter than the pauses of its rhythm.
 TEST_F(LostReplies, OfTheRenewalThatConfirmsAHandOffCostNothing) {

@@ -2,6 +2,7 @@
 // that answers when the test says so.
 #include "core/alarm.hpp"
 #include "core/lease_keeper.hpp"
+#include "failing_memory.hpp"
 #include "hand_time.hpp"
 
 #include <pawl/error.hpp>
@@ -392,6 +393,58 @@ TEST_F(KeeperOnDemand, ADowngradeOfWhatIsGivenBackMeanwhileIsUndone) {
     answer(word::yes);
     EXPECT_EQ(service_.released, "shared proof");
     EXPECT_EQ(asked->failed, errc::lost);
+}
+
+// The same, and the downgrade's answer is lost: it is asked again, since the service may have the
+// hold as a shared one until its ttl ends. Not for longer than that.
+TEST_F(KeeperOnDemand, ADowngradeWhoseAnswerIsLostIsUndoneWhereTheHoldIsGivenBackMeanwhile) {
+    const auto asked = downgrade();
+    ASSERT_TRUE(keeper_.drop(one_));
+    answer(word::silence);
+    EXPECT_FALSE(asked->over);
+    move(ttl / 20);
+    EXPECT_EQ(service_.asked, (std::vector<std::string>{"downgrade", "downgrade"}));
+    answer(word::yes);
+    EXPECT_EQ(service_.released, "shared proof");
+    EXPECT_EQ(asked->failed, errc::lost);
+}
+
+TEST_F(KeeperOnDemand, ADowngradeOfWhatIsGivenBackIsNotAskedForLongerThanTheLease) {
+    const auto asked = downgrade();
+    ASSERT_TRUE(keeper_.drop(one_));
+    for (int i = 0; i < 40 && !asked->over; ++i) {
+        if (service_.is_asked()) answer(word::silence);
+        move(ttl / 20);
+    }
+    EXPECT_EQ(asked->failed, errc::lost);
+    EXPECT_LE(questions(), 21U);
+    EXPECT_EQ(service_.released, "");
+}
+
+// Whichever allocation fails: no question is left in flight that was never asked, for the hold
+// would not be renewed any more.
+TEST_F(KeeperOnDemand, AQuestionThatCannotBeginLeavesTheHoldToItsRhythm) {
+    for (const bool lowers : {false, true}) {
+        bool failed = true;
+        for (long at = 0; failed; ++at) {
+            ASSERT_LT(at, 500);
+            failing_memory::fail_once_at(at);
+            try {
+                (void)(lowers ? downgrade() : renew());
+            } catch (const std::bad_alloc&) {}  // it is its beginning that failed
+            failed = failing_memory::fail_no_more();
+            settle();
+            for (int i = 0; i < 12; ++i) {
+                while (service_.is_asked())
+                    answer(word::yes);
+                move(ttl / 20);
+            }
+            while (service_.is_asked())
+                answer(word::yes);
+            ASSERT_EQ(one_->state(), lock_state::held) << "allocation " << at;
+            ASSERT_GT(one_->deadline(), time_.now() + ttl / 2) << "allocation " << at;
+        }
+    }
 }
 
 }  // namespace
