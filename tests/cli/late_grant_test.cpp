@@ -1,6 +1,7 @@
 // The lock comes to a `pawl` whose supervisor is stopped while it waits (Ctrl-Z, SIGSTOP): its lock
 // process takes the lock and renews it. What happens until the supervisor goes on counts, too.
 #include "places.hpp"
+#include "renewals.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,19 +30,7 @@ protected:
     }
     // The lock process renews only after it has told the supervisor, but for the first time, when
     // it confirms what was handed over.
-    void await_renewals() {
-        const auto remaining = [&] {
-            return status("(it['holder'] or {}).get('remaining_ms', 0)");
-        };
-        int renewals = 0;
-        auto before = remaining();
-        ASSERT_TRUE(support::eventually([&] {
-            const auto now = remaining();
-            if (now > before) ++renewals;
-            before = now;
-            return renewals == 2;
-        }));
-    }
+    void await_renewals() { ASSERT_TRUE(soon_renewed(here(), "x", 2)); }
     void lose_by_force() {
         await_renewals();
         EXPECT_EQ(here().run({"release", "--force", "--yes", "x"}).code, 0);
@@ -51,7 +40,7 @@ protected:
         ASSERT_TRUE(beats(beats_)) << next_->err();
     }
     void expect_not_started(const words& options) {
-        grant_to_stopped(words{"run", "--ttl", "1s"} + options);
+        grant_to_stopped(words{"run", "--ttl", "2s"} + options);
         lose_by_force();
         next_holder();
         late_->signal(SIGCONT);
@@ -104,7 +93,7 @@ TEST_P(LateGrant, StartsNothingAfterMaxHold) {
 
 //   the same with A in an election: A stands again and leads after B
 TEST_P(LateGrant, StandsForElectionAgainAfterALoss) {
-    grant_to_stopped({"elect", "--ttl", "1s"});
+    grant_to_stopped({"elect", "--ttl", "2s"});
     lose_by_force();
     next_holder();
     late_->signal(SIGCONT);
@@ -120,7 +109,7 @@ TEST_P(LateGrant, StandsForElectionAgainAfterALoss) {
 
 //   A's lock process is killed after the grant | A's supervisor goes on
 TEST_P(LateGrant, StartsNothingWithoutItsLockProcess) {
-    grant_to_stopped({"run", "--ttl", "1s"});
+    grant_to_stopped({"run", "--ttl", "2s"});
     await_renewals();
     ::kill(child_named(late_->pid(), "lock-keeper"), SIGKILL);
     late_->signal(SIGCONT);
@@ -133,7 +122,7 @@ TEST_P(LateGrant, StartsNothingWithoutItsLockProcess) {
 TEST_P(LateGrant, ASignalThatCameMeanwhileEndsTheWait) {
     const std::pair<const char*, int> cases[]{{"run", SIGTERM}, {"run", SIGHUP}, {"elect", SIGINT}};
     for (const auto& [verb, number] : cases) {
-        grant_to_stopped({verb, "--ttl", "1s"});
+        grant_to_stopped({verb, "--ttl", "2s"});
         await_renewals();
         late_->signal(number);
         late_->signal(SIGCONT);

@@ -1,6 +1,7 @@
 // The reader of stderr has stopped reading, as a pager that nobody pages, and the pipe is full.
 // Neither the command nor the lock may wait for it.
 #include "command.hpp"
+#include "renewals.hpp"
 
 #include <failure.hpp>
 #include <messages.hpp>
@@ -100,21 +101,10 @@ TEST_F(UnreadStderr, GetsTheMessageWhenItIsReadAgain) {
 TEST_F(UnreadStderr, DoesNotKeepTheLockFromItsRenewals) {
     support::redis_server server;
     const world here(server.url());
-    start(here, {"-v", "--ttl", "2s"}, "exec sleep 600");
-    const auto remaining = [&] {
-        return std::stoll(from_json(here.run({"status", "x", "--json"}).out,
-                                    "(it['holder'] or {}).get('remaining_ms', 0)"));
-    };
+    start(here, {"-v", "--ttl", "4s"}, "exec sleep 600");
     (void)server.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
     (void)server.ask({"CLIENT", "KILL", "TYPE", "pubsub"});
-    int renewals = 0;
-    auto before = remaining();
-    EXPECT_TRUE(support::eventually([&] {
-        const auto now = remaining();
-        if (now > before) ++renewals;
-        before = now;
-        return renewals == 4;
-    }));
+    EXPECT_TRUE(soon_renewed(here, "x", 2));
     EXPECT_TRUE(pawl_->running());
     EXPECT_TRUE(soon_said("pawl: ")) << "what there was to tell";
 }
