@@ -77,8 +77,9 @@ enum class loss_reason : std::uint8_t {
 [[nodiscard]] const char* to_string(loss_reason reason) noexcept;
 
 // The result of a release. Only `released` proves that the hold lasted until then. expired: the
-// lease had ended. taken_over: another holder has the lock. unknown: the result is not known, for
-// example because no answer came in time. still_held: other handles of the lock_owner keep the lock.
+// lease had ended. taken_over: another holder or a forced release had ended the hold. unknown: the
+// result is not known, mostly because no answer came in time. still_held: other handles of the
+// lock_owner keep the lock.
 enum class release_result : std::uint8_t { released, expired, taken_over, unknown, still_held };
 [[nodiscard]] const char* to_string(release_result result) noexcept;
 
@@ -92,7 +93,7 @@ struct holder {
     std::chrono::system_clock::time_point since{};  // the start of the hold
     duration remaining{};  // of the lease, as the service sees it; `forever` for one without an end
     fencing_token token;
-    std::string owner;  // the first 8 characters: enough to compare, too few to release with
+    std::string owner;  // its first characters: enough to compare, too few to release with
     // How often the holder has entered, where the service counts that: Redisson's hold count.
     std::uint64_t count = 1;
     lock_mode mode = lock_mode::exclusive;
