@@ -31,14 +31,15 @@ class owner;
 // initiating function. In the handlers' signatures, `error_code` is boost::system::error_code.
 //
 // Cancellation: every operation but `async_close` supports every type. It completes with
-// boost::asio::error::operation_aborted, unless its result is there already. A cancelled acquire
-// leaves neither a lock nor a place in the queue behind, as soon as the service can be reached. A
-// cancelled change, such as `async_resize`, may have been carried out.
+// boost::asio::error::operation_aborted, unless its result is there already; on SQLite, a running
+// transaction ends first. A cancelled acquire leaves neither a lock nor a place in the queue
+// behind, as soon as the service can be reached. A cancelled change, such as `async_resize`, may
+// have been carried out.
 //
 // Errors, as errc: bad_name, bad_option and unsupported for arguments; unreachable, refused,
 // unavailable, wrong_type and protocol from the service; exhausted if the program lacks resources;
-// cancelled if the client is closed. An acquire that waits continues while the service is away or
-// unavailable; other operations fail at once.
+// cancelled if the client was closed meanwhile. An acquire with a `wait` continues while the
+// service is away or unavailable; a try, and each operation without a wait, fails.
 //
 // The destructor closes the client in the background, as `async_close` does, if the executor still
 // runs. The client may be moved while its handles and objects exist. Client and handles must not
@@ -174,8 +175,8 @@ public:
     // Handler: void(). Closes the client. Its holds are lost (loss_reason::client_closed) and
     // released, its outstanding operations end with errc::cancelled, and its connections end.
     // Completes when the service has answered, or after `client_options::drain`. Then the client is
-    // no work for the event loop, and its operations fail with errc::cancelled. A later call
-    // completes with the first. Cancellation: none.
+    // no work for the event loop. Later acquires fail with errc::cancelled; call nothing else. A
+    // later `async_close` completes with the first. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_close(Token&& token = {}) {
         return begin<Token>(engine_, &client::start_close, token);
