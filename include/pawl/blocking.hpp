@@ -34,7 +34,7 @@ class loop;
 //
 // The destructor releases the lock in the background: it never blocks and never throws. The
 // client's destructor waits for that release. In a fork of the process, the handle is lost
-// (loss_reason::forked), its destructor does nothing, and changes throw errc::unsupported.
+// (loss_reason::forked), its destructor does nothing, and `renew` throws errc::unsupported.
 //
 // Any thread may call any member, but two threads must not use one handle at the same time. On an
 // empty handle, all members but the two tests throw errc::not_held. The handles of one lock_owner
@@ -54,11 +54,10 @@ public:
     explicit operator bool() const& noexcept { return lease_ != nullptr; }
     explicit operator bool() const&& = delete;
 
-    // True if the state is held or at_risk. A local check of the clock, without a request.
+    // True if the state is held or at_risk. Like the next members, a local check without a request.
     [[nodiscard]] bool owns_lock() const noexcept;
 
-    // These are local, too. The view is valid as long as the handle is not empty. The token is
-    // empty for a hold with `fenced = false`.
+    // Valid as long as the handle is not empty.
     [[nodiscard]] std::string_view name() const;
     [[nodiscard]] fencing_token token() const;
     [[nodiscard]] lock_state state() const;
@@ -70,10 +69,9 @@ public:
     // The token of a lost hold is stopped from the start: a std::stop_callback then runs its
     // callback in its constructor.
     //
-    // Callbacks run on threads that Pawl reserves for them, never inside a call of Pawl. They may
-    // block, take any mutex and call the client; a callback that blocks occupies a thread. If the
-    // system has no more threads, later signals wait until a callback returns, and `state` stays
-    // correct. The destructor of a std::stop_callback waits for its running callback.
+    // Callbacks run on threads that Pawl reserves for them: they may block, take any mutex and call
+    // the client. If the system has no more threads, later signals wait until a callback returns,
+    // and `state` stays correct. The destructor of a std::stop_callback waits for its callback.
     [[nodiscard]] std::stop_token lost() const;
 
     // Releases the lock. Waits for the service's answer, and returns `unknown` if none came in
@@ -122,17 +120,13 @@ public:
     using lock_set::lock_set;
 
     // Releases the locks one after the other, the last name first, and returns the worst result.
-    // Throws errc::not_held for an empty set only.
     release_result release();
-
-    // Renews the locks one after the other, as held_lock::renew. Throws errc::lost at the first
-    // lock whose hold has ended.
+    // Renews the locks one after the other. Throws errc::lost at the first one that has ended.
     void renew();
 };
 
-// A client of one service, for any number of threads, with one connection. It connects at the first
-// use. Thread-safe. A waiting caller drives the client's event loop; if no caller waits, a thread
-// of the client does.
+// A client of one service, with one connection for any number of threads. It connects at the first
+// use. Thread-safe.
 //
 // Functions throw pawl::error. Its reasons, as errc: bad_name, bad_option and unsupported for
 // arguments; unreachable, refused, unavailable, wrong_type and protocol from the service; exhausted
@@ -155,8 +149,7 @@ public:
     client& operator=(client&&) noexcept = delete;
     ~client();
 
-    // Makes one attempt, or polls as `options.retry` says. The handle is empty if the lock is
-    // taken.
+    // One attempt, or polling as in `options.retry`. The handle is empty if the lock is taken.
     held_lock try_acquire(std::string_view name, try_options options = {},
                           std::stop_token cancel = {});
 
@@ -168,12 +161,10 @@ public:
     // As the two above, with `value` as the content of the lock's key. Any program that knows the
     // value can renew and release the hold. Use a new value each time: a late release under the
     // first hold's value would end the second hold. `acquire_as` does not queue: it polls, with the
-    // defaults of `polling`, until `options.wait` is over.
-    //
-    // A value has 1 to 256 bytes without control characters, and does not begin with "pawl:". The
-    // lock must be exclusive and not `fair`; else errc::bad_option. errc::unsupported: the service
-    // is not Redis in the native layout. errc::unavailable, for a try: the undo of an earlier
-    // acquire under this value is not finished.
+    // defaults of `polling`, until `options.wait` is over. A value has 1 to 256 bytes without
+    // control characters, and does not begin with "pawl:". The lock must be exclusive and not
+    // `fair`; else errc::bad_option. errc::unsupported: the service is not Redis in the native
+    // layout. errc::unavailable, for a try: an earlier acquire under this value is being undone.
     held_lock acquire_as(std::string_view name, std::string_view value, lock_options options = {},
                          std::stop_token cancel = {});
     held_lock try_acquire_as(std::string_view name, std::string_view value,
@@ -265,8 +256,7 @@ concept blocks = requires(Locks& locks, std::string_view name, lock_options opti
 
 // Acquires the lock, calls `work(lock)`, releases the lock, and returns the work's result. The
 // release is over when the function returns or throws. A loss does not stop the work: the work
-// checks `lock.lost()`, or passes `lock.token()` to the resource. `locks` is a client or a
-// lock_owner. Throws what `acquire` and the work throw.
+// checks `lock.lost()`, or passes `lock.token()` to the resource.
 template <blocks Locks, class Work>
     requires std::invocable<Work&, held_lock&>
 std::invoke_result_t<Work&, held_lock&> with_lock(Locks& locks, std::string_view name,

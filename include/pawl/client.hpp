@@ -71,8 +71,8 @@ public:
                             options, std::nullopt);
     }
 
-    // Handler: void(error_code, held_lock). Makes one attempt, or polls as `options.retry` says.
-    // The handle is empty, without an error, if the lock is taken.
+    // Handler: void(error_code, held_lock). One attempt, or polling as in `options.retry`. The
+    // handle is empty, without an error, if the lock is taken.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_acquire, token, nullptr, std::move(name),
@@ -82,12 +82,10 @@ public:
     // As the two above, with `value` as the content of the lock's key. Any program that knows the
     // value can renew and release the hold. Use a new value each time: a late release under the
     // first hold's value would end the second hold. `async_acquire_as` does not queue: it polls,
-    // with the defaults of `polling`, until `options.wait` is over.
-    //
-    // A value has 1 to 256 bytes without control characters, and does not begin with "pawl:". The
-    // lock must be exclusive and not `fair`; else errc::bad_option. errc::unsupported: the service
-    // is not Redis in the native layout. errc::unavailable, for a try: the undo of an earlier
-    // acquire under this value is not finished.
+    // with the defaults of `polling`, until `options.wait` is over. A value has 1 to 256 bytes
+    // without control characters, and does not begin with "pawl:". The lock must be exclusive and
+    // not `fair`; else errc::bad_option. errc::unsupported: the service is not Redis in the native
+    // layout. errc::unavailable, for a try: an earlier acquire under this value is being undone.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_as(std::string name, std::string value, lock_options options = {},
                           Token&& token = {}) {

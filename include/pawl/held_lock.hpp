@@ -59,11 +59,10 @@ public:
     explicit operator bool() const& noexcept { return lease_ != nullptr; }
     explicit operator bool() const&& = delete;
 
-    // True if the state is held or at_risk. A local check of the clock, without a request.
+    // True if the state is held or at_risk. Like the next members, a local check without a request.
     [[nodiscard]] bool owns_lock() const noexcept;
 
-    // These are local, too. The view is valid as long as the handle is not empty. The token is
-    // empty for a hold with `fenced = false`.
+    // Valid as long as the handle is not empty.
     [[nodiscard]] std::string_view name() const;
     [[nodiscard]] fencing_token token() const;
     [[nodiscard]] lock_state state() const;
@@ -75,10 +74,10 @@ public:
     // callback is stuck. The token of a lost hold is stopped from the start: a std::stop_callback
     // then runs its callback in its constructor.
     //
-    // Callbacks run on threads that Pawl reserves for them, never on the event loop and never
-    // inside a call of Pawl. They may block and take any mutex; a callback that blocks occupies a
-    // thread. If the system has no more threads, later signals wait until a callback returns, and
-    // `state` stays correct. The destructor of a std::stop_callback waits for its running callback.
+    // Callbacks run on threads that Pawl reserves for them, never on the event loop: they may block
+    // and take any mutex. If the system has no more threads, later signals wait until a callback
+    // returns, and `state` stays correct. The destructor of a std::stop_callback waits for its
+    // callback.
     [[nodiscard]] std::stop_token lost() const;
 
     // Handler: void(release_result). Releases the lock. Completes when the service has answered, or
