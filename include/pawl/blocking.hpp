@@ -194,7 +194,7 @@ public:
     // holds. An error of the service ends the wait.
     [[nodiscard]] lock_info wait_change(std::string_view name, fencing_token seen,
                                         duration interval, std::stop_token cancel = {});
-    // The held locks whose names begin with `prefix`, sorted by name. For display only.
+    // The held locks whose names begin with `prefix`, for display only.
     [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
     // Takes the lock from all its holders and gives it to the next waiter. The holders lose it: at
     // once if the service pushes that, else with their next renewal. False: the lock was free.

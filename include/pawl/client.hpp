@@ -144,7 +144,7 @@ public:
                             interval);
     }
     // Handler: void(error_code, std::vector<lock_info>). The held locks whose names begin with
-    // `prefix`, sorted by name. For display only.
+    // `prefix`, for display only.
     template <class Token = boost::asio::deferred_t>
     auto async_list(std::string prefix, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_list, token, std::move(prefix));
