@@ -220,7 +220,8 @@ public:
     }
 };
 
-// The allowance for the different speeds of two clocks, as in redlock-rb: 1 % of the ttl + 2 ms.
+// The allowance for the different speeds of two clocks, 1 % of the ttl + 2 ms, as in redlock-rb
+// (S. Sanfilippo).
 [[nodiscard]] constexpr duration drift(duration ttl) noexcept {
     return ttl / 100 + std::chrono::milliseconds(2);
 }

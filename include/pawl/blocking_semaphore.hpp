@@ -18,7 +18,8 @@ struct permit_count;
 namespace pawl::blocking {
 
 // Permits are leased: those of a holder that dies come back after its ttl. Requests are served in
-// order, so requests for few permits cannot starve a request for many, except in Redisson's layout.
+// order, so requests for few permits cannot starve a request for many. In Redisson's layout there
+// is no such order, and its Semaphore has no leases.
 // Acquires throw what the client's acquire throws. errc::unsupported: the service has no permits.
 // Thread-safe; the client must outlive the semaphore.
 class semaphore {

@@ -62,8 +62,8 @@ struct options {
     // If a request has no answer after this time, the connection is considered dead. Above 0, at
     // most 24 h.
     duration reply_timeout = std::chrono::seconds(5);
-    // How long the server keeps a name's token counter, of about 130 bytes, after the last hold: 1
-    // s to 365 days. Native layout only. A short time is safe: docs/redis.md, "Tokens".
+    // How long the server keeps a name's token counter after the last hold: 1 s to 365 days. It
+    // takes about 130 bytes. Native layout only. A short time is safe: docs/redis.md, "Tokens".
     duration token_retention = std::chrono::hours(24);
 };
 

@@ -15,7 +15,8 @@ struct permit_count;
 }
 
 // Permits are leased: those of a holder that dies come back after its ttl. Requests are served in
-// order, so requests for few permits cannot starve a request for many, except in Redisson's layout.
+// order, so requests for few permits cannot starve a request for many. In Redisson's layout there
+// is no such order, and its Semaphore has no leases.
 // Copies are the same semaphore. Thread-safe. Handlers, cancellation and errors as for client.
 // errc::unsupported: the service has no permits.
 class semaphore {
