@@ -32,8 +32,8 @@ public:
         return client::begin<Token>(engine_, &client::start_inspect, token, name_);
     }
     // Handler: void(error_code, lock_info). Completes when the present term is not `seen`; the
-    // empty token means no leader, so the default waits for any leader. Looks every `interval` (1
-    // ms or more): it can miss a short term, never the newest. An error of the service ends the
+    // empty token means no leader, so the default waits for any leader. Looks every `interval`, at
+    // least 1 ms: it can miss a short term, never the newest. An error of the service ends the
     // wait.
     template <class Token = boost::asio::deferred_t>
     auto async_wait_change(fencing_token seen = {}, duration interval = std::chrono::seconds(1),
