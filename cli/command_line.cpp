@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "failure.hpp"
+#include "messages.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -178,12 +179,15 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int run_command(int argc, char** argv) noexcept {
+    int status = 0;
     try {
         open_standard_descriptors();
-        return parse_and_run(argc, argv);
+        status = parse_and_run(argc, argv);
     } catch (...) {
-        return report_current();
+        status = report_current();
     }
+    say_rest();
+    return status;
 }
 
 }  // namespace pawl::cli

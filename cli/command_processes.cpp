@@ -11,6 +11,7 @@ namespace pawl::cli {
 void command_processes::begin(pid_t leader, control_group cgroup) {
     leader_ = leader;
     cgroup_ = std::move(cgroup);
+    sees_proc_ = proc_is_ours();  // while files can be opened
 }
 
 bool command_processes::sees_proc() const {
@@ -20,15 +21,18 @@ bool command_processes::sees_proc() const {
 
 bool command_processes::blind() const { return !cgroup_ && !sees_proc(); }
 
-std::vector<process> command_processes::living() const {
-    if (!sees_proc()) return numbers();
-    return living_descendants(supervisor_, not_of_the_command());
+std::optional<std::vector<process>> command_processes::living() const {
+    const auto refused = refused_looks();
+    auto seen = sees_proc() ? living_descendants(supervisor_, not_of_the_command()) : numbers();
+    if (refused_looks() != refused) return {};
+    return seen;
 }
 
-std::vector<pid_t> command_processes::not_of_the_command() const {
-    std::vector<pid_t> spared{keeper_};
-    if (leader_ended_) spared.push_back(leader_);
-    return spared;
+membership command_processes::not_of_the_command() const {
+    return [this](const process& each) {
+        return each.pid == keeper_ || (leader_ended_ && each.pid == leader_) ||
+               inherited_.contains(each);
+    };
 }
 
 // What is known without /proc.
@@ -50,7 +54,7 @@ std::vector<process> command_processes::signal(int number) const {
     if (number == SIGKILL) kill();
     const bool group_allowed = signal_group(number);
     std::vector<process> refused;
-    for (const process& each : living()) {
+    for (const process& each : living().value_or(std::vector<process>())) {
         const bool in_group = each.group == leader_;
         const auto result =
             blind() ? (group_allowed ? signal_result::sent : signal_result::not_permitted)

@@ -4,6 +4,7 @@
 
 #include "control_group.hpp"
 #include "descendants.hpp"
+#include "inherited_children.hpp"
 
 #include <optional>
 #include <vector>
@@ -12,8 +13,9 @@ namespace pawl::cli {
 
 class command_processes {
 public:
-    // `keeper` is the child of `supervisor` that is no part of the command.
-    command_processes(pid_t supervisor, pid_t keeper) : supervisor_(supervisor), keeper_(keeper) {}
+    // `keeper` and `inherited` are children of `supervisor` that are no part of the command.
+    command_processes(pid_t supervisor, pid_t keeper, const inherited_children& inherited)
+        : supervisor_(supervisor), keeper_(keeper), inherited_(inherited) {}
 
     // `leader` is that of the command's process group.
     void begin(pid_t leader, control_group cgroup);
@@ -24,7 +26,8 @@ public:
     // What left the group cannot be seen: /proc is that of another PID namespace, and there is no
     // cgroup. A group that ended is then seen to be empty only if its leader has been reaped.
     [[nodiscard]] bool blind() const;
-    [[nodiscard]] std::vector<process> living() const;
+    // Nothing: it is not known, because this process cannot open the files that tell it.
+    [[nodiscard]] std::optional<std::vector<process>> living() const;
 
     // SIGKILL to all, by every means.
     void kill() const;
@@ -36,10 +39,11 @@ public:
 private:
     [[nodiscard]] bool sees_proc() const;
     [[nodiscard]] std::vector<process> numbers() const;
-    [[nodiscard]] std::vector<pid_t> not_of_the_command() const;
+    [[nodiscard]] membership not_of_the_command() const;
 
     pid_t supervisor_;
     pid_t keeper_;
+    const inherited_children& inherited_;
     pid_t leader_ = 0;
     bool leader_ended_ = false;
     control_group cgroup_;

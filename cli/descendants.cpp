@@ -1,7 +1,5 @@
 #include "descendants.hpp"
 
-#include "pursuit.hpp"
-
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
@@ -30,12 +28,8 @@ std::optional<std::vector<pid_t>> listed_children(pid_t root) {
     return std::vector<pid_t>(std::istream_iterator<pid_t>(numbers), {});
 }
 
-bool contains(const std::vector<pid_t>& pids, pid_t pid) {
-    return std::find(pids.begin(), pids.end(), pid) != pids.end();
-}
-
-// With the zombies, sorted.
-std::vector<pid_t> children_of(pid_t root, const std::vector<pid_t>& spared) {
+// With the zombies and the spared, sorted.
+std::vector<pid_t> children_of(pid_t root) {
     std::vector<pid_t> children;
     if (auto listed = listed_children(root)) {
         children = std::move(*listed);
@@ -43,12 +37,12 @@ std::vector<pid_t> children_of(pid_t root, const std::vector<pid_t>& spared) {
         for (const process& each : all_processes())
             if (each.parent == root) children.push_back(each.pid);
     }
-    std::erase_if(children, [&](pid_t each) { return contains(spared, each); });
     std::sort(children.begin(), children.end());
     return children;
 }
 
-std::vector<process> living_among(const std::vector<pid_t>& pids, pid_t parent) {
+std::vector<process> living_among(const std::vector<pid_t>& pids, pid_t parent,
+                                  const membership& spared) {
     std::vector<process> living;
     for (const pid_t each : pids) {
         if (auto known = read_process(each)) {
@@ -57,6 +51,7 @@ std::vector<process> living_among(const std::vector<pid_t>& pids, pid_t parent) 
             living.push_back({.pid = each, .parent = parent, .name = hidden_name});
         }
     }
+    std::erase_if(living, [&](const process& each) { return spared(each); });
     return living;
 }
 
@@ -76,7 +71,7 @@ bool proc_is_ours() {
     return true;  // a kernel without namespaces
 }
 
-std::vector<process> all_below(pid_t root, const std::vector<pid_t>& spared,
+std::vector<process> all_below(pid_t root, const membership& spared,
                                const std::vector<process>& all) {
     std::multimap<pid_t, const process*> by_parent;
     for (const process& each : all)
@@ -89,7 +84,7 @@ std::vector<process> all_below(pid_t root, const std::vector<pid_t>& spared,
         const auto [first, last] = by_parent.equal_range(parent);
         for (auto each = first; each != last; ++each) {
             const process& child = *each->second;
-            if (contains(spared, child.pid)) continue;
+            if (spared(child)) continue;
             parents.push_back(child.pid);
             result.push_back(child);
         }
@@ -97,9 +92,9 @@ std::vector<process> all_below(pid_t root, const std::vector<pid_t>& spared,
     return result;
 }
 
-bool descends_from(pid_t root, const std::vector<pid_t>& spared, process each) {
+bool descends_from(pid_t root, const membership& spared, process each) {
     constexpr int deepest = 1000;
-    for (int i = 0; i < deepest && each.pid != root && !contains(spared, each.pid); ++i) {
+    for (int i = 0; i < deepest && each.pid != root && !spared(each); ++i) {
         if (each.parent == root) return true;
         auto parent = read_process(each.parent);
         // A parent that ended has handed its children over.
@@ -114,10 +109,10 @@ bool descends_from(pid_t root, const std::vector<pid_t>& spared, process each) {
 // children over before it is a zombie. So, if no child of the first list lives when it is looked at
 // and the second list has no other, nothing lived when the second list began. A chain of processes
 // may be a step ahead of each list; a look at the youngest is fast enough to see its end.
-std::vector<process> living_descendants(pid_t root, const std::vector<pid_t>& spared) {
-    auto children = children_of(root, spared);
+std::vector<process> living_descendants(pid_t root, const membership& spared) {
+    auto children = children_of(root);
     while (true) {
-        const auto living = living_among(children, root);
+        const auto living = living_among(children, root, spared);
         if (!living.empty()) {
             auto all = all_below(root, spared, all_processes());
             std::erase_if(all, [](const process& each) { return each.zombie; });
@@ -128,13 +123,17 @@ std::vector<process> living_descendants(pid_t root, const std::vector<pid_t>& sp
             }
             return all;
         }
-        auto again = children_of(root, spared);
+        auto again = children_of(root);
         if (std::includes(children.begin(), children.end(), again.begin(), again.end())) return {};
         auto young =
             youngest([&](const process& each) { return descends_from(root, spared, each); });
         if (!young.empty()) return young;
         children = std::move(again);
     }
+}
+
+std::vector<process> living_descendants(pid_t root) {
+    return living_descendants(root, [](const process&) { return false; });
 }
 
 bool has_variable(pid_t pid, std::string_view name, std::string_view text) {

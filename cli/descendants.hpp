@@ -2,6 +2,7 @@
 #pragma once
 
 #include "processes.hpp"
+#include "pursuit.hpp"
 
 #include <string_view>
 #include <vector>
@@ -12,17 +13,19 @@ namespace pawl::cli {
 // may then belong to any process here.
 [[nodiscard]] bool proc_is_ours();
 
-// The living descendants of `root`, without the children in `spared`. Orphans below `root` must
-// become its children (PR_SET_CHILD_SUBREAPER). Then the result is empty only if there was a moment
-// at which nothing lived below `root`, however its descendants fork and end meanwhile.
-[[nodiscard]] std::vector<process> living_descendants(pid_t root, const std::vector<pid_t>& spared);
+// The living descendants of `root`, without the `spared` and what is below them. Orphans below
+// `root` must become its children (PR_SET_CHILD_SUBREAPER). Then the result is empty only if there
+// was a moment at which nothing lived below `root`, however its descendants fork and end meanwhile.
+[[nodiscard]] std::vector<process> living_descendants(pid_t root, const membership& spared);
+
+[[nodiscard]] std::vector<process> living_descendants(pid_t root);
 
 // Those of `all` below `root`, with the zombies, as far as it shows how they hang together.
-[[nodiscard]] std::vector<process> all_below(pid_t root, const std::vector<pid_t>& spared,
+[[nodiscard]] std::vector<process> all_below(pid_t root, const membership& spared,
                                              const std::vector<process>& all);
 
 // Follows the parents of one process, which may end meanwhile.
-[[nodiscard]] bool descends_from(pid_t root, const std::vector<pid_t>& spared, process each);
+[[nodiscard]] bool descends_from(pid_t root, const membership& spared, process each);
 
 // It has `text` in the value of the environment variable `name`, as far as /proc shows environments
 // to this user.

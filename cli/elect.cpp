@@ -46,7 +46,7 @@ int elect(const run_options& options) {
         if (again) stands_since = boot_clock::now();
         const auto left = rest_of(options.wait, stands_since);
         if (away && left == 0s) return status;
-        if (away) pause(std::min(left, pauses.next()));
+        if (!term.started_command()) pause(std::min(left, pauses.next()));
         term.clear_away();
         if (again) say("Stands for election as '" + options.name + "' again.");
         asked.wait = rest_of(options.wait, stands_since);

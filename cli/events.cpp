@@ -50,6 +50,15 @@ void deliver(int signal) noexcept {
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
+void stop_self() noexcept {
+    ::raise(SIGTSTP);
+    deliver(SIGTSTP);
+}
+
+bool ends_a_wait(int signal) noexcept {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 events::events() {
     ::signal(SIGCHLD, SIG_DFL);
     const sigset_t heard = heard_signals();

@@ -17,6 +17,9 @@ struct happening {
 
 // Lets a blocked signal that is pending act now; returns when it let us go on.
 void deliver(int signal) noexcept;
+// Stops this process as SIGTSTP does.
+void stop_self() noexcept;
+[[nodiscard]] bool ends_a_wait(int signal) noexcept;
 
 class events {
 public:

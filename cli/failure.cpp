@@ -1,10 +1,6 @@
 #include "failure.hpp"
 
-#include "style.hpp"
-
-#include <unistd.h>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -34,16 +30,6 @@ exit_code code_for(errc reason) noexcept {
     case errc::not_held: return exit_code::system;
     }
     return exit_code::system;
-}
-
-void say(std::string_view sentence) noexcept {
-    try {
-        const std::string line = "pawl: " + printable(sentence) + "\n";
-        // A stderr that is gone is no reason to stop.
-        [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
-    } catch (...) {
-        std::fputs("pawl: Out of memory.\n", stderr);
-    }
 }
 
 int report_current() noexcept {

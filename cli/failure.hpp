@@ -43,7 +43,8 @@ private:
 
 [[nodiscard]] exit_code code_for(errc reason) noexcept;
 
-// "pawl: SENTENCE" on stderr, in one line and one write.
+// "pawl: SENTENCE" on stderr, in one line and one write. See messages.hpp for a reader that does
+// not read.
 void say(std::string_view sentence) noexcept;
 
 // To be called in a catch block: says what went wrong and returns the exit status.

@@ -2,6 +2,7 @@
 
 #include "duration.hpp"
 #include "failure.hpp"
+#include "messages.hpp"
 #include "run_words.hpp"
 
 #include <sys/mman.h>
@@ -35,15 +36,12 @@ shared_state* map_shared() {
 
 void unmap_shared(shared_state* what) { ::munmap(what, sizeof *what); }
 
-void name_run(std::array<char, 20>& name) {
+const char* name_run(std::array<char, 20>& name) {
     std::uint64_t number = 0;
     if (::getrandom(&number, sizeof number, 0) != sizeof number)
         throw system_failure("Cannot get a random number");
     std::snprintf(name.data(), name.size(), "%016llx", static_cast<unsigned long long>(number));
-}
-
-bool ends_a_wait(int signal) {
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+    return name.data();
 }
 
 // Seconds with nine digits, comparable with the first number in /proc/uptime.
@@ -54,11 +52,6 @@ std::string seconds_of(time_point when) {
     std::snprintf(text.data(), text.size(), "%lld.%09lld", static_cast<long long>(whole.count()),
                   static_cast<long long>((since - whole).count()));
     return text.data();
-}
-
-void stop_self() {
-    ::raise(SIGTSTP);
-    deliver(SIGTSTP);
 }
 
 // A Ctrl-C went to the command alone while it had the terminal; the script around us is to have it
@@ -75,8 +68,9 @@ front::front(const run_options& options, const place& where)
     : options_(options),
       where_(where),
       margins_(margins_for(options)),
-      shared_(map_shared(), &unmap_shared) {
-    name_run(shared_->run);
+      shared_(map_shared(), &unmap_shared),
+      inherited_(name_run(shared_->run)) {
+    never_wait_for_reader();
 }
 
 // The keeper sees the channel close and ends.
@@ -94,9 +88,10 @@ void front::clear_away() {
 int front::run() {
     start_keeper();
     if (!wait_for_lock()) return status_;
-    if (start_command()) {
-        guard();
-        lost_at_work_ = lost_;
+    const bool started = start_command();
+    if (started) guard();
+    lost_before_end_ = lost_;
+    if (started) {
         if (terminal_.take_back(leader_) && killed_by_ != 0) terminal_.restore();
         if (!runs_on_) shared_->may_live = false;
         if (!lost_) keep_minimum();
@@ -116,55 +111,12 @@ void front::start_keeper() {
     const descriptor other(ends[1]);
     keeper_ = ::fork();
     if (keeper_ < 0) throw system_failure("Cannot start a process");
-    if (keeper_ == 0) ::_exit(keep(options_, where_.where, *shared_, other.get()));
+    if (keeper_ == 0) ::_exit(keep(options_, where_.where, *shared_, inherited_, other.get()));
     events_.listen_to(channel_.get());
 }
 
 void front::ask(order what) const {
     ::send(channel_.get(), &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-bool front::wait_for_lock() {
-    auto until = time_point::max();
-    while (true) {
-        const auto what = events_.wait(until);
-        for (const report& told : what.reports) {
-            if (told.what == report::kind::granted) {
-                acquired_at_ = boot_clock::now();
-                reached_ = true;
-                if (interrupted_ == 0) return true;
-                give_back();
-                return false;
-            }
-            if (told.what != report::kind::failed) continue;
-            reached_ = told.reached;
-            if (interrupted_ == 0) {
-                const auto code = code_for(told.reason);
-                const bool busy = code == exit_code::timed_out;
-                if (!busy || !options_.quiet) say(told.text.data());
-                status_ = busy ? options_.busy_exit : static_cast<int>(code);
-                // An answer that nobody understands has the same exit status, and does not pass.
-                unserved_ = told.reason == errc::unreachable || told.reason == errc::unavailable;
-            }
-            return false;
-        }
-        for (const int signal : what.signals) {
-            if (signal == SIGTSTP) stop_self();
-            if (!ends_a_wait(signal)) continue;
-            if (interrupted_ != 0) return false;
-            interrupted_ = signal;
-            status_ = signal_base + signal;
-            until = boot_clock::now() + patience;
-            ask(order::cancel);
-        }
-        if (interrupted_ != 0 && boot_clock::now() >= until) return false;
-        if (!events_.keeper_gone()) continue;
-        if (interrupted_ == 0)
-            throw failure(
-                exit_code::system,
-                "The process that asks for the lock has ended; see what killed it, and try again.");
-        return false;
-    }
 }
 
 // A `pawl run` inside a command stands behind those around it.
@@ -218,11 +170,16 @@ bool front::start_command() {
                             .terminal = has_terminal_ ? terminal_.number() : -1,
                             .signals = events_.inherited(),
                             .cgroup = cgroup.number()};
+    if (!may_start()) {
+        shared_->may_live = false;
+        cgroup.remove();
+        return false;
+    }
     const auto started = cli::start_command(what);
     leader_ = started.pid;
     shared_->in_cgroup = started.in_cgroup;
     if (!started.in_cgroup) cgroup.remove();
-    processes_.emplace(::getpid(), keeper_).begin(leader_, std::move(cgroup));
+    processes_.emplace(::getpid(), keeper_, inherited_).begin(leader_, std::move(cgroup));
     if (started.error == 0) {
         shared_->group = leader_;
         return true;
@@ -238,16 +195,16 @@ bool front::start_command() {
 void front::keep_minimum() {
     const auto until = plus(acquired_at_, options_.min_hold);
     while (boot_clock::now() < until && interrupted_ == 0 && !events_.keeper_gone()) {
-        const auto what = events_.wait(until);
-        for (const report& told : what.reports) {
+        const auto came = events_.wait(until);
+        for (const int signal : came.signals) {
+            if (signal == SIGTSTP) stop_self();
+            if (ends_a_wait(signal)) interrupted_ = signal;
+        }
+        for (const report& told : came.reports) {
             if (told.what != report::kind::lost) continue;
             say("Lost " + in_words(options_) + " before the " + exact(options_.min_hold) +
                 " of --min-hold were over; the command had already ended.");
             return;
-        }
-        for (const int signal : what.signals) {
-            if (signal == SIGTSTP) stop_self();
-            if (ends_a_wait(signal)) interrupted_ = signal;
         }
     }
 }
@@ -256,8 +213,11 @@ void front::give_back() {
     ask(order::give_back);
     const auto until = boot_clock::now() + patience;
     while (boot_clock::now() < until && !events_.keeper_gone()) {
-        const auto what = events_.wait(until);
-        for (const report& told : what.reports) {
+        const auto came = events_.wait(until);
+        // An election that was lost would go on otherwise.
+        for (const int signal : came.signals)
+            told_to_end_ = told_to_end_ || ends_a_wait(signal);
+        for (const report& told : came.reports) {
             if (told.what != report::kind::released) continue;
             if (told.found == release_result::unknown && !lost_) {
                 say_unconfirmed();
@@ -284,12 +244,17 @@ void front::say_unconfirmed() const {
 }
 
 int front::end() {
-    if (lost_ && options_.on_loss != loss_policy::resume) {
+    const bool unstarted = leader_ == 0;
+    if (unstarted && interrupted_ != 0) return signal_base + interrupted_;
+    if (lost_ && (unstarted || options_.on_loss != loss_policy::resume)) {
         const bool outlived = options_.on_loss == loss_policy::kill && (late_ || runs_on_);
         return static_cast<int>(outlived ? exit_code::outlived : exit_code::lost);
     }
     if (interrupted_ != 0) return signal_base + interrupted_;
-    if (has_terminal_ && (killed_by_ == SIGINT || killed_by_ == SIGQUIT)) die_like(killed_by_);
+    if (has_terminal_ && (killed_by_ == SIGINT || killed_by_ == SIGQUIT)) {
+        say_rest();
+        die_like(killed_by_);
+    }
     return status_;
 }
 

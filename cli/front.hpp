@@ -28,10 +28,11 @@ public:
     int run();
     // Before another front in this process: nothing of this one is left among the children.
     void clear_away();
-    // The command was stopped, or ran on, because of a loss and for no other reason.
+    // The command was stopped, or not even started, because of a loss and for no other reason.
     [[nodiscard]] bool ended_by_loss() const noexcept {
-        return lost_at_work_ && !told_to_end_ && !runs_on_;
+        return lost_before_end_ && !told_to_end_ && !runs_on_;
     }
+    [[nodiscard]] bool started_command() const noexcept { return leader_ != 0; }
     // The service has been there.
     [[nodiscard]] bool reached_service() const noexcept { return reached_; }
     // No command was run, because the service could not be reached or could serve nobody.
@@ -44,7 +45,6 @@ private:
 
     // front.cpp: from start to end
     void start_keeper();
-    bool wait_for_lock();
     bool start_command();
     void keep_minimum();
     void give_back();
@@ -55,9 +55,18 @@ private:
     [[nodiscard]] std::string run_variable() const;
     [[nodiscard]] control_group make_cgroup();
 
+    // waiting.cpp: until the command may begin
+    bool wait_for_lock();
+    bool fail(const report& told);
+    void take_early(const report& told);
+    void lose_unstarted(loss_reason why, std::string_view which = {});
+    bool may_start();
+
     // guard.cpp: while something of the command lives
     void guard();
     void act_on_time();
+    [[nodiscard]] bool must_stop_soon() const;
+    [[nodiscard]] loss_reason why_ending() const;
     [[nodiscard]] time_point next_wake() const;
     [[nodiscard]] bool is_over();
     void take(const happening& what);
@@ -66,7 +75,9 @@ private:
     void tell_to_stop();
     void kill_everything();
     void stop_leftovers(const std::vector<process>& left);
+    void stop_group();
     bool all_stopped(const std::vector<process>& left);
+    bool is_over_unseen();
     void note_late(const std::vector<process>& left);
     void say_refused(const std::vector<process>& refused);
     void name_strays(std::vector<process> left);
@@ -84,6 +95,7 @@ private:
     events events_;
     terminal terminal_;
     std::unique_ptr<shared_state, void (*)(shared_state*)> shared_;
+    inherited_children inherited_;
     descriptor channel_;
     pid_t keeper_ = 0;
 
@@ -93,8 +105,8 @@ private:
     bool reached_ = false;
     bool unserved_ = false;
     bool lost_ = false;
-    bool lost_at_work_ = false;  // while the command ran
-    bool told_to_end_ = false;   // by a signal of ours while the command ran
+    bool lost_before_end_ = false;  // of the command
+    bool told_to_end_ = false;      // by a signal of ours after the command began
 
     pid_t leader_ = 0;
     std::optional<command_processes> processes_;

@@ -2,6 +2,7 @@
 #include "duration.hpp"
 #include "failure.hpp"
 #include "front.hpp"
+#include "messages.hpp"
 #include "run_words.hpp"
 
 #include <sys/wait.h>
@@ -16,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration leftover_grace = 5s;
+constexpr duration message_rhythm = 500ms;  // of looking whether stderr has room again
 constexpr int signal_base = 128;
 
 std::string names_of(const std::vector<process>& those) {
@@ -36,14 +38,17 @@ void front::guard() {
         reap();
         if (is_over()) return;
         act_on_time();
-        take(events_.wait(next_wake()));
+        const auto wake = next_wake();
+        take(events_.wait(say_kept() ? wake : std::min(wake, boot_clock::now() + message_rhythm)));
     }
 }
 
 // The leader's zombie stays until we end: it keeps the number of its group from being used again.
 bool front::is_over() {
     if (!leader_ended_) return false;
-    auto left = processes_->living();
+    auto seen = processes_->living();
+    if (!seen) return is_over_unseen();
+    auto left = std::move(*seen);
     if (must_stop_all()) return all_stopped(left);
     auto group = left;
     std::erase_if(group, [this](const process& each) { return each.group != leader_; });
@@ -55,6 +60,22 @@ bool front::is_over() {
     }
     if (stage_ == stage::watching) stop_leftovers(group);
     return false;
+}
+
+// Whether anything of the command is left is not known. Its group can be signalled all the same.
+bool front::is_over_unseen() {
+    const bool only_told = lost_ && options_.on_loss == loss_policy::term;
+    if (must_stop_all()) {
+        runs_on_ = boot_clock::now() >= deadline();
+        if (!runs_on_) return false;
+    } else if (!only_told && stage_ != stage::killing) {
+        if (stage_ == stage::watching) stop_group();
+        return false;
+    }
+    say("Cannot see whether anything of the command is left: no file of /proc can be opened. Raise "
+        "the limit of open files (ulimit -n), or see what uses up the files or the memory of this "
+        "host.");
+    return true;
 }
 
 bool front::must_stop_all() const noexcept {
@@ -87,12 +108,17 @@ void front::note_late(const std::vector<process>& left) {
 
 void front::act_on_time() {
     const auto now = boot_clock::now();
-    if (stage_ == stage::watching && !lost_ && now >= deadline() - margins_.term) {
-        const auto end = plus(acquired_at_, options_.max_hold);
-        const bool over = now >= end - margins_.term - options_.ttl / 50 - 10ms;
-        lose(over ? loss_reason::max_hold : loss_reason::expired);
-    }
+    if (stage_ == stage::watching && !lost_ && must_stop_soon()) lose(why_ending());
     if (stage_ != stage::watching && now >= kill_at_) kill_everything();
+}
+
+bool front::must_stop_soon() const { return boot_clock::now() >= deadline() - margins_.term; }
+
+// While the service says nothing else.
+loss_reason front::why_ending() const {
+    const auto end = plus(acquired_at_, options_.max_hold);
+    const bool over = boot_clock::now() >= end - margins_.term - options_.ttl / 50 - 10ms;
+    return over ? loss_reason::max_hold : loss_reason::expired;
 }
 
 time_point front::next_wake() const {
@@ -151,14 +177,18 @@ void front::lose(loss_reason why, std::string_view which) {
     // Told early, somebody else may have it already; else it is ours until the deadline.
     const bool early = why == loss_reason::forced || why == loss_reason::taken_over;
     const auto kill_at = early ? now + margins_.kill : deadline() - margins_.kill;
-    if (!lost_) say(loss_sentence(options_, why, which));
+    const bool goes_on = options_.on_loss == loss_policy::resume;
     const bool first = !lost_;
     lost_ = true;
-    if (options_.on_loss == loss_policy::resume) return;
-    if (options_.on_loss == loss_policy::kill) kill_at_ = std::min(kill_at_, kill_at);
-    if (stage_ == stage::watching) stage_ = stage::told;
-    if (!first || now >= kill_at_) return;
-    tell_to_stop();
+    if (!goes_on) {
+        if (options_.on_loss == loss_policy::kill) kill_at_ = std::min(kill_at_, kill_at);
+        if (stage_ == stage::watching) stage_ = stage::told;
+        if (first && now < kill_at_) tell_to_stop();
+    }
+    if (first)
+        say(loss_sentence(
+            options_, why, which,
+            goes_on ? "the command runs on without it" : "the command is told to stop"));
 }
 
 // The whole command, also what left its group: a script's `timeout` has one of its own.
@@ -177,12 +207,16 @@ void front::kill_everything() {
     // Their own children become ours when they die, so the next round sees those.
     say_refused(processes_->signal(SIGKILL));
     if (boot_clock::now() < deadline()) return;
-    if (const auto left = processes_->living(); !left.empty()) note_late(left);
+    if (const auto left = processes_->living(); left && !left->empty()) note_late(*left);
 }
 
 void front::stop_leftovers(const std::vector<process>& left) {
+    stop_group();
     say("The command left processes of its group behind, which are told to stop: " +
         names_of(left) + ".");
+}
+
+void front::stop_group() {
     stage_ = stage::told;
     kill_at_ = boot_clock::now() + leftover_grace;
     if (options_.on_loss == loss_policy::kill)

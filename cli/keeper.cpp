@@ -5,6 +5,7 @@
 #include "duration.hpp"
 #include "explain.hpp"
 #include "failure.hpp"
+#include "messages.hpp"
 #include "processes.hpp"
 #include "pursuit.hpp"
 
@@ -50,9 +51,11 @@ void step_aside(int channel) {
 
 class keeper {
 public:
-    keeper(const run_options& options, shared_state& shared, int channel)
+    keeper(const run_options& options, shared_state& shared, const inherited_children& inherited,
+           int channel)
         : options_(options),
           shared_(shared),
+          inherited_(inherited),
           margins_(margins_for(options)),
           channel_(channel),
           changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -71,7 +74,8 @@ private:
     void give_back(blocking::held_locks& mine);
     void kill_command() const;
     [[nodiscard]] bool kill_orphans() const;
-    [[nodiscard]] bool end_orphans(const blocking::held_locks& mine) const;
+    [[nodiscard]] bool end_orphans(const blocking::held_locks& mine);
+    void note_sight() noexcept;
     void wait(duration longest) const;
     void wake() const noexcept;
     void say_goodbye(const report& what, std::string_view text = {});
@@ -79,6 +83,7 @@ private:
 
     const run_options& options_;
     shared_state& shared_;
+    const inherited_children& inherited_;
     margins margins_;
     int channel_;
     pid_t front_ = ::getppid();
@@ -87,6 +92,7 @@ private:
     std::atomic<bool> finish_{false};
     std::atomic<bool> orphaned_{false};
     std::atomic<bool> done_{false};
+    std::atomic<std::int64_t> last_sight_{0};  // of the command without a front; CLOCK_BOOTTIME, ns
     bool told_lost_ = false;
     time_point kill_at_ = time_point::max();
     time_point end_ = time_point::max();  // of --max-hold, where the library does not see to it
@@ -115,12 +121,16 @@ void keeper::listen() {
     static_cast<void>(kill_orphans());
     cancel_.request_stop();
     wake();
-    // By then the lease is over, and nobody is left whom this process could serve.
-    const auto give_up_at = boot_clock::now() + options_.ttl + 10s;
-    while (!done_ && boot_clock::now() < give_up_at)
+    // After the last sight of the command the lease ends, and then nobody is left whom this process
+    // could serve.
+    note_sight();
+    while (!done_ &&
+           boot_clock::now() < time_point(duration(last_sight_.load())) + options_.ttl + 10s)
         ::poll(nullptr, 0, 20);
     if (!done_) ::_exit(static_cast<int>(exit_code::system));
 }
+
+void keeper::note_sight() noexcept { last_sight_ = boot_clock::now().time_since_epoch().count(); }
 
 void keeper::wake() const noexcept {
     const std::uint64_t one = 1;
@@ -145,7 +155,7 @@ void keeper::tell(report what, std::string_view text) const noexcept {
 // While the front lives, and perhaps is stopped: all that descends from it.
 void keeper::kill_command() const {
     if (!shared_.may_live) return;
-    command_processes command(front_, ::getpid());
+    command_processes command(front_, ::getpid(), inherited_);
     command.begin(shared_.group, control_group::at(shared_.cgroup.data()));
     command.kill();
 }
@@ -175,16 +185,20 @@ bool keeper::kill_orphans() const {
 
 // True when nothing of the command is left. Without a cgroup nobody can know that: then all that
 // can be seen is gone, and the lease has to run out.
-bool keeper::end_orphans(const blocking::held_locks& mine) const {
+bool keeper::end_orphans(const blocking::held_locks& mine) {
     if (!shared_.may_live) return true;
     auto cgroup = control_group::at(shared_.cgroup.data());
     const bool all_in_cgroup = cgroup && shared_.in_cgroup;
     bool left = true;
     for (duration pause = 5ms; left && mine.state() != lock_state::lost;
          pause = std::min<duration>(pause * 2, 500ms)) {
-        const bool seen = kill_orphans();
-        left = seen || (all_in_cgroup && cgroup.populated());
-        if (left) wait(pause);
+        const auto refused = refused_looks();
+        const bool seen = kill_orphans() || (all_in_cgroup && cgroup.populated());
+        const bool known = refused_looks() == refused;
+        left = seen || !known;
+        if (!left) break;
+        if (known) note_sight();
+        wait(pause);
     }
     cgroup.remove();
     return all_in_cgroup && !left;
@@ -217,6 +231,7 @@ void keeper::hold(blocking::held_locks& mine) {
     const duration rhythm = std::clamp<duration>(options_.ttl / 40, 5ms, 500ms);
     while (!finish_ && !orphaned_) {
         look(mine);
+        say_kept();
         const auto left = kill_at_ - boot_clock::now();
         wait(left > duration::zero() ? std::min(left, rhythm) : rhythm);
     }
@@ -334,10 +349,11 @@ margins margins_for(const run_options& options) {
     return {.term = std::min<duration>(5s, lease / 4), .kill = std::min<duration>(1s, lease / 10)};
 }
 
-int keep(const run_options& options, const service& where, shared_state& shared, int channel) {
+int keep(const run_options& options, const service& where, shared_state& shared,
+         const inherited_children& inherited, int channel) {
     step_aside(channel);
     try {
-        return keeper(options, shared, channel).live(where);
+        return keeper(options, shared, inherited, channel).live(where);
     } catch (...) {
         return report_current();
     }

@@ -8,6 +8,7 @@
 // - The front is stopped (Ctrl-Z): the keeper goes on renewing, so a suspended job keeps its lock.
 #pragma once
 
+#include "inherited_children.hpp"
 #include "verbs.hpp"
 
 #include <pawl/error.hpp>
@@ -75,6 +76,6 @@ struct margins {
 // The keeper's whole life: takes the lock, keeps it, gives it back. Returns the process's exit
 // status.
 [[nodiscard]] int keep(const run_options& options, const service& where, shared_state& shared,
-                       int channel);
+                       const inherited_children& inherited, int channel);
 
 }  // namespace pawl::cli

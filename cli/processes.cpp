@@ -23,6 +23,13 @@ namespace {
 
 constexpr int most_reads = 100;
 
+thread_local std::uint64_t refused = 0;
+
+// Behind a failed open. A process that is gone is an answer.
+void note_refusal() noexcept {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) ++refused;
+}
+
 // /proc/PID/stat: "pid (name) state ppid pgrp …"; the name may hold anything, also brackets and
 // spaces. A main thread that has ended is in state Z while the other threads run on. Where one of
 // those calls exec, it takes over the number, and the one that had it is seen without threads, or
@@ -82,8 +89,11 @@ pid_t fork_into(int cgroup) {
 
 }  // namespace
 
+std::uint64_t refused_looks() noexcept { return refused; }
+
 std::string content_of(const std::string& path) {
     const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) note_refusal();
     std::string text;
     std::array<char, 4096> part{};
     for (ssize_t size = 0; file && (size = ::read(file.get(), part.data(), part.size())) > 0;)
@@ -97,7 +107,10 @@ std::optional<process> read_process(pid_t pid) {
     const std::string path = "/proc/" + std::to_string(pid) + "/stat";
     for (int i = 0; i < most_reads; ++i) {
         const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-        if (!file) return {};
+        if (!file) {
+            note_refusal();
+            return {};
+        }
         std::array<char, 512> text{};
         const auto size = ::read(file.get(), text.data(), text.size());
         if (size <= 0) continue;
@@ -110,6 +123,7 @@ std::optional<process> read_process(pid_t pid) {
 std::vector<process> all_processes() {
     std::vector<process> found;
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
+    if (!folder) note_refusal();
     while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
         const std::string_view name = entry->d_name;
         pid_t pid = 0;

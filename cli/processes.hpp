@@ -27,6 +27,10 @@ struct process {
 // A file of /proc or of a cgroup; empty where it cannot be read, or its process ended meanwhile.
 [[nodiscard]] std::string content_of(const std::string& path);
 
+// How often this thread could not look into /proc or a cgroup because there was no descriptor or no
+// memory left. Nobody knows what it would have seen.
+[[nodiscard]] std::uint64_t refused_looks() noexcept;
+
 // Everything that /proc shows; a process that ends meanwhile is left out.
 [[nodiscard]] std::vector<process> all_processes();
 

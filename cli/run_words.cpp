@@ -27,11 +27,10 @@ std::string in_words(const run_options& options) {
     return "'" + options.name + "'" + more;
 }
 
-std::string loss_sentence(const run_options& options, loss_reason why, std::string_view which) {
+std::string loss_sentence(const run_options& options, loss_reason why, std::string_view which,
+                          std::string_view outcome) {
     const std::string lost = "Lost " + subject(options, which);
-    const std::string then = options.on_loss == loss_policy::resume
-                                 ? "; the command runs on without it."
-                                 : "; the command is told to stop.";
+    const std::string then = "; " + std::string(outcome) + ".";
     switch (why) {
     case loss_reason::max_hold:
         return "The " + exact(options.max_hold) + " of --max-hold are over for " +

@@ -12,7 +12,8 @@ namespace pawl::cli {
 [[nodiscard]] std::string in_words(const run_options& options);
 
 // What became of the locks, for people; `which` is the one that was lost, where that is known.
+// `outcome` is what that means for the command.
 [[nodiscard]] std::string loss_sentence(const run_options& options, loss_reason why,
-                                        std::string_view which);
+                                        std::string_view which, std::string_view outcome);
 
 }  // namespace pawl::cli

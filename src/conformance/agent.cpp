@@ -6,7 +6,10 @@
 //   state NAME      state STATE REASON    watch NAME    watching, and after a pause: woke STATE
 //   REASON fork NAME       child STATE REASON RESULT           count NAME TTL_MS FILE TIMES counted
 //   latch_down NAME  left COUNT          latch_wait NAME  open
+//   loop_VERB …     see forking_loop.hpp
 #include "agent.hpp"
+
+#include "forking_loop.hpp"
 
 #include <pawl/blocking.hpp>
 #include <pawl/blocking_latch.hpp>
@@ -23,21 +26,11 @@
 
 namespace pawl::conformance {
 
-namespace {
-
-using namespace std::chrono_literals;
-
 void say(const std::string& line) {
     const std::string whole = line + "\n";
     if (::write(STDOUT_FILENO, whole.data(), whole.size()) < 0) ::_exit(1);
 }
 
-duration milliseconds_in(const std::string& word) {
-    return word.empty() || word == "forever" ? forever
-                                             : std::chrono::milliseconds(std::stoll(word));
-}
-
-// One word for each; `to_string` speaks to people.
 std::string word(lock_state state) {
     constexpr const char* words[] = {"held", "at_risk", "lost", "released"};
     return words[static_cast<std::size_t>(state)];
@@ -48,14 +41,19 @@ std::string word(release_result result) {
     return words[static_cast<std::size_t>(result)];
 }
 
-std::string described(const blocking::held_lock& lock) {
-    const bool forked = lock.why_lost() == loss_reason::forked;
-    return word(lock.state()) + (forked ? " forked" : "");
+namespace {
+
+using namespace std::chrono_literals;
+
+duration milliseconds_in(const std::string& word) {
+    return word.empty() || word == "forever" ? forever
+                                             : std::chrono::milliseconds(std::stoll(word));
 }
 
 class desk {
 public:
-    explicit desk(const service& where) : locks_(where, {.command = "conformance agent"}) {}
+    explicit desk(const service& where)
+        : where_(where), locks_(where, {.command = "conformance agent"}) {}
 
     void serve(const std::string& command);
 
@@ -69,8 +67,10 @@ private:
     void fork_off(const std::string& name);
     void latch(const std::string& verb, const std::string& name);
 
+    const service where_;
     blocking::client locks_;
     std::map<std::string, blocking::held_lock> held_;
+    std::unique_ptr<forking_loop> loop_;
 };
 
 void desk::acquire(std::istream& words) {
@@ -178,6 +178,11 @@ void desk::serve(const std::string& command) {
     if (verb == "take") return take(words);
     if (verb == "try") return try_acquire(words);
     if (verb == "count") return count(words);
+    if (verb == "loop_fork") {
+        loop_ = std::make_unique<forking_loop>(where_);
+        return loop_->fork(words);
+    }
+    if (verb.starts_with("loop_")) return loop_->serve(verb);
     std::string name;
     words >> name;
     if (verb.starts_with("latch_")) return latch(verb, name);

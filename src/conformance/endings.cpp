@@ -127,6 +127,44 @@ void a_fork_owns_nothing(fixture& of) {
                   "the holder's own release");
 }
 
+// The holder's client is asynchronous, and the child runs its copy of the event loop: it lets go of
+// its copy of the client, or uses it. Neither changes anything for the parent, which works on.
+void require_nothing_of_a_looping_fork(fixture& of, const std::string& how,
+                                       const std::string& childs_line) {
+    const world here = of.fresh();
+    blocking::client other(here.where);
+    agent holder(here);
+    const auto held = holder.ask("loop_fork " + how + " it 3000");
+    require(held.starts_with("held "), "the asynchronous holder said: " + held);
+    require_equal(holder.answer(), childs_line, "the child that goes to " + how + " its copy");
+    require_equal(holder.ask("loop_work"), std::string("worked 50"), "the parent's own work");
+    const auto why = failure_of([&] { (void)other.acquire("it", {.ttl = 1s, .wait = 4s}); });
+    require_equal(why, errc::timed_out, "waiting for the lock of a holder whose fork runs a loop");
+    require_equal(holder.ask("loop_state"), std::string("state held"), "the holder");
+    require_equal(holder.ask("loop_release"), std::string("release released"),
+                  "the holder's own release");
+}
+
+void a_fork_that_closes_its_copy_of_a_client_releases_nothing(fixture& of) {
+    require_nothing_of_a_looping_fork(of, "close", "child lost forked");
+}
+
+void a_fork_that_uses_its_copy_of_a_client_is_refused(fixture& of) {
+    require_nothing_of_a_looping_fork(of, "use", "child lost forked unknown 50");
+}
+
+// A child that goes on running the loop renews nothing.
+void a_lock_ends_with_its_holder_although_a_fork_lives(fixture& of) {
+    const world here = of.fresh();
+    blocking::client other(here.where);
+    agent holder(here);
+    (void)holder.ask("loop_fork keep it 2000");
+    require_equal(holder.answer(), std::string("child lost forked"), "the child");
+    holder.process().kill9();
+    auto freed = other.acquire("it", {.ttl = long_ttl, .wait = 2s + grace});
+    require(freed.owns_lock(), "the lock of a killed holder is held while its fork lives");
+}
+
 constexpr promise list[] = {
     {"a_dropped_handle_frees_it", everybody, a_dropped_handle_frees_it},
     {"assigning_over_a_handle_frees_it", everybody, assigning_over_a_handle_frees_it},
@@ -139,6 +177,12 @@ constexpr promise list[] = {
      a_waiting_caller_does_not_stop_the_others},
     {"renewal_needs_no_caller", everybody, renewal_needs_no_caller},
     {"a_fork_owns_nothing", with_processes, a_fork_owns_nothing},
+    {"a_fork_that_closes_its_copy_of_a_client_releases_nothing", with_processes,
+     a_fork_that_closes_its_copy_of_a_client_releases_nothing},
+    {"a_fork_that_uses_its_copy_of_a_client_is_refused", with_processes,
+     a_fork_that_uses_its_copy_of_a_client_is_refused},
+    {"a_lock_ends_with_its_holder_although_a_fork_lives", with_processes,
+     a_lock_ends_with_its_holder_although_a_fork_lives},
 };
 
 }  // namespace

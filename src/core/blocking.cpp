@@ -33,11 +33,7 @@ void rethrow(const std::shared_ptr<engine>& home, const std::exception_ptr& why)
 }
 
 void refuse_fork(const loop& home) {
-    if (home.forked())
-        throw error(
-            errc::unsupported,
-            "This client belongs to the process that this one was forked from; make a client "
-            "after the fork.");
+    if (home.forked()) throw core::client_of_parent();
 }
 
 namespace {

@@ -88,11 +88,15 @@ asio::awaitable<std::optional<grant>> engine::ask_backend(claim& what, const loc
     auto away = absence_until(give_up_at);
     for (;;) {
         std::optional<error> trouble;
+        refuse_fork();
         try {
-            co_return co_await backend_->acquire(what, give_up_at);
+            auto given = co_await backend_->acquire(what, give_up_at);
+            refuse_fork();
+            co_return given;
         } catch (const error& e) {
             trouble = e;
         }
+        refuse_fork();
         co_await away.ride_out(*trouble);
         what = claim_of(what.name, options);
     }
@@ -139,6 +143,7 @@ asio::awaitable<std::vector<taken>> engine::acquire_several(const std::vector<st
         kept.push_back(place_for(all.back(), options.max_hold));
     }
     auto given = co_await backend_->acquire_several(all, give_up_at);
+    refuse_fork();
     for (std::size_t i = 0; i < given.size(); ++i)
         mine.push_back(keep(kept[i], std::move(all[i].owner), std::move(given[i])));
     co_return mine;
@@ -158,12 +163,18 @@ asio::awaitable<taken> engine::acquire_as(std::string name, std::string value, l
         given = co_await backend_->adopt(what);
     else
         given = co_await backend_->acquire(what, time().now());
+    refuse_fork();
     if (!given) co_return taken{};
     co_return keep(kept, std::move(what.owner), std::move(*given));
 }
 
 void engine::refuse_closed() const {
+    refuse_fork();
     if (closed_) throw error(errc::cancelled, "The client is closed; make a new one.");
+}
+
+void engine::refuse_fork() const {
+    if (forked()) throw client_of_parent();
 }
 
 claim engine::claim_of(std::string name, const lock_options& options) const {
@@ -234,12 +245,14 @@ taken engine::keep(lease_keeper::place& kept, std::string owner, grant given) no
 
 asio::awaitable<lock_info> engine::inspect(std::string name) {
     check_name(name);
+    refuse_fork();
     auto found = co_await backend_->inspect(name);
     count_free(found);
     co_return found;
 }
 
 asio::awaitable<std::vector<lock_info>> engine::list(std::string prefix) {
+    refuse_fork();
     auto found = co_await backend_->list(prefix);
     for (auto& each : found)
         count_free(each);
@@ -248,6 +261,7 @@ asio::awaitable<std::vector<lock_info>> engine::list(std::string prefix) {
 
 asio::awaitable<bool> engine::force_release(std::string name) {
     check_name(name);
+    refuse_fork();
     co_return co_await backend_->force_release(name);
 }
 
@@ -256,15 +270,18 @@ asio::awaitable<bool> engine::resize(std::string name, std::uint32_t permits) {
     if (permits == 0)
         throw error(errc::bad_option, "A semaphore of 0 permits lets nobody in; use 1 or more.");
     check_mode({.mode = lock_mode::permits}, *backend_);
+    refuse_fork();
     co_await backend_->resize(name, permits);
     co_return true;
 }
 
 asio::awaitable<void> engine::renew(std::shared_ptr<lease> one) {
+    refuse_fork();
     co_await keeper_->renew_now(std::move(one));
 }
 
 asio::awaitable<void> engine::downgrade(std::shared_ptr<lease> one) {
+    refuse_fork();
     const auto mode = one->what().claim.mode;
     if (mode == lock_mode::shared) {
         if (one->state() != lock_state::held && one->state() != lock_state::at_risk)
@@ -282,7 +299,10 @@ asio::awaitable<void> engine::downgrade(std::shared_ptr<lease> one) {
     co_await keeper_->downgrade(std::move(one));
 }
 
-asio::awaitable<examination> engine::examine() { co_return co_await backend_->examine(); }
+asio::awaitable<examination> engine::examine() {
+    refuse_fork();
+    co_return co_await backend_->examine();
+}
 
 boost::system::error_code engine::failed(const std::exception_ptr& why) noexcept {
     boost::system::error_code code = make_error_code(errc::protocol);

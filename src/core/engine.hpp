@@ -108,6 +108,8 @@ public:
     // callers, which may hold the engine.
     void abandon();
     [[nodiscard]] bool abandoned() const noexcept { return abandoned_; }
+    // This process is a fork of the client's: nothing is asked of the service, in nobody's name.
+    [[nodiscard]] bool forked() const noexcept { return made_in_.forked(); }
 
     // Remembers the sentence, if there is memory for it, and returns the code.
     boost::system::error_code failed(const std::exception_ptr& why) noexcept;
@@ -121,6 +123,7 @@ private:
 
     void prepare(const service& where);
     void refuse_closed() const;
+    void refuse_fork() const;
     boost::asio::awaitable<std::optional<grant>> ask_backend(claim& what,
                                                              const lock_options& options,
                                                              time_point give_up_at);
@@ -150,6 +153,7 @@ private:
     boost::asio::awaitable<void> clear_up(std::shared_ptr<lease> one);
     boost::asio::awaitable<void> close_down(ptr self);
 
+    const fork_mark made_in_;
     client_options options_;
     std::shared_ptr<counters> count_;
     const bool serial_;

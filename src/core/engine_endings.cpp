@@ -50,6 +50,10 @@ void let_go(handle_id handle) noexcept {
 
 void engine::release(const handle_id& mine, lease::release_handler done) {
     const auto& one = mine.lease;
+    if (forked()) {
+        if (done) hand_over(std::move(done), release_result::unknown);
+        return;
+    }
     if (!one->let_go(mine.number)) {
         const auto found = one->state() == lock_state::lost ? found_when_lost(one->why())
                                                             : release_result::still_held;
@@ -134,7 +138,7 @@ void engine::look_for_own_waiters(lease& one) {
 }
 
 void engine::start_give_back(const std::shared_ptr<lease>& one) {
-    if (drained_) {
+    if (drained_ || forked()) {
         finish_release(one, release_result::unknown);
     } else if (!close_asked_) {
         asio::co_spawn(strand_, give_back(one), asio::detached);
@@ -157,6 +161,7 @@ asio::awaitable<void> engine::give_back_queued([[maybe_unused]] ptr self) {
         giving_back until_the_end(std::move(to_release_.front()));
         to_release_.pop_front();
         try {
+            refuse_fork();
             until_the_end.result = co_await backend_->release(until_the_end.what());
         } catch (...) {
             failed(std::current_exception());
@@ -180,6 +185,7 @@ asio::awaitable<void> engine::give_back(std::shared_ptr<lease> one) {
     // The service may only now be telling that the lease ran out before the release came to it.
     giving_back until_the_end(one);
     try {
+        refuse_fork();
         until_the_end.result = co_await backend_->release(one->what());
     } catch (...) {
         failed(std::current_exception());
@@ -206,6 +212,7 @@ asio::awaitable<void> engine::clear_up(std::shared_ptr<lease> one) {
         alarm deadline(time(), strand_);
         const bool may_act = one->has_handles() && one->why() != loss_reason::taken_over;
         if (may_act) co_await deadline.wait_until(one->deadline());
+        refuse_fork();
         co_await backend_->release(one->what());
     } catch (...) {
         failed(std::current_exception());
@@ -342,13 +349,14 @@ asio::awaitable<void> engine::close_down(ptr self) {
         keeper_->drop(one);
         if (one->releasing) continue;
         one->releasing = true;
-        one->lose(loss_reason::client_closed);
+        one->lose(forked() ? loss_reason::forked : loss_reason::client_closed);
         tell_loss(one);
         begin_give_back(one);
     }
     keeper_->stop();
     // What was cancelled has first to begin its leaving, which the backend then waits for.
-    const auto until = plus(time().now(), options_.drain);
+    // In a fork nothing is asked that could have an answer.
+    const auto until = plus(time().now(), forked() ? duration{} : options_.drain);
     while ((!operations_.empty() || releasers_ > 0) && time().now() < until)
         co_await closing_tick_.wait_until(time().now() + std::chrono::milliseconds(1));
     leave_queued_to_ttl();

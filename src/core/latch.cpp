@@ -62,7 +62,7 @@ bool is_over(const latch_standing& found, std::string_view name, std::uint64_t& 
 }
 
 latches& engine::counted() {
-    if (closed_) throw error(errc::cancelled, "The client is closed; make a new one.");
+    refuse_closed();
     auto* found = backend_->counted();
     if (found == nullptr)
         throw error(errc::unsupported,

@@ -19,6 +19,12 @@ const int watching_forks = [] {
 
 std::uint32_t fork_generation() noexcept { return forks.load(std::memory_order_relaxed); }
 
+error client_of_parent() {
+    return {errc::unsupported,
+            "This client belongs to the process that this one was forked from; make a client "
+            "after the fork."};
+}
+
 lease::lease(std::shared_ptr<engine> home, runtime& time, claim what, duration max_hold)
     : home_(std::move(home)),
       time_(time),
@@ -112,6 +118,7 @@ bool lease::extend(time_point until) noexcept {
         return false;
     }
     what_.grant.deadline = std::min(until, max_until_);
+    what_.grant.confirm = false;
     deadline_.store(what_.grant.deadline.time_since_epoch().count());
     auto state = lock_state::at_risk;
     return state_.compare_exchange_strong(state, lock_state::held) || state == lock_state::held;

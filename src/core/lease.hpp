@@ -87,7 +87,7 @@ public:
     // For the caller: in the past once it is lost.
     [[nodiscard]] time_point safe_until() const noexcept;
     [[nodiscard]] std::stop_token lost() const noexcept;
-    [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }
+    [[nodiscard]] bool forked() const noexcept { return made_in_.forked(); }
     // A release of it has begun.
     [[nodiscard]] bool given_back() const noexcept { return state_ == lock_state::released; }
     [[nodiscard]] const std::shared_ptr<engine>& home() const noexcept { return home_; }
@@ -155,7 +155,7 @@ private:
     const std::shared_ptr<engine> home_;
     runtime& time_;
     hold what_;
-    const std::uint32_t generation_ = fork_generation();
+    const fork_mark made_in_;
     const duration max_hold_;
     time_point max_until_ = time_point::max();
     std::atomic<duration::rep> deadline_ = time_point::max().time_since_epoch().count();

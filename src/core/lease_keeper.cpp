@@ -16,9 +16,18 @@ namespace {
 
 time_point notice_at(const lease& one) { return one.deadline() - notice(one.what().claim.ttl); }
 
-duration retry_pause(const lease& one) {
-    return std::max<duration>(one.what().claim.ttl / 20, std::chrono::milliseconds(5));
+// Of a claim window there may be less left than a twentieth of the ttl: a quarter of that, not less
+// than 50 ms, leaves time for more than one repetition.
+duration retry_pause(const lease& one, time_point now) {
+    auto pause = one.what().claim.ttl / 20;
+    if (one.what().grant.confirm)
+        pause = std::min<duration>(
+            pause, std::max<duration>((one.deadline() - now) / 4, std::chrono::milliseconds(50)));
+    return std::max<duration>(pause, std::chrono::milliseconds(5));
 }
+
+// In a fork nothing is.
+bool is_kept(const lease& one) { return one.plan.kept && !one.forked(); }
 
 void fill_in(std::span<renewal> lines, std::span<const std::shared_ptr<lease>> batch,
              time_point now) {
@@ -106,7 +115,7 @@ void lease_keeper::forget(const std::shared_ptr<lease>& one) noexcept {
 
 bool lease_keeper::drop(const std::shared_ptr<lease>& one) {
     if (!std::exchange(one->plan.kept, false)) return false;
-    if (time_.passes_by_itself()) guard::instance().forget(*one);
+    if (time_.passes_by_itself() && !one->forked()) guard::instance().forget(*one);
     one->tell_answered();
     forget(one);
     return true;
@@ -191,6 +200,10 @@ void lease_keeper::look(time_point now) {
 bool lease_keeper::look_at(lease& one, time_point now, std::vector<std::shared_ptr<lease>>& due) {
     // Leases that are nearly due go along: many locks then need few requests. Not those whose
     // moment was chosen: a service that fails at once would be asked without a pause.
+    if (one.plan.kept && one.forked()) {
+        lose(one.shared_from_this(), loss_reason::forked);
+        return true;
+    }
     const bool renewing = !one.plan.in_flight && one.plan.next == one.plan.renew_at;
     const bool early = renewing && !one.plan.not_before;
     if (!one.plan.kept || one.plan.next > now + (early ? one.what().claim.ttl / 6 : duration{}))
@@ -231,7 +244,8 @@ bool lease_keeper::begin_renewal(const std::shared_ptr<lease>& one,
 
 void lease_keeper::postpone(lease& one) noexcept {
     one.plan.not_before = true;
-    one.plan.renew_at = time_.now() + retry_pause(one);
+    const auto now = time_.now();
+    one.plan.renew_at = now + retry_pause(one, now);
     plan(one);
 }
 
@@ -290,6 +304,31 @@ asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> wh
     }
 }
 
+namespace {
+
+// Until it is answered the hold is one or the other at the service: then it is asked again, also
+// where the hold was given back meanwhile. That was by its old proof, which frees nothing where the
+// downgrade was carried out and its answer was lost.
+asio::awaitable<std::optional<grant>> ask_downgrade(backend& service, runtime& time,
+                                                    asio::any_io_executor strand,
+                                                    std::shared_ptr<lease> one) {
+    for (;;) {
+        try {
+            co_return co_await service.downgrade(one->what());
+        } catch (const error& e) {
+            const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
+            const bool over = !is_kept(*one) && (!passing || time.now() >= one->deadline());
+            if (one->forked() || over) throw ended(*one);
+            if (!passing) throw;
+        }
+        alarm pause(time, strand);
+        const auto now = time.now();
+        co_await pause.wait_until(now + retry_pause(*one, now));
+    }
+}
+
+}  // namespace
+
 // One question about a hold at a time: the answer to an earlier one would speak of what is no more.
 asio::awaitable<void> lease_keeper::until_quiet(std::shared_ptr<lease> one) {
     while (one->plan.kept && one->plan.in_flight) {
@@ -297,52 +336,44 @@ asio::awaitable<void> lease_keeper::until_quiet(std::shared_ptr<lease> one) {
         one->question_waiters.push_back(answered);
         co_await answered->wait_until(time_point::max());
     }
-    if (!one->plan.kept) throw ended(*one);
+    if (!is_kept(*one)) throw ended(*one);
 }
 
 asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> one) {
     for (;;) {
         co_await until_quiet(one);
+        // Made first: without memory for the question there is none in flight.
+        std::vector<std::shared_ptr<lease>> batch{one};
+        auto question = renew(std::move(batch));
         one->plan.in_flight = true;
         plan(*one);
-        std::vector<std::shared_ptr<lease>> batch{one};
-        co_await renew(std::move(batch));
-        if (!one->plan.kept) throw ended(*one);
+        co_await std::move(question);
+        if (!is_kept(*one)) throw ended(*one);
         if (!one->plan.not_before) co_return;  // it was answered
         alarm pause(time_, strand_);
         co_await pause.wait_until(one->plan.renew_at);
     }
 }
 
-// Until it is answered the hold is one or the other at the service: then it is asked again.
 asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> one) {
     co_await until_quiet(one);
-    one->plan.in_flight = true;
-    plan(*one);
-    std::optional<grant> given;
-    for (bool answered = false; !answered;) {
-        try {
-            given = co_await service_.downgrade(one->what());
-            answered = true;
-        } catch (const error& e) {
-            if (!one->plan.kept) throw ended(*one);
-            const bool passing = e.reason() == errc::unreachable || e.reason() == errc::unavailable;
-            if (!passing) settle(one, {});
-            if (!passing) throw;
-        } catch (...) {
-            settle(one, {});
-            throw;
-        }
-        if (answered) break;
-        alarm pause(time_, strand_);
-        co_await pause.wait_until(time_.now() + retry_pause(*one));
+    bool kept = false;
+    bool given = false;
+    {
+        std::vector<std::shared_ptr<lease>> batch{one};
+        asking question(*this, std::move(batch));
+        question.lines.resize(1);
+        one->plan.in_flight = true;
+        plan(*one);
+        auto granted = co_await ask_downgrade(service_, time_, strand_, one);
+        given = granted.has_value();
+        auto& answer = question.lines.front();
+        answer.what = &one->what();
+        answer.result = given ? renewal::outcome::extended : renewal::outcome::refused;
+        if (given) answer.deadline = granted->deadline;
+        if (given) one->become_shared(std::move(granted->proof));
+        kept = one->plan.kept;
     }
-    if (given) one->become_shared(std::move(given->proof));
-    renewal answer{.what = &one->what()};
-    answer.result = given ? renewal::outcome::extended : renewal::outcome::refused;
-    if (given) answer.deadline = given->deadline;
-    const bool kept = one->plan.kept;
-    settle(one, answer);
     // Given back meanwhile, by its old proof: that was no use.
     if (!kept && given) co_await service_.release(one->what());
     if (!one->plan.kept) throw ended(*one);

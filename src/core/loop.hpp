@@ -50,7 +50,7 @@ public:
     [[nodiscard]] bool stopped();
 
     [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
-    [[nodiscard]] bool forked() const noexcept { return generation_ != core::fork_generation(); }
+    [[nodiscard]] bool forked() const noexcept { return made_in_.forked(); }
     // Told once, before any call.
     void serve(std::shared_ptr<core::engine> served);
     std::shared_ptr<core::engine> engine;
@@ -76,7 +76,7 @@ private:
     std::uint64_t calls_ = 0;
     std::list<call*> waiting_;
     std::condition_variable thread_woken_;
-    const std::uint32_t generation_ = core::fork_generation();
+    const core::fork_mark made_in_;
     std::thread thread_;
 };
 

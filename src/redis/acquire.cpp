@@ -61,6 +61,40 @@ grant grant_found(const waiter& here, const reply& found, time_point asked) {
     return given;
 }
 
+// A server that goes on saying that a lease ends now, or that gives a lock and refuses it again, is
+// not asked in a loop: the first of each is believed, since that is what a race looks like.
+class patience {
+public:
+    patience(runtime& time, const limits& bounds) : time_(time), pauses_(time, bounds) {}
+
+    // When to look again, `asked` being the look before.
+    [[nodiscard]] time_point after(time_point asked, time_point look_at) noexcept {
+        const auto soonest = asked + look_interval;
+        hurried_ = look_at < soonest ? hurried_ + 1 : 0;
+        return hurried_ > most_hurried ? soonest : look_at;
+    }
+    // It stands in line, as a race leaves it.
+    void forgive() noexcept {
+        refused_ = false;
+        pauses_.reset();
+    }
+    // After a grant that was refused; another grant ends the pause.
+    asio::awaitable<void> bear_refusal(waiter& here, time_point give_up_at) {
+        if (!std::exchange(refused_, true)) co_return;
+        const auto pause = std::min<duration>(pauses_.next(), look_at_least);
+        co_await here.woken.wait_until(std::min(give_up_at, time_.now() + pause));
+    }
+
+private:
+    static constexpr unsigned most_hurried = 2;
+    static constexpr duration look_interval = 50ms;
+
+    runtime& time_;
+    back_off pauses_;
+    unsigned hurried_ = 0;
+    bool refused_ = false;
+};
+
 }  // namespace
 
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_point give_up_at) {
@@ -173,6 +207,7 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const cl
     auto& here = mine.here;
     auto asked = here.asked;
     bool armed = false;
+    patience left(time(), bounds_);
     // Inherited before the server knew us: the script had to be sent twice, and found our own lock.
     mine.stands_again = here.given && here.granted_server_ms < 0;
     for (;;) {
@@ -181,9 +216,11 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const cl
         if (in_line) {
             here.asked = asked;
             here.asked_server_ms = number(line.items[2]);
+            left.forgive();
         }
         const auto rank = in_line ? number(line.items[3]) : 0;
-        const auto look_at = next_look(in_line ? number(line.items[1]) : -1, rank);
+        const auto look_at =
+            left.after(asked, next_look(in_line ? number(line.items[1]) : -1, rank));
         // Tracking is armed by a look: the first in line looks at once where others may free the
         // lock.
         const bool arm = scheme_.shared_with_others() && rank == 0 && !std::exchange(armed, true);
@@ -194,6 +231,7 @@ asio::awaitable<std::optional<grant>> locks::stand_in_line(visit& mine, const cl
                 ++context_.count->hand_offs;
                 co_return given;
             }
+            co_await left.bear_refusal(here, give_up_at);
         }
         if (now() >= give_up_at) co_return std::nullopt;
         line = co_await look(mine, rank == 0, give_up_at, asked);
@@ -269,11 +307,13 @@ asio::awaitable<std::optional<grant>> locks::claim_given(visit& mine) {
     auto given = std::move(*mine.here.given);
     const auto granted = std::exchange(mine.here.granted_server_ms, -1);
     const bool dated = mine.looked && granted >= 0 && mine.here.asked_server_ms >= 0;
-    if (dated && granted < mine.here.asked_server_ms) {
+    // In the same millisecond it may be the look's own grant, or one that was taken back before it:
+    // both have the same value, and another token. The next look tells.
+    if (dated && granted <= mine.here.asked_server_ms) {
+        mine.stands_again = granted == mine.here.asked_server_ms;
         mine.here.given.reset();
         co_return std::nullopt;
     }
-    if (dated && granted == mine.here.asked_server_ms) mine.stands_again = true;
     if (granted >= 0 && !is_plausible(mine.here, given.token, granted, now())) {
         mine.here.given.reset();
         mine.stands_again = false;

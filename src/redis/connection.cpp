@@ -43,15 +43,24 @@ connection::secured::secured(const options& where, socket& over)
     prepare_tls(stream.native_handle(), where);
 }
 
-// From its first moment no program that is started beside this one gets it.
+connection::~connection() {
+    drop_all();
+    close_socket();
+}
+
+// From its first moment no program that is started beside this one gets it, and no fork.
 error_code connection::make_socket() {
     const auto protocol = server_.protocol();
+    const core::close_on_fork::no_fork now;
     const int made =
         ::socket(protocol.family(), protocol.type() | SOCK_CLOEXEC, protocol.protocol());
     if (made < 0) return {errno, boost::system::system_category()};
     error_code ec;
     socket_.assign(protocol, made, ec);
-    if (ec) ::close(made);
+    if (ec)
+        ::close(made);
+    else
+        kept_from_forks_.add(made, now);
     return ec;
 }
 
@@ -97,6 +106,13 @@ void connection::close() noexcept {
     closed_ = true;
     error_code ignored;
     if (awaits_answers()) socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    close_socket();
+}
+
+void connection::close_socket() noexcept {
+    const core::close_on_fork::no_fork now;
+    kept_from_forks_.forget(now);
+    error_code ignored;
     socket_.close(ignored);
 }
 

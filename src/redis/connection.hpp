@@ -7,6 +7,8 @@
 #include "reply_builder.hpp"
 #include "reply_limits.hpp"
 
+#include "../core/close_on_fork.hpp"
+
 #include <pawl/redis.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -30,7 +32,7 @@ class connection : public std::enable_shared_from_this<connection> {
 public:
     // Throws errc::bad_option when TLS is not possible as asked for.
     connection(const options& where, boost::asio::any_io_executor strand);
-    ~connection() { drop_all(); }
+    ~connection();
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
@@ -87,6 +89,7 @@ private:
     boost::system::error_code make_socket();
     boost::asio::awaitable<boost::system::error_code> connect();
     [[nodiscard]] bool awaits_answers() const noexcept;
+    void close_socket() noexcept;
     void put(asked one, std::string text);
     void put_subscription(pending* by, std::string text);
     void flush();
@@ -102,6 +105,7 @@ private:
     const options& where_;
     const boost::asio::any_io_executor strand_;
     socket socket_;
+    core::close_on_fork kept_from_forks_;
     std::unique_ptr<secured> tls_;
     address server_;
     bool opened_ = false;

@@ -100,7 +100,7 @@ asio::awaitable<void> lock_base::release_later_by(const saying& say, duration tt
     short_pause sleep(*this);
     while (now() < until) {
         const bool goes_on = co_await sleep.until(std::min(until, now() + pauses.next()));
-        if (!goes_on) co_return;
+        if (!goes_on || made_in_.forked()) co_return;
         try {
             if (!link_->connected()) co_await connect(until);
             const auto answer = co_await say(until);

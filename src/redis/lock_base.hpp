@@ -8,6 +8,7 @@
 #include "undo_queue.hpp"
 
 #include "../core/alarm.hpp"
+#include "../core/fork_mark.hpp"
 
 #include <pawl/backend.hpp>
 #include <pawl/redis.hpp>
@@ -106,6 +107,7 @@ private:
     friend class locks;
     friend class redisson::locks;
 
+    const core::fork_mark made_in_;
     const options where_;
     const backend_context context_;
     const limits bounds_;

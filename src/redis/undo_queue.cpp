@@ -78,7 +78,7 @@ undo_queue::prepared undo_queue::prepare(undo what) {
 }
 
 void undo_queue::add(prepared what) noexcept {
-    if (stopped_) return;
+    if (stopped_ || made_in_.forked()) return;
     const auto now = context_.time->now();
     what.front().due_ = now;
     entries_.splice(entries_.end(), what);
@@ -132,6 +132,7 @@ void undo_queue::stop() {
 asio::awaitable<void> undo_queue::run(std::shared_ptr<undo_queue> self) {
     const running until_the_end(std::move(self));
     while (!entries_.empty()) {
+        if (made_in_.forked() && !stopped_) stop();
         const auto now = context_.time->now();
         drop_expired(now);
         start_due(now);

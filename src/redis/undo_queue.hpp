@@ -6,6 +6,7 @@
 #include "link.hpp"
 
 #include "../core/alarm.hpp"
+#include "../core/fork_mark.hpp"
 
 #include <pawl/backend.hpp>
 
@@ -67,7 +68,7 @@ public:
     void try_now();
     // There is no time left: the same, and what is refused for want of a right is given up.
     void try_for_the_last_time();
-    // The link is closed: what is under way fails, and nothing else is sent.
+    // The link is closed, or the parent's: what is under way fails, and nothing else is sent.
     void stop();
 
 private:
@@ -91,6 +92,7 @@ private:
     [[nodiscard]] bool is_confirmed(const entry& one, time_point now) const noexcept;
     [[nodiscard]] time_point next_start() const;
 
+    const core::fork_mark made_in_;
     link& link_;
     const backend_context context_;
     const limits bounds_;

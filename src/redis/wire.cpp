@@ -92,7 +92,7 @@ asio::awaitable<boost::system::error_code> wire::live(std::shared_ptr<wire> self
     auto ended = co_await find_addresses(self, attempt_ends_at_, to);
     if (!ended) ended = co_await reach(self, to, attempt_ends_at_);
     const auto made = connection_;
-    if (!ended && made) {
+    if (!ended && made && !is_over()) {
         asio::co_spawn(context_.strand, greet(self, made), asio::detached);
         std::function<void(const reply&)> pushed = [this](const reply& m) { on_push(m); };
         ended = co_await made->read(std::move(pushed));
@@ -103,7 +103,7 @@ asio::awaitable<boost::system::error_code> wire::live(std::shared_ptr<wire> self
 asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
     const dropping at_end{self};
     auto pause = duration(shortest_pause);
-    while (!closing_) {
+    while (!is_over()) {
         boost::system::error_code ended;
         // Whatever ends it, the next attempt comes.
         try {
@@ -113,6 +113,7 @@ asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
         }
         if (connection_) connection_->close();
         if (ready_ && time().now() - ready_since_ >= longest_pause) pause = shortest_pause;
+        if (made_in_.forked()) break;
         try {
             went_down(ended);
         } catch (...) {
@@ -123,6 +124,7 @@ asio::awaitable<void> wire::run(std::shared_ptr<wire> self) {
         pause = std::min<duration>(pause * 2, longest_pause);
         co_await reconnect_.wait_until(until);
     }
+    if (made_in_.forked()) refuse_all(std::make_exception_ptr(why_over()));
     connection_.reset();
 }
 
@@ -272,7 +274,7 @@ void wire::on_push(const reply& message) {
 }
 
 asio::awaitable<void> wire::close(time_point give_up_at) {
-    while (ready_ && !nobody_waits() && time().now() < give_up_at)
+    while (ready_ && !is_over() && !nobody_waits() && time().now() < give_up_at)
         co_await tick_.wait_until(time().now() + 1ms);
     closing_ = true;
     listener_ = nullptr;
@@ -283,7 +285,7 @@ asio::awaitable<void> wire::close(time_point give_up_at) {
     if (connection_) connection_->close();
     // Between two attempts nothing else tells those who wait for the next one.
     for (auto* waiting : gates_) {
-        if (!waiting->refused) waiting->refused = std::make_exception_ptr(is_closed());
+        if (!waiting->refused) waiting->refused = std::make_exception_ptr(why_over());
         waiting->opened.ring();
     }
 }

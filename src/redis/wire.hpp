@@ -7,6 +7,7 @@
 #include "subscriptions.hpp"
 
 #include "../core/alarm.hpp"
+#include "../core/fork_mark.hpp"
 
 #include <pawl/backend.hpp>
 #include <pawl/error.hpp>
@@ -40,7 +41,7 @@ public:
     }
 
     [[nodiscard]] const session& current() const noexcept { return session_; }
-    [[nodiscard]] bool connected() const noexcept { return ready_; }
+    [[nodiscard]] bool connected() const noexcept { return is_ready(); }
     [[nodiscard]] std::string absence() const;
 
 private:
@@ -82,7 +83,12 @@ private:
     void refuse_all(const std::exception_ptr& why);
     // What ends an attempt from within, as an error of Pawl's.
     [[nodiscard]] std::exception_ptr present_failure() const noexcept;
-    [[nodiscard]] static error is_closed() {
+    // What is ready in a fork is the parent's.
+    [[nodiscard]] bool is_ready() const noexcept { return ready_ && !made_in_.forked(); }
+    // No connection is made, and nothing is sent any more.
+    [[nodiscard]] bool is_over() const noexcept { return closing_ || made_in_.forked(); }
+    [[nodiscard]] error why_over() const {
+        if (made_in_.forked()) return core::client_of_parent();
         return {errc::cancelled, "The client is closed; make a new one."};
     }
     std::string trouble_of(const boost::system::error_code& why) const;
@@ -120,6 +126,7 @@ private:
         std::string run_id;
     };
 
+    const core::fork_mark made_in_;
     const options where_;
     const std::string about_;
     backend_context context_;

@@ -93,7 +93,7 @@ asio::awaitable<error_code> wire::find_addresses(std::shared_ptr<wire> self, tim
             if (!server_) throw;
         }
     }
-    while (!server_ && named_.empty() && !look_up_.expired() && !closing_ &&
+    while (!server_ && named_.empty() && !look_up_.expired() && !is_over() &&
            time().now() < give_up_at)
         co_await looked_up_.wait_until(give_up_at);
     to = attempt_names_ = std::exchange(named_, {});
@@ -113,7 +113,7 @@ asio::awaitable<error_code> wire::find_addresses(std::shared_ptr<wire> self, tim
 asio::awaitable<error_code> wire::reach(std::shared_ptr<wire> self, const addresses& all,
                                         time_point give_up_at) {
     error_code ended;
-    for (std::size_t i = 0; i < all.size() && !closing_; ++i) {
+    for (std::size_t i = 0; i < all.size() && !is_over(); ++i) {
         const auto made = std::make_shared<connection>(where_, context_.strand);
         connection_ = made;
         hung_ = false;

@@ -24,7 +24,7 @@ constexpr auto sweep_every = 100ms;
 }  // namespace
 
 asio::awaitable<void> wire::wait_ready(time_point give_up_at) {
-    if (closing_) throw is_closed();
+    if (is_over()) throw why_over();
     start();
     gate mine(context_);
     // At the end, so that requests are sent in the order of their calls.
@@ -55,7 +55,7 @@ asio::awaitable<reply> wire::exec(std::span<const std::string_view> words, time_
     std::string text;
     if (tracked) append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
     append_command(text, words);
-    if (!ready_) co_await wait_ready(give_up_at);
+    if (!is_ready()) co_await wait_ready(give_up_at);
     pending one;
     watch(one, give_up_at);
     connection_->send(one, std::move(text), tracked ? 2 : 1);
@@ -94,7 +94,7 @@ asio::awaitable<void> wire::subscribe(std::string channel, time_point give_up_at
         }
     } mine{*this, channel};
     while (!heard_.heard(channel)) {
-        if (!ready_) {
+        if (!is_ready()) {
             // The greeting of the next connection subscribes to it.
             co_await wait_ready(give_up_at);
             continue;
@@ -121,7 +121,7 @@ void wire::unsubscribe(const std::string& channel) noexcept {
 
 // Without memory the server is not told: what it goes on to send reaches nobody here.
 void wire::leave(const std::string& channel) noexcept {
-    if (!ready_ || closing_) return;
+    if (!ready_ || is_over()) return;
     try {
         std::string text;
         const std::string_view how = session_.sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
@@ -143,7 +143,7 @@ asio::awaitable<void> wire::sweep([[maybe_unused]] std::shared_ptr<wire> self) {
 
 asio::awaitable<void> wire::watch_silence() {
     auto idle = 0;
-    while (!closing_) {
+    while (!is_over()) {
         if (nobody_waits() && ++idle > 10) {
             sweep_parked_ = true;
             co_await sweep_.wait_until(time_point::max());

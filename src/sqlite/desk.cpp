@@ -180,7 +180,7 @@ asio::awaitable<void> desk::leave_later(std::shared_ptr<desk> self, claim what) 
     for (;;) {
         co_await pause.wait_until(time.now() + core::random_between(time, 300ms, 600ms));
         // After the ttl there is nothing left to undo.
-        if (self->thread_.stopped() || time.now() - begun >= what.ttl) co_return;
+        if (self->thread_.stopped() || self->forked() || time.now() - begun >= what.ttl) co_return;
         try {
             co_await self->run([&what](store& file) { return file.leave(what, false); });
             co_return;

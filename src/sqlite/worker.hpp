@@ -3,6 +3,8 @@
 
 #include "database.hpp"
 
+#include "core/fork_mark.hpp"
+
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -48,6 +50,9 @@ public:
         if (!pool_)
             throw database_error(errc::unavailable, "This client is closed; make a new one.",
                                  false);
+        // Its thread stayed with the parent: nobody would ever answer.
+        if (core::fork_generation() != born_in_)
+            throw database_error(errc::unsupported, core::client_of_parent().what(), false);
         start<Job, result> begin{this, std::move(job)};
         auto got = co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>,
                                                         void(answer<result>)>(

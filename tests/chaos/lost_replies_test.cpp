@@ -104,6 +104,50 @@ TEST_F(LostReplies, OfAnAcquireOfAHeldLockLeaveNoPlaceInLine) {
     EXPECT_TRUE(clean());
 }
 
+//   A asks for a downgrade; it is carried out, and the answer is lost | A gives the lock back, as
+//   the exclusive hold that it knows: nothing is freed | the downgrade is asked again, answered,
+//   and undone: no reader stays until the ttl of a minute is over
+TEST_F(LostReplies, OfADowngradeThatIsReleasedMeanwhileLeaveNoReader) {
+    client locks = proxied();
+    warm(locks);
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    const auto before = proxy.struck();
+    proxy.inject({.which = script(scripts::downgrade), .what = fate::lose_reply});
+    std::optional<pawl::errc> failed;
+    std::jthread asking([&] {
+        const auto what = failure_of([&] { lock.downgrade(); });
+        if (what) failed = what->reason;
+    });
+    EXPECT_TRUE(eventually([&] { return proxy.struck() == before + 1; }));
+    (void)lock.release();
+    asking.join();
+    EXPECT_EQ(failed, errc::lost);
+    EXPECT_TRUE(clean());
+}
+
+// A lock that was passed on is the next holder's for a moment, until a renewal confirms it. With
+// the ttl of a minute that is shorter than the pauses of its rhythm.
+TEST_F(LostReplies, OfTheRenewalThatConfirmsAHandOffCostNothing) {
+    for (const fate how : {fate::lose_request, fate::lose_reply, fate::cut_reply, fate::answer}) {
+        client first = direct(), locks = proxied();
+        warm(locks);
+        auto lock = first.acquire("it", {.ttl = long_ttl, .wait = patience});
+        const auto before = proxy.struck();
+        proxy.inject(
+            {.which = script(scripts::renew), .what = how, .text = "-BUSY in a script\r\n"});
+        std::jthread release([&] {
+            (void)eventually([&] { return waiters("it") == 1; });
+            (void)lock.release();
+        });
+        auto passed = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+        ASSERT_TRUE(eventually([&] { return proxy.struck() == before + 1; }));
+        EXPECT_TRUE(eventually([&] { return passed.safe_until() > boot_clock::now() + 20s; }));
+        EXPECT_EQ(passed.state(), lock_state::held);
+        EXPECT_EQ(passed.release(), release_result::released);
+        EXPECT_TRUE(clean());
+    }
+}
+
 // renew -> carried out -> reply lost. There is time for another one: nothing is lost.
 TEST_F(LostReplies, OfARenewalCostNothing) {
     client locks = proxied();

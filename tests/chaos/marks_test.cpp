@@ -135,4 +135,31 @@ TEST_F(Marks, AMemberOfTheLineThatNamesNoClientIsPassedOver) {
     }
 }
 
+//   R waits to read, and a grant is sent that R does not get | the grant's window ends, others hold
+//   it with larger tokens | a look of R's that the network has kept arrives: R is granted it again
+//   | R reads the first message, and asks to renew: the hold of the server is another one, and R
+//   must not take it for the first, whose token is too small
+TEST_F(Marks, ARenewalOfAnEarlierGrantIsRefused) {
+    client locks = direct();
+    for (const auto& how : {shared, permits(1)}) {
+        auto lock = locks.acquire(
+            "it",
+            {.ttl = 2s, .wait = patience, .mode = how.mode, .permits = how.permits, .of = how.of});
+        const bell loss(lock);
+        const auto details = server.ask({"HGETALL", "pawl:{it}:d"});
+        std::string owner, detail;
+        for (std::size_t i = 0; i + 1 < details.items.size(); i += 2) {
+            if (details.items[i + 1].text.find(';') == std::string::npos) continue;
+            owner = details.items[i].text;
+            detail = details.items[i + 1].text;
+        }
+        ASSERT_FALSE(owner.empty());
+        (void)server.ask({"HSET", "pawl:{it}:d", owner, detail + "1"});
+        ASSERT_TRUE(loss.rang_within(5s));
+        EXPECT_EQ(lock.why_lost(), pawl::loss_reason::taken_over);
+        lock = {};
+        EXPECT_TRUE(locks.force_release("it"));
+    }
+}
+
 }  // namespace

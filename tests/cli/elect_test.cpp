@@ -134,6 +134,23 @@ TEST(Elect, AServiceThatGoesAwayIsWaitedFor) {
     only_forward(file);
 }
 
+//   one leads | the server hangs: the command is killed, and one gives back in vain, for seconds |
+//   SIGTERM to one: no command is there to have it
+TEST(Elect, ASignalWhileTheLockIsGivenBackEndsIt) {
+    support::redis_server server;
+    const world here(server.url());
+    const auto file = here.file("terms");
+    const auto one = here.start(candidate(file));
+    ASSERT_TRUE(soon_terms(file, 1)) << one->err();
+    const auto command = terms_in(file)[0].command;
+    server.freeze();
+    ASSERT_TRUE(support::eventually([&] { return !alive(command); })) << one->err();
+    one->signal(SIGTERM);
+    EXPECT_EQ(one->wait().code, 70) << one->err();
+    EXPECT_EQ(one->err().find("again"), std::string::npos) << one->err();
+    server.thaw();
+}
+
 // 1. One leads, two stands in line and has never led. 2. The server dies and stays away until two
 // has said so. 3. The server is back: somebody leads, and both are there.
 TEST(Elect, WhoStandsInLineWaitsForAServiceThatGoesAway) {

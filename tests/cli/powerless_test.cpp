@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 namespace {
 
@@ -32,11 +34,10 @@ protected:
         for (pid_t left = 0; (left = any_with(file_)) != 0;)
             ::kill(left, SIGKILL);
     }
-    void start(const words& command) {
-        one_ =
-            std::make_unique<started>(as_nobody() + words{pawl_, "run", "--ttl", "2s", "x", "--"} +
-                                          command + heartbeat(file_),
-                                      here_.environment());
+    void start(const words& command, const std::string& ttl = "2s") {
+        one_ = std::make_unique<started>(
+            as_nobody() + words{pawl_, "run", "--ttl", ttl, "x", "--"} + command + heartbeat(file_),
+            here_.environment());
         ASSERT_TRUE(beats(file_)) << one_->err();
     }
     [[nodiscard]] bool soon_said(const std::string& text) const {
@@ -87,17 +88,60 @@ TEST_F(OtherUser, ASignalThatMayNotBePassedOnIsTold) {
     EXPECT_EQ(one_->wait().code, 128 + SIGKILL) << one_->err();
 }
 
-// Its front killed, and its command not to be killed: the lock is not given back.
+// Its front killed, and its command not to be killed: the lock is not given back. A lock process
+// that is stuck gives up 10 s after the lease; this one is not stuck.
 TEST_F(OtherUser, OfAKilledPawlKeepsTheLock) {
     if (::geteuid() != 0) return;
-    start({become_root_, "--reuid=0"});
+    start({become_root_, "--reuid=0"}, "500ms");
     const pid_t keeper = child_named(one_->pid(), "lock-keeper");
     one_->signal(SIGKILL);
-    const auto next = here_.run({"run", "--wait", "5s", "x", "--", "true"});
+    const auto next = here_.run({"run", "--wait", "13s", "x", "--", "true"});
     EXPECT_EQ(next.code, 75) << "renewed as long as it is seen to live";
     ::kill(any_with(file_), SIGKILL);
     EXPECT_TRUE(support::eventually([&] { return !alive(keeper); }));
     EXPECT_EQ(here_.run({"run", "x", "--", "true"}).code, 0);
+}
+
+// The supervisor may open no file any more, as where a limit is reached: it sees no process, and
+// does not take that for the end of the command.
+class NoDescriptor : public ::testing::Test {
+protected:
+    void start(const std::string& script) {
+        one_ = std::make_unique<started>(
+            without_cgroups() +
+                words{PAWL_COMMAND, "run", "--ttl", "4s", "x", "--", "sh", "-c", script, "sh"} +
+                heartbeat(file_, "stubborn"),
+            here_.environment());
+        ASSERT_TRUE(beats(file_)) << one_->err();
+        const rlimit standard_ones{.rlim_cur = 3, .rlim_max = 3};
+        ASSERT_EQ(::prlimit(one_->pid(), RLIMIT_NOFILE, &standard_ones, nullptr), 0);
+    }
+    void TearDown() override {
+        for (pid_t left = 0; (left = any_with(file_)) != 0;)
+            ::kill(left, SIGKILL);
+    }
+
+    world here_;
+    std::string file_ = here_.file("beats");
+    std::unique_ptr<started> one_;
+};
+
+TEST_F(NoDescriptor, NothingIsPromisedAfterALoss) {
+    start("setsid \"$@\" & exec sleep 600");
+    EXPECT_EQ(here_.run({"release", "--force", "--yes", "x"}).code, 0);
+    const auto end = one_->wait();
+    EXPECT_EQ(end.code, outlived);
+    EXPECT_NE(end.err.find("Cannot see whether anything of the command is left"), std::string::npos)
+        << end.err;
+    EXPECT_EQ(any_with(file_), 0) << "the lock process sees it";
+}
+
+TEST_F(NoDescriptor, TheGroupIsStoppedAllTheSame) {
+    start("\"$@\" & until [ -e " + here_.file("go") + " ]; do sleep 0.02; done; exit 3");
+    std::ofstream(here_.file("go")) << "\n";
+    const auto end = one_->wait();
+    EXPECT_EQ(end.code, 3) << end.err;
+    EXPECT_EQ(any_with(file_), 0);
 }
 
 class PidNamespace : public OtherUser {

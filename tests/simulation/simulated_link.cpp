@@ -267,8 +267,6 @@ asio::awaitable<void> client_end::wait_ready(time_point give_up_at) {
 
 void client_end::send(const std::shared_ptr<request>& one) {
     const own_bookkeeping uncounted;
-    const bool is_script = one->command.size() > 1 && one->command[0].starts_with("EVAL");
-    if (is_script && makes_holds(one->command[1])) home_.count_hold_request();
     sent_.push_back(one);
     network_.send(wire_, one->command);
 }
@@ -319,6 +317,9 @@ void client_end::reuse_owners(words& command) {
 
 asio::awaitable<reply> client_end::exec(std::span<const std::string_view> words_of_it,
                                         time_point give_up_at, bool tracked) {
+    // Also where there is no timer for it: the client does not ask whether it was sent.
+    const bool is_script = words_of_it.size() > 1 && words_of_it[0].starts_with("EVAL");
+    if (is_script && makes_holds(words_of_it[1])) home_.count_hold_request();
     const auto one = std::make_shared<request>(*context_.time, context_.strand);
     one->settled.prepare();
     copy_words(words_of_it, *one);

@@ -79,9 +79,10 @@ void simulated_network::send(std::uint64_t id, words command) {
 void simulated_network::arrive(const wire_ptr& on, words command, bool delayed) {
     if (on->broken && !on->zombies) return;
     if (on->broken && !delayed) {
-        world_.after(on->zombie_delay, [this, on, command = std::move(command)]() mutable {
-            arrive(on, std::move(command), true);
-        });
+        const auto number = ++late_ever_;
+        late_.emplace(number, job{on, std::move(command)});
+        const auto after = calm_ ? instant{} : on->zombie_delay;
+        world_.after(after, [this, number] { deliver_late(number); });
         return;
     }
     if (!up_ || on->run != run_) return;
@@ -90,6 +91,11 @@ void simulated_network::arrive(const wire_ptr& on, words command, bool delayed) 
     else
         queue_.push_back({on, std::move(command)});
     pump();
+}
+
+void simulated_network::deliver_late(std::uint64_t number) {
+    auto kept = late_.extract(number);
+    if (!kept.empty()) arrive(kept.mapped().on, std::move(kept.mapped().command), true);
 }
 
 // One command at a time, each of some 20 µs or more: also what keeps tokens seeded by the clock
@@ -232,6 +238,9 @@ void simulated_network::calm() {
     faults_ = {};
     faults_.bug = bug;
     faults_.reply_before_own_push = order;
+    calm_ = true;
+    while (!late_.empty())
+        deliver_late(late_.begin()->first);
 }
 
 void simulated_network::thaw() {

@@ -75,7 +75,7 @@ public:
     void break_all(process& who);
     // It is dead: nothing of it arrives any more but what was under way.
     void ban(process& who);
-    // No more troubles of its own.
+    // No more troubles of its own; what it has kept is delivered.
     void calm();
 
     // An operator's or an eviction's work at the server, with its clock set; who cached something
@@ -96,6 +96,7 @@ private:
     instant latency();
     wire_ptr find(std::uint64_t id) const;
     void arrive(const wire_ptr& on, words command, bool delayed);
+    void deliver_late(std::uint64_t number);
     void pump();
     void execute_next();
     void carry_out(const job& what);
@@ -114,6 +115,9 @@ private:
     std::map<std::uint64_t, wire_ptr> wires_;
     std::uint64_t made_ = 0;
     std::deque<job> queue_;
+    std::map<std::uint64_t, job> late_;  // of connections that are over
+    std::uint64_t late_ever_ = 0;
+    bool calm_ = false;
     bool pumping_ = false;
     bool frozen_ = false;
     bool up_ = true;

@@ -214,7 +214,8 @@ std::int64_t renew_one(script_call& s, const lock_keys& k, const std::string& va
     if (mark != "pawl:shared" && mark != "pawl:permits") return 0;
     const auto owner = owner_in(value);
     const auto held = held_beside(s, k, owner);
-    if (!held || held->ends <= s.keys.now_ms()) return 0;
+    const auto detail = held ? read_detail(held->detail) : std::nullopt;
+    if (!detail || detail->value != value || held->ends <= s.keys.now_ms()) return 0;
     allow_writes(s, k, ttl);
     s.keys.zadd(k.holders, static_cast<double>(s.keys.now_ms() + ttl), owner);
     keep_until_the_last(s, k);

@@ -68,6 +68,9 @@ TEST_P(Worlds, KeepEveryPromise) {
 // - The server refuses a waiter's looks for seconds; then another's look hands the lock on, and the
 //   message is slow. The waiter's clock is slow as well: it must not count what passed at the
 //   server since its last look as if it had passed here.
+// - A reader's grant is slow, and its window ends. A look of the reader's that the network has kept
+//   brings another grant, with another token. Then the first message is read: a renewal under its
+//   value must be refused, although the owner is the same.
 // - A renewal fails at once, without a word from the network. It must not be tried again at once.
 //
 // Of several names at once, also step by step in sets_test.cpp:

@@ -145,7 +145,7 @@ private:
     // The one below whom something works.
     [[nodiscard]] child* holder() {
         for (child& each : crowd_)
-            if (cli::living_descendants(each.pid(), {}).size() > 1) return &each;
+            if (cli::living_descendants(each.pid()).size() > 1) return &each;
         return nullptr;
     }
 

@@ -2,6 +2,7 @@
 // that answers when the test says so.
 #include "core/alarm.hpp"
 #include "core/lease_keeper.hpp"
+#include "failing_memory.hpp"
 #include "hand_time.hpp"
 
 #include <pawl/error.hpp>
@@ -260,6 +261,44 @@ TEST_F(KeeperOnDemand, ARenewalWithoutAnAnswerIsAskedAgainAfterAPause) {
     EXPECT_EQ(losses_, 0);
 }
 
+// A lock that was handed over is ours for a window that is shorter than a twentieth of the ttl. One
+// lost answer, or a server that is busy for a moment, must not cost it.
+TEST_F(KeeperOnDemand, AHandOffIsConfirmedAgainWithinItsWindow) {
+    constexpr auto window = 1200ms;
+    const claim what{.name = "passed on", .owner = "heir", .ttl = ttl};
+    core::lease_keeper::place kept(keeper_,
+                                   std::make_shared<core::lease>(nullptr, time_, what, forever));
+    auto granted = kept.keep(
+        "heir", {.deadline = time_.now() + window, .proof = "window's proof", .confirm = true});
+    const auto passed = std::exchange(granted.what, nullptr);
+    std::size_t repetitions = 0;
+    for (auto left = window; left > 100ms; left -= 10ms) {
+        move(10ms);
+        if (!service_.is_asked()) continue;
+        ++repetitions;
+        answer(word::silence);
+    }
+    EXPECT_GE(repetitions, 5U);
+    EXPECT_LE(repetitions, 15U);
+    ASSERT_EQ(passed->state(), lock_state::at_risk);
+    for (int i = 0; i < 6 && !service_.is_asked(); ++i)
+        move(10ms);
+    ASSERT_TRUE(service_.is_asked()) << "the last moments of the window are not used";
+    answer(word::yes);
+    EXPECT_EQ(passed->deadline(), time_.now() + ttl - drift(ttl));
+    EXPECT_EQ(losses_, 0);
+    // From now on it is a lease like any other.
+    const auto before = questions();
+    move(ttl / 3);
+    ASSERT_GT(questions(), before);
+    while (service_.is_asked())
+        answer(word::silence);
+    const auto then = questions();
+    move(ttl / 40);
+    EXPECT_EQ(questions(), then);
+    keeper_.drop(passed);
+}
+
 TEST_F(KeeperOnDemand, ARefusedRenewalIsALoss) {
     const auto asked = renew();
     answer(word::no);
@@ -354,6 +393,58 @@ TEST_F(KeeperOnDemand, ADowngradeOfWhatIsGivenBackMeanwhileIsUndone) {
     answer(word::yes);
     EXPECT_EQ(service_.released, "shared proof");
     EXPECT_EQ(asked->failed, errc::lost);
+}
+
+// The same, and the downgrade's answer is lost: it is asked again, since the service may have the
+// hold as a shared one until its ttl ends. Not for longer than that.
+TEST_F(KeeperOnDemand, ADowngradeWhoseAnswerIsLostIsUndoneWhereTheHoldIsGivenBackMeanwhile) {
+    const auto asked = downgrade();
+    ASSERT_TRUE(keeper_.drop(one_));
+    answer(word::silence);
+    EXPECT_FALSE(asked->over);
+    move(ttl / 20);
+    EXPECT_EQ(service_.asked, (std::vector<std::string>{"downgrade", "downgrade"}));
+    answer(word::yes);
+    EXPECT_EQ(service_.released, "shared proof");
+    EXPECT_EQ(asked->failed, errc::lost);
+}
+
+TEST_F(KeeperOnDemand, ADowngradeOfWhatIsGivenBackIsNotAskedForLongerThanTheLease) {
+    const auto asked = downgrade();
+    ASSERT_TRUE(keeper_.drop(one_));
+    for (int i = 0; i < 40 && !asked->over; ++i) {
+        if (service_.is_asked()) answer(word::silence);
+        move(ttl / 20);
+    }
+    EXPECT_EQ(asked->failed, errc::lost);
+    EXPECT_LE(questions(), 21U);
+    EXPECT_EQ(service_.released, "");
+}
+
+// Whichever allocation fails: no question is left in flight that was never asked, for the hold
+// would not be renewed any more.
+TEST_F(KeeperOnDemand, AQuestionThatCannotBeginLeavesTheHoldToItsRhythm) {
+    for (const bool lowers : {false, true}) {
+        bool failed = true;
+        for (long at = 0; failed; ++at) {
+            ASSERT_LT(at, 500);
+            failing_memory::fail_once_at(at);
+            try {
+                (void)(lowers ? downgrade() : renew());
+            } catch (const std::bad_alloc&) {}  // it is its beginning that failed
+            failed = failing_memory::fail_no_more();
+            settle();
+            for (int i = 0; i < 12; ++i) {
+                while (service_.is_asked())
+                    answer(word::yes);
+                move(ttl / 20);
+            }
+            while (service_.is_asked())
+                answer(word::yes);
+            ASSERT_EQ(one_->state(), lock_state::held) << "allocation " << at;
+            ASSERT_GT(one_->deadline(), time_.now() + ttl / 2) << "allocation " << at;
+        }
+    }
 }
 
 }  // namespace

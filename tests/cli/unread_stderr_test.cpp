@@ -1,0 +1,142 @@
+// The reader of stderr has stopped reading, as a pager that nobody pages, and the pipe is full.
+// Neither the command nor the lock may wait for it.
+#include "command.hpp"
+#include "renewals.hpp"
+
+#include <failure.hpp>
+#include <messages.hpp>
+
+#include <support/redis_server.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+
+namespace {
+
+using namespace cli_test;
+
+// Its ends do not block here.
+class full_pipe {
+public:
+    explicit full_pipe(std::string path) : path_(std::move(path)) {
+        if (::mkfifo(path_.c_str(), 0600) != 0) throw std::runtime_error("cannot make a pipe");
+        file_ = ::open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        const std::array<char, 4096> chatter{};
+        while (::write(file_, chatter.data(), chatter.size()) > 0) {}
+    }
+    full_pipe(const full_pipe&) = delete;
+    full_pipe& operator=(const full_pipe&) = delete;
+    ~full_pipe() { ::close(file_); }
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    // Everything so far, without what filled it.
+    const std::string& text() {
+        std::array<char, 4096> part{};
+        for (ssize_t size = 0; (size = ::read(file_, part.data(), part.size())) > 0;)
+            text_.append(part.data(), static_cast<std::size_t>(size));
+        std::erase(text_, '\0');
+        return text_;
+    }
+
+private:
+    std::string path_;
+    int file_ = -1;
+    std::string text_;
+};
+
+class UnreadStderr : public ::testing::Test {
+protected:
+    void start(const world& here, const words& options, const std::string& command) {
+        const auto script = "exec " PAWL_COMMAND " \"$@\" 2>" + stderr_.path();
+        pawl_ = std::make_unique<started>(words{"sh", "-c", script, "sh", "run"} + options +
+                                              words{"x", "--", "sh", "-c", command},
+                                          here.environment());
+        ASSERT_TRUE(here.soon_held("x"));
+    }
+    // The command itself writes nothing there: the shell would tell of a killed `sleep`.
+    void lose(const words& options, const std::string& after) {
+        start(here_, options,
+              "exec 2>/dev/null; trap 'echo told; " + after +
+                  "' TERM; echo ready; while :; do sleep 0.02; done");
+        ASSERT_TRUE(support::eventually([&] { return pawl_->out() == "ready\n"; }));
+        EXPECT_EQ(here_.run({"release", "--force", "--yes", "x"}).code, 0);
+        EXPECT_TRUE(support::eventually([&] { return pawl_->out() == "ready\ntold\n"; }));
+    }
+    [[nodiscard]] bool soon_said(const std::string& text) {
+        return support::eventually([&] { return stderr_.text().find(text) != std::string::npos; });
+    }
+
+    world here_;
+    full_pipe stderr_{here_.file("stderr")};
+    std::unique_ptr<started> pawl_;
+};
+
+TEST_F(UnreadStderr, DoesNotKeepALossFromTheCommand) {
+    lose({"--ttl", "6s", "--on-loss", "term"}, "exit");
+    EXPECT_EQ(pawl_->wait().code, 70);
+}
+
+TEST_F(UnreadStderr, DoesNotKeepPawlFromKilling) {
+    lose({"--ttl", "6s"}, "");
+    EXPECT_EQ(pawl_->wait().code, 70);
+}
+
+TEST_F(UnreadStderr, GetsTheMessageWhenItIsReadAgain) {
+    lose({"--ttl", "6s", "--on-loss", "term"}, "");
+    EXPECT_TRUE(soon_said("pawl: Lost 'x': somebody released it by force")) << stderr_.text();
+    EXPECT_TRUE(pawl_->running());
+}
+
+//   -v | the connection is cut: the lock process tells of that, on the thread that renews
+TEST_F(UnreadStderr, DoesNotKeepTheLockFromItsRenewals) {
+    support::redis_server server;
+    const world here(server.url());
+    start(here, {"-v", "--ttl", "4s"}, "exec sleep 600");
+    (void)server.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    (void)server.ask({"CLIENT", "KILL", "TYPE", "pubsub"});
+    EXPECT_TRUE(soon_renewed(here, "x", 2));
+    EXPECT_TRUE(pawl_->running());
+    EXPECT_TRUE(soon_said("pawl: ")) << "what there was to tell";
+}
+
+// More than is kept: the first lines, in order, and how many more there were.
+TEST_F(UnreadStderr, LosesAFloodButNotItsBeginning) {
+    std::array<int, 2> gate{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate.data()), 0);
+    char byte = 0;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const int file = ::open(stderr_.path().c_str(), O_WRONLY | O_CLOEXEC);
+        ::dup2(file, STDERR_FILENO);
+        pawl::cli::never_wait_for_reader();
+        for (int i = 1; i <= 130; ++i)
+            pawl::cli::say("Line " + std::to_string(i) + ".");
+        if (::write(gate[0], &byte, 1) != 1 || ::read(gate[0], &byte, 1) != 1) ::_exit(1);
+        pawl::cli::say(std::string(100'000, 'x'));
+        pawl::cli::say_rest();
+        ::_exit(0);
+    }
+    ASSERT_EQ(::read(gate[1], &byte, 1), 1);
+    EXPECT_EQ(stderr_.text(), "") << "nothing but what filled it";
+    ASSERT_EQ(::write(gate[1], &byte, 1), 1);
+    EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+    for (const int end : gate)
+        ::close(end);
+    const auto text = stderr_.text();
+    EXPECT_TRUE(text.starts_with("pawl: Line 1.\npawl: Line 2.\n")) << text;
+    EXPECT_THAT(text, testing::HasSubstr("pawl: Line 100.\npawl: 30 more messages were left out"));
+    EXPECT_THAT(text, testing::EndsWith("x…\n"));
+    EXPECT_EQ(text.find("Line 101"), std::string::npos) << "left out";
+}
+
+}  // namespace
