@@ -199,7 +199,8 @@ public:
     virtual boost::asio::awaitable<examination> examine() = 0;
 
     // Waits until the undos and releases in the background are done, but not beyond `give_up_at`.
-    // No acquire and no renewal follows; a query of the user may.
+    // No acquire and no renewal follows; a query of the user may. In a fork of the process, the
+    // core calls nothing else, and `give_up_at` is over: send nothing.
     virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;
 
     // Why the service cannot be reached at present, for messages. Empty while it can be reached. It

@@ -34,7 +34,8 @@ class loop;
 //
 // The destructor releases the lock in the background: it never blocks and never throws. The
 // client's destructor waits for that release. In a fork of the process, the handle is lost
-// (loss_reason::forked), its destructor does nothing, and `renew` throws errc::unsupported.
+// (loss_reason::forked), its destructor does nothing, `release` returns `unknown`, and `renew`
+// throws errc::unsupported.
 //
 // Any thread may call any member, but two threads must not use one handle at the same time. On an
 // empty handle, all members but the two tests throw errc::not_held. The handles of one lock_owner
@@ -57,8 +58,7 @@ public:
     // True if the state is held or at_risk. Like the next members, a local check without a request.
     [[nodiscard]] bool owns_lock() const noexcept;
 
-    // Valid as long as the handle is not empty.
-    [[nodiscard]] std::string_view name() const;
+    [[nodiscard]] std::string_view name() const;  // valid as long as the handle is not empty
     [[nodiscard]] fencing_token token() const;
     [[nodiscard]] lock_state state() const;
     [[nodiscard]] loss_reason why_lost() const;
@@ -99,8 +99,7 @@ private:
     std::uint32_t number_ = 0;  // among the handles of one lease
 };
 
-// Releases a lock at the end of the scope and waits for the service's answer. The destructor of the
-// handle would not wait. The handle must outlive this object.
+// Releases a lock at the end of the scope, and waits for the service's answer.
 class give_back {
 public:
     explicit give_back(held_lock& lock) noexcept : lock_(lock) {}
@@ -125,17 +124,15 @@ public:
     void renew();
 };
 
-// A client of one service, with one connection for any number of threads. It connects at the first
-// use. Thread-safe.
+// A thread-safe client of one service, with one connection, which it makes at the first use.
 //
 // Functions throw pawl::error. Its reasons, as errc: bad_name, bad_option and unsupported for
 // arguments; unreachable, refused, unavailable, wrong_type and protocol from the service; exhausted
 // if the program lacks resources. An acquire with a `wait` continues while the service is away or
 // unavailable; a try, and each function without a wait, throws.
 //
-// Cancellation: stopping `cancel` ends the wait with errc::cancelled, never with Asio's
-// `operation_aborted`. Neither a lock nor a place in the queue stays behind, as soon as the service
-// can be reached.
+// Cancellation: stopping `cancel` ends the wait with errc::cancelled. Neither a lock nor a place in
+// the queue stays behind, as soon as the service can be reached.
 //
 // The destructor releases what is held, for up to `client_options::drain`. No call may be under way
 // then, and handles that exist longer are lost (loss_reason::client_closed). The client may be
@@ -286,8 +283,7 @@ std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>> try_with
 }
 
 // Calls `work(lock, index)` under the stripe of `key`, then under the next stripes, each once,
-// until the result is true. Returns the last result. For goods that are kept in several places.
-// `options.wait` counts for each stripe.
+// until the result is true. Returns the last result. `options.wait` counts for each stripe.
 template <blocks Locks, class Work>
     requires std::invocable<Work&, held_lock&, std::size_t>
 std::invoke_result_t<Work&, held_lock&, std::size_t> with_any_stripe(

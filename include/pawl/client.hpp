@@ -43,7 +43,9 @@ class owner;
 //
 // The destructor closes the client in the background, as `async_close` does, if the executor still
 // runs. The client may be moved while its handles and objects exist. Client and handles must not
-// outlive the event loop. After a fork, make a new client in the child.
+// outlive the event loop. In a fork of the process, operations fail with errc::unsupported, and
+// closing sends nothing. If the child runs the event loop, call the loop's `notify_fork` first;
+// make a new client in the child.
 //
 // A new client is no work for the event loop. After its first acquire, or its first request to
 // Redis, `io_context::run()` does not return until the client is closed.

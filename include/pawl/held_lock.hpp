@@ -30,7 +30,8 @@ class lease;
 // Move-only; empty when default-constructed or moved from.
 //
 // The destructor releases the lock in the background: it never blocks and never throws. In a fork
-// of the process, the handle is lost (loss_reason::forked) and its destructor does nothing.
+// of the process, the handle is lost (loss_reason::forked), its destructor does nothing,
+// `async_release` completes with `unknown`, and `async_renew` fails with errc::unsupported.
 //
 // Any thread may call any member, but two threads must not use one handle at the same time. On an
 // empty handle, all members but the two tests throw errc::not_held; the async ones throw when they

@@ -1,8 +1,8 @@
 // A distributed read/write lock with the interface of std::shared_mutex, for std::shared_lock and
 // std::unique_lock. Standard headers only.
 //
-// mutex.hpp says what applies here, too: threads, errors, lifetime and losses. If the service has
-// no shared locks, `lock_shared` throws errc::unsupported.
+// The notes of mutex.hpp on threads, errors, lifetime and losses apply here, too. If the service
+// has no shared locks, `lock_shared` throws errc::unsupported.
 #pragma once
 
 #include <pawl/thread_holds.hpp>

@@ -81,8 +81,7 @@ boost::asio::awaitable<detail::result_of_try<detail::result_under<Work>>> try_wi
 }
 
 // Awaits `work(lock, index)` under the stripe of `key`, then under the next stripes, each once,
-// until the result is true. Returns the last result. For goods that are kept in several places.
-// `options.wait` counts for each stripe.
+// until the result is true. Returns the last result. `options.wait` counts for each stripe.
 template <detail::asynchronous Locks, class Work>
     requires std::invocable<Work&, held_lock&, std::size_t>
 std::invoke_result_t<Work&, held_lock&, std::size_t> with_any_stripe(Locks& locks, striped stripes,
