@@ -5,7 +5,7 @@
 
 using namespace std::chrono_literals;
 
-// Stands for a database that keeps the largest token and refuses older ones: see 05_fencing.
+// In place of a database that stores the largest token and refuses smaller ones: see 05_fencing.
 void store(int page, pawl::fencing_token token) {
     std::cout << "page " << page << " under token " << token << '\n';
 }

@@ -25,8 +25,7 @@ int main(int argc, char** argv) {
     }
     std::cout << "visits: " << visits << '\n';
 
-    // Asking once: an empty handle means that somebody else has it. That is an answer, not an
-    // error.
+    // One attempt: the handle is empty if another caller holds the lock. That is no error.
     auto mine = locks.acquire("report/nightly");
     if (auto second = locks.try_acquire("report/nightly"); !second) {
         std::cout << "report/nightly is being written by somebody else\n";

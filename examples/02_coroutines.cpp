@@ -22,7 +22,7 @@ asio::awaitable<void> buy(pawl::client& locks, shelf& stock) {
     pawl::held_lock lock =
         co_await locks.async_acquire("shelf", {.ttl = 10s, .wait = 1min}, asio::use_awaitable);
     const int seen = stock.books;
-    co_await asio::post(asio::use_awaitable);  // others run here, and none of them is at the shelf
+    co_await asio::post(asio::use_awaitable);  // other coroutines run here, without the lock
     stock.books = seen - 1;
     ++stock.sold;
     co_await lock.async_release(asio::use_awaitable);
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
                 std::rethrow_exception(failed);
             }
             if (++done == 100) {
-                locks.async_close(asio::detached);  // an open client keeps the loop busy
+                locks.async_close(asio::detached);  // an open client keeps the loop running
             }
         });
     }

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
             std::cout << (lock ? "cart/42 is ours\n" : "cart/42 is somebody else's\n");
             cart = std::move(lock);
 
-            // A second try while we hold it: no error, and an empty handle.
+            // A second try while the lock is held: an empty handle, and no error.
             locks.async_try_acquire("cart/42", {.ttl = 5s},
                                     [&](boost::system::error_code failed, pawl::held_lock second) {
                                         std::cout

@@ -1,4 +1,4 @@
-// The shapes of the standard library: unique_lock, scoped_lock over two. Usage: 04_mutex [URL]
+// The interface of the standard mutexes: unique_lock, scoped_lock. Usage: 04_mutex [URL]
 #include <pawl/mutex.hpp>
 
 #include <iostream>
@@ -12,8 +12,7 @@ int main(int argc, char** argv) {
     int savings = 1000;
     int current = 0;
 
-    // Each thread has mutex objects of its own, as each process would: the *name* is what they
-    // share.
+    // Each thread has its own mutex objects, as each process would. They share only the *name*.
     const auto move_money = [&](bool there) {
         pawl::blocking::mutex a(locks, "account/savings", {.ttl = 10s});
         pawl::blocking::mutex b(locks, "account/current", {.ttl = 10s});
@@ -24,7 +23,7 @@ int main(int argc, char** argv) {
                 current += 10;
             } else {
                 std::scoped_lock both(
-                    b, a);  // the other order: std::lock sees to it that nobody is stuck
+                    b, a);  // the other order: std::scoped_lock prevents a deadlock here
                 savings += 5;
                 current -= 5;
             }
@@ -37,7 +36,7 @@ int main(int argc, char** argv) {
 
     pawl::blocking::recursive_mutex audit(locks, "audit");
     std::unique_lock outer(audit);
-    std::unique_lock inner(audit);  // the same thread again: no round trip, the same token
+    std::unique_lock inner(audit);  // the same thread again: no request, the same token
     std::cout << "savings " << savings << ", current " << current << ", audited under token "
               << audit.token() << '\n';
     return savings == 900 && current == 100 ? 0 : 1;

@@ -1,7 +1,7 @@
-// A resource that refuses a writer whose time is over. Usage: 05_fencing [URL]
+// A resource that refuses a late writer. Usage: 05_fencing [URL]
 //
-// No lease can stop a program that was paused and wakes up late. The row below can: it keeps the
-// largest token that it has seen, and the check and the write are one statement.
+// No lease can stop a program that was paused and wakes up late. The row below can: it stores the
+// largest token so far, and one statement checks the token and writes.
 #include <pawl/blocking.hpp>
 
 #include <sqlite3.h>

@@ -1,4 +1,4 @@
-// Being told that the lock is gone, and stopping in time. Usage: 06_loss [URL]
+// A program learns that its lock is lost, and stops in time. Usage: 06_loss [URL]
 #include <pawl/blocking.hpp>
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// Giving up: after a while, on a stop_token, and by Asio's cancel_after. Usage: 07_cancel [URL]
+// Giving up: after a time, by a stop_token, and by Asio's cancel_after. Usage: 07_cancel [URL]
 #include <pawl/blocking.hpp>
 #include <pawl/client.hpp>
 
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
     auto mine = locks.acquire("gate");
     int gave_up = 0;
 
-    try {  // a bounded wait
+    try {  // a wait with a limit
         auto never = locks.acquire("gate", {.wait = 50ms});
     } catch (const pawl::error& e) {
         std::cout << e.what() << '\n';
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     async_locks.async_acquire("gate", {}, boost::asio::cancel_after(50ms, answer));
     loop.run();
 
-    // Nobody who gave up stands in the queue, and nothing was taken by the way.
+    // The waits that ended left neither a place in the queue nor a lock behind.
     mine.release();
     const bool free = locks.try_acquire("gate").owns_lock();
     return gave_up == 3 && free ? 0 : 1;

@@ -1,4 +1,4 @@
-// Work that has the lock while it runs, for threads and for coroutines. Usage: 08_with_lock [URL]
+// Work under a lock, for threads and for coroutines. Usage: 08_with_lock [URL]
 #include <pawl/blocking.hpp>
 #include <pawl/with_lock.hpp>
 
@@ -21,13 +21,13 @@ int main(int argc, char** argv) {
     const auto where = pawl::from_url(argc > 1 ? argv[1] : "memory:");
     pawl::blocking::client locks(where);
 
-    // Whatever the work returns comes back; the lock is free by then, also if it throws.
+    // with_lock releases the lock, also when the work throws, and returns the work's result.
     int books = with_lock(locks, "shelf", {.ttl = 10s, .wait = 1min}, [](auto& lock) {
         std::cout << "counted under token " << lock.token() << '\n';
         return 3;
     });
 
-    // Asks three times at most, and does without when somebody else has it.
+    // Three attempts at most; if the lock is still taken, the work is skipped.
     const pawl::polling patient{.tries = 3, .interval = 50ms};
     const auto skipped = with_lock(locks, "shelf", {.ttl = 10s}, [&](auto&) {
         return !try_with_lock(locks, "shelf", {.ttl = 10s, .retry = patient}, [](auto&) {});

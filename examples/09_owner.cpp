@@ -1,4 +1,4 @@
-// A lock that its owner may take again, in any thread. Usage: 09_owner [URL]
+// A lock that its owner can acquire again, in any thread. Usage: 09_owner [URL]
 #include <pawl/blocking.hpp>
 
 #include <iostream>
@@ -6,7 +6,7 @@
 
 using namespace std::chrono_literals;
 
-// Callers that have the ledger already pay nothing here; others wait for it.
+// If the owner holds the ledger already, this acquire sends no request. Other owners wait.
 int add(pawl::blocking::lock_owner owner, int& ledger, int amount) {
     const auto lock = owner.acquire("ledger", {.ttl = 10s, .wait = 1min});
     return ledger += amount;
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
         add(clerk, ledger, 3);
         std::jthread([&] { add(clerk, ledger, 4); }).join();  // another thread, the same owner
         if (auditor.try_acquire("ledger").owns_lock()) {
-            return 1;  // another owner, even of the same client
+            return 1;  // a different owner, although of the same client
         }
         std::cout << "balance " << ledger << " under token " << day.token() << '\n';
     }

@@ -1,4 +1,4 @@
-// Two accounts and the log, or nothing. Usage: 10_several [URL]
+// Several locks, all or none: two accounts and a log. Usage: 10_several [URL]
 #include <pawl/blocking.hpp>
 
 #include <iostream>
@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
     int savings = 100, current = 0;
     {
         const auto move_money = [&](int amount) {
-            // In any order: they are taken in one, so that two of these never block each other.
+            // In any order: acquire_all sorts the names, so that two such calls never deadlock.
             const auto both = locks.acquire_all(
                 {amount > 0 ? "current" : "savings", amount > 0 ? "savings" : "current", "log"},
                 {.ttl = 10s, .wait = 1min});
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     }
     auto busy = locks.acquire("log", {.ttl = 10s});
     if (locks.try_acquire_all({"current", "log", "savings"}).owns_lock()) {
-        return 1;  // one of them is somebody else's, so we have none
+        return 1;  // one of them is taken, so none was acquired
     }
     std::cout << "savings " << savings << ", current " << current << '\n';
     return savings == 80 && current == 20 ? 0 : 1;

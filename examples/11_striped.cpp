@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
         for (std::size_t shop = 0; shop < shops.size(); ++shop) {
             shops[shop] = std::jthread([&, shop] {
                 for (std::size_t i = shop * 6; i < shop * 6 + 6; ++i) {
-                    // Begins at the buyer's own stripe and goes on while they are empty.
+                    // Begins at the buyer's own stripe, and continues while the stripes are empty.
                     bought[i] = with_any_stripe(
                         locks, stripes, "buyer " + std::to_string(i), {.ttl = 10s, .wait = 1min},
                         [&](auto&, std::size_t at) { return books[at] > 0 && books[at]-- > 0; });

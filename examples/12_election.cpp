@@ -1,4 +1,4 @@
-// One leader at a time, terms that only grow, and somebody who watches. Usage: 12_election [URL]
+// One leader at a time, terms that only grow, and an observer. Usage: 12_election [URL]
 #include <pawl/blocking_election.hpp>
 
 #include <iostream>
@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
         pawl::blocking::election election(locks, "leader", {.ttl = 10s, .wait = 1min});
         for (int i = 0; i < 3; ++i) {
             auto term = election.campaign();
-            forward = forward && term.token() > last;  // only a leader is here
+            forward = forward && term.token() > last;  // only the leader runs this
             last = term.token();
             std::cout << name << " leads in term " << term.token() << std::endl;
             term.release();  // resigns; a term also ends when term.lost() fires

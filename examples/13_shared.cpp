@@ -1,5 +1,5 @@
-// Many read a price list, one at a time changes it, and whoever changed it reads on without letting
-// another change come between. Usage: 13_shared [URL]
+// Many threads read a price list, and one at a time changes it. A writer becomes a reader, and no
+// other writer gets the lock in between. Usage: 13_shared [URL]
 #include <pawl/shared_mutex.hpp>
 
 #include <atomic>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 struct price_list {
     int apples = 100;
-    int pears = 100;  // always as dear as apples
+    int pears = 100;  // always equal to apples
 };
 
 int main(int argc, char** argv) {
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     };
     const auto change = [&] {
         for (int i = 0; i < 10; ++i) {
-            const std::unique_lock inside(door);  // waits for the readers; later ones wait for it
+            const std::unique_lock inside(door);  // waits for the readers; later ones wait, too
             ++prices.apples;
             ++prices.pears;
         }

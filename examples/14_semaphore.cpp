@@ -1,4 +1,4 @@
-// At most three at the slow printer, in all processes together: for coroutines and for threads.
+// At most three use the printer at a time, in all processes together: coroutines and threads.
 // Usage: 14_semaphore [URL]
 #include <pawl/blocking_semaphore.hpp>
 #include <pawl/semaphore.hpp>
@@ -23,7 +23,7 @@ struct printer {
 asio::awaitable<void> print(pawl::semaphore permits, printer& slow) {
     auto permit = co_await permits.async_acquire(1, asio::use_awaitable);
     slow.most = std::max(slow.most, ++slow.inside);
-    co_await asio::post(asio::use_awaitable);  // others run here, two of them at the printer
+    co_await asio::post(asio::use_awaitable);  // others run here; at most two of them print
     --slow.inside;
     co_await permit.async_release(asio::use_awaitable);
 }
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 20; ++i) {
             asio::co_spawn(loop, print(permits, slow), [&](std::exception_ptr failed) {
                 if (failed) std::rethrow_exception(failed);
-                if (++done == 20) loop.stop();  // the client would keep it busy for ever
+                if (++done == 20) loop.stop();  // the open client would keep it running
             });
         }
         loop.run();
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     pawl::blocking::client locks(where);
     pawl::blocking::semaphore permits(locks, "printer", 3, {.ttl = 10s});
     auto two = permits.take(2, 10s);  // one handle, with a token and lost()
-    permits.acquire();                // in the standard's shape
+    permits.acquire();                // as std::counting_semaphore
     const bool fourth = permits.try_acquire();
     permits.release();
     std::cout << "at most " << slow.most << " at the printer, token " << two.token() << '\n';

@@ -1,5 +1,5 @@
-// A gate that opens when three have loaded their part, and rounds in which all wait for all. Usage:
-// 15_latch [URL]
+// A latch that opens when three workers have loaded their parts, and a barrier for their rounds.
+// Usage: 15_latch [URL]
 #include <pawl/blocking_latch.hpp>
 
 #include <array>
@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
 
     pawl::blocking::latch loaded(locks, "loaded");
     if (!loaded.try_set(3)) {
-        return 1;  // somebody else's loading is under way
+        return 1;  // the latch is counting: another program loads
     }
     constexpr int rounds = 4;
     std::atomic<bool> early = false;
@@ -23,11 +23,11 @@ int main(int argc, char** argv) {
     std::array<std::atomic<int>, rounds> done{};
     const auto worker = [&] {
         ++parts;
-        loaded.count_down();  // a worker that dies before this leaves the count where it is
+        loaded.count_down();  // a worker that dies before this leaves the count unchanged
         pawl::blocking::barrier all(locks, "round", 3);
         for (auto& here : done) {
             ++here;
-            all.arrive_and_wait();  // in any process: three have done this round
+            all.arrive_and_wait();  // in any process: three workers have done this round
             early = early || here != 3;
         }
     };
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 3; ++i) {
             crowd.emplace_back(worker);
         }
-        if (!loaded.wait_for(1min)) {  // so who waits says for how long
+        if (!loaded.wait_for(1min)) {  // so the wait has a limit
             std::cout << "still missing: " << loaded.inspect().count << '\n';
             return 1;
         }

@@ -1,6 +1,6 @@
-// A flash sale: 400 buyers in 8 processes want 100 items. The stock is a number in a file that is
-// read, thought about and written back. Three times: without a lock, with one lock, with ten
-// stripes; first on a Redis server of its own, then on SQLite with no server at all.
+// A flash sale: 400 buyers in 8 processes want 100 items. A buyer reads the stock from a file,
+// thinks, and writes the stock back. The sale runs without a lock, with one lock, and with ten
+// stripes: first on a Redis server of its own, then on SQLite, without a server.
 #include "screen.hpp"
 #include "shop.hpp"
 #include "stock.hpp"
@@ -42,7 +42,7 @@ struct plan {
 
 volatile sig_atomic_t interrupted = 0;
 
-// What the shops say, line by line.
+// The output of the shops, line by line.
 class conversation {
 public:
     explicit conversation(const std::vector<child>& shops) {
@@ -52,7 +52,7 @@ public:
         }
     }
 
-    // One round of reading; calls `heard` for each whole line. False when every shop has closed.
+    // Reads once, and calls `heard` for each whole line. False when every shop has closed.
     template <class F>
     bool listen(F heard) {
         if (::poll(ends_.data(), ends_.size(), 50) < 0 && errno != EINTR) {
@@ -110,7 +110,7 @@ double percentile(std::vector<double> values, double share) {
     return values.at(static_cast<std::size_t>(share * static_cast<double>(values.size() - 1)));
 }
 
-// Everything that is told comes from the files and from the buyers' own clocks.
+// All numbers come from the files and from the buyers' own clocks.
 outcome judge(const plan& what, const std::filesystem::path& folder, pawl::time_point opened,
               const std::vector<double>& waits) {
     const std::vector<sale> sales = read_ledger(folder);
@@ -167,7 +167,7 @@ outcome run(const plan& what) {
     return judge(what, folder.path(), opened, waits);
 }
 
-// True if the locks did what they are for.
+// True if, with locks, all items were sold once and no two sales overlapped.
 bool hold_sale(const std::string& where, const std::string& url) {
     std::printf("%s\n", where.c_str());
     std::vector<outcome> outcomes;
@@ -197,7 +197,7 @@ int run_all() {
         if (interrupted != 0) {
             throw;
         }
-        std::printf("  %s\n\n", e.what());  // SQLite needs no server: go on
+        std::printf("  %s\n\n", e.what());  // continue: SQLite needs no server
         good = false;
     }
     const std::string file = (folder.path() / "locks.db").string();

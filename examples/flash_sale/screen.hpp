@@ -1,4 +1,4 @@
-// What the reader sees: a bar that moves on a terminal, plain lines elsewhere, and a table.
+// The output of the flash sale: a progress bar on a terminal, else plain lines; and a table.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ struct outcome {
     int items = 0;
     int sold = 0;
     int overlaps = 0;
-    std::optional<double> wait_p50_ms{};  // none where there was no lock to wait for
+    std::optional<double> wait_p50_ms{};  // empty without locks
     std::optional<double> wait_p99_ms{};
     double sales_per_second = 0;
 };

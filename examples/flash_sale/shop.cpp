@@ -23,7 +23,7 @@ struct visit {
     pawl::duration waited{};
 };
 
-// Reads, thinks, writes back. Nothing in here keeps two buyers apart.
+// Reads, thinks, writes back. Nothing in this function excludes another buyer.
 bool take_one(const shop_options& options, int number, int buyer, pawl::fencing_token token,
               const std::stop_token& lost) {
     const shelf goods(options.folder, number);
@@ -52,7 +52,7 @@ visit buy(const shop_options& options, pawl::blocking::client* locks, int buyer)
             result.sold = take_one(options, number, buyer, {}, {});
             continue;
         }
-        // A look without the lock is a hint only, but an empty shelf stays empty.
+        // A read without the lock is only a hint, but an empty shelf stays empty.
         if (shelf(options.folder, number).read() == 0) {
             continue;
         }

@@ -8,7 +8,7 @@ namespace flash_sale {
 
 struct shop_options {
     std::string folder;  // the shelves and the ledger
-    std::string url;     // where the locks live; empty: no lock at all
+    std::string url;     // of the lock service; empty: no locks
     int shelves = 1;
     int first_buyer = 0;
     int buyers = 0;
@@ -18,8 +18,8 @@ struct shop_options {
     static shop_options from_arguments(int argc, char** argv);
 };
 
-// Says "ready" on standard output, opens when a line comes in on standard input, and says for each
-// buyer "done WAITED_US".
+// Writes "ready" to standard output, and starts when a line arrives on standard input. Writes "done
+// WAITED_US" for each buyer, with the time for which the buyer waited for locks, in microseconds.
 int run_shop(const shop_options& options);
 
 }  // namespace flash_sale

@@ -50,7 +50,7 @@ int shelf::read() const {
     return std::atoi(text.data());
 }
 
-// Always ten bytes, so that a reader sees the old number or the new one and never half of each.
+// Always ten bytes, so that a reader sees either the old or the new number.
 void shelf::write(int items) const {
     const open_file file(path_, O_WRONLY | O_CREAT);
     std::array<char, 16> text{};

@@ -1,5 +1,4 @@
-// The goods of the flash sale: a number in a file, with no protection of its own, and the ledger of
-// sales.
+// The goods of the flash sale, a number in an unprotected file, and the ledger of sales.
 #pragma once
 
 #include <pawl/types.hpp>
@@ -9,7 +8,7 @@
 
 namespace flash_sale {
 
-// One shelf. Reading and writing are two steps: whoever comes in between is forgotten.
+// One shelf. Reading and writing are two steps: a write of another process in between is lost.
 class shelf {
 public:
     shelf(const std::filesystem::path& folder, int number);
@@ -29,11 +28,11 @@ struct sale {
     pawl::time_point ended{};  // when it had been written back
 };
 
-// Appends in one write: lines of several processes do not mix.
+// Appends the line in one write, so that lines of several processes do not mix.
 void append(const std::filesystem::path& folder, const sale& one);
 std::vector<sale> read_ledger(const std::filesystem::path& folder);
 
-// How many sales began on a shelf before another one there had ended.
+// The number of sales that began before the previous sale of the same shelf had ended.
 int count_overlaps(std::vector<sale> sales);
 
 }  // namespace flash_sale

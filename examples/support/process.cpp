@@ -146,8 +146,8 @@ temporary_folder::~temporary_folder() {
     std::filesystem::remove_all(path_, ignored);
 }
 
-// The port may be taken between finding it and using it: then the server ends at once, and we try
-// another.
+// Another program may take the port before the server does. Then the server ends at once, and
+// another port is tried.
 private_redis::private_redis(const std::filesystem::path& folder) {
     for (int attempt = 0; attempt < 5; ++attempt) {
         port_ = free_port();

@@ -1,4 +1,4 @@
-// Child processes with pipes, and a Redis server of one's own.
+// Child processes with pipes, temporary folders, and a private Redis server.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace support {
 
-// A child with its standard input and output at hand. Killed and waited for by the destructor.
+// A child process with pipes to its standard input and output. The destructor kills it and waits.
 class child {
 public:
     child() = default;
@@ -22,7 +22,7 @@ public:
     [[nodiscard]] int output() const noexcept { return out_; }
     [[nodiscard]] bool running() const noexcept;
     void write_line(const std::string& line) const;
-    // The exit status; 128 + the signal that killed it.
+    // Waits for the end. Returns the exit status, or 128 + the signal that killed the child.
     int wait();
 
 private:
@@ -31,7 +31,7 @@ private:
     int out_ = -1;
 };
 
-// A folder under the system's temporary one; gone with the object.
+// A folder in the system's folder for temporary files. The destructor removes it.
 class temporary_folder {
 public:
     temporary_folder();
@@ -44,8 +44,8 @@ private:
     std::filesystem::path path_;
 };
 
-// redis-server on a free loopback port, without persistence. Throws std::runtime_error with a
-// sentence.
+// redis-server on a free loopback port, without persistence. Throws std::runtime_error if it does
+// not start. The destructor kills it.
 class private_redis {
 public:
     explicit private_redis(const std::filesystem::path& folder);

@@ -1,5 +1,5 @@
-// One clear error where the program's Boost.Asio is not that of Pawl's libraries; else the program
-// links, and crashes. Every header that includes Asio includes this one first.
+// Refuses a Boost.Asio that differs from that of Pawl's libraries: otherwise the program would
+// link, and crash. Every header that includes Asio includes this one first. See docs/linking.md.
 #pragma once
 
 #include <boost/version.hpp>
@@ -10,7 +10,7 @@
 
 #include <boost/asio/detail/config.hpp>
 
-// Asio's settings that change the layout of its objects or how they work together.
+// The settings of Asio that change its objects' layout, or how they work together.
 #if defined(BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE)
 #if BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE != 2
 #define PAWL_OTHER_ASIO
@@ -34,7 +34,7 @@
 
 #endif
 
-// The linker's error for a program with another version of Boost, or without pawl_asio, names this.
+// With another version of Boost, or without pawl_asio, the linker's error names this namespace.
 namespace pawl::this_program_must_link_the_library_pawl_asio_built_with::boost {
 
 template <int Version>

@@ -1,4 +1,4 @@
-// Locks for threads. Standard headers only.
+// The sync API: locks for threads. Standard headers only.
 #pragma once
 
 #include <pawl/client_options.hpp>
@@ -29,10 +29,17 @@ namespace pawl::blocking {
 
 class loop;
 
-// The handle of one hold. Move-only; empty when default-made or moved from. Any member may be
-// called from any thread, one handle from one thread at a time. The destructor gives the lock back
-// in the background: it never blocks, never throws; the client's destructor lets it finish. In a
-// fork of the holder the handle holds nothing and its destructor does nothing.
+// The handle of a granted lock. Pawl renews the lease until the release, the loss, or `max_hold`.
+// Move-only; empty when default-constructed or moved from.
+//
+// The destructor releases the lock in the background: it never blocks and never throws. The
+// client's destructor waits for that release. In a fork of the process, the handle is lost
+// (loss_reason::forked), its destructor does nothing, `release` returns `unknown`, and `renew`
+// throws errc::unsupported.
+//
+// Any thread may call any member, but two threads must not use one handle at the same time. On an
+// empty handle, all members but the two tests throw errc::not_held. The handles of one lock_owner
+// share a hold: all members but `release` refer to the hold.
 class [[nodiscard]] held_lock {
 public:
     held_lock() noexcept = default;
@@ -42,44 +49,45 @@ public:
     held_lock& operator=(held_lock&& other) noexcept;
     ~held_lock();
 
-    // True for a handle of a lock that was granted, whatever became of it since: ask `state`. Not
-    // of a temporary: in `if (locks.try_acquire(name))` the lock would be given back before the
-    // first statement; `if (auto lock = locks.try_acquire(name))` keeps it.
+    // True for the handle of a granted lock, also after its loss or release. It does not compile
+    // for a temporary: `if (locks.try_acquire(name))` would release the lock before the first
+    // statement. Write `if (auto lock = locks.try_acquire(name))`.
     explicit operator bool() const& noexcept { return lease_ != nullptr; }
     explicit operator bool() const&& = delete;
 
-    // True until it is lost or given back: a local answer, as good as the clock. False for an empty
-    // handle.
+    // True if the state is held or at_risk. Like the next members, a local check without a request.
     [[nodiscard]] bool owns_lock() const noexcept;
 
-    // On an empty handle the rest throws errc::not_held. It speaks of the hold, which a
-    // lock_owner's handles share.
-    [[nodiscard]] std::string_view name() const;
+    [[nodiscard]] std::string_view name() const;  // valid as long as the handle is not empty
     [[nodiscard]] fencing_token token() const;
     [[nodiscard]] lock_state state() const;
     [[nodiscard]] loss_reason why_lost() const;
-    // Nobody else can have it before then; moves on with every renewal. In the past once lost.
+    // No other caller can have the lock before this time. Each renewal moves it forward; after a
+    // loss it is in the past.
     [[nodiscard]] time_point safe_until() const;
-    // Stops at `safe_until` at the latest, whatever the network, the service or other callbacks do.
-    // Callbacks run on threads of Pawl's that do nothing else, never inside a call of yours: they
-    // may block, take any mutex and call the client. Each callback that blocks occupies a thread.
-    // When the system has no more threads, `state` still tells the truth, but later signals may
-    // wait until a callback returns. The destructor of a std::stop_callback waits for its callback,
-    // if that is running. Asked for after the loss, the token is stopped already: a
-    // std::stop_callback then calls back at once, in its constructor.
+    // Is stopped at `safe_until` at the latest, also when the network or another callback is stuck.
+    // The token of a lost hold is stopped from the start: a std::stop_callback then runs its
+    // callback in its constructor.
+    //
+    // Callbacks run on threads that Pawl reserves for them: they may block, take any mutex and call
+    // the client. If the system has no more threads, later signals wait until a callback returns,
+    // and `state` stays correct. The destructor of a std::stop_callback waits for its callback.
     [[nodiscard]] std::stop_token lost() const;
 
-    // Gives the lock back and says what it found; a second call says the same. A lock_owner's
-    // handle says `still_held` while others keep the lock, and afterwards what their last one
-    // found. Waits for the service's answer, until the lease would have ended anyway at the
-    // longest. Throws for an empty handle only.
+    // Releases the lock. Waits for the service's answer, and returns `unknown` if none came in
+    // time: on Redis until the end of the lease or the reply timeout. A second call has the same
+    // result. A lock_owner's handle gets `still_held` while other handles keep the lock, and later
+    // the result of the last one. Throws for an empty handle only.
     release_result release();
 
-    // Renews now, whatever the rhythm: afterwards `safe_until` is a ttl from this call, less drift,
-    // or `max_hold`. Throws errc::lost when the hold ended first.
+    // Renews at once, beside the regular renewals, and waits until the service has confirmed.
+    // `safe_until` is then `max_hold`, or the time of the request plus the ttl, less 1 % of the ttl
+    // and 2 ms for drift. Without an answer the request is repeated until the lease ends. Throws
+    // errc::lost if the hold has ended.
     void renew();
-    // From exclusive to shared, without letting a writer come between; the token stays. Of all
-    // handles of a lock_owner. Throws errc::lost when the hold ended first.
+    // Turns an exclusive hold into a shared one and renews it; no writer gets the lock in between,
+    // and the token stays. A shared hold stays as it is. Throws errc::lost if the hold has ended,
+    // errc::bad_option if it has permits, and errc::unsupported if the service has no shared locks.
     void downgrade();
 
 private:
@@ -91,8 +99,7 @@ private:
     std::uint32_t number_ = 0;  // among the handles of one lease
 };
 
-// Releases at the end of its scope, and waits for the service's answer, where the handle's
-// destructor would leave that to the background.
+// Releases a lock at the end of the scope, and waits for the service's answer.
 class give_back {
 public:
     explicit give_back(held_lock& lock) noexcept : lock_(lock) {}
@@ -106,84 +113,96 @@ private:
     held_lock& lock_;
 };
 
-// The handle of several locks.
+// What `acquire_all` grants: see lock_set.
 class [[nodiscard]] held_locks : public lock_set<held_lock> {
 public:
     using lock_set::lock_set;
 
-    // Gives all back, the last one first, and says the worst of what that found. Throws for an
-    // empty set only.
+    // Releases the locks one after the other, the last name first, and returns the worst result.
     release_result release();
-
-    // Renews each now, one after the other, as held_lock::renew; the first that is lost throws.
+    // Renews the locks one after the other. Throws errc::lost at the first one that has ended.
     void renew();
 };
 
-// Thread-safe. One connection for any number of threads. A waiting caller drives the event loop
-// itself; a thread of Pawl's does when nobody waits. Handles may outlive it only as empty or lost
-// ones; no call may be under way when it is destroyed. It may be moved while handles and objects
-// that were made with it exist.
+// A thread-safe client of one service, with one connection, which it makes at the first use.
+//
+// Functions throw pawl::error. Its reasons, as errc: bad_name, bad_option and unsupported for
+// arguments; unreachable, refused, unavailable, wrong_type and protocol from the service; exhausted
+// if the program lacks resources. An acquire with a `wait` continues while the service is away or
+// unavailable; a try, and each function without a wait, throws.
+//
+// Cancellation: stopping `cancel` ends the wait with errc::cancelled. Neither a lock nor a place in
+// the queue stays behind, as soon as the service can be reached.
+//
+// The destructor releases what is held, for up to `client_options::drain`. No call may be under way
+// then, and handles that exist longer are lost (loss_reason::client_closed). The client may be
+// moved while its handles and objects exist. In a fork of the process, the client's functions throw
+// errc::unsupported and its destructor does nothing: make a new client in the child.
 class client {
 public:
+    // Throws errc::exhausted if the system has no threads or timers for the client.
     explicit client(service where, client_options options = {});
     client(client&&) noexcept = default;
     client& operator=(client&&) noexcept = delete;
     ~client();
 
-    // Asks once, or as often as `options.retry` says; an empty handle: it is somebody else's.
-    // Throws pawl::error; `cancel` as below.
+    // One attempt, or polling as in `options.retry`. The handle is empty if the lock is taken.
     held_lock try_acquire(std::string_view name, try_options options = {},
                           std::stop_token cancel = {});
 
-    // Waits up to `options.wait`, then throws errc::timed_out. Throws errc::cancelled, never Asio's
-    // `operation_aborted`, when `cancel` is stopped; neither a lock nor a place in the queue stays
-    // behind.
+    // Acquires the lock, or waits in the queue for up to `options.wait`. Throws errc::timed_out if
+    // the lock was not free in time.
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
 
-    // As the two above, under a value of the caller's own: what the service shows of the hold is
-    // then exactly `value`, 1 to 256 bytes without control characters, and who is told it, in any
-    // program, can extend the hold and give it back. Use another value each time: a second hold
-    // under it could be ended by whatever still speaks of the first. Stands in no line: asks again
-    // as `polling` does by default, until `options.wait` is over. Throws errc::unsupported where
-    // the service keeps no such values; exclusive locks only.
+    // As the two above, with `value` as the content of the lock's key. Any program that knows the
+    // value can renew and release the hold. Use a new value each time: a late release under the
+    // first hold's value would end the second hold. `acquire_as` does not queue: it polls, with the
+    // defaults of `polling`, until `options.wait` is over. A value has 1 to 256 bytes without
+    // control characters, and does not begin with "pawl:". The lock must be exclusive and not
+    // `fair`; else errc::bad_option. errc::unsupported: the service is not Redis in the native
+    // layout. errc::unavailable, for a try: an earlier acquire under this value is being undone.
     held_lock acquire_as(std::string_view name, std::string_view value, lock_options options = {},
                          std::stop_token cancel = {});
     held_lock try_acquire_as(std::string_view name, std::string_view value,
                              try_options options = {}, std::stop_token cancel = {});
-    // Makes ours what is held under that value, whoever took it: extends it at once and from then
-    // on, with the next token. Never takes a free lock. An empty handle: it is not held so. Whoever
-    // held it before must not go on: the two would share one hold.
+    // Continues the hold that has this value, whichever program acquired it: renews it, and gives
+    // it the next token. Never takes a free lock. The handle is empty if no hold has this value.
+    // The former holder must stop, since both would share one hold. Values and errors as for
+    // `acquire_as`.
     held_lock adopt(std::string_view name, std::string_view value, try_options options = {},
                     std::stop_token cancel = {});
 
-    // All of 1 to 256 names or none, within one `options.wait`; each name counts once. Where one
-    // request can take all that are free, it is asked first. Else they are taken one after the
-    // other, in the order of their bytes, so that two who name the same locks never wait for each
-    // other. errc::lost: one was lost before the last one came. Whatever fails or is cancelled
-    // leaves nothing behind.
+    // Acquires all of 1 to 256 names or none, with one `options.wait` for all. Duplicates count
+    // once. The locks are acquired in the order of their names' bytes, so callers with common names
+    // do not deadlock. On Redis in the native layout, one request first tries to take them all
+    // (plain exclusive locks only). errc::lost: one lock was lost before the last one came. An
+    // error or a cancellation leaves nothing behind.
     held_locks acquire_all(std::vector<std::string> names, lock_options options = {},
                            std::stop_token cancel = {});
-    // Empty: at least one is somebody else's.
+    // As above without waiting. The set is empty if one of the locks is taken.
     held_locks try_acquire_all(std::vector<std::string> names, try_options options = {},
                                std::stop_token cancel = {});
 
-    // For people and tools; never to decide anything.
+    // The lock's state at the service, for display only.
     [[nodiscard]] lock_info inspect(std::string_view name);
-    // When the holder's token is another one than `seen`; no holder has none. Looks every
-    // `interval`.
+    // Returns when the holder's token differs from `seen`; a free lock has the empty token, and so
+    // has a hold without one. Inspects the lock every `interval`, 1 ms or more, and can miss short
+    // holds. An error of the service ends the wait.
     [[nodiscard]] lock_info wait_change(std::string_view name, fencing_token seen,
                                         duration interval, std::stop_token cancel = {});
+    // The held locks whose names begin with `prefix`, for display only.
     [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
-    // Takes the lock from its holder and passes it on; the victim is told. False: nobody had it.
+    // Takes the lock from all its holders and gives it to the next waiter. The holders lose it: at
+    // once if the service pushes that, else with their next renewal. False: the lock was free.
     bool force_release(std::string_view name);
-    // How many permits the semaphore has from now on, 1 or more, also where nobody has said a
-    // number before. Fewer than are out: nobody is let in until enough came back.
+    // Sets the total of the semaphore, 1 or more, also if it was not set. A smaller total takes no
+    // permits away: nobody enters until enough came back. errc::bad_option: the total is 0.
     void resize(std::string_view name, std::uint32_t permits);
-    // Connects, looks, and says what this deployment is worth.
+    // Examines the service, and returns what it guarantees in its present configuration.
     [[nodiscard]] examination examine();
 
-    // What this client has done so far. Asks nobody and does not wait.
+    // The counters of this client. Sends no request and does not wait.
     [[nodiscard]] pawl::statistics statistics() const noexcept;
 
 private:
@@ -196,25 +215,26 @@ private:
     std::shared_ptr<loop> loop_;
 };
 
-// Somebody who may take a lock again that is theirs already: that costs no round trip and has the
-// same token, the first options count, and the lock is given back with the last handle. Who asks
-// for more than it has (alone what is held beside others, more permits) gets errc::bad_option. A
-// loss reaches all handles; until they are gone the owner gets errc::lost. Different owners keep
-// each other out. Copies are the same owner. Thread-safe; belongs to one client, which
-// must outlive it.
+// An owner that can acquire its locks again. The nested acquire sends no request, has the same
+// token, and keeps the options of the first one. The lock is released with the last handle.
+// Different owners exclude each other. Copies are the same owner. Thread-safe; the client must
+// outlive it.
+//
+// errc::bad_option: the owner holds the lock as a reader or with permits, and requests another mode
+// or more permits. errc::lost: the hold was lost, and one of its handles still exists.
 class lock_owner {
 public:
     explicit lock_owner(client& locks);
 
-    // As those of the client. While the owner waits for a lock, another try of its own finds it
-    // busy, and another acquire waits for the first.
+    // As the client's functions. While the owner waits for a lock, its other acquires of that lock
+    // wait, too, and its tries find the lock taken.
     held_lock try_acquire(std::string_view name, try_options options = {},
                           std::stop_token cancel = {});
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
 
-    // As those of the client; what the owner holds already is entered again, and given back with
-    // its last handle. Who holds some may wait for somebody who waits for these: give a `wait`.
+    // As the client's functions. Locks that the owner holds already are entered again. An owner
+    // that holds a lock and waits for others can deadlock with another owner, so set `wait`.
     held_locks acquire_all(std::vector<std::string> names, lock_options options = {},
                            std::stop_token cancel = {});
     held_locks try_acquire_all(std::vector<std::string> names, try_options options = {},
@@ -225,14 +245,15 @@ private:
     std::shared_ptr<core::owner> who_;
 };
 
+// A client or a lock_owner of the sync API.
 template <class Locks>
 concept blocks = requires(Locks& locks, std::string_view name, lock_options options) {
     { locks.acquire(name, options) } -> std::same_as<held_lock>;
 };
 
-// Calls `work` with the handle of the lock, and returns what it returns. The lock is given back,
-// and the service has been told, when this returns or throws. Who must not work without the lock
-// asks the handle: `lost`, or `token` for the resource. `locks` is a client or a lock_owner.
+// Acquires the lock, calls `work(lock)`, releases the lock, and returns the work's result. The
+// release is over when the function returns or throws. A loss does not stop the work: the work
+// checks `lock.lost()`, or passes `lock.token()` to the resource.
 template <blocks Locks, class Work>
     requires std::invocable<Work&, held_lock&>
 std::invoke_result_t<Work&, held_lock&> with_lock(Locks& locks, std::string_view name,
@@ -243,8 +264,8 @@ std::invoke_result_t<Work&, held_lock&> with_lock(Locks& locks, std::string_view
     return work(lock);
 }
 
-// The same without waiting. Empty, or false for work that returns nothing: it is somebody else's,
-// and `work` was not called.
+// As with_lock, but with `try_acquire`. If the lock is taken, `work` is not called, and the result
+// is empty, or false for work without a result.
 template <blocks Locks, class Work, class Result = std::invoke_result_t<Work&, held_lock&>>
     requires std::invocable<Work&, held_lock&>
 std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>> try_with_lock(
@@ -261,9 +282,8 @@ std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>> try_with
     }
 }
 
-// For goods in several places: calls `work(lock, index)` under the stripe of `key`, then under the
-// following ones, each once, until it returns something that is true; returns that, or the last
-// answer when every stripe was empty. `options.wait` counts for each.
+// Calls `work(lock, index)` under the stripe of `key`, then under the next stripes, each once,
+// until the result is true. Returns the last result. `options.wait` counts for each stripe.
 template <blocks Locks, class Work>
     requires std::invocable<Work&, held_lock&, std::size_t>
 std::invoke_result_t<Work&, held_lock&, std::size_t> with_any_stripe(

@@ -1,4 +1,4 @@
-// One leader among many, by a lock: for threads. Standard headers only.
+// Leader election by a lock, for threads. Standard headers only.
 #pragma once
 
 #include <pawl/blocking.hpp>
@@ -9,21 +9,23 @@
 
 namespace pawl::blocking {
 
-// Candidates campaign under one name; who has its lock leads. The handle is the term: `token` is
-// its number, which only grows and which the resource should check; `lost` ends it; `release`
-// resigns. The client must outlive it. Thread-safe.
+// Candidates campaign for the lock of one name; its holder leads. The handle is the term: `token`
+// is its number, which only grows and which the resource checks; `lost` reports its end; `release`
+// resigns. Leave `options.fenced` true: without tokens, changes cannot be seen. Thread-safe; the
+// client must outlive the election. Errors and cancellation as for client.
 class election {
 public:
-    // `options.wait` bounds a campaign, `options.max_hold` a term.
+    // Sends no request. `options.wait` limits a campaign, `options.max_hold` a term.
     election(client& locks, std::string name, lock_options options = {});
 
-    // As client::acquire. Candidates lead in their order, but for Redis, where those of the
-    // leader's client may come first for some turns.
+    // As client::acquire: the strict order of candidates needs `options.fair`. Without it, on
+    // Redis, candidates of the leader's client may lead first for some terms.
     held_lock campaign(std::stop_token cancel = {});
-    // Who leads, for people and tools.
+    // The present leader, for display only.
     [[nodiscard]] lock_info leader();
-    // When another term than `seen` runs, or none although `seen` is one; the default waits for any
-    // leader. Looks every `interval` (1 ms or more), so it may miss a short term, never the newest.
+    // Returns when the present term is not `seen`; the empty token means no leader, so the default
+    // waits for any leader. Looks every `interval`, 1 ms or more: it can miss a short term, never
+    // the newest. An error of the service ends the wait.
     [[nodiscard]] lock_info wait_change(fencing_token seen = {},
                                         duration interval = std::chrono::seconds(1),
                                         std::stop_token cancel = {});

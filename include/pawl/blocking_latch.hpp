@@ -1,8 +1,8 @@
-// Count-down latches and barriers across processes, for threads, with the names of std::latch and
-// std::barrier. Standard headers only.
+// Distributed latches and barriers for threads, with the names of std::latch and std::barrier.
+// Standard headers only.
 //
-// Nobody owns a latch and it has no lease: a participant that dies leaves the count where it is, so
-// who waits should say for how long. A latch that nobody changes ends after `latch_options::ttl`.
+// A latch has no owner and no lease. A participant that dies leaves the count unchanged, so set a
+// limit for each wait. A latch ends when it is not changed for `latch_options::ttl`.
 #pragma once
 
 #include <pawl/blocking.hpp>
@@ -17,24 +17,30 @@
 
 namespace pawl::blocking {
 
-// Counts down to 0, then lets all go who wait; then it can be set again. Thread-safe; the client
-// must outlive it. Throws pawl::error: errc::cancelled when `cancel` is stopped; errc::lost when
-// the service does not know it: nobody has set it, it was reset, or it was forgotten, by its ttl or
-// by a restart.
+// A counter that releases its waiters when it reaches 0. Then it can be set again; each setting is
+// a generation. Thread-safe; the client must outlive the latch. Errors as for client, and
+// errc::cancelled when `cancel` is stopped.
+//
+// errc::lost: the service does not know the latch. It was never set, was reset, or is forgotten,
+// after its ttl or in a restart of the service. In Redisson's layout, such a latch counts as
+// at 0. errc::unsupported: the service has no latches.
 class latch {
 public:
+    // Sends no request.
     latch(client& locks, std::string name, latch_options options = {});
 
-    // Sets the count, 1 or more. False: it is counting already.
+    // Sets the count, 1 or more. False: the latch is counting.
     bool try_set(std::uint32_t count);
-    // Takes 1 or more off and says what is left; at 0 nothing happens. Counted once, also when the
-    // connection breaks; errc::unreachable where that could not be found out.
+    // Subtracts 1 or more steps, to 0 at the least, and returns the remaining count. The step
+    // counts once, also when the connection breaks. errc::unreachable: it counted once or not at
+    // all, and no answer says which.
     std::uint64_t count_down(std::uint32_t steps = 1);
-    // Whether it is at 0.
+    // True: the count is 0.
     [[nodiscard]] bool try_wait();
-    // Until the count that is under way has come to 0, also when it is set again at once.
+    // Returns when the present generation has reached 0, also if the latch was set again at once.
+    // Waits while the service is away, too.
     void wait(std::stop_token cancel = {});
-    // False: not in time.
+    // As `wait`, with a limit. False: not in time.
     template <class Rep, class Period>
     [[nodiscard]] bool wait_for(const std::chrono::duration<Rep, Period>& wait,
                                 std::stop_token cancel = {}) {
@@ -45,11 +51,13 @@ public:
                                   std::stop_token cancel = {}) {
         return wait_for(wait_until_time(when), std::move(cancel));
     }
-    // Takes one off, then waits for the rest.
+    // Subtracts one step, then waits. The step stays counted when the wait fails or is cancelled.
     void arrive_and_wait(std::stop_token cancel = {});
 
+    // An unknown latch is no error.
     [[nodiscard]] latch_info inspect();
-    // Takes it away: who waits gets errc::lost. False: there was none.
+    // Removes the latch; its waiters get errc::lost, in Redisson's layout success. False: there was
+    // none.
     bool reset();
 
 private:
@@ -60,18 +68,21 @@ private:
     latch_options options_;
 };
 
-// A number of parties who wait for each other, turn after turn: the first to arrive begins, the
-// last one lets all go and begins the next turn in the same step. All must say the same number,
-// else errc::bad_option. Else as a latch.
+// A number of parties that wait for each other, turn after turn. The first arrival begins the first
+// turn. The last arrival of a turn releases all parties, and begins the next turn in the same step.
+// errc::bad_option: other parties gave another number, or a latch of this name is counting.
+// errc::unsupported: the service has no barriers, as Redisson's layout. Otherwise as a latch.
 class barrier {
 public:
+    // Sends no request. `parties` is 1 or more.
     barrier(client& locks, std::string name, std::uint32_t parties, latch_options options = {});
 
-    // One more has come; counted once. Who gives up waiting has arrived all the same.
+    // Arrives, and returns the turn. The arrival counts once, as a latch's step, and stays counted
+    // if the party never waits or gives up waiting.
     [[nodiscard]] phase arrive();
-    // Until all have come to that turn.
+    // Returns when all parties have arrived in that turn.
     void wait(phase turn, std::stop_token cancel = {});
-    // False: not in time.
+    // As `wait`, with a limit. False: not in time.
     template <class Rep, class Period>
     [[nodiscard]] bool wait_for(phase turn, const std::chrono::duration<Rep, Period>& wait,
                                 std::stop_token cancel = {}) {
@@ -82,8 +93,10 @@ public:
                                   std::stop_token cancel = {}) {
         return wait_for(turn, wait_until_time(when), std::move(cancel));
     }
+    // Arrives, then waits for the others.
     void arrive_and_wait(std::stop_token cancel = {}) { wait(arrive(), std::move(cancel)); }
 
+    // As those of latch.
     [[nodiscard]] latch_info inspect();
     bool reset();
 

@@ -1,7 +1,5 @@
-// A distributed semaphore with leased permits: those of a holder that dies come back after its
-// ttl. For threads, in the shape of std::counting_semaphore; semaphore.hpp has the same for
-// programs with an event loop. Standard headers only. The client must outlive it; the service must
-// know lock_mode::permits, else every acquire throws errc::unsupported.
+// A distributed semaphore for threads, with the interface of std::counting_semaphore. semaphore.hpp
+// has the async API. Standard headers only.
 #pragma once
 
 #include <pawl/thread_holds.hpp>
@@ -19,16 +17,19 @@ struct permit_count;
 
 namespace pawl::blocking {
 
-// Thread-safe; any number of threads may have permits. Whoever asks for many is served before
-// those who come later and ask for few.
+// Permits are leased: those of a holder that dies come back after its ttl. Requests are served in
+// order, so requests for few permits cannot starve a request for many. In Redisson's layout there
+// is no such order, and its Semaphore has no leases.
+// Acquires throw what the client's acquire throws. errc::unsupported: the service has no permits.
+// Thread-safe; the client must outlive the semaphore.
 class semaphore {
 public:
-    // Of so many permits in all, unless the service knows of another number: then the first call
-    // throws errc::bad_option. 0: as the service has it. Of `options`, `wait`, `mode`, `permits`
-    // and `of` are ignored.
+    // Sends no request. `permits` is the total; 0: the total that the service keeps. If the service
+    // keeps another total, the first acquire throws errc::bad_option. In `options`, `wait`, `mode`,
+    // `permits` and `of` are ignored.
     semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options = {});
 
-    // One permit. Throws pawl::error.
+    // Acquire one permit, which `release` returns. False: none was free, or none in time.
     void acquire();
     bool try_acquire();
     template <class Rep, class Period>
@@ -39,25 +40,24 @@ public:
     bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) {
         return try_acquire_for(wait_until_time(when));
     }
-    // Gives one back: the newest that the calling thread acquired, else another thread's oldest.
-    // One that was lost counts, and is no error. Does nothing where none was acquired here.
+    // Releases one permit of this object: the newest of the calling thread, else the oldest of
+    // another thread. A lost permit counts, too. Without a permit it does nothing. Waits for the
+    // service's answer.
     void release() noexcept;
 
-    // Of the calling thread's newest permit: its token, and whether it was lost. In a thread that
-    // acquired none the first three throw errc::bad_option, and the handle is empty. `renew` as
-    // held_lock's.
+    // The calling thread's newest permit, as the members of held_lock. In a thread without a
+    // permit, `handle` is empty and the others throw errc::bad_option.
     [[nodiscard]] fencing_token token() const { return holds_.held().token(); }
     [[nodiscard]] std::stop_token lost() const { return holds_.held().lost(); }
     void renew() { holds_.renew(); }
     [[nodiscard]] const held_lock& handle() const noexcept { return holds_.mine(); }
 
-    // `permits` of them as one handle that gives them back; `release` knows nothing of it. As the
-    // client's acquire and try_acquire.
+    // Acquire 1 or more permits as one handle, as the client's acquire and try_acquire. `release`
+    // does not return these permits.
     held_lock take(std::uint32_t permits = 1, duration wait = forever, std::stop_token cancel = {});
     held_lock try_take(std::uint32_t permits = 1);
 
-    // How many there are from now on, for all processes, also where nobody has said it yet. Fewer
-    // than are out: nobody is let in until enough came back.
+    // Sets the total for all processes, as client::resize.
     void resize(std::uint32_t permits);
 
 private:

@@ -1,4 +1,4 @@
-// Locks for programs with an event loop: any Asio completion token.
+// The async API: locks for programs with an event loop, with any Asio completion token.
 #pragma once
 
 #include <pawl/asio_settings.hpp>
@@ -24,16 +24,31 @@ class engine;
 class owner;
 }  // namespace core
 
-// Makes a strand of its own on the given executor: any member may be called from any thread.
-// Connects at the first use. Cancellation (any type, any operation) completes it with
-// `boost::asio::error::operation_aborted`: the caller gave up. The destructor completes what is
-// outstanding with errc::cancelled: the client is closed. It lets releases that are under way
-// finish, for `client_options::drain`, if the executor still runs. It may be moved while handles
-// and objects that were made with it exist.
+// A client of one service. It connects at the first use. Thread-safe: it uses a strand of its own
+// on the given executor.
 //
-// A new client is no work for the event loop. Once it has asked for a lock, or sent Redis anything,
-// `io_context::run()` does not return before `async_close`, or what the destructor began, is over.
-// Client and handles must not outlive the event loop.
+// Handlers run on their associated executor, by default that of the client, and never inside the
+// initiating function. In the handlers' signatures, `error_code` is boost::system::error_code.
+//
+// Cancellation: every operation but `async_close` supports every type. It completes with
+// boost::asio::error::operation_aborted, unless its result is there already; on SQLite, a running
+// transaction ends first. A cancelled acquire leaves neither a lock nor a place in the queue
+// behind, as soon as the service can be reached. A cancelled change, such as `async_resize`, may
+// have been carried out.
+//
+// Errors, as errc: bad_name, bad_option and unsupported for arguments; unreachable, refused,
+// unavailable, wrong_type and protocol from the service; exhausted if the program lacks resources;
+// cancelled if the client was closed meanwhile. An acquire with a `wait` continues while the
+// service is away or unavailable; a try, and each operation without a wait, fails.
+//
+// The destructor closes the client in the background, as `async_close` does, if the executor still
+// runs. The client may be moved while its handles and objects exist. Client and handles must not
+// outlive the event loop. In a fork of the process, operations fail with errc::unsupported, and
+// closing sends nothing. If the child runs the event loop, call the loop's `notify_fork` first;
+// make a new client in the child.
+//
+// A new client is no work for the event loop. After its first acquire, or its first request to
+// Redis, `io_context::run()` does not return until the client is closed.
 class client {
 public:
     using lock_handler =
@@ -41,37 +56,38 @@ public:
     template <class T>
     using answer_handler = boost::asio::any_completion_handler<void(boost::system::error_code, T)>;
 
-    // Throws pawl::error: errc::exhausted where the client's threads or timers cannot be made.
+    // Throws errc::exhausted if the system has no threads or timers for the client.
     client(boost::asio::any_io_executor on, service where);
     client(boost::asio::any_io_executor on, service where, const client_options& options);
-    // Give the options a name before: GCC 12 corrupts such a temporary inside a co_await.
+    // Pass a named object: GCC 12 corrupts a temporary with such members inside a co_await.
     client(boost::asio::any_io_executor on, service where, client_options&& options) = delete;
     client(client&&) noexcept = default;
     client& operator=(client&&) noexcept = delete;
     ~client();
 
-    // void(error_code, held_lock). Waits up to `options.wait`, then errc::timed_out. Whether it is
-    // cancelled or the client is closed, neither a lock nor a place in the queue stays behind.
+    // Handler: void(error_code, held_lock). Acquires the lock, or waits in the queue for up to
+    // `options.wait`. errc::timed_out: the lock was not free in time.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_acquire, token, nullptr, std::move(name),
                             options, std::nullopt);
     }
 
-    // Asks once, or as often as `options.retry` says. An empty handle and no error: it is somebody
-    // else's.
+    // Handler: void(error_code, held_lock). One attempt, or polling as in `options.retry`. The
+    // handle is empty, without an error, if the lock is taken.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_acquire, token, nullptr, std::move(name),
                             once(options), options.retry);
     }
 
-    // As the two above, under a value of the caller's own: what the service shows of the hold is
-    // then exactly `value`, 1 to 256 bytes without control characters, and who is told it, in any
-    // program, can extend the hold and give it back. Use another value each time: a second hold
-    // under it could be ended by whatever still speaks of the first. Stands in no line: asks again
-    // as `polling` does by default, until `options.wait` is over. errc::unsupported where
-    // the service keeps no such values; exclusive locks only.
+    // As the two above, with `value` as the content of the lock's key. Any program that knows the
+    // value can renew and release the hold. Use a new value each time: a late release under the
+    // first hold's value would end the second hold. `async_acquire_as` does not queue: it polls,
+    // with the defaults of `polling`, until `options.wait` is over. A value has 1 to 256 bytes
+    // without control characters, and does not begin with "pawl:". The lock must be exclusive and
+    // not `fair`; else errc::bad_option. errc::unsupported: the service is not Redis in the native
+    // layout. errc::unavailable, for a try: an earlier acquire under this value is being undone.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_as(std::string name, std::string value, lock_options options = {},
                           Token&& token = {}) {
@@ -84,9 +100,10 @@ public:
         return begin<Token>(engine_, &client::start_acquire_as, token, std::move(name),
                             {std::move(value), false}, once(options), options.retry);
     }
-    // Makes ours what is held under that value, whoever took it: extends it at once and from then
-    // on, with the next token. Never takes a free lock. An empty handle and no error: it is not
-    // held so. Whoever held it before must not go on: the two would share one hold.
+    // Handler: void(error_code, held_lock). Continues the hold that has this value, whichever
+    // program acquired it: renews it, and gives it the next token. Never takes a free lock. The
+    // handle is empty, without an error, if no hold has this value. The former holder must stop,
+    // since both would share one hold. Values and errors as for `async_acquire_as`.
     template <class Token = boost::asio::deferred_t>
     auto async_adopt(std::string name, std::string value, try_options options = {},
                      Token&& token = {}) {
@@ -94,19 +111,19 @@ public:
                             {std::move(value), true}, once(options), options.retry);
     }
 
-    // void(error_code, held_locks). All of 1 to 256 names or none, within one `options.wait`; each
-    // name counts once. Where one request can take all that are free, it is asked first. Else they
-    // are taken one after the other, in the order of their bytes, so that two who name the same
-    // locks never wait for each other. errc::lost: one was lost before the last one came. Whatever
-    // fails or is cancelled leaves nothing behind. Make the vector before the co_await: GCC 12 does
-    // not compile names in braces inside it.
+    // Handler: void(error_code, held_locks). Acquires all of 1 to 256 names or none, with one
+    // `options.wait` for all. Duplicates count once. The locks are acquired in the order of their
+    // names' bytes, so callers with common names do not deadlock. On Redis in the native layout,
+    // one request first tries to take them all (plain exclusive locks only). errc::lost: one lock
+    // was lost before the last one came. An error or a cancellation leaves nothing behind. Create
+    // the vector before the co_await: GCC 12 does not compile names in braces inside it.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {
         return begin<Token>(engine_, &client::start_acquire_all, token, nullptr, std::move(names),
                             options, std::nullopt);
     }
-    // An empty answer and no error: at least one is somebody else's.
+    // As above without waiting. The set is empty, without an error, if one of the locks is taken.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
@@ -114,56 +131,62 @@ public:
                             once(options), options.retry);
     }
 
-    // void(error_code, lock_info). For people and tools; never to decide anything.
+    // Handler: void(error_code, lock_info). The lock's state at the service, for display only.
     template <class Token = boost::asio::deferred_t>
     auto async_inspect(std::string name, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_inspect, token, std::move(name));
     }
-    // void(error_code, lock_info). When the holder's token is another one than `seen`; no holder
-    // has none. Looks every `interval`.
+    // Handler: void(error_code, lock_info). Completes when the holder's token differs from `seen`;
+    // a free lock has the empty token, and so has a hold without one. Inspects the lock every
+    // `interval`, 1 ms or more, and can miss short holds. An error of the service ends the wait.
     template <class Token = boost::asio::deferred_t>
     auto async_wait_change(std::string name, fencing_token seen, duration interval,
                            Token&& token = {}) {
         return begin<Token>(engine_, &client::start_wait_change, token, std::move(name), seen,
                             interval);
     }
-    // void(error_code, std::vector<lock_info>)
+    // Handler: void(error_code, std::vector<lock_info>). The held locks whose names begin with
+    // `prefix`, for display only.
     template <class Token = boost::asio::deferred_t>
     auto async_list(std::string prefix, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_list, token, std::move(prefix));
     }
-    // void(error_code, bool). Takes the lock from its holder and passes it on; the victim is told.
-    // False: nobody had it.
+    // Handler: void(error_code, bool). Takes the lock from all its holders and gives it to the next
+    // waiter. The holders lose it: at once if the service pushes that, else with their next
+    // renewal. False: the lock was free.
     template <class Token = boost::asio::deferred_t>
     auto async_force_release(std::string name, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_force_release, token, std::move(name));
     }
-    // void(error_code). How many permits the semaphore has from now on, 1 or more, also where
-    // nobody has said a number before. Fewer than are out: nobody is let in until enough came back.
+    // Handler: void(error_code). Sets the total of the semaphore, 1 or more, also if it was not
+    // set. A smaller total takes no permits away: nobody enters until enough came back.
+    // errc::bad_option: the total is 0.
     template <class Token = boost::asio::deferred_t>
     auto async_resize(std::string name, std::uint32_t permits, Token&& token = {}) {
         return begin<Token>(engine_, &client::start_resize, token, std::move(name), permits);
     }
-    // void(error_code, examination). Connects, looks, and says what this deployment is worth.
+    // Handler: void(error_code, examination). Examines the service, and returns what it guarantees
+    // in its present configuration.
     template <class Token = boost::asio::deferred_t>
     auto async_examine(Token&& token = {}) {
         return begin<Token>(engine_, &client::start_examine, token);
     }
 
-    // void(). Gives back what is held, cancels what is outstanding, ends the connections, and
-    // completes when the service has been told or `client_options::drain` is over. After that
-    // nothing of the client keeps the event loop going; new requests fail with errc::cancelled. A
-    // second call completes with the first. Cancellation: none.
+    // Handler: void(). Closes the client. Its holds are lost (loss_reason::client_closed) and
+    // released, its outstanding operations end with errc::cancelled, and its connections end.
+    // Completes when the service has answered, or after `client_options::drain`. Then the client is
+    // no work for the event loop. Later acquires fail with errc::cancelled; call nothing else. A
+    // later `async_close` completes with the first. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_close(Token&& token = {}) {
         return begin<Token>(engine_, &client::start_close, token);
     }
 
-    // The sentence behind the newest failure of this client: what the service said, and what to do.
-    // Error codes alone cannot carry it. Thread-safe.
+    // The message of the client's newest failure, of any operation: what happened, and what to do.
+    // An error code has no room for it. Empty if nothing failed.
     [[nodiscard]] std::string last_failure() const;
 
-    // What this client has done so far. Asks nobody and does not wait. Thread-safe.
+    // The counters of this client. Sends no request and does not wait.
     [[nodiscard]] pawl::statistics statistics() const noexcept;
 
 private:
@@ -175,13 +198,13 @@ private:
     using engine_ptr = std::shared_ptr<core::engine>;
     using owner_ptr = std::shared_ptr<core::owner>;
 
-    // A value of the caller's own; whether it is held under that already.
+    // The caller's value; whether an existing hold is adopted.
     struct chosen {
         std::string value;
         bool adopting;
     };
 
-    // What begins an operation; it names its executor for cancel_after and its like.
+    // The initiation; asio::cancel_after and similar tokens take its executor.
     template <class Signature, class... Arguments>
     struct beginning {
         using executor_type = boost::asio::any_io_executor;

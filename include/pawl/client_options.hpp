@@ -13,16 +13,18 @@ namespace pawl {
 class runtime;
 
 struct client_options {
-    // What `pawl status` shows for this holder; empty: the name of the running program.
+    // The holder's command in `lock_info` and `pawl status`. Empty: the program's name, from
+    // /proc/self/comm.
     std::string command{};
-    // The process that `pawl status` shows; 0: this one.
+    // The holder's process in `lock_info` and `pawl status`. 0: this process.
     std::int64_t pid = 0;
-    // How long the destructor lets releases and undoings finish.
+    // How long closing the client waits for releases, and for the undo of cancelled acquires.
     duration drain = std::chrono::seconds(2);
-    // Told of reconnects, retries and losses: one line each, never a password. May be called from
-    // any thread; must not throw or block.
+    // Receives one line for each reconnect, retry and loss, never with a password. Called from any
+    // thread; it must not throw or block.
     std::function<void(std::string_view)> log{};
-    // For tests; null: the real one.
+    // For tests: the source of time and random numbers, which must outlive the client and its
+    // handles. Null: the real one.
     runtime* time = nullptr;
 };
 

@@ -1,6 +1,5 @@
-// The promises that every backend keeps, as a list that can be run against any of them, without a
-// test framework. docs/writing-a-backend.md shows the ten lines of main that an outside backend
-// needs.
+// The tests that every backend must pass, without a test framework: each checks one promise.
+// docs/writing-a-backend.md has the `main` for a backend of your own.
 #pragma once
 
 #include <pawl/blocking.hpp>
@@ -20,42 +19,47 @@ struct promises;  // backend.hpp
 
 namespace pawl::conformance {
 
-// An empty place for locks, made for one promise and thrown away after it.
+// An empty service, made for one test and discarded after it.
 struct world {
     service where;
-    // With which a helper process finds the same world; empty when no other process can.
+    // For a helper process, which opens the same world. Empty if no other process can.
     std::string url;
-    // Ends the service as `kill -9` does, loses what it had not stored, and starts it again. Empty
-    // where that cannot be done.
+    // Kills the service as `kill -9` does, discards what it had not stored, and starts it again.
+    // Empty if that is not possible.
     std::function<void()> restart;
-    // Whatever must live as long as the world.
+    // Owns what must live as long as the world.
     std::shared_ptr<void> keep;
 };
 
+// Implemented by the author of a backend.
 class fixture {
 public:
     virtual ~fixture() = default;
+    // A new, empty world.
     virtual world fresh() = 0;
-    // What the backend says of itself; it decides which promises are asked for.
+    // What the backend's `promised()` returns. It selects the tests.
     [[nodiscard]] virtual const promises& promised() const = 0;
 };
 
-// Thrown by `promise::run`: one sentence that says what was found instead.
+// Thrown by `promise::run`. The message says what happened instead.
 class broken : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
+// One test.
 struct promise {
-    std::string_view name;  // an identifier
-    bool (*asked_of)(const promises&) = nullptr;
-    // Returns when the promise was kept. Takes seconds, not minutes; waits for effects, never for
-    // time.
+    std::string_view name;                        // an identifier
+    bool (*asked_of)(const promises&) = nullptr;  // whether such a backend must pass it
+    // Returns when the promise is kept, else throws `broken` or another exception. Takes seconds,
+    // not minutes: it waits for effects, never for a fixed time.
     void (*run)(fixture&) = nullptr;
 };
 
+// All tests, also those that `promised()` excludes.
 [[nodiscard]] std::span<const promise> all_promises() noexcept;
 
+// Receives the results of `run_all`, in the calling thread.
 class reporter {
 public:
     virtual ~reporter() = default;
@@ -64,20 +68,19 @@ public:
     virtual void broke(const promise& which, std::string_view how) = 0;
 };
 
-// Runs all that apply, one after the other: `begins`, then `kept` or `broke`, for each. Whatever a
-// promise or the fixture throws, the next one is run. True: every one was kept.
+// Runs the selected tests one after the other. Each calls `begins`, then `kept` or `broke`. An
+// exception of a test or of the fixture does not stop the rest. True: all promises were kept.
 bool run_all(fixture& of, reporter& to);
 
-// The same, a line each, with the name before it is run; at the end how many were kept, and the
-// names of the broken ones. The exit status for main: 0, or 1 where one was broken.
+// The same, with a line for each test, and at the end the counts and the names of the broken
+// promises. Returns the exit status for main: 0, or 1 if a promise was broken.
 int run_and_print(fixture& of, std::ostream& to);
 
+// Turns `world::url` into a service.
 using opener = std::function<service(std::string_view url)>;
 
-// Some promises are about processes that are killed or stopped: the program then starts itself
-// again with
-// `--pawl-helper` as its first argument. Call this first thing in main, and return its answer when
-// it has one. `open` turns `world::url` into a service.
+// Some tests kill or stop a process: the program then starts itself again with `--pawl-helper` as
+// its first argument. Call this function first in main, and return its result if there is one.
 [[nodiscard]] std::optional<int> helper_main(int argc, char** argv, const opener& open);
 
 }  // namespace pawl::conformance

@@ -1,4 +1,4 @@
-// One leader among many, by a lock: for coroutines. blocking_election.hpp has the same for threads.
+// Leader election by a lock, async API. blocking_election.hpp has the sync API.
 #pragma once
 
 #include <pawl/client.hpp>
@@ -8,30 +8,33 @@
 
 namespace pawl {
 
-// Candidates campaign under one name; who has its lock leads. The handle is the term: `token` is
-// its number, which only grows and which the resource should check; `lost` ends it; `async_release`
-// resigns. The client must outlive it.
+// Candidates campaign for the lock of one name; its holder leads. The handle is the term: `token`
+// is its number, which only grows and which the resource checks; `lost` reports its end;
+// `async_release` resigns. Leave `options.fenced` true: without tokens, changes cannot be seen.
+// Thread-safe. Handlers, cancellation and errors as for client.
 class election {
 public:
-    // `options.wait` bounds a campaign, `options.max_hold` a term.
+    // Sends no request. `options.wait` limits a campaign, `options.max_hold` a term.
     election(client& locks, std::string name, lock_options options = {})
         : engine_(locks.engine_), name_(std::move(name)), options_(options) {}
 
-    // void(error_code, held_lock). As client::async_acquire. Candidates lead in their order, but
-    // for Redis, where those of the leader's client may come first for some turns.
+    // Handler: void(error_code, held_lock). As client::async_acquire: the strict order of
+    // candidates needs `options.fair`. Without it, on Redis, candidates of the leader's client may
+    // lead first for some terms.
     template <class Token = boost::asio::deferred_t>
     auto async_campaign(Token&& token = {}) {
         return client::begin<Token>(engine_, &client::start_acquire, token, nullptr, name_,
                                     options_, std::nullopt);
     }
-    // void(error_code, lock_info). Who leads, for people and tools.
+    // Handler: void(error_code, lock_info). The present leader, for display only.
     template <class Token = boost::asio::deferred_t>
     auto async_leader(Token&& token = {}) {
         return client::begin<Token>(engine_, &client::start_inspect, token, name_);
     }
-    // void(error_code, lock_info). When another term than `seen` runs, or none although `seen` is
-    // one; the default waits for any leader. Looks every `interval` (1 ms or more), so it may miss
-    // a short term, never the newest.
+    // Handler: void(error_code, lock_info). Completes when the present term is not `seen`; the
+    // empty token means no leader, so the default waits for any leader. Looks every `interval`, at
+    // least 1 ms: it can miss a short term, never the newest. An error of the service ends the
+    // wait.
     template <class Token = boost::asio::deferred_t>
     auto async_wait_change(fencing_token seen = {}, duration interval = std::chrono::seconds(1),
                            Token&& token = {}) {

@@ -1,4 +1,5 @@
-// What can go wrong. Somebody else holding the lock is not among it: that is an answer.
+// The errors of Pawl. A lock that another caller holds is not an error of `try_acquire`: the handle
+// is empty.
 #pragma once
 
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
@@ -11,33 +12,40 @@
 
 namespace pawl {
 
+// The error codes of both APIs. Codes of a service are reported by each operation that sends a
+// request. A code equals the std::errc condition in brackets; without one, invalid_argument.
 enum class errc {
-    timed_out = 1,  // not ours within the given time
-    cancelled,      // the caller gave up, or the client was closed; nothing of ours stays behind
-    lost,           // the lock ended before the caller gave it back
-    unreachable,    // no service there, or it stopped answering
-    refused,  // the service answered, and will not serve us: password, permission, read-only …
-    unavailable,  // the service answered that it cannot serve anybody now: loading, out of memory …
-    wrong_type,   // the lock's key holds something that is no lock of this layout
-    bad_name,     // 1 to 512 bytes, no control characters
-    bad_option,   // a ttl, wait or other option that is out of its range
-    bad_url,      // unknown scheme, option or port
-    unsupported,  // this backend cannot promise that
-    protocol,     // the service answered something that this protocol does not know
-    exhausted,    // this program has no more threads, file descriptors or timers
-    not_held,     // the handle is empty: std::errc::operation_not_permitted
-    deadlock      // the caller would wait for itself: std::errc::resource_deadlock_would_occur
+    timed_out = 1,  // the lock was not free within `wait` [timed_out]
+    cancelled,      // the caller cancelled, or the client is closed [operation_canceled]
+    lost,           // the hold ended before its release; a latch is not known [owner_dead]
+    unreachable,    // there is no service, or no answer came in time [host_unreachable]
+    refused,        // the service rejects this client: password, right, read-only …
+                    // [permission_denied]
+    unavailable,    // the service cannot serve anybody now: loading, out of memory …
+                    // [resource_unavailable_try_again]
+    wrong_type,     // the lock's key contains no lock of this layout [protocol_error]
+    bad_name,       // a name must have 1 to 512 bytes and no control characters
+    bad_option,     // an option is out of range, or does not fit the lock's state
+    bad_url,        // the URL is not understood
+    unsupported,    // the service or this process cannot do that [operation_not_supported]
+    protocol,       // the service sent an unexpected reply [protocol_error]
+    exhausted,      // this program lacks threads, file descriptors, timers or memory
+                    // [resource_unavailable_try_again]
+    not_held,       // the handle is empty [operation_not_permitted]
+    deadlock        // the caller would wait for itself [resource_deadlock_would_occur]
 };
 
+// The category of errc; its name is "pawl".
 const std::error_category& error_category() noexcept;
 std::error_code make_error_code(errc code) noexcept;
 
-// Carries one sentence for a person: what happened, where, and what to do next. Never a password.
+// The exception of Pawl. Its message says what happened, where, and what to do next. The message
+// never contains a password.
 class error : public std::system_error {
 public:
     error(errc code, const std::string& sentence);
     [[nodiscard]] errc reason() const noexcept { return reason_; }
-    // The sentence alone.
+    // The message alone, without that of the code.
     [[nodiscard]] const char* what() const noexcept override { return sentence_.what(); }
 
 private:

@@ -1,4 +1,4 @@
-// The handle of one hold, asynchronous face.
+// The handle of one hold, async API.
 #pragma once
 
 #include <pawl/asio_settings.hpp>
@@ -23,12 +23,23 @@ namespace core {
 class lease;
 }
 
+// Throws errc::not_held.
 [[noreturn]] void refuse_empty_handle();
 
-// Move-only; empty when default-made or moved from. Any member may be called from any thread, one
-// handle from one thread at a time. The destructor gives the lock back in the background: it never
-// blocks, never throws. In a fork of the holder the handle holds nothing and its destructor does
-// nothing.
+// The handle of a granted lock. Pawl renews the lease until the release, the loss, or `max_hold`.
+// Move-only; empty when default-constructed or moved from.
+//
+// The destructor releases the lock in the background: it never blocks and never throws. In a fork
+// of the process, the handle is lost (loss_reason::forked), its destructor does nothing,
+// `async_release` completes with `unknown`, and `async_renew` fails with errc::unsupported.
+//
+// Any thread may call any member, but two threads must not use one handle at the same time. On an
+// empty handle, all members but the two tests throw errc::not_held; the async ones throw when they
+// are called. The handles of one lock_owner share a hold: all members but `async_release` refer to
+// the hold.
+//
+// Handlers of async operations run on their associated executor, by default that of the client.
+// They are never called inside the initiating function. `error_code` is boost::system::error_code.
 class [[nodiscard]] held_lock {
 public:
     using question_handler = boost::asio::any_completion_handler<void(boost::system::error_code)>;
@@ -43,37 +54,37 @@ public:
     held_lock& operator=(held_lock&& other) noexcept;
     ~held_lock();
 
-    // True for a handle of a lock that was granted, whatever became of it since: ask `state`. Not
-    // of a temporary: in `if (locks.try_acquire(name))` the lock would be given back before the
-    // first statement; `if (auto lock = locks.try_acquire(name))` keeps it.
+    // True for the handle of a granted lock, also after its loss or release. It does not compile
+    // for a temporary: `if (locks.try_acquire(name))` would release the lock before the first
+    // statement. Write `if (auto lock = locks.try_acquire(name))`.
     explicit operator bool() const& noexcept { return lease_ != nullptr; }
     explicit operator bool() const&& = delete;
 
-    // True until it is lost or given back: a local answer, as good as the clock. False for an empty
-    // handle.
+    // True if the state is held or at_risk. Like the next members, a local check without a request.
     [[nodiscard]] bool owns_lock() const noexcept;
 
-    // On an empty handle the rest throws errc::not_held. It speaks of the hold, which a
-    // lock_owner's handles share.
+    // Valid as long as the handle is not empty.
     [[nodiscard]] std::string_view name() const;
     [[nodiscard]] fencing_token token() const;
     [[nodiscard]] lock_state state() const;
     [[nodiscard]] loss_reason why_lost() const;
-    // Nobody else can have it before then; moves on with every renewal. In the past once lost.
+    // No other caller can have the lock before this time. Each renewal moves it forward; after a
+    // loss it is in the past.
     [[nodiscard]] time_point safe_until() const;
-    // Stops at `safe_until` at the latest, whatever the network, the service, this program's event
-    // loop or other callbacks do. Callbacks run on threads of Pawl's that do nothing else, never on
-    // the event loop and never inside a call of yours: they may block and take any mutex. Each
-    // callback that blocks occupies a thread. When the system has no more threads, `state` still
-    // tells the truth, but later signals may wait until a callback returns. The destructor of a
-    // std::stop_callback waits for its callback, if that is running. Asked for after the loss, the
-    // token is stopped already: a std::stop_callback then calls back at once, in its constructor.
+    // Is stopped at `safe_until` at the latest, also when the network, the event loop or another
+    // callback is stuck. The token of a lost hold is stopped from the start: a std::stop_callback
+    // then runs its callback in its constructor.
+    //
+    // Callbacks run on threads that Pawl reserves for them, never on the event loop: they may block
+    // and take any mutex. If the system has no more threads, later signals wait until a callback
+    // returns, and `state` stays correct. The destructor of a std::stop_callback waits for its
+    // callback.
     [[nodiscard]] std::stop_token lost() const;
 
-    // Idempotent: a second call reports what the first one found. A lock_owner's handle says
-    // `still_held` while others keep the lock, and afterwards what their last one found. Completes
-    // on the token's executor. Cancellation: none; the lock is being given back whatever the caller
-    // does.
+    // Handler: void(release_result). Releases the lock. Completes when the service has answered, or
+    // with `unknown` when no answer came in time. A second call has the same result. A lock_owner's
+    // handle gets `still_held` while other handles keep the lock, and later the result of the last
+    // one. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(release_result)>(
@@ -83,8 +94,10 @@ public:
             token, lease(), number_);
     }
 
-    // void(error_code). Renews now, whatever the rhythm: afterwards `safe_until` is a ttl from this
-    // call, less drift, or `max_hold`. errc::lost: the hold ended first. Cancellation: none.
+    // Handler: void(error_code). Renews at once, beside the regular renewals. Completes when the
+    // service has confirmed. `safe_until` is then `max_hold`, or the time of the request plus the
+    // ttl, less 1 % of the ttl and 2 ms for drift. Without an answer the request is repeated until
+    // the lease ends. errc::lost: the hold has ended. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_renew(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
@@ -94,8 +107,10 @@ public:
             token, lease());
     }
 
-    // void(error_code). From exclusive to shared, without letting a writer come between; the token
-    // stays. Of all handles of a lock_owner. errc::lost as above. Cancellation: none.
+    // Handler: void(error_code). Turns an exclusive hold into a shared one and renews it; no writer
+    // gets the lock in between, and the token stays. A shared hold stays as it is. errc::lost: the
+    // hold has ended. errc::bad_option: it has permits. errc::unsupported: the service has no
+    // shared locks. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_downgrade(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
@@ -105,8 +120,9 @@ public:
             token, lease());
     }
 
-    // Completes with the reason when the lock is lost; with `operation_aborted` when it is released
-    // first or the wait is cancelled (any cancellation type).
+    // Handler: void(error_code, loss_reason). Completes without error when the hold is lost, with
+    // `operation_aborted` when it is released first. Cancellation: every type, with
+    // `operation_aborted`; the hold stays.
     template <class Token = boost::asio::deferred_t>
     auto async_wait_lost(Token&& token = {}) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, loss_reason)>(
@@ -116,7 +132,7 @@ public:
 private:
     friend class held_locks;
 
-    // What begins the wait; it names its executor for cancel_after and its like.
+    // The initiation; asio::cancel_after and similar tokens take its executor.
     struct begin_wait_lost {
         using executor_type = boost::asio::any_io_executor;
         std::shared_ptr<core::lease> lease;

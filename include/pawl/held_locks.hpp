@@ -1,4 +1,4 @@
-// The handle of several locks, asynchronous face.
+// The handle of several locks, async API.
 #pragma once
 
 #include <pawl/held_lock.hpp>
@@ -8,11 +8,14 @@
 
 namespace pawl {
 
+// What `async_acquire_all` grants: see lock_set. Handlers run as those of held_lock. On an empty
+// set both operations throw errc::not_held when they are called.
 class [[nodiscard]] held_locks : public lock_set<held_lock> {
 public:
     using lock_set::lock_set;
 
-    // Gives all back at once, and says the worst of what that found. As held_lock::async_release.
+    // Handler: void(release_result). Releases all locks, with their requests in flight at the same
+    // time. Completes with the worst result when all are answered. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
         refuse_empty();
@@ -26,8 +29,8 @@ public:
             token, std::move(shares));
     }
 
-    // void(error_code). Renews each now, one after the other, as held_lock::async_renew; the first
-    // that is lost ends it.
+    // Handler: void(error_code). Renews the locks one after the other, as held_lock::async_renew.
+    // errc::lost: one of them has ended, and the rest was not renewed. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_renew(Token&& token = {}) {
         refuse_empty();

@@ -1,4 +1,4 @@
-// How a latch is asked for, and how it stands. Standard headers only.
+// The options and the state of a latch or barrier. Standard headers only.
 #pragma once
 
 #include <pawl/types.hpp>
@@ -11,24 +11,24 @@
 namespace pawl {
 
 struct latch_options {
-    // The service forgets a latch that nobody has changed for so long: 1 s to 366 days. Who waits
-    // for it then, or asks for it later, gets errc::lost. Redisson's layout keeps it for ever.
+    // The service forgets a latch that was not changed for this time: 1 s to 366 days. Waiters and
+    // later callers then get errc::lost. Redisson's layout ignores it and forgets nothing.
     duration ttl = std::chrono::hours(24);
 };
 static_assert(std::is_trivially_copyable_v<latch_options>);
 
-// One turn of a barrier, from `arrive`.
+// The number of a barrier's turn, from `arrive`. Later turns have larger numbers.
 enum class phase : std::uint64_t {};
 
-// For people and tools; never to decide anything.
+// The state of a latch or barrier. For display only: the report is outdated when it arrives.
 struct latch_info {
     std::string name;
-    bool known = false;            // false: nobody has set it, or the service has forgotten it
-    std::uint64_t count = 0;       // how much is missing until those who wait go on
-    std::uint64_t generation = 0;  // larger = set later; 0 where the service does not number them
-    std::uint32_t parties = 0;     // of a barrier: what each turn begins with; 0 for a latch
-    std::uint64_t waiters = 0;     // or the clients that wait, where the service knows only those
-    duration remaining{};          // until the service forgets it
+    bool known = false;            // false: it was never set, was reset, or is forgotten
+    std::uint64_t count = 0;       // the steps that are missing
+    std::uint64_t generation = 0;  // of settings; grows; 0 in Redisson's layout, without numbers
+    std::uint32_t parties = 0;     // of a barrier; 0 for a latch
+    std::uint64_t waiters = 0;     // on Redis, the clients that wait
+    duration remaining{};          // until the service forgets it; `forever` if it never does
 };
 
 }  // namespace pawl

@@ -1,7 +1,9 @@
-// Count-down latches, which a backend may offer beside its locks. For whoever writes one.
+// The interface of a backend's latches, which are optional. For authors of backends:
+// docs/writing-a-backend.md, "Latches".
 //
-// As in backend.hpp: all calls come from one strand, several may be in flight at once, arguments
-// outlive the coroutine.
+// As in backend.hpp, all calls come from one strand, several may be in flight at once, and
+// arguments outlive the coroutine. The core has checked names, counts and options. Functions throw
+// pawl::error.
 #pragma once
 
 #include <pawl/asio_settings.hpp>
@@ -14,39 +16,41 @@
 
 namespace pawl {
 
-// A latch has no owner and no lease. It counts down to 0, and who waits goes on; then it can be set
-// again, which is its next generation. A service that numbers them (promises::barriers) also tells
-// a latch at 0 from one that it has forgotten; elsewhere the two are the same.
+// A latch has no owner and no lease. When its count reaches 0, every waiter is released. Then it
+// can be set again, which begins its next generation. A service that numbers generations
+// (promises::barriers) distinguishes a latch at 0 from a forgotten one; other services do not.
 class latches {
 public:
     virtual ~latches() = default;
 
-    // Begins a generation that counts from `count`. False: one is counting already.
+    // Begins a generation with this count. False: a generation is counting.
     virtual boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
                                                  duration ttl) = 0;
 
     struct step {
-        std::uint64_t generation = 0;  // which one it was counted in
-        std::uint64_t count = 0;       // what that one has left
+        std::uint64_t generation = 0;  // the generation in which the step counted
+        std::uint64_t count = 0;       // its remaining count
     };
-    // Takes `steps` off, down to 0 at most; at 0 all who wait are told. Counted once, however often
-    // it had to be sent; errc::unreachable where that stays unknown. errc::lost: it is not known.
+    // Subtracts `steps`, to 0 at the least, and at 0 wakes every waiter. The step counts once,
+    // however often it was sent. errc::unreachable: it is not known whether it counted. errc::lost:
+    // the service does not know the latch.
     virtual boost::asio::awaitable<step> count_down(std::string_view name, std::uint32_t steps) = 0;
 
-    // One of `parties` has come; the first one begins. The last one tells all who wait and begins
-    // the next generation in the same step. errc::bad_option: others said another number.
+    // One of `parties` arrives. The first arrival begins a generation. The last one wakes every
+    // waiter, and begins the next generation in the same step. errc::bad_option: the barrier has
+    // another number of parties.
     virtual boost::asio::awaitable<step> arrive(std::string_view name, std::uint32_t parties,
                                                 duration ttl) = 0;
 
-    // Until that generation (0: the present one) has come to 0, woken by a push. False: not by
-    // `give_up_at`; it looks once when that is not in the future. errc::lost: it is not known, or
-    // was forgotten or taken away meanwhile.
+    // Waits until this generation has reached 0, woken by a push. 0: the present generation. False:
+    // not until `give_up_at`; a time that is not in the future means one look. errc::lost: the
+    // service does not know the latch or this generation, or the latch was reset meanwhile.
     virtual boost::asio::awaitable<bool> wait(std::string_view name, std::uint64_t generation,
                                               time_point give_up_at) = 0;
 
     virtual boost::asio::awaitable<latch_info> inspect(std::string_view name) = 0;
 
-    // Takes it away, from those who wait too. False: there was none.
+    // Removes the latch, and wakes its waiters. False: there was none.
     virtual boost::asio::awaitable<bool> reset(std::string_view name) = 0;
 };
 

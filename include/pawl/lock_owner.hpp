@@ -1,4 +1,4 @@
-// Re-entrant locks for programs with an event loop. blocking.hpp has the same for threads.
+// Re-entrant locks, async API. blocking.hpp has the sync API.
 #pragma once
 
 #include <pawl/client.hpp>
@@ -10,19 +10,22 @@
 
 namespace pawl {
 
-// Somebody who may take a lock again that is theirs already: that costs no round trip and has the
-// same token, the first options count, and the lock is given back with the last handle. Who asks
-// for more than it has (alone what is held beside others, more permits) gets errc::bad_option. A
-// loss reaches all handles; until they are gone the owner gets errc::lost. Different owners keep
-// each other out. Copies are the same owner: hand one to each
-// coroutine. Thread-safe; belongs to one client, whose end is its end.
+// An owner that can acquire its locks again. The nested acquire sends no request, has the same
+// token, and keeps the options of the first one. The lock is released with the last handle.
+// Different owners exclude each other. Copies are the same owner: give one to each coroutine.
+//
+// errc::bad_option: the owner holds the lock as a reader or with permits, and requests another mode
+// or more permits. errc::lost: the hold was lost, and one of its handles still exists. After the
+// end of the client, every acquire fails.
+//
+// Thread-safe. Handlers and cancellation as for client.
 class lock_owner {
 public:
     explicit lock_owner(client& locks)
         : engine_(locks.engine_), who_(client::make_owner(*locks.engine_)) {}
 
-    // As those of the client. While the owner waits for a lock, another try of its own finds it
-    // busy, and another acquire waits for the first.
+    // As the client's functions. While the owner waits for a lock, its other acquires of that lock
+    // wait, too, and its tries find the lock taken.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return client::begin<Token>(engine_, &client::start_acquire, token, who_, std::move(name),
@@ -34,8 +37,8 @@ public:
                                     once(options), options.retry);
     }
 
-    // As those of the client; what the owner holds already is entered again, and given back with
-    // its last handle. Who holds some may wait for somebody who waits for these: give a `wait`.
+    // As the client's functions. Locks that the owner holds already are entered again. An owner
+    // that holds a lock and waits for others can deadlock with another owner, so set `wait`.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {

@@ -1,4 +1,4 @@
-// Several locks as one. Standard headers only.
+// The common part of the `held_locks` of both APIs. Standard headers only.
 #pragma once
 
 #include <pawl/types.hpp>
@@ -16,11 +16,15 @@ namespace pawl {
 // Throws errc::not_held.
 [[noreturn]] void refuse_empty_handle();
 
-// The worse of what two releases found: still held, unknown, expired, taken over.
+// The worse of two results. From best to worst: released, still_held, unknown, expired, taken_over.
 [[nodiscard]] release_result worse(release_result a, release_result b) noexcept;
 
-// `held_locks`, sync and async API: handles in the order of their names, each once. Move-only;
-// empty when default-made or moved from. Dropping it gives all back in the background.
+// The handles of several locks, sorted by name, each name once. Move-only; empty when
+// default-constructed or moved from. The destructor releases all locks in the background. Any
+// thread may use a set, but not two threads at the same time.
+//
+// The loss of one lock is the loss of the set. The other locks stay taken until the set is
+// released, so that work under them can finish.
 template <class Handle>
 class lock_set {
 public:
@@ -31,27 +35,28 @@ public:
             loss_->told.emplace_back(each.lost(), relay{loss_->all});
     }
 
-    // Not of a temporary, which gives all back at once.
+    // True unless the set is empty. It does not compile for a temporary, which would release all
+    // locks before the first statement.
     explicit operator bool() const& noexcept { return !handles.empty(); }
     explicit operator bool() const&& = delete;
     [[nodiscard]] std::size_t size() const noexcept { return handles.size(); }
     [[nodiscard]] auto begin() const noexcept { return handles.begin(); }
     [[nodiscard]] auto end() const noexcept { return handles.end(); }
 
-    // The token of one of them; none for a name that is not among them.
+    // The token of the lock with this name; an empty token if the set has no such lock.
     [[nodiscard]] fencing_token token(std::string_view name) const noexcept {
         const auto found = std::find_if(begin(), end(),
                                         [name](const Handle& each) { return each.name() == name; });
         return found == end() ? fencing_token{} : found->token();
     }
 
-    // False for an empty set; the rest throws errc::not_held there. The loss of one is the loss of
-    // the whole; the others stay taken until they are given back, for work that has to come to its
-    // end.
+    // True if all locks are held; false for an empty set. The members below throw errc::not_held
+    // for an empty set.
     [[nodiscard]] bool owns_lock() const noexcept {
         return !handles.empty() &&
                std::all_of(begin(), end(), [](const Handle& each) { return each.owns_lock(); });
     }
+    // The worst state: lost, released, at_risk, held.
     [[nodiscard]] lock_state state() const {
         refuse_empty();
         auto worst = lock_state::held;
@@ -62,14 +67,14 @@ public:
         }
         return worst;
     }
-    // Of the first one that is lost.
+    // The reason of the first lost lock, in the order of names.
     [[nodiscard]] loss_reason why_lost() const {
         refuse_empty();
         for (const Handle& each : handles)
             if (each.why_lost() != loss_reason::none) return each.why_lost();
         return loss_reason::none;
     }
-    // The earliest of all.
+    // The earliest of all locks.
     [[nodiscard]] time_point safe_until() const {
         refuse_empty();
         auto until = time_point::max();
@@ -77,6 +82,7 @@ public:
             until = std::min(until, each.safe_until());
         return until;
     }
+    // Is stopped when one of the locks is lost; as held_lock::lost.
     [[nodiscard]] std::stop_token lost() const {
         refuse_empty();
         for (const Handle& each : handles)
@@ -95,7 +101,7 @@ private:
     struct relay {
         std::stop_source all;
         void operator()() const noexcept {
-            auto mine = all;  // a callback may drop the set, and this with it
+            auto mine = all;  // a callback may destroy the set, and this object with it
             mine.request_stop();
         }
     };

@@ -1,4 +1,4 @@
-// Locks within one process, for tests of programs that use Pawl.
+// Locks in the memory of one process, for tests of programs that use Pawl.
 #pragma once
 
 #include <pawl/service.hpp>
@@ -7,11 +7,11 @@
 
 namespace pawl::memory {
 
-// A new, empty world of locks; copies of the returned service share it. Thread-safe.
+// A new set of locks, all free. Copies of the service share it. The URL is `memory:`. Thread-safe.
 [[nodiscard]] service make();
 
-// The world of that name: one for the whole process, made at its first use, there until the process
-// ends. The URL is `memory:NAME`. Thread-safe.
+// The set of locks with this name. There is one for each name in the process, from its first use
+// until the process ends. The URL is `memory:NAME`. Thread-safe.
 [[nodiscard]] service named(const std::string& name);
 
 }  // namespace pawl::memory

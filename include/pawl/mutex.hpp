@@ -1,9 +1,12 @@
-// Distributed locks in the shape of the standard's mutexes, for std::unique_lock, std::scoped_lock
-// and std::lock. Standard headers only. The client must outlive them, and may be moved.
+// Distributed locks with the interface of the standard mutexes, for std::unique_lock,
+// std::scoped_lock and std::lock. Standard headers only.
 //
-// A standard mutex cannot be lost; these can. Work under one should look at `lost` or hand `token`
-// to the resource. `unlock` after a loss does nothing and is no error. The thread that locked one
-// unlocks it.
+// Thread-safe. The client must outlive the mutexes, and may be moved. Locking throws what the
+// client's acquire throws, but a time-out returns false. `unlock` waits for the service's answer.
+// The thread that locked a mutex unlocks it.
+//
+// Unlike a standard mutex, these can be lost. Work under one checks `lost`, or passes `token` to
+// the resource. `unlock` after a loss does nothing and is no error.
 #pragma once
 
 #include <pawl/thread_holds.hpp>
@@ -14,19 +17,19 @@
 
 namespace pawl::blocking {
 
-// *Lockable*. One owner at a time, also among the threads of this process; not re-entrant: `lock`
-// in a thread that holds it throws errc::deadlock (std::errc::resource_deadlock_would_occur).
+// *Lockable*. Not re-entrant: in a thread that holds the mutex, `lock` throws errc::deadlock, and
+// `try_lock` returns false.
 class mutex {
 public:
-    // `options.wait` is ignored.
+    // Sends no request. `options.wait` is ignored.
     mutex(client& locks, std::string name, lock_options options = {});
 
     void lock();
     bool try_lock();
     void unlock() noexcept;
 
-    // For the owner, between lock and unlock. In a thread that has no hold the first three throw
-    // errc::bad_option, and the handle is empty. `renew` as held_lock's.
+    // The calling thread's hold, as the members of held_lock. In a thread without a hold, `handle`
+    // is empty and the others throw errc::bad_option.
     [[nodiscard]] fencing_token token() const { return holds_.held().token(); }
     [[nodiscard]] std::stop_token lost() const { return holds_.held().lost(); }
     void renew() { holds_.renew(); }
@@ -37,10 +40,11 @@ protected:
 
 private:
     lock_options options_;
-    thread_holds holds_;  // several after a loss: another thread may have it by then
+    thread_holds holds_;  // several after a loss: another thread may have the lock by then
 };
 
-// *TimedLockable*.
+// *TimedLockable*. A wait of 146 years or more is endless, and checks for a deadlock as `lock`
+// does.
 class timed_mutex : public mutex {
 public:
     using mutex::mutex;
@@ -55,11 +59,13 @@ public:
     }
 };
 
-// *TimedLockable*, re-entrant per thread: a nested lock costs no round trip and has the same token.
-// After a loss a nested lock, or a try of one, throws errc::lost, until the thread has unlocked as
-// often as it had locked; another thread may have the lock by then.
+// *TimedLockable*, re-entrant per thread: a nested lock sends no request and has the same token.
+// After a loss, nested locks and tries throw errc::lost until the thread has unlocked as often as
+// it had locked. Another thread may have the lock by then. `unlock` in a thread without a hold does
+// nothing.
 class recursive_mutex {
 public:
+    // Sends no request. `options.wait` is ignored.
     recursive_mutex(client& locks, std::string name, lock_options options = {});
 
     void lock();
@@ -74,7 +80,7 @@ public:
         return lock_for(wait_until_time(when));
     }
 
-    // As those of `mutex`.
+    // As the members of `mutex`.
     [[nodiscard]] fencing_token token() const { return holds_.held().token(); }
     [[nodiscard]] std::stop_token lost() const { return holds_.held().lost(); }
     void renew() { holds_.renew(); }
@@ -84,7 +90,7 @@ private:
     bool lock_for(duration wait);
 
     lock_options options_;
-    thread_holds holds_;  // several after a loss, each as deep as its thread is
+    thread_holds holds_;  // several after a loss, each with the depth of its thread
 };
 
 }  // namespace pawl::blocking

@@ -1,5 +1,5 @@
-// How a lock is asked for. Both structs are trivially copyable on purpose: see docs/internals.md,
-// "Coroutines and compilers".
+// The options of acquire and try_acquire. Both structs are trivially copyable on purpose: see
+// docs/internals.md, "Coroutines and compilers". A value out of range fails with errc::bad_option.
 #pragma once
 
 #include <pawl/types.hpp>
@@ -10,9 +10,10 @@
 
 namespace pawl {
 
+// No limit.
 inline constexpr duration forever = duration::max();
 
-// A duration whose unit was said: `{.ttl = 30s}`; `{.ttl = 30}` does not compile.
+// A duration that must have a unit: `{.ttl = 30s}` compiles, `{.ttl = 30}` does not.
 struct time_to_live : duration {
     constexpr time_to_live() noexcept = default;
     template <class Rep, class Period>
@@ -21,7 +22,7 @@ struct time_to_live : duration {
     constexpr time_to_live(std::chrono::duration<Rep, Period> time) noexcept : duration(time) {}
     template <class Number>
         requires std::is_arithmetic_v<Number>
-    // NOLINTNEXTLINE(google-explicit-constructor): so that a bare number is refused with a sentence
+    // NOLINTNEXTLINE(google-explicit-constructor): refuses a bare number with a clear message
     constexpr time_to_live(Number) noexcept {
         static_assert(
             !std::is_arithmetic_v<Number>,
@@ -31,49 +32,56 @@ struct time_to_live : duration {
 };
 
 struct lock_options {
-    // The lease: a holder that dies frees the lock after this long. 10 ms to 24 h.
+    // The lease: when the holder dies, the lock is free after this time. 10 ms to 24 h. A smaller
+    // `max_hold` shortens it.
     time_to_live ttl = std::chrono::seconds(30);
-    // How long `acquire` may wait, for the lock and for a service that is away; 0 asks once;
-    // `try_acquire` ignores it. A service that is silent at the end may take its reply timeout
-    // longer. Where the service is away at the end, the error is errc::unreachable.
+    // How long `acquire` waits for the lock, and for a service that is away. 0: one attempt.
+    // Afterwards the error is errc::timed_out, or errc::unreachable if the service is away then. An
+    // answer that is due at that moment is awaited: on Redis for up to 0.3 s, and for an attempt
+    // with a `wait` of 0 for up to the reply timeout. `try_acquire` ignores this option.
     duration wait = forever;
-    // The longest total hold; renewal stops so that the lease ends then. `forever`: no limit.
+    // The longest total hold, counted from the grant: 10 ms or more. The lease is not renewed
+    // beyond it.
     time_to_live max_hold = forever;
+    // A mode that the service does not have fails with errc::unsupported.
     lock_mode mode = lock_mode::exclusive;
-    // False saves the service the work of counting; the hold then has no token.
+    // False: the hold has no token, and the service does not count.
     bool fenced = true;
-    // Strict: whoever asked earlier, in any process, goes first. Without it a lock may stay within
-    // a process for a few turns, and one that ran out may be taken by a newcomer. All users of the
-    // name should say the same. Readers and holders of permits stand in line in any case.
+    // Strict order: the earliest request of all processes is served first. Without it, a lock may
+    // stay in one process for a few turns, and a newcomer may take a lock whose lease ran out. All
+    // users of a name should set the same. Requests for reading and for permits queue in order
+    // anyway, except in Redisson's layout. errc::unsupported: the service has no such order.
     bool fair = false;
-    // With lock_mode::permits: how many this hold takes, and how many there are. The service keeps
-    // the number of the first who says it, until `resize`; 0: as the service has it.
+    // With lock_mode::permits: the permits that this hold takes, 1 or more.
     std::uint32_t permits = 1;
+    // With lock_mode::permits: the semaphore's total. The service keeps the total of the first
+    // caller until `resize`; another total fails with errc::bad_option. 0: the stored total.
     std::uint32_t of = 0;
 };
 
-// For who would rather ask again than stand in line: nobody wakes them, and nobody keeps their
-// turn. The pause before another try is `interval`, then `growth` times the one before, up to
-// `longest`, each shortened by chance to no less than half.
+// Polling instead of queueing. A polling caller is not woken by a release and has no place in the
+// queue. The first pause is `interval`, and each further one is `growth` times as long, up to
+// `longest`. Each pause is shortened at random, to no less than half.
 struct polling {
-    std::uint32_t tries = 1;  // 1 asks once
-    duration interval = std::chrono::milliseconds(100);
-    double growth = 2;
-    duration longest = std::chrono::seconds(5);
+    std::uint32_t tries = 1;                             // in total, 1 or more
+    duration interval = std::chrono::milliseconds(100);  // 1 ms or more
+    double growth = 2;                                   // 1 to 1000
+    duration longest = std::chrono::seconds(5);          // `interval` or more
 };
 
+// As lock_options, but without waiting: one attempt, or polling.
 struct try_options {
     time_to_live ttl = std::chrono::seconds(30);
     time_to_live max_hold = forever;
     lock_mode mode = lock_mode::exclusive;
     bool fenced = true;
-    bool fair = false;  // does not take a free lock past somebody who waits for it
+    bool fair = false;  // true: does not take a free lock past a waiter
     polling retry{};
     std::uint32_t permits = 1;
     std::uint32_t of = 0;
 };
 
-// What a single try asks for.
+// An implementation detail: the options of one attempt.
 [[nodiscard]] constexpr lock_options once(const try_options& options) noexcept {
     return {.ttl = options.ttl,
             .wait = {},
@@ -85,7 +93,7 @@ struct try_options {
             .of = options.of};
 }
 
-// The same hold, asked for by a single try.
+// An implementation detail: one attempt for the same hold.
 [[nodiscard]] constexpr try_options one_try(const lock_options& options) noexcept {
     return {.ttl = options.ttl,
             .max_hold = options.max_hold,

@@ -1,5 +1,5 @@
-// Locks in one Redis (6.2 or later) or Valkey server. docs/redis.md has the keys, scripts and
-// protocol.
+// Locks in one Redis (6.2 or later) or Valkey server. docs/redis.md has the keys, the scripts and
+// the protocol.
 #pragma once
 
 #include <pawl/service.hpp>
@@ -11,23 +11,25 @@
 
 namespace pawl::redis {
 
+// Without `on`, the others must keep their defaults. Files are in PEM format.
 struct tls_options {
     bool on = false;
-    bool verify = true;       // the server's chain and host name
-    std::string ca_file{};    // empty: the system's
-    std::string cert_file{};  // a client certificate, where the server asks for one
-    std::string key_file{};
+    bool verify = true;       // checks the server's certificate chain and host name
+    std::string ca_file{};    // the CA to trust; empty: the system's
+    std::string cert_file{};  // a client certificate; needs `key_file`
+    std::string key_file{};   // its private key
 };
 
-// How a lock lies in the server.
+// The form of a lock's data in the server.
 enum class key_layout : std::uint8_t {
-    native,   // Pawl's own; a lock's key is that of the plain SET NX PX libraries
-    redisson  // exactly that of Redisson's objects: docs/redisson.md
+    native,   // Pawl's own; a lock's key is that of libraries that use a plain SET NX PX
+    redisson  // that of Redisson's objects, for locks shared with Java: docs/redisson.md
 };
 
-// What a name is to Java services, in Redisson's layout.
+// The Redisson objects behind the names of a client. Java and Pawl must agree on them, so a program
+// that needs plain locks and read/write locks uses two clients.
 enum class redisson_object : std::uint8_t {
-    lock,       // RLock, FencedLock where a token is asked for, FairLock where `fair` is
+    lock,       // RLock; with a token FencedLock; with `fair` FairLock
     readwrite,  // ReadWriteLock
     semaphore   // as `lock`, but permits are those of Semaphore, which has no leases
 };
@@ -35,34 +37,41 @@ enum class redisson_object : std::uint8_t {
 struct options {
     std::string host = "127.0.0.1";
     std::uint16_t port = 6379;
-    std::string unix_socket{};  // a path; host and port are then unused
+    std::string unix_socket{};  // a path of at most 107 bytes; host and port are then unused
     std::string user{};
     std::string password{};
     std::uint32_t database = 0;
     tls_options tls{};
-    // The first part of every key and channel, so that tenants can be kept apart by ACL. Not
-    // together with `key`.
+    // The first part of every key and channel, so that ACLs can separate tenants: 1 to 64
+    // characters without spaces, braces and percent signs. Native layout only, and not together
+    // with `key`.
     std::string name_space = "pawl";
-    // The lock's key, with `{name}` for the name; empty: `NAMESPACE:{NAME}` with braces as the hash
-    // tag. Set it to `{name}` (or `redlock:{name}` …) to share locks with the plain SET NX PX
-    // libraries.
+    // The lock's key, with `{name}` once in place of the name. Empty: `NAMESPACE:{NAME}`, where the
+    // braces are the hash tag. `{name}`, `redlock:{name}` and so on share locks with libraries that
+    // use a plain SET NX PX.
     std::string key{};
-    // `redisson` shares locks with Java services. The key is then the plain name, or `key` as the
-    // Java side's NameMapper makes it; `name_space` has no meaning and must stay as it is.
+    // With `redisson` the lock's key is the plain name, or `key`, as the NameMapper of the Java
+    // side makes it.
     key_layout layout = key_layout::native;
-    // With `redisson` only. Permits are those of PermitExpirableSemaphore, but for `semaphore`.
+    // With key_layout::redisson only. Permits are those of PermitExpirableSemaphore, except with
+    // `semaphore`.
     redisson_object object = redisson_object::lock;
+    // For the look-up of the name, the connection and the TLS handshake together. Above 0, at most
+    // 24 h.
     duration connect_timeout = std::chrono::seconds(5);
-    // A request that has no answer by then means that the connection is dead.
+    // If a request has no answer after this time, the connection is considered dead. Above 0, at
+    // most 24 h.
     duration reply_timeout = std::chrono::seconds(5);
-    // How long the server keeps a name's token counter after the last hold, 1 s to 365 days: about
-    // 140 bytes a name. The native layout only. docs/redis.md says why a short one is safe.
+    // How long the server keeps a name's token counter after the last hold: 1 s to 365 days. It
+    // takes about 130 bytes. Native layout only. A short time is safe: docs/redis.md, "Tokens".
     duration token_retention = std::chrono::hours(24);
 };
 
-// Throws errc::bad_option or errc::bad_url with one sentence.
+// Neither connects. They throw errc::bad_option for options that are out of range or do not fit
+// together, and errc::bad_url for a URL that is not understood.
 [[nodiscard]] service at(options where);
-// redis://[user[:password]@]host[:port][/database][?option=value&…]   rediss:// redis+unix:///path
+// redis://[user[:password]@]host[:port][/database][?option=value&…], rediss://… with TLS, or
+// redis+unix:///path. docs/redis.md lists the options.
 [[nodiscard]] service at(std::string_view url);
 
 }  // namespace pawl::redis

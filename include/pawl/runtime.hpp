@@ -1,5 +1,5 @@
-// The doors to time, chance and the threads that call users back. Nothing in Pawl reads a clock or
-// a random source elsewhere, so a test that replaces these (and the transport) replays a run
+// The sources of time and random numbers, and the threads for callbacks. Pawl uses no other clock
+// and no other random source, so a test that replaces these, and the transport, repeats a run
 // exactly.
 #pragma once
 
@@ -18,36 +18,40 @@
 
 namespace pawl {
 
-// One pending wait at a time. Not thread-safe: used on the executor that it was made for.
+// A timer with one pending wait at a time. Not thread-safe: used on the executor that it was made
+// for.
 class timer {
 public:
     using handler = boost::asio::any_completion_handler<void(boost::system::error_code)>;
 
     virtual ~timer() = default;
-    // Completes without error at `when`, with `operation_aborted` after `cancel`, never inside this
-    // call.
+    // Handler: void(error_code). Completes without error at `when`, or with `operation_aborted`
+    // after `cancel`. The handler is never called inside this function.
     virtual void async_wait_until(time_point when, handler done) = 0;
     virtual void cancel() = 0;
 };
 
+// Any thread may call its members.
 class runtime {
 public:
     virtual ~runtime() = default;
+    // The boot clock. It never goes back.
     [[nodiscard]] virtual time_point now() const noexcept = 0;
-    // For people to read; never for a decision.
+    // The wall clock. For display and for a holder's `since`, never for a decision.
     [[nodiscard]] virtual std::chrono::system_clock::time_point wall() const noexcept = 0;
     [[nodiscard]] virtual std::unique_ptr<timer> make_timer(
         const boost::asio::any_io_executor& on) = 0;
+    // Fills the bytes with random numbers that nobody can predict. Owners are made of them.
     virtual void random(std::span<std::byte> fill) = 0;
-    // True where time passes by itself, so that a thread may watch leases whose event loop is
-    // stuck.
+    // True if time passes by itself, as in the real runtime. Then a thread watches the leases, in
+    // case their event loop is stuck.
     [[nodiscard]] virtual bool passes_by_itself() const noexcept = 0;
-    // Stops the sources, where a callback that blocks delays nothing else, and does not wait for
-    // it. By default on threads that only do this.
+    // Stops the sources, and does not wait for their callbacks. A callback that blocks must not
+    // delay other losses. The default uses threads that do nothing else.
     virtual void notify_losses(std::list<std::stop_source> lost) noexcept;
 };
 
-// CLOCK_BOOTTIME, Asio's timers, getrandom(2). One for the whole process; thread-safe.
+// CLOCK_BOOTTIME, Asio's timers and getrandom(2). One object for the process; thread-safe.
 runtime& real_runtime() noexcept;
 
 }  // namespace pawl

@@ -1,6 +1,4 @@
-// A distributed semaphore with leased permits, for programs with an event loop: those of a holder
-// that dies come back after its ttl. blocking_semaphore.hpp has the same for threads. The service
-// must know lock_mode::permits, else every acquire is errc::unsupported.
+// A distributed semaphore, async API. blocking_semaphore.hpp has the sync API.
 #pragma once
 
 #include <pawl/client.hpp>
@@ -16,35 +14,38 @@ namespace core {
 struct permit_count;
 }
 
-// Thread-safe; copies are the same semaphore. Whoever asks for many is served before those who come
-// later and ask for few. Cancellation as in client.hpp.
+// Permits are leased: those of a holder that dies come back after its ttl. Requests are served in
+// order, so requests for few permits cannot starve a request for many. In Redisson's layout there
+// is no such order, and its Semaphore has no leases.
+// Copies are the same semaphore. Thread-safe. Handlers, cancellation and errors as for client.
+// errc::unsupported: the service has no permits.
 class semaphore {
 public:
-    // Of so many permits in all, unless the service knows of another number: then the first call
-    // is errc::bad_option. 0: as the service has it. It is said until the service has heard it, so
-    // that a later resize, by anybody, disturbs nobody who runs. Of `options`, `mode`, `permits`
-    // and `of` are ignored.
+    // Sends no request. `permits` is the total; 0: the total that the service keeps. If the service
+    // keeps another total, the first acquire fails with errc::bad_option. The object sends its
+    // total until the service has accepted it, so a later resize does not disturb running programs.
+    // In `options`, `mode`, `permits` and `of` are ignored.
     semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options = {})
         : engine_(locks.engine_),
           count_(make_count(permits)),
           name_(std::move(name)),
           options_(options) {}
 
-    // void(error_code, held_lock). So many of them as one handle, which gives them back. As the
-    // client's: waits up to `options.wait`, then errc::timed_out.
+    // Handler: void(error_code, held_lock). Acquires 1 or more permits as one handle, or waits in
+    // the queue for up to `options.wait`. errc::timed_out: they were not free in time.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::uint32_t permits = 1, Token&& token = {}) {
         return client::begin<Token>(engine_, &semaphore::start_acquire, token, count_, name_,
                                     asked_for(permits), false);
     }
-    // An empty handle and no error: they are not free.
+    // Handler: void(error_code, held_lock). One attempt. The handle is empty, without an error, if
+    // the permits are not free.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::uint32_t permits = 1, Token&& token = {}) {
         return client::begin<Token>(engine_, &semaphore::start_acquire, token, count_, name_,
                                     asked_for(permits), true);
     }
-    // void(error_code). How many there are from now on, for all processes, also where nobody has
-    // said it yet. Fewer than are out: nobody is let in until enough came back.
+    // Handler: void(error_code). Sets the total for all processes, as client::async_resize.
     template <class Token = boost::asio::deferred_t>
     auto async_resize(std::uint32_t permits, Token&& token = {}) {
         return client::begin<Token>(engine_, &semaphore::start_resize, token, count_, name_,

@@ -1,4 +1,4 @@
-// Where locks live: a cheap, copyable, immutable value. Making one does not connect.
+// The place of locks. Standard headers only.
 #pragma once
 
 #include <memory>
@@ -10,29 +10,39 @@ namespace pawl {
 class backend;
 struct backend_context;
 
+// Names a lock service: a server, a file or memory. A cheap, immutable value; making one does not
+// connect. Thread-safe.
 class service {
 public:
+    // For authors of backends. Any thread may call its members.
     class definition {
     public:
         virtual ~definition() = default;
+        // Makes the backend of one client. Does not connect.
         [[nodiscard]] virtual std::unique_ptr<backend> open(backend_context context) const = 0;
-        // For messages: what the URL says, without user and password.
+        // As service::describe.
         [[nodiscard]] virtual std::string describe() const = 0;
     };
 
     explicit service(std::shared_ptr<const definition> what) noexcept : what_(std::move(what)) {}
 
+    // The URL without user, password and connection options, for messages. Two services with the
+    // same text have the same locks, but each "memory:" is new.
     [[nodiscard]] std::string describe() const { return what_->describe(); }
+    // For clients: what the definition opens.
     [[nodiscard]] std::unique_ptr<backend> open(backend_context context) const;
 
 private:
     std::shared_ptr<const definition> what_;
 };
 
-// redis://  rediss://  redis+unix://  sqlite:  memory:  (docs/urls.md). Throws errc::bad_url.
+// The service of a redis://, rediss://, redis+unix://, sqlite: or memory: URL: docs/urls.md. Throws
+// errc::bad_url if the URL is not understood, errc::bad_option if its options do not fit together,
+// and errc::refused if a sqlite: path leads to another place than it says.
 [[nodiscard]] service from_url(std::string_view url);
 
-// The URL without user and password, for messages.
+// The URL for messages: without user and password, and with *** for the value of a `password`
+// option.
 [[nodiscard]] std::string redacted(std::string_view url);
 
 }  // namespace pawl

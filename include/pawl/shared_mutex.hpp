@@ -1,8 +1,8 @@
-// A distributed read/write lock in the shape of the standard's, for std::shared_lock and
-// std::unique_lock. Standard headers only. The client must outlive it; the service must know
-// lock_mode::shared, else every lock throws errc::unsupported.
+// A distributed read/write lock with the interface of std::shared_mutex, for std::shared_lock and
+// std::unique_lock. Standard headers only.
 //
-// As with the mutexes: it can be lost, and `unlock` after a loss does nothing and is no error.
+// The notes of mutex.hpp on threads, errors, lifetime and losses apply here, too. If the service
+// has no shared locks, `lock_shared` throws errc::unsupported.
 #pragma once
 
 #include <pawl/thread_holds.hpp>
@@ -13,12 +13,13 @@
 
 namespace pawl::blocking {
 
-// *SharedLockable*, from any number of threads; not re-entrant. A waiting writer lets no later
-// reader pass. The thread that locked it unlocks it. A `lock`, or a `lock_shared` of a writer, in a
-// thread that holds it throws errc::deadlock (std::errc::resource_deadlock_would_occur).
+// *SharedLockable*, for any number of threads. A reader waits behind an earlier writer. Not
+// re-entrant: in a thread that holds the mutex, `lock` throws errc::deadlock, and so does
+// `lock_shared` in a thread that holds it exclusively. A second `lock_shared` in one thread is not
+// detected, and can wait for ever behind a writer.
 class shared_mutex {
 public:
-    // `options.wait` and `options.mode` are ignored.
+    // Sends no request. `options.wait` and `options.mode` are ignored.
     shared_mutex(client& locks, std::string name, lock_options options = {});
 
     void lock();
@@ -27,14 +28,14 @@ public:
     void lock_shared();
     bool try_lock_shared();
     void unlock_shared() noexcept;
-    // From exclusive to shared, without letting a writer come between; `unlock_shared` ends it.
-    // Throws errc::lost when the hold ended first: then `unlock` it; errc::bad_option where this
-    // thread has none.
+    // Turns the calling thread's exclusive hold into a shared one; no writer gets the lock in
+    // between. Then `unlock_shared` ends the hold. Throws as held_lock::downgrade; the hold is
+    // still to be unlocked. Throws errc::bad_option in a thread without a hold.
     void downgrade();
 
-    // Of the calling thread's hold, between lock and unlock. All readers between two writers have
-    // one token; a later writer's is larger. In a thread that has no hold the first three throw
-    // errc::bad_option, and the handle is empty. `renew` as held_lock's.
+    // The calling thread's hold, as the members of held_lock. In a thread without a hold, `handle`
+    // is empty and the others throw errc::bad_option. All readers between two writers have the same
+    // token; a later writer has a larger one.
     [[nodiscard]] fencing_token token() const { return holds_.held().token(); }
     [[nodiscard]] std::stop_token lost() const { return holds_.held().lost(); }
     void renew() { holds_.renew(); }
@@ -50,7 +51,7 @@ private:
     thread_holds holds_;
 };
 
-// *SharedTimedLockable*.
+// *SharedTimedLockable*. Waits as for timed_mutex.
 class shared_timed_mutex : public shared_mutex {
 public:
     using shared_mutex::shared_mutex;

@@ -1,4 +1,4 @@
-// Locks in a SQLite file: several processes on one host, no server. docs/sqlite.md.
+// Locks in a SQLite file, for several processes on one host, without a server: docs/sqlite.md.
 #pragma once
 
 #include <pawl/service.hpp>
@@ -8,15 +8,18 @@
 namespace pawl::sqlite {
 
 struct options {
-    // Made when missing, for this user alone. On a file system of this host: network ones are
-    // refused, and so is a file with a second name (a hard link, or a mount of the file alone).
+    // The file. `at` makes a relative path absolute. If the file is missing, the first use creates
+    // it, for this user alone. The first use fails with errc::refused for a file on a network file
+    // system, and for one with a second name (a hard link, or a mount of the file alone).
     std::string path{};
+    // Locks in different namespaces of a file are different. Not empty.
     std::string name_space = "pawl";
-    // Also makes the folder of the file when it is missing, for this user alone.
+    // True: the first use also creates the folder of the file, for this user alone.
     bool make_folder = false;
 };
 
-// Throws errc::bad_option with one sentence.
+// Does not open the file. Throws errc::bad_option for a path or namespace that cannot be used, and
+// errc::refused for a path that leads to another place than it says.
 [[nodiscard]] service at(options where);
 
 }  // namespace pawl::sqlite

@@ -1,4 +1,5 @@
-// What the standard-shaped locks keep their handles in. Standard headers only.
+// An implementation detail: the handles behind the mutexes and the blocking semaphore. Standard
+// headers only.
 #pragma once
 
 #include <pawl/blocking.hpp>
@@ -11,34 +12,36 @@
 
 namespace pawl::blocking {
 
-// The holds of the threads that use one object: each finds its own newest one, so that a thread
-// whose hold was lost touches nobody else's. Thread-safe.
+// The holds of the threads that use one object. Each thread finds its own newest hold, so a thread
+// that lost its hold cannot touch the hold of another. Thread-safe.
 class thread_holds {
 public:
     thread_holds(client& locks, std::string name);
 
+    // Stores a hold of the calling thread.
     void keep(held_lock mine, lock_mode mode = lock_mode::exclusive);
-    // Acquires and keeps it; false: somebody else's, or still so after `wait`. Throws
-    // errc::deadlock instead of waiting without end for a hold of the calling thread.
+    // Acquires and stores the lock. False: it is taken, or was still taken after `wait`. Throws
+    // errc::deadlock if an endless wait would be for a hold of the calling thread.
     bool try_acquire(const lock_options& options);
     bool acquire(lock_options options, duration wait);
-    // Out of here: the calling thread's, else the oldest of another thread, else an empty one.
+    // Removes a hold: the calling thread's newest, else the oldest of another thread. Empty: none.
     [[nodiscard]] held_lock take() noexcept;
-    // The calling thread's once more; false: it has none. Throws errc::lost when that has ended.
+    // Enters the calling thread's hold again. False: none. Throws errc::lost if the hold has ended.
     bool enter_again();
-    // Out of here with the last leaving of the calling thread; else an empty one.
+    // Leaves the calling thread's hold, and removes it when the thread leaves it for the last time.
+    // Empty: it stays, or there is none.
     [[nodiscard]] held_lock leave() noexcept;
-    // Valid until the calling thread takes it; an empty one where it has none.
+    // The calling thread's hold, valid until it is removed. Empty: none.
     [[nodiscard]] const held_lock& mine() const noexcept;
-    // The same, but errc::bad_option where it has none.
+    // The same. Throws errc::bad_option if there is none.
     [[nodiscard]] const held_lock& held() const;
-    // The calling thread's; errc::bad_option where it has none.
+    // As those of held_lock. Throw errc::bad_option if the calling thread has no hold.
     void renew();
     void downgrade();
 
 private:
     struct entry {
-        std::uint64_t of;  // a thread; the system's ids are used again, these are not
+        std::uint64_t of;  // the thread's number; unlike the system's ids, it is never reused
         held_lock lock;
         lock_mode mode;
         std::size_t depth = 1;  // how often its thread has entered

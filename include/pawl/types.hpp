@@ -1,5 +1,5 @@
-// The vocabulary of Pawl: time, tokens, states and what tools may ask about a lock.
-// Standard headers only. Everything here is a plain value.
+// The values of the API: time, tokens, states, and reports about locks and services. Standard
+// headers only.
 #pragma once
 
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
@@ -18,8 +18,8 @@ namespace pawl {
 
 using duration = std::chrono::nanoseconds;
 
-// CLOCK_BOOTTIME: never jumps, and goes on while the machine is suspended, as the server's clock
-// does.
+// Linux' CLOCK_BOOTTIME (clock_gettime(2)). It never jumps, and continues while the machine is
+// suspended. All leases are measured with it.
 struct boot_clock {
     using duration = pawl::duration;
     using rep = duration::rep;
@@ -30,15 +30,17 @@ struct boot_clock {
 };
 using time_point = boot_clock::time_point;
 
-// Larger = later. Give it to the resource with every write and let the resource refuse a smaller
-// one. It may exceed 2^53: hand it to JSON, Lua or JavaScript as a decimal string.
+// The number of a hold. A later hold of the lock has a larger token; readers between two writers
+// share one. Send the token to the resource with each write, and let the resource refuse a smaller
+// one. A token has 63 bits: pass it to JSON, Lua or JavaScript as a decimal string, since they
+// round numbers above 2^53. See M. Kleppmann, "How to do distributed locking" (2016).
 class fencing_token {
 public:
     constexpr fencing_token() noexcept = default;
     constexpr explicit fencing_token(std::uint64_t value) noexcept : value_(value) {}
 
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
-    // False for a hold that was asked for without a token.
+    // False: no token. A hold with the option `fenced = false` has none.
     constexpr explicit operator bool() const noexcept { return value_ != 0; }
     constexpr auto operator<=>(const fencing_token&) const noexcept = default;
 
@@ -46,89 +48,99 @@ private:
     std::uint64_t value_ = 0;
 };
 
+// Both write the decimal number.
 [[nodiscard]] std::string to_string(fencing_token token);
 std::ostream& operator<<(std::ostream& out, fencing_token token);
 
-// exclusive: one holder, and nobody else. shared: any number of readers, no writer beside them.
-// permits: as many holders as the permits of a semaphore allow. Who holds a name in one mode keeps
-// out who asks for it in another.
+// exclusive: one holder. shared: any number of readers, and no writer beside them. permits: holders
+// of a semaphore's permits, up to its total. Holders in one mode exclude callers in another mode,
+// except in Redisson's layout, where a name has one object type.
 enum class lock_mode : std::uint8_t { exclusive, shared, permits };
 [[nodiscard]] const char* to_string(lock_mode mode) noexcept;
 
-// held: renewed in time. at_risk: two thirds of the lease have gone by without a renewal.
-// lost: it is, or may be, somebody else's; for ever. released: given back by the caller.
+// held: renewed in time. at_risk: still held, but two thirds of the ttl have passed without a
+// renewal. lost: another holder has the lock or may have it; final. released: the caller has begun
+// to release the lock.
 enum class lock_state : std::uint8_t { held, at_risk, lost, released };
 [[nodiscard]] const char* to_string(lock_state state) noexcept;
 
+// Why a hold was lost.
 enum class loss_reason : std::uint8_t {
-    none,
+    none,           // the hold is not lost
     expired,        // no renewal was confirmed before the lease could have run out
-    taken_over,     // the service says that it is no longer ours
-    forced,         // an operator released it by force
-    max_hold,       // the total time that the caller allowed is over
-    client_closed,  // the client was destroyed before the handle
+    taken_over,     // the service answered that the hold has ended
+    forced,         // the service reported a forced release; unreported, that is taken_over
+    max_hold,       // the option `max_hold` is over
+    client_closed,  // the client was closed or destroyed, or its event loop was destroyed
     forked          // this process is a fork of the holder and holds nothing
 };
 [[nodiscard]] const char* to_string(loss_reason reason) noexcept;
 
-// What a release found. Only `released` proves that the lock was ours until then. `still_held`:
-// other handles of the same lock_owner keep it.
+// The result of a release. Only `released` proves that the hold lasted until then. expired: the
+// lease had ended. taken_over: another holder or a forced release had ended the hold. unknown: the
+// result is not known, mostly because no answer came in time. still_held: other handles of the
+// lock_owner keep the lock.
 enum class release_result : std::uint8_t { released, expired, taken_over, unknown, still_held };
 [[nodiscard]] const char* to_string(release_result result) noexcept;
 
-// Who holds a lock, for people and tools; never to decide anything.
+// A holder of a lock. For display only: the report is outdated when it arrives.
 struct holder {
-    std::string host;  // empty for a holder that is not Pawl
+    // Empty, like pid, command and since, if the service does not know the process: for another
+    // library, for `acquire_as`, and in Redisson's layout.
+    std::string host;
     std::int64_t pid = 0;
-    std::string command;
-    std::chrono::system_clock::time_point since{};
-    duration remaining{};  // of the lease, as the service sees it; `forever` where it has no end
+    std::string command;                            // from client_options::command
+    std::chrono::system_clock::time_point since{};  // the start of the hold
+    duration remaining{};  // of the lease, as the service sees it; `forever` for one without an end
     fencing_token token;
-    std::string owner;  // a short prefix: enough to compare, too little to release with
-    // How often the holder has entered, where the service counts it: Redisson's hold count.
+    std::string owner;  // its first characters: enough to compare, too few to release with
+    // How often the holder has entered, where the service counts that: Redisson's hold count.
     std::uint64_t count = 1;
     lock_mode mode = lock_mode::exclusive;
-    std::uint32_t permits = 0;  // that it has; 0 in the other modes
+    std::uint32_t permits = 0;  // the permits of this hold; 0 in the other modes
 };
 
+// The state of a lock. For display only, like `holder`.
 struct lock_info {
     std::string name;
-    std::optional<holder> held_by;
+    std::optional<holder> held_by;  // of several holders the earliest; empty if the lock is free
+    // The queue at the service. Of a client's plain exclusive waiters only the first is there.
     std::uint64_t waiters = 0;
-    // Who holds it too: the other readers, or holders of permits; in no promised order.
+    // The other readers, or the other holders of permits, in any order.
     std::vector<holder> others{};
-    std::uint32_t permits = 0;  // of the semaphore, all in all; 0 where nobody has said
-    // How many can be had now, where that is known: beside an exclusive hold or readers none.
-    // Redisson's Semaphore knows nothing else: neither how many there are nor who has them.
+    std::uint32_t permits = 0;  // the semaphore's total; 0 if it is not set
+    // The free permits, where they are known; 0 beside an exclusive hold or readers. Redisson's
+    // Semaphore reports only this number: neither the total nor the holders.
     std::optional<std::uint32_t> free_permits{};
 };
 
-// What one client has done since it was made; every number only grows.
+// Counters of one client since it was made. They only grow.
 struct statistics {
-    std::uint64_t requests = 0;     // sent to the service, repeated ones too; not greetings
-    std::uint64_t pushes = 0;       // what the service told without being asked
-    std::uint64_t connections = 0;  // made and greeted; 0 for a service without any
-    std::uint64_t grants = 0;       // locks that the client was given
-    std::uint64_t hand_offs = 0;    // of these, given to it while it stood in line
-    std::uint64_t renewals = 0;     // of the requests, those that renewed; each up to 256 locks
-    std::uint64_t losses = 0;       // locks that ended before they were given back
+    std::uint64_t requests = 0;     // sent to the service, with repetitions, without handshakes
+    std::uint64_t pushes = 0;       // messages that the service sent without a request
+    std::uint64_t connections = 0;  // completed handshakes; 0 for a service without connections
+    std::uint64_t grants = 0;       // locks that the service granted
+    std::uint64_t hand_offs = 0;    // of the grants, those to a waiter in the service's queue
+    std::uint64_t renewals = 0;     // batches of renewals, each of up to 256 locks
+    std::uint64_t losses = 0;       // holds that were lost
 };
 
-// One finding of `examine`, and of `pawl doctor`.
+// One finding of `examine` and of `pawl doctor`.
 struct finding {
     enum class grade : std::uint8_t { good, note, warning, bad };
     grade how = grade::good;
-    std::string topic;   // "eviction policy"
-    std::string fact;    // "volatile-lru"
-    std::string advice;  // what to change; empty when all is well
+    std::string topic;   // for example "eviction policy"
+    std::string fact;    // for example "volatile-lru"
+    std::string advice;  // what to change; empty if nothing
 };
 
-// One row of the guarantee table: what holds when the named thing happens.
+// One row of the table in docs/guarantees.md: what each event does to locks and tokens.
 struct guarantee_row {
     std::string backend, holder_crash, holder_pause, server_crash, failover, partition, clock_jump,
         token;
 };
 
+// The result of `examine`.
 struct examination {
     std::vector<finding> findings;
     guarantee_row guarantees;

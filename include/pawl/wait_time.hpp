@@ -1,4 +1,5 @@
-// What the members in the standard's shape make of the caller's waits. Standard headers only.
+// An implementation detail: how functions such as `try_lock_for` convert the caller's times.
+// Standard headers only.
 #pragma once
 
 #include <pawl/options.hpp>
@@ -9,8 +10,7 @@
 
 namespace pawl {
 
-// Rounded up; `forever` where it is longer than 146 years, also where it is too long for
-// nanoseconds; none where it is not above 0, or not a number.
+// In nanoseconds, rounded up. `forever` for 146 years or more; 0 for a negative wait and for NaN.
 template <class Rep, class Period>
 [[nodiscard]] duration wait_time(const std::chrono::duration<Rep, Period>& wait) {
     using exact = std::chrono::duration<long double, std::nano>;
@@ -20,6 +20,7 @@ template <class Rep, class Period>
     return duration(static_cast<duration::rep>(std::ceil(asked.count())));
 }
 
+// The time from now until `when`, by that clock; converted as above.
 template <class Clock, class Duration>
 [[nodiscard]] duration wait_until_time(const std::chrono::time_point<Clock, Duration>& when) {
     using exact = std::chrono::duration<long double, std::nano>;

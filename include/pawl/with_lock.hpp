@@ -1,7 +1,10 @@
-// Work under a lock, for coroutines. blocking.hpp has the same for threads.
+// Work under a lock, for coroutines. blocking.hpp has the same for threads; asio::co_spawn supports
+// other completion tokens.
 //
-// Name the work before the co_await: some compilers destroy a temporary inside it twice. Any
-// completion token, through asio::co_spawn.
+// Name the work before the co_await: some compilers destroy a temporary inside it twice. `locks` is
+// a client or a lock_owner, and must outlive the coroutine. Errors of acquiring are thrown as
+// boost::system::system_error. Cancellation: during the acquire as for client, during the work as
+// the work supports it.
 #pragma once
 
 #include <pawl/client.hpp>
@@ -29,7 +32,7 @@ using result_under = typename std::invoke_result_t<Work&, held_lock&>::value_typ
 template <class Result>
 using result_of_try = std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>>;
 
-// What has been done is not called aborted because a cancellation came after it.
+// Waits for the release. A cancellation that comes after the work does not discard its result.
 inline boost::asio::awaitable<void> give_back(held_lock& lock) {
     const bool throws = co_await boost::asio::this_coro::throw_if_cancelled();
     co_await boost::asio::this_coro::throw_if_cancelled(false);
@@ -39,10 +42,9 @@ inline boost::asio::awaitable<void> give_back(held_lock& lock) {
 
 }  // namespace detail
 
-// Calls `work` with the handle of the lock, awaits what it returns, and gives back its result. The
-// lock is given back before; if the work throws or is cancelled, in the background. Who must not
-// work without the lock asks the handle: `lost`, or `token` for the resource. `locks` is a client
-// or a lock_owner.
+// Acquires the lock, awaits `work(lock)`, releases the lock, and returns the work's result. If the
+// work throws or is cancelled, the release happens in the background. A loss does not stop the
+// work: the work checks `lock.lost()`, or passes `lock.token()` to the resource.
 template <detail::asynchronous Locks, class Work>
     requires std::invocable<Work&, held_lock&>
 boost::asio::awaitable<detail::result_under<Work>> with_lock(Locks& locks, std::string name,
@@ -58,8 +60,8 @@ boost::asio::awaitable<detail::result_under<Work>> with_lock(Locks& locks, std::
     }
 }
 
-// The same without waiting. Empty, or false for work that returns nothing: it is somebody else's,
-// and `work` was not called.
+// As with_lock, but with `async_try_acquire`. If the lock is taken, `work` is not called, and the
+// result is empty, or false for work without a result.
 template <detail::asynchronous Locks, class Work>
     requires std::invocable<Work&, held_lock&>
 boost::asio::awaitable<detail::result_of_try<detail::result_under<Work>>> try_with_lock(
@@ -78,9 +80,8 @@ boost::asio::awaitable<detail::result_of_try<detail::result_under<Work>>> try_wi
     }
 }
 
-// For goods in several places: awaits `work(lock, index)` under the stripe of `key`, then under the
-// following ones, each once, until its answer is true; gives that, or the last answer when every
-// stripe was empty. `options.wait` counts for each.
+// Awaits `work(lock, index)` under the stripe of `key`, then under the next stripes, each once,
+// until the result is true. Returns the last result. `options.wait` counts for each stripe.
 template <detail::asynchronous Locks, class Work>
     requires std::invocable<Work&, held_lock&, std::size_t>
 std::invoke_result_t<Work&, held_lock&, std::size_t> with_any_stripe(Locks& locks, striped stripes,
