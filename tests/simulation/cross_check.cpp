@@ -107,6 +107,15 @@ std::string cross_check::value_of(const std::string& key) {
     return value ? *value : std::string();
 }
 
+std::string cross_check::value_of(const std::string& key, const std::string& field) {
+    const auto it = twins_.all().find(key);
+    if (it == twins_.all().end()) return {};
+    const auto* const fields = std::get_if<store::hash>(&it->second.content);
+    if (fields == nullptr) return {};
+    const auto at = fields->find(field);
+    return at == fields->end() ? std::string() : at->second;
+}
+
 words cross_check::seldom(std::span<const char* const> outcomes, int times) const {
     words found;
     for (const char* const one : outcomes) {

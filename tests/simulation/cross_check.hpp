@@ -41,6 +41,8 @@ public:
 
     // What the twins hold under that key; empty where it is no string.
     [[nodiscard]] std::string value_of(const std::string& key);
+    // In a field of it; empty where it is no hash.
+    [[nodiscard]] std::string value_of(const std::string& key, const std::string& field);
     // Those that came less often.
     [[nodiscard]] words seldom(std::span<const char* const> outcomes, int times) const;
     [[nodiscard]] int messages() const noexcept { return messages_; }

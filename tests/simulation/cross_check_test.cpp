@@ -1,6 +1,7 @@
 // The twins of the locks' scripts against the real Lua.
 #include "cross_check.hpp"
 #include "prng.hpp"
+#include "twin_parts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,9 +16,8 @@ constexpr int operations = 100'000;
 // Random, but with few names, so that operations meet.
 class generator {
 public:
-    // `now_there` tells what a lock's key holds, so that owners meet their own locks.
-    generator(std::uint64_t seed, std::function<std::string(const std::string&)> now_there)
-        : chance_(seed), now_there_(std::move(now_there)) {}
+    // From what the keys hold, owners know their own locks.
+    generator(std::uint64_t seed, cross_check& keys) : chance_(seed), keys_(keys) {}
 
     operation next(std::int64_t now_us) {
         now_us_ = now_us;
@@ -87,8 +87,16 @@ private:
     std::string run() { return chance_.chance(0.9) ? "r1" : "r2"; }
     std::string waiter() { return client_ + ":" + owner_; }
     std::string present_or_new_value() {
-        const auto there = now_there_(key(""));
+        const auto there = keys_.value_of(key(""));
         return there.empty() || chance_.chance(0.5) ? value() : there;
+    }
+    std::string value_beside() {
+        const auto detail = read_detail(keys_.value_of(key(":d"), owner_));
+        return detail ? detail->value : std::string();
+    }
+    std::string value_beside_or_new_value() {
+        const auto there = value_beside();
+        return there.empty() || chance_.chance(0.2) ? value() : there;
     }
     std::string value() {
         return prefix_ + ";" + (chance_.chance(0.7) ? "0" : text(now_us_ / 1000));
@@ -141,9 +149,11 @@ private:
         operation all{"renew_beside", {}, {}};
         for (auto count = chance_.between(1, 2); count > 0; --count) {
             lock_ = text(chance_.between(1, 2));
-            pick_client();
+            // One that holds it, if there is one.
+            for (int i = 0; i < 8 && (i == 0 || value_beside().empty()); ++i)
+                pick_client();
             all.keys.insert(all.keys.end(), {key(""), key(":h"), key(":d")});
-            all.arguments.insert(all.arguments.end(), {value(), ttl()});
+            all.arguments.insert(all.arguments.end(), {value_beside_or_new_value(), ttl()});
         }
         return all;
     }
@@ -204,7 +214,7 @@ private:
     }
 
     prng chance_;
-    std::function<std::string(const std::string&)> now_there_;
+    cross_check& keys_;
     std::int64_t now_us_ = 0;
     std::string lock_, client_, owner_, prefix_;
 };
@@ -231,7 +241,7 @@ constexpr const char* outcomes[] = {
 
 TEST(cross_check, twins_do_what_the_scripts_do) {
     cross_check both({"ch:a1", "ch:b2"}, generator::every_key(), outcome);
-    generator chance(20261121, [&](const std::string& lock) { return both.value_of(lock); });
+    generator chance(20261121, both);
     auto now = world_start_us;
     std::vector<operation> batch;
     while (both.played() < operations) {
