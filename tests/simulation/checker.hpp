@@ -81,7 +81,7 @@ public:
     // The same under live connections: who reads may also have joined a phase that was over.
     void data_went_back();
     void executed(process& by, const words& command, const redis::reply& answer) override;
-    void data_changed() override { latches_.data_changed(); }
+    void data_changed() override;
 
     // At the end, when nobody wants anything any more: no lock of the living, then no waiter.
     void expect_no_locks();

@@ -5,6 +5,7 @@
 #include "replies.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 using namespace std::chrono_literals;
@@ -330,6 +331,24 @@ void checker::check_steps(const std::string& request, const redis::reply& answer
     const auto [known, fresh] = steps_.emplace(request, said);
     if (!fresh && known->second != said)
         fail("I11", "a step was counted twice: " + known->second + ", then " + said);
+}
+
+// Places come back with the data: one of an hour that the clock was set back from ends later than
+// the last one that was asked for.
+void checker::data_changed() {
+    latches_.data_changed();
+    for (auto& [name, at] : books_) {
+        const auto* all = data_of(at).peek();
+        const auto it = all->find(at.where.waiters);
+        if (it == all->end()) continue;
+        const auto* places = std::get_if<store::hash>(&it->second.content);
+        if (places == nullptr) continue;
+        for (const auto& [member, record] : *places) {
+            std::int64_t lease = 0;
+            std::from_chars(record.data(), record.data() + record.size(), lease);
+            at.leases[member] = std::max(at.leases[member], lease);
+        }
+    }
 }
 
 // A lock that is free, or may be shared, and who could have it, do not meet.
