@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 from conan import ConanFile
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy
@@ -19,7 +22,7 @@ class Pawl(ConanFile):
     default_options = {"shared": False, "redis": True, "sqlite": True, "command": True,
                        "boost/*:header_only": True}
     exports_sources = ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake/*",
-                       "include/*", "src/*", "cli/*", "docs/*", "examples/*")
+                       "include/*", "src/*", "conformance/*", "cli/*", "docs/*", "examples/*")
 
     def requirements(self):
         self.requires("boost/[>=1.91]", transitive_headers=True)

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "report.hpp"
 
 #include <algorithm>
@@ -36,7 +39,7 @@ constexpr std::string_view style = R"css(
   </style>
 )css";
 
-std::string escaped(std::string_view text) {
+std::string escape_xml(std::string_view text) {
     std::string result;
     for (const char c : text) {
         result += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
@@ -44,23 +47,24 @@ std::string escaped(std::string_view text) {
     return result;
 }
 
-std::string text(double x, double y, std::string_view classes, std::string_view what) {
-    return "  <text x=\"" + figure(x) + "\" y=\"" + figure(y) + "\" class=\"" +
-           std::string(classes) + "\">" + escaped(what) + "</text>\n";
+std::string draw_text(double x, double y, std::string_view classes, std::string_view label) {
+    return "  <text x=\"" + format_number(x) + "\" y=\"" + format_number(y) + "\" class=\"" +
+           std::string(classes) + "\">" + escape_xml(label) + "</text>\n";
 }
 
-std::string bar(double y, double height, double length, std::string_view kind) {
-    return "  <rect x=\"" + std::to_string(bar_left) + "\" y=\"" + figure(y) + "\" width=\"" +
-           figure(std::max(length, 1.5)) + "\" height=\"" + figure(height) +
-           "\" rx=\"2\" class=\"" + std::string(kind) + "\"/>\n";
+std::string draw_bar(double y, double height, double length, std::string_view kind) {
+    return "  <rect x=\"" + std::to_string(bar_left) + "\" y=\"" + format_number(y) +
+           "\" width=\"" + format_number(std::max(length, 1.5)) + "\" height=\"" +
+           format_number(height) + "\" rx=\"2\" class=\"" + std::string(kind) + "\"/>\n";
 }
 
-std::string tick(double x, double y) {
-    return "  <line x1=\"" + figure(x) + "\" x2=\"" + figure(x) + "\" y1=\"" + figure(y - 3) +
-           "\" y2=\"" + figure(y + 25) + "\" class=\"tick\" stroke-dasharray=\"2 2\"/>\n";
+std::string draw_tick(double x, double y) {
+    return "  <line x1=\"" + format_number(x) + "\" x2=\"" + format_number(x) + "\" y1=\"" +
+           format_number(y - 3) + "\" y2=\"" + format_number(y + 25) +
+           "\" class=\"tick\" stroke-dasharray=\"2 2\"/>\n";
 }
 
-// Where the target lies, in the unit of the row.
+// The position of the target, in the unit of the row.
 double target_value(const row& line) {
     const std::string digits = line.target.substr(line.target.find(' ') + 1);
     const double value = std::stod(digits);
@@ -68,79 +72,81 @@ double target_value(const row& line) {
 }
 
 std::string draw(const row& line, double y) {
-    const bool aims = !line.target.empty();
-    const double target = aims ? target_value(line) : 0;
+    const bool has_target = !line.target.empty();
+    const double target = has_target ? target_value(line) : 0;
     const double most = std::max({line.measured, line.limit.value_or(0), target, 1e-9}) * 1.05;
     const auto length = [&](double value) { return bar_width * value / most; };
     const char* kind = !line.met ? "plain" : *line.met ? "good" : "bad";
 
-    std::string out = text(left, y + 10, "ink", line.what);
+    std::string out = draw_text(left, y + 10, "ink", line.label);
     if (!line.limit_name.empty()) {
-        out += text(left, y + 25, "soft small", "beside: " + line.limit_name);
+        out += draw_text(left, y + 25, "soft small", "limit: " + line.limit_name);
     }
-    if (aims || line.limit) {
-        out += bar(y, line.limit ? 13 : 22, length(line.measured), kind);
+    if (has_target || line.limit) {
+        out += draw_bar(y, line.limit ? 13 : 22, length(line.measured), kind);
     }
     if (line.limit) {
-        out += bar(y + 15, 7, length(*line.limit), "limit");
+        out += draw_bar(y + 15, 7, length(*line.limit), "limit");
     }
-    if (aims) {
-        out += tick(bar_left + length(target), y);
+    if (has_target) {
+        out += draw_tick(bar_left + length(target), y);
     }
-    std::string right = figure(line.measured) + ' ' + line.unit;
+    std::string right = format_number(line.measured) + ' ' + line.unit;
     if (line.ratio) {
-        right += "  ·  " + figure(*line.ratio) + " ×";
+        right += "  ·  " + format_number(*line.ratio) + " ×";
     }
-    out += text(width - left, y + 10, "ink right strong", right);
-    if (aims) {
+    out += draw_text(width - left, y + 10, "ink right strong", right);
+    if (has_target) {
         const std::string verdict = *line.met ? "met" : "not met";
-        out += text(width - left, y + 25, "soft right small",
-                    "target " + line.target + (line.ratio ? " ×, " : ", ") + verdict);
+        out += draw_text(width - left, y + 25, "soft right small",
+                         "target " + line.target + (line.ratio ? " ×, " : ", ") + verdict);
     }
     out += "  <line x1=\"" + std::to_string(left) + "\" x2=\"" + std::to_string(width - left) +
-           "\" y1=\"" + figure(y + 32) + "\" y2=\"" + figure(y + 32) + "\" class=\"rule\"/>\n";
+           "\" y1=\"" + format_number(y + 32) + "\" y2=\"" + format_number(y + 32) +
+           "\" class=\"rule\"/>\n";
     return out;
 }
 
-std::string legend(double y) {
+std::string draw_legend(double y) {
     std::string out;
-    const auto entry = [&](double x, std::string_view kind, std::string_view what) {
-        out += "  <rect x=\"" + figure(x) + "\" y=\"" + figure(y - 10) +
+    const auto entry = [&](double x, std::string_view kind, std::string_view label) {
+        out += "  <rect x=\"" + format_number(x) + "\" y=\"" + format_number(y - 10) +
                "\" width=\"12\" height=\"12\" rx=\"2\" class=\"" + std::string(kind) + "\"/>\n" +
-               text(x + 18, y, "soft small", what);
+               draw_text(x + 18, y, "soft small", label);
     };
     entry(left, "good", "Pawl, target met");
     entry(left + 140, "bad", "Pawl, target not met");
     entry(left + 300, "limit", "the limit, measured in the same run");
-    return out + text(left + 540, y, "soft small", "┊ the target");
+    return out + draw_text(left + 540, y, "soft small", "┊ the target");
 }
 
 }  // namespace
 
-void write_chart(const std::string& path, const surroundings& where, const std::vector<row>& rows) {
+void write_chart(const std::string& path, const machine_info& machine,
+                 const std::vector<row>& rows) {
     const int height = top + static_cast<int>(rows.size()) * row_height + 44;
     std::string about;
-    for (const auto& [name, value] : where) {
+    for (const auto& [name, value] : machine) {
         if (name == "processor" || name == "server" || name == "date")
             about += (about.empty() ? "" : " · ") + value;
         if (name == "cores") about += " · " + value + " cores";
-        // A busy machine flatters nobody: say it.
+        // A busy machine gives worse numbers, so the chart shows the load.
         if (name == "load before") about += ", load " + value + " before the run";
     }
     std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " +
                       std::to_string(width) + ' ' + std::to_string(height) +
-                      "\" role=\"img\" aria-label=\"Pawl beside its limits\">";
+                      "\" role=\"img\" aria-label=\"Pawl and its limits\">";
     out += style;
     out += "  <rect x=\"0.5\" y=\"0.5\" width=\"" + std::to_string(width - 1) + "\" height=\"" +
            std::to_string(height - 1) + "\" rx=\"10\" class=\"card\"/>\n";
-    out +=
-        text(left, 42, "ink title", "Pawl beside its limits") + text(left, 64, "soft small", about);
+    out += draw_text(left, 42, "ink title", "Pawl and its limits") +
+           draw_text(left, 64, "soft small", about);
     double y = top;
     for (const row& each : rows) {
         out += draw(each, y);
         y += row_height;
     }
-    out += legend(y + 16) + "</svg>\n";
+    out += draw_legend(y + 16) + "</svg>\n";
     std::ofstream file(path);
     file << out;
     if (!file.flush()) {

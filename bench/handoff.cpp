@@ -1,4 +1,8 @@
-// From the call of release in one process to running in another, against one PUBLISH that arrives.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// From the call of release in one process until another process runs, compared with one PUBLISH
+// until its receipt.
 #include "workers.hpp"
 
 #include <pawl/blocking.hpp>
@@ -11,27 +15,27 @@ namespace {
 
 using namespace std::chrono_literals;
 
-pawl::time_point time_said_by(const support::child& worker) {
-    return pawl::time_point(pawl::duration(std::stoll(next_line(worker))));
+pawl::time_point read_time(const support::child& worker) {
+    return pawl::time_point(pawl::duration(std::stoll(read_line(worker))));
 }
 
 }  // namespace
 
-void measure_handoff(const scene& where, std::vector<row>& rows) {
-    const int rounds = where.how.quick ? 10 : 60;
-    const int times = where.how.quick ? 20 : 50;
-    pawl::blocking::client locks(pawl::from_url(where.url));
-    support::child waiter = start_worker({"waiter", where.url});
-    support::child subscriber = start_worker({"subscriber", std::to_string(where.port)});
-    next_line(waiter);
-    next_line(subscriber);
-    wire publisher(where.port);
+void measure_handoff(const bench_context& context, std::vector<row>& rows) {
+    const int rounds = context.options.quick ? 10 : 60;
+    const int times = context.options.quick ? 20 : 50;
+    pawl::blocking::client locks(pawl::from_url(context.url));
+    support::child waiter = start_worker({"waiter", context.url});
+    support::child subscriber = start_worker({"subscriber", std::to_string(context.port)});
+    read_line(waiter);
+    read_line(subscriber);
+    hiredis_client publisher(context.port);
 
-    std::vector<double> ours;
+    std::vector<double> measured_values;
     std::vector<double> limits;
     std::vector<double> ratios;
     for (int round = 0; round < rounds; ++round) {
-        std::vector<double> handed;
+        std::vector<double> handoffs;
         std::vector<double> trips;
         for (int i = 0; i < times; ++i) {
             auto lock = locks.acquire("bench/hand", {.ttl = 5min});
@@ -39,29 +43,29 @@ void measure_handoff(const scene& where, std::vector<row>& rows) {
             while (locks.inspect("bench/hand").waiters == 0) {}
             auto before = pawl::boot_clock::now();
             lock.release();
-            handed.push_back(seconds(time_said_by(waiter) - before) * 1e6);
+            handoffs.push_back(seconds(read_time(waiter) - before) * 1e6);
 
             before = pawl::boot_clock::now();
             publisher.call({"PUBLISH", "bench", "a message"});
-            trips.push_back(seconds(time_said_by(subscriber) - before) * 1e6);
+            trips.push_back(seconds(read_time(subscriber) - before) * 1e6);
         }
-        ours.push_back(median(handed));
+        measured_values.push_back(median(handoffs));
         limits.push_back(median(trips));
-        ratios.push_back(ours.back() / limits.back());
+        ratios.push_back(measured_values.back() / limits.back());
         if (round % 10 != 9) continue;
         progress("hand-off " + std::to_string(round + 1) + "/" + std::to_string(rounds) +
-                 ": PUBLISH to receive " + figure(limits.back()) + " µs, release to running " +
-                 figure(ours.back()) + " µs");
+                 ": PUBLISH to receive " + format_number(limits.back()) +
+                 " µs, release to running " + format_number(measured_values.back()) + " µs");
     }
     publisher.call({"PUBLISH", "bench", "stop"});
-    rows.push_back(judged({.id = "handoff",
-                           .what = "hand-off, release to running, two processes, p50",
-                           .unit = "µs",
-                           .measured = median(ours),
-                           .limit_name = "hiredis, PUBLISH to receive, two processes",
-                           .limit = median(limits),
-                           .ratio = median(ratios)},
-                          bound::at_most, 1.5));
+    rows.push_back(evaluate({.id = "handoff",
+                             .label = "hand-off, release to running, two processes, p50",
+                             .unit = "µs",
+                             .measured = median(measured_values),
+                             .limit_name = "hiredis, PUBLISH to receive, two processes",
+                             .limit = median(limits),
+                             .ratio = median(ratios)},
+                            bound::at_most, 1.5));
 }
 
 }  // namespace bench

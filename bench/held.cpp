@@ -1,4 +1,7 @@
-// Ten thousand locks held by one client: what keeping them costs.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The cost of ten thousand locks held by one client.
 #include "workers.hpp"
 
 #include <pawl/client.hpp>
@@ -38,22 +41,22 @@ double resident_bytes() {
 double cpu_seconds() {
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);
-    const auto of = [](const timeval& t) {
+    const auto in_seconds = [](const timeval& t) {
         return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
     };
-    return of(used.ru_utime) + of(used.ru_stime);
+    return in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
 }
 
-// A few lanes, so that what is measured is held locks and not buffers of requests in flight.
-struct armful {
+// A few lanes, so that the measurement shows held locks and not buffers of requests in flight.
+struct lock_set {
     std::string prefix;
     std::vector<pawl::held_lock> locks;
 };
 
 constexpr std::size_t lanes = 16;
 
-asio::awaitable<void> take(pawl::client& locks, std::size_t lane, pawl::duration ttl,
-                           armful& held) {
+asio::awaitable<void> acquire_lane(pawl::client& locks, std::size_t lane, pawl::duration ttl,
+                                   lock_set& held) {
     for (std::size_t i = lane; i < held.locks.size(); i += lanes) {
         const pawl::lock_options options{.ttl = ttl};
         std::string name = held.prefix + std::to_string(i);
@@ -61,10 +64,10 @@ asio::awaitable<void> take(pawl::client& locks, std::size_t lane, pawl::duration
     }
 }
 
-void take_all(asio::io_context& loop, pawl::client& locks, pawl::duration ttl, armful& held) {
+void acquire_all(asio::io_context& loop, pawl::client& locks, pawl::duration ttl, lock_set& held) {
     std::size_t running = lanes;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-        asio::co_spawn(loop, take(locks, lane, ttl, held), [&](std::exception_ptr failed) {
+        asio::co_spawn(loop, acquire_lane(locks, lane, ttl, held), [&](std::exception_ptr failed) {
             if (failed) {
                 std::rethrow_exception(failed);
             }
@@ -79,21 +82,21 @@ void take_all(asio::io_context& loop, pawl::client& locks, pawl::duration ttl, a
 
 }  // namespace
 
-// Takes the locks and says "held BYTES"; on a line, begins to count; on the next, says "cpu SECONDS
-// lost N".
+// Acquires the locks and writes "held BYTES". The first input line starts the measurement; after
+// the second, the process writes "cpu SECONDS lost N".
 int holder_process(const std::string& url, int locks, int ttl_ms) {
     asio::io_context loop(1);
     pawl::client client(loop.get_executor(), pawl::from_url(url));
     const auto ttl = std::chrono::milliseconds(ttl_ms);
-    armful first{.prefix = "first/", .locks = std::vector<pawl::held_lock>(64)};
-    take_all(loop, client, ttl, first);  // the connection and its buffers are there now
+    lock_set first{.prefix = "first/", .locks = std::vector<pawl::held_lock>(64)};
+    acquire_all(loop, client, ttl, first);  // the connection and its buffers exist now
     const double before = resident_bytes();
-    armful held{.prefix = "held/",
-                .locks = std::vector<pawl::held_lock>(static_cast<std::size_t>(locks))};
-    take_all(loop, client, ttl, held);
+    lock_set held{.prefix = "held/",
+                  .locks = std::vector<pawl::held_lock>(static_cast<std::size_t>(locks))};
+    acquire_all(loop, client, ttl, held);
     const double bytes = (resident_bytes() - before) / locks;
     std::thread runner([&] { loop.run(); });
-    say("held " + std::to_string(bytes));
+    write_line("held " + std::to_string(bytes));
     std::string go;
     std::getline(std::cin, go);
     const double began = cpu_seconds();
@@ -101,23 +104,23 @@ int holder_process(const std::string& url, int locks, int ttl_ms) {
     const auto lost = std::count_if(
         held.locks.begin(), held.locks.end(),
         [](const pawl::held_lock& each) { return each.state() == pawl::lock_state::lost; });
-    say("cpu " + std::to_string(cpu_seconds() - began) + " lost " + std::to_string(lost));
+    write_line("cpu " + std::to_string(cpu_seconds() - began) + " lost " + std::to_string(lost));
     std::cout.flush();
-    ::_exit(0);  // giving back ten thousand locks is not what is measured
+    ::_exit(0);  // the release of ten thousand locks is not measured
 }
 
-void measure_held(const scene& where, std::vector<row>& rows) {
+void measure_held(const bench_context& context, std::vector<row>& rows) {
     constexpr int locks = 10'000;
-    const int ttl_ms = where.how.quick ? 6'000 : 30'000;
+    const int ttl_ms = context.options.quick ? 6'000 : 30'000;
     progress("10,000 held locks, " + std::to_string(ttl_ms / 1000) + " s of renewing");
-    wire server(where.port);
+    hiredis_client server(context.port);
     server.call({"FLUSHALL"});
     const double memory_before = std::stod(server.info("memory", "used_memory"));
     support::child holder =
-        start_worker({"holder", where.url, std::to_string(locks), std::to_string(ttl_ms)});
+        start_worker({"holder", context.url, std::to_string(locks), std::to_string(ttl_ms)});
     std::string word;
     double bytes = 0;
-    std::istringstream(next_line(holder)) >> word >> bytes;
+    std::istringstream(read_line(holder)) >> word >> bytes;
     const double server_bytes =
         (std::stod(server.info("memory", "used_memory")) - memory_before) / locks;
 
@@ -130,30 +133,30 @@ void measure_held(const scene& where, std::vector<row>& rows) {
     holder.write_line("end");
     double cpu = 0;
     int lost = 0;
-    std::istringstream(next_line(holder)) >> word >> cpu >> word >> lost;
+    std::istringstream(read_line(holder)) >> word >> cpu >> word >> lost;
 
     const double requests =
         calls.contains("evalsha") ? static_cast<double>(calls.at("evalsha")) : 0;
     const double thirds = span / (ttl_ms / 3000.0);
-    rows.push_back(
-        judged({.id = "held.requests",
-                .what = "renewals of 10,000 locks, per 100 locks and ttl/3",
-                .unit = "requests",
-                .measured = requests / (locks / 100.0) / thirds,
-                .note = figure(requests / span) + " requests/s; lost " + std::to_string(lost)},
-               bound::at_most, 1));
+    rows.push_back(evaluate(
+        {.id = "held.requests",
+         .label = "renewals of 10,000 locks, per 100 locks and ttl/3",
+         .unit = "requests",
+         .measured = requests / (locks / 100.0) / thirds,
+         .note = format_number(requests / span) + " requests/s; lost " + std::to_string(lost)},
+        bound::at_most, 1));
     rows.push_back({.id = "held.cpu",
-                    .what = "renewals of 10,000 locks, processor time",
+                    .label = "renewals of 10,000 locks, processor time",
                     .unit = "s per s",
                     .measured = cpu / span,
                     .note = "ttl " + std::to_string(ttl_ms / 1000) + " s"});
-    rows.push_back(judged(
-        {.id = "held.memory",
-         .what = "memory per held lock",
-         .unit = "bytes",
-         .measured = bytes,
-         .note = "growth of the resident set; at the server " + figure(server_bytes) + " bytes"},
-        bound::at_most, 1024));
+    rows.push_back(evaluate({.id = "held.memory",
+                             .label = "memory per held lock",
+                             .unit = "bytes",
+                             .measured = bytes,
+                             .note = "growth of the resident set; at the server " +
+                                     format_number(server_bytes) + " bytes"},
+                            bound::at_most, 1024));
 }
 
 }  // namespace bench

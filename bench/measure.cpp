@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "measure.hpp"
 
 #include <algorithm>
@@ -7,12 +10,12 @@
 
 namespace bench {
 
-row judged(row line, bound which, double target) {
+row evaluate(row line, bound which, double target) {
     if (line.limit && !line.ratio && *line.limit > 0) {
         line.ratio = line.measured / *line.limit;
     }
     const double value = line.ratio ? *line.ratio : line.measured;
-    line.target = (which == bound::at_most ? "≤ " : "≥ ") + figure(target);
+    line.target = (which == bound::at_most ? "≤ " : "≥ ") + format_number(target);
     line.met = which == bound::at_most ? value <= target : value >= target;
     return line;
 }
@@ -26,7 +29,7 @@ double seconds(pawl::duration time) { return std::chrono::duration<double>(time)
 
 void progress(const std::string& line) { std::fprintf(stderr, "  %s\n", line.c_str()); }
 
-std::string figure(double value) {
+std::string format_number(double value) {
     char text[32];
     const double size = std::abs(value);
     const int digits = size >= 100 || value == std::round(value) ? 0

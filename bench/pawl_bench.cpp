@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // pawl_bench [--quick] [--only ID] [--json FILE] [--out FOLDER]
 //
-// Starts a Redis server of its own, measures Pawl and, beside each number and in the same run, its
-// limit.
+// Starts its own Redis server and measures Pawl. Each limit is measured in the same run.
 #include "report.hpp"
 #include "workers.hpp"
 
@@ -21,20 +23,20 @@ namespace bench {
 namespace {
 
 struct measurement {
-    const char* ids;  // the rows' ids start so
-    void (*run)(const scene&, std::vector<row>&);
+    const char* ids;  // prefix of the ids of the rows
+    void (*run)(const bench_context&, std::vector<row>&);
 };
 
-constexpr measurement all[] = {
+constexpr measurement measurements[] = {
     {"pair", measure_uncontended},   {"throughput", measure_throughput},
     {"requests.", measure_requests}, {"handoff", measure_handoff},
     {"waiter", measure_waiter},      {"hot", measure_hot},
-    {"held", measure_held},
+    {"held", measure_held},          {"counts", measure_counts},
 };
 
 constexpr const char* usage =
     "usage: pawl_bench [--quick] [--only ID] [--json FILE] [--out FOLDER]\n"
-    "  ID: pair, throughput, requests, handoff, waiter, hot or held\n";
+    "  ID: pair, throughput, requests, handoff, waiter, hot, held or counts\n";
 
 settings parse(const std::vector<std::string>& arguments) {
     settings result;
@@ -52,15 +54,15 @@ settings parse(const std::vector<std::string>& arguments) {
          : name == "--json" ? result.json
                             : result.out) = arguments[++i];
     }
-    const auto is_meant = [&](const measurement& each) {
+    const auto is_selected = [&](const measurement& each) {
         return std::string(each.ids).starts_with(result.only);
     };
-    if (std::none_of(std::begin(all), std::end(all), is_meant))
+    if (std::none_of(std::begin(measurements), std::end(measurements), is_selected))
         throw std::invalid_argument("There is no measurement '" + result.only + "'.\n" + usage);
     return result;
 }
 
-int work(const std::vector<std::string>& arguments) {
+int run_worker(const std::vector<std::string>& arguments) {
     const std::string& kind = arguments.at(0);
     if (kind == "waiter") {
         return waiter_process(arguments.at(1));
@@ -71,6 +73,11 @@ int work(const std::vector<std::string>& arguments) {
     if (kind == "hot") {
         return hot_process(arguments.at(1), arguments.at(2), std::stod(arguments.at(3)));
     }
+    if (kind == "pairs") {
+        return pairs_process(arguments.at(1), arguments.at(2),
+                             static_cast<std::uint16_t>(std::stoi(arguments.at(3))),
+                             std::stoi(arguments.at(4)));
+    }
     if (kind == "holder") {
         return holder_process(arguments.at(1), std::stoi(arguments.at(2)),
                               std::stoi(arguments.at(3)));
@@ -78,28 +85,29 @@ int work(const std::vector<std::string>& arguments) {
     throw std::invalid_argument(usage);
 }
 
-void run(const settings& how) {
+void run(const settings& options) {
     const support::temporary_folder folder;
     const support::private_redis server(folder.path());
-    const scene where{.how = how, .port = server.port(), .url = server.url()};
-    const surroundings around = look_around(
-        "redis " + wire(where.port).info("server", "redis_version") + ", loopback, no persistence");
+    const bench_context context{.options = options, .port = server.port(), .url = server.url()};
+    const machine_info machine =
+        describe_machine("redis " + hiredis_client(context.port).info("server", "redis_version") +
+                         ", loopback, no persistence");
     std::vector<row> rows;
-    for (const measurement& each : all) {
-        if (std::string(each.ids).starts_with(how.only)) {
-            each.run(where, rows);
+    for (const measurement& each : measurements) {
+        if (std::string(each.ids).starts_with(options.only)) {
+            each.run(context, rows);
         }
     }
-    print_table(around, rows);
-    if (!how.out.empty()) {
-        std::filesystem::create_directories(how.out);
-        write_json(how.out + "/bench.json", around, rows);
-        write_chart(how.out + "/bench.svg", around, rows);
-        std::printf("\nwritten: %s/bench.json and %s/bench.svg\n", how.out.c_str(),
-                    how.out.c_str());
+    print_table(machine, rows);
+    if (!options.out.empty()) {
+        std::filesystem::create_directories(options.out);
+        write_json(options.out + "/bench.json", machine, rows);
+        write_chart(options.out + "/bench.svg", machine, rows);
+        std::printf("\nwritten: %s/bench.json and %s/bench.svg\n", options.out.c_str(),
+                    options.out.c_str());
     }
-    if (!how.json.empty()) {
-        write_json(how.json, around, rows);
+    if (!options.json.empty()) {
+        write_json(options.json, machine, rows);
     }
 }
 
@@ -113,7 +121,7 @@ int main(int argc, char** argv) {
     try {
         if (!arguments.empty() && arguments[0] == "worker") {
             arguments.erase(arguments.begin());
-            return bench::work(arguments);
+            return bench::run_worker(arguments);
         }
         if (arguments == std::vector<std::string>{"--help"}) {
             std::printf("%s", bench::usage);

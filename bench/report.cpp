@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "report.hpp"
 
 #include <algorithm>
@@ -12,7 +15,7 @@ namespace bench {
 
 namespace {
 
-std::string processor() {
+std::string processor_model() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("model name")) {
@@ -22,21 +25,21 @@ std::string processor() {
     return "unknown";
 }
 
-std::string load() {
+std::string read_load_average() {
     std::ifstream file("/proc/loadavg");
-    std::string one;
-    file >> one;
-    return one;
+    std::string load_average;
+    file >> load_average;
+    return load_average;
 }
 
-std::string today() {
+std::string current_date() {
     const std::time_t now = std::time(nullptr);
     char text[16];
     std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
     return text;
 }
 
-std::string quoted(std::string_view text) {
+std::string to_json_string(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') {
@@ -47,14 +50,14 @@ std::string quoted(std::string_view text) {
     return result + '"';
 }
 
-std::string number(double value) {
+std::string format_json_number(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", value);
     return text;
 }
 
-// Columns as people count them: UTF-8's continuation bytes take no room.
-std::string padded(std::string text, std::size_t width) {
+// Width in columns: UTF-8 continuation bytes take no room.
+std::string pad_right(std::string text, std::size_t width) {
     const auto shown = static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
     }));
@@ -62,15 +65,17 @@ std::string padded(std::string text, std::size_t width) {
     return text;
 }
 
-std::string with_unit(double value, const std::string& unit) { return figure(value) + ' ' + unit; }
+std::string with_unit(double value, const std::string& unit) {
+    return format_number(value) + ' ' + unit;
+}
 
 }  // namespace
 
-surroundings look_around(const std::string& server) {
-    return {{"date", today()},
-            {"processor", processor()},
+machine_info describe_machine(const std::string& server) {
+    return {{"date", current_date()},
+            {"processor", processor_model()},
             {"cores", std::to_string(std::thread::hardware_concurrency())},
-            {"load before", load()},
+            {"load before", read_load_average()},
             {"compiler", __VERSION__},
 #ifdef __OPTIMIZE__
             {"optimized", "yes"},
@@ -80,20 +85,20 @@ surroundings look_around(const std::string& server) {
             {"server", server}};
 }
 
-void print_table(const surroundings& where, const std::vector<row>& rows) {
+void print_table(const machine_info& machine, const std::vector<row>& rows) {
     std::printf("\n");
-    for (const auto& [name, value] : where) {
+    for (const auto& [name, value] : machine) {
         std::printf("%s: %s\n", name.c_str(), value.c_str());
     }
-    std::printf("\n%s%s%s%s%s%s\n", padded("what", 54).c_str(), padded("measured", 24).c_str(),
-                padded("limit", 18).c_str(), padded("ratio", 8).c_str(),
-                padded("target", 9).c_str(), "met");
+    std::printf("\n%s%s%s%s%s%s\n", pad_right("what", 54).c_str(),
+                pad_right("measured", 24).c_str(), pad_right("limit", 18).c_str(),
+                pad_right("ratio", 8).c_str(), pad_right("target", 9).c_str(), "met");
     for (const row& each : rows) {
-        std::printf("%s%s%s%s%s%s\n", padded(each.what, 54).c_str(),
-                    padded(with_unit(each.measured, each.unit), 24).c_str(),
-                    padded(each.limit ? with_unit(*each.limit, each.unit) : "-", 18).c_str(),
-                    padded(each.ratio ? figure(*each.ratio) : "-", 8).c_str(),
-                    padded(each.target.empty() ? "-" : each.target, 9).c_str(),
+        std::printf("%s%s%s%s%s%s\n", pad_right(each.label, 54).c_str(),
+                    pad_right(with_unit(each.measured, each.unit), 24).c_str(),
+                    pad_right(each.limit ? with_unit(*each.limit, each.unit) : "-", 18).c_str(),
+                    pad_right(each.ratio ? format_number(*each.ratio) : "-", 8).c_str(),
+                    pad_right(each.target.empty() ? "-" : each.target, 9).c_str(),
                     !each.met   ? "-"
                     : *each.met ? "yes"
                                 : "NO");
@@ -106,28 +111,30 @@ void print_table(const surroundings& where, const std::vector<row>& rows) {
     }
 }
 
-void write_json(const std::string& path, const surroundings& where, const std::vector<row>& rows) {
+void write_json(const std::string& path, const machine_info& machine,
+                const std::vector<row>& rows) {
     std::ofstream out(path);
     out << "{\n  \"where\": {";
-    for (std::size_t i = 0; i < where.size(); ++i) {
-        out << (i == 0 ? "\n" : ",\n") << "    " << quoted(where[i].first) << ": "
-            << quoted(where[i].second);
+    for (std::size_t i = 0; i < machine.size(); ++i) {
+        out << (i == 0 ? "\n" : ",\n") << "    " << to_json_string(machine[i].first) << ": "
+            << to_json_string(machine[i].second);
     }
     out << "\n  },\n  \"rows\": [";
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const row& each = rows[i];
-        out << (i == 0 ? "\n" : ",\n") << "    {\"id\": " << quoted(each.id)
-            << ", \"what\": " << quoted(each.what) << ", \"unit\": " << quoted(each.unit)
-            << ", \"measured\": " << number(each.measured)
-            << ", \"limit\": " << (each.limit ? number(*each.limit) : "null")
-            << ", \"limit_name\": " << (each.limit ? quoted(each.limit_name) : "null")
-            << ", \"ratio\": " << (each.ratio ? number(*each.ratio) : "null")
-            << ", \"target\": " << (each.target.empty() ? "null" : quoted(each.target))
+        out << (i == 0 ? "\n" : ",\n") << "    {\"id\": " << to_json_string(each.id)
+            << ", \"what\": " << to_json_string(each.label)
+            << ", \"unit\": " << to_json_string(each.unit)
+            << ", \"measured\": " << format_json_number(each.measured)
+            << ", \"limit\": " << (each.limit ? format_json_number(*each.limit) : "null")
+            << ", \"limit_name\": " << (each.limit ? to_json_string(each.limit_name) : "null")
+            << ", \"ratio\": " << (each.ratio ? format_json_number(*each.ratio) : "null")
+            << ", \"target\": " << (each.target.empty() ? "null" : to_json_string(each.target))
             << ", \"met\": "
             << (!each.met   ? "null"
                 : *each.met ? "true"
                             : "false")
-            << ", \"note\": " << quoted(each.note) << "}";
+            << ", \"note\": " << to_json_string(each.note) << "}";
     }
     out << "\n  ]\n}\n";
     if (!out.flush()) {

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "workers.hpp"
 
 #include <pawl/blocking.hpp>
@@ -17,7 +20,7 @@ support::child start_worker(std::vector<std::string> arguments) {
     return support::child("/proc/self/exe", std::move(arguments));
 }
 
-std::string next_line(const support::child& worker) {
+std::string read_line(const support::child& worker) {
     std::string line;
     for (char c = 0; ::read(worker.output(), &c, 1) == 1;) {
         if (c == '\n') {
@@ -28,43 +31,43 @@ std::string next_line(const support::child& worker) {
     throw std::runtime_error("a helper process ended: " + line);
 }
 
-void say(const std::string& line) {
+void write_line(const std::string& line) {
     const std::string text = line + '\n';
     if (::write(STDOUT_FILENO, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-        throw std::runtime_error("nobody listens any more");
+        throw std::runtime_error("the output has no reader any more");
     }
 }
 
-// "wait NAME": acquires, notes the time, gives back, says the time.
+// Input "NAME": acquires, notes the time, releases, writes the time.
 int waiter_process(const std::string& url) {
     pawl::blocking::client locks(pawl::from_url(url));
-    say("ready");
+    write_line("ready");
     for (std::string name; std::getline(std::cin, name);) {
         auto lock = locks.acquire(name, {.ttl = 5min});
         const auto running = pawl::boot_clock::now();
         lock.release();
-        say(std::to_string(running.time_since_epoch().count()));
+        write_line(std::to_string(running.time_since_epoch().count()));
     }
     return 0;
 }
 
-// Notes the time of every message on "bench" and says it.
+// Writes the time of receipt of every message on "bench".
 int subscriber_process(std::uint16_t port) {
-    wire server(port);
+    hiredis_client server(port);
     server.call({"SUBSCRIBE", "bench"});
-    say("ready");
+    write_line("ready");
     while (server.receive() != "stop") {
-        say(std::to_string(pawl::boot_clock::now().time_since_epoch().count()));
+        write_line(std::to_string(pawl::boot_clock::now().time_since_epoch().count()));
     }
     return 0;
 }
 
-// Takes and gives back one lock again and again; says how often, and the p50 and p99 of the waits
-// in µs.
+// Acquires and releases one lock again and again. Writes the count, and the p50 and p99 of the
+// waits in µs.
 int hot_process(const std::string& url, const std::string& name, double for_seconds) {
     pawl::blocking::client locks(pawl::from_url(url));
     { const auto warm = locks.try_acquire("warm/" + std::to_string(::getpid())); }
-    say("ready");
+    write_line("ready");
     std::string go;
     std::getline(std::cin, go);
     const auto end = pawl::boot_clock::now() + std::chrono::duration_cast<pawl::duration>(
@@ -72,10 +75,10 @@ int hot_process(const std::string& url, const std::string& name, double for_seco
     std::vector<double> waits;
     try {
         while (pawl::boot_clock::now() < end) {
-            const auto asked = pawl::boot_clock::now();
+            const auto began = pawl::boot_clock::now();
             auto lock = locks.acquire(
-                name, {.ttl = 30s, .wait = std::max(end - asked, pawl::duration(1ms))});
-            waits.push_back(seconds(pawl::boot_clock::now() - asked) * 1e6);
+                name, {.ttl = 30s, .wait = std::max(end - began, pawl::duration(1ms))});
+            waits.push_back(seconds(pawl::boot_clock::now() - began) * 1e6);
             lock.release();
         }
     } catch (const pawl::error& e) {
@@ -84,8 +87,9 @@ int hot_process(const std::string& url, const std::string& name, double for_seco
         }
     }
     const bool none = waits.empty();
-    say(std::to_string(waits.size()) + ' ' + std::to_string(none ? 0 : percentile(waits, 0.5)) +
-        ' ' + std::to_string(none ? 0 : percentile(waits, 0.99)));
+    write_line(std::to_string(waits.size()) + ' ' +
+               std::to_string(none ? 0 : percentile(waits, 0.5)) + ' ' +
+               std::to_string(none ? 0 : percentile(waits, 0.99)));
     return 0;
 }
 

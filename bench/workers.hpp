@@ -1,8 +1,12 @@
-// The measurements, and the processes that help with them. Each measurement starts what it needs.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The measurements, and their worker processes. Each measurement starts the processes that it
+// needs.
 #pragma once
 
+#include "hiredis_client.hpp"
 #include "measure.hpp"
-#include "wire.hpp"
 
 #include "support/process.hpp"
 
@@ -12,38 +16,40 @@
 
 namespace bench {
 
-struct scene {
-    settings how;
+struct bench_context {
+    settings options;
     std::uint16_t port = 0;
     std::string url;
 };
 
-void measure_uncontended(const scene& where, std::vector<row>& rows);
-void measure_throughput(const scene& where, std::vector<row>& rows);
-void measure_requests(const scene& where, std::vector<row>& rows);
-void measure_handoff(const scene& where, std::vector<row>& rows);
-void measure_waiter(const scene& where, std::vector<row>& rows);
-void measure_hot(const scene& where, std::vector<row>& rows);
-void measure_held(const scene& where, std::vector<row>& rows);
+void measure_uncontended(const bench_context& context, std::vector<row>& rows);
+void measure_throughput(const bench_context& context, std::vector<row>& rows);
+void measure_requests(const bench_context& context, std::vector<row>& rows);
+void measure_handoff(const bench_context& context, std::vector<row>& rows);
+void measure_waiter(const bench_context& context, std::vector<row>& rows);
+void measure_hot(const bench_context& context, std::vector<row>& rows);
+void measure_held(const bench_context& context, std::vector<row>& rows);
+void measure_counts(const bench_context& context, std::vector<row>& rows);
 
-// The two commands that Pawl sends for one uncontended pair, recorded from the server.
+// The two commands that Pawl sends for one uncontended pair, recorded at the server.
 struct recorded_pair {
-    words acquire;
-    words release;
+    command_words acquire;
+    command_words release;
 };
-recorded_pair record_pair(const scene& where);
+recorded_pair record_pair(const bench_context& context);
 
-// The other side, in a process of its own: reads lines on standard input, answers on standard
-// output.
+// Worker processes. They read lines from standard input and write to standard output.
 int waiter_process(const std::string& url);
 int subscriber_process(std::uint16_t port);
 int hot_process(const std::string& url, const std::string& name, double for_seconds);
 int holder_process(const std::string& url, int locks, int ttl_ms);
+// Runs pairs, and writes the number of allocations. `kind`: blocking, coroutine or hiredis.
+int pairs_process(const std::string& kind, const std::string& url, std::uint16_t port, int pairs);
 
-// A helper process; `arguments` come after "worker".
+// Starts a worker process; `arguments` come after "worker".
 support::child start_worker(std::vector<std::string> arguments);
-// The next line of what it says. Throws when it has ended.
-std::string next_line(const support::child& worker);
-void say(const std::string& line);
+// The next line that the worker writes. Throws when the worker has ended.
+std::string read_line(const support::child& worker);
+void write_line(const std::string& line);
 
 }  // namespace bench

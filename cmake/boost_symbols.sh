@@ -1,10 +1,13 @@
 #!/bin/sh
-# What becomes of the Boost inside Pawl's static libraries, so that it meets that of a program in
-# peace. docs/decisions/018-two-libraries-from-one-build.md has the reasons.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Changes the symbols of Boost in Pawl's static libraries, so that they do not collide with a
+# program's own Boost. docs/decisions/018-two-libraries-from-one-build.md has the reasons.
 #   boost_symbols.sh weaken NM OBJCOPY AR ARCHIVE MEMBER
-#       The functions of MEMBER, which has nothing but Boost, give way to the program's own copies.
+#       Makes the functions of MEMBER weak, so that the program's own copies replace them.
 #   boost_symbols.sh rename ARCHIVE RESULT
-#       RESULT is ARCHIVE with namespace boost under another name, unknown to any other code.
+#       RESULT is ARCHIVE with another name for namespace boost.
 set -eu
 
 weaken() {
@@ -20,9 +23,9 @@ weaken() {
     rm -rf "$folder"
 }
 
-# `5boost` is how each mangled name spells the namespace, in tables of symbols, names of sections
-# and of types alike; Asio has two functions besides that are called as those of C are. New names
-# are as long as the old ones, so nothing moves.
+# Every mangled name spells the namespace `5boost`, in symbol tables and in the names of sections
+# and types. Asio also has two functions with C linkage. The new names have the same length as the
+# old ones, so that all offsets stay.
 rename() {
     archive=$1 result=$2
     if LC_ALL=C grep -q '\.gnu\.lto_' "$archive"; then

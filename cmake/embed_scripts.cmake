@@ -1,8 +1,12 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 # Turns a folder's *.lua into one C++ header. Two uses:
-#   include(embed_scripts) and pawl_embed_scripts(FOLDER HEADER [NAMESPACE]) make the rule;
-#   cmake -D folder=… -D header=… [-D space=…] -P embed_scripts.cmake carries it out.
-# NAMESPACE is pawl::redis::scripts where none is given.
+#   include(embed_scripts) and pawl_embed_scripts(FOLDER HEADER [NAMESPACE]) add the build rule;
+#   cmake -D folder=… -D header=… [-D space=…] -P embed_scripts.cmake writes the header.
+# The default NAMESPACE is pawl::redis::scripts.
 # A line `--@include NAME.lua` is replaced by that file's text; files named `_*.lua` are such parts.
+# Lines that are comments become empty, so that servers get the code only, with its line numbers.
 
 cmake_policy(VERSION 3.25)
 
@@ -20,7 +24,7 @@ function(pawl_embed_scripts folder header)
         COMMENT "Embedding the Redis scripts" VERBATIM)
 endfunction()
 
-# Quoted everywhere: Lua is full of semicolons and brackets, which CMake would take for lists.
+# All expansions are quoted: CMake would split Lua at its semicolons and brackets.
 function(read_script path result)
     file(READ "${path}" text)
     while("${text}" MATCHES "(^|\n)(--@include +([A-Za-z0-9_]+\\.lua) *)(\n|$)")
@@ -36,6 +40,10 @@ function(read_script path result)
         string(REGEX REPLACE "\n$" "" included "${included}")
         string(REPLACE "${line}" "${included}" text "${text}")
     endwhile()
+    if("${text}" MATCHES "--\\[=*\\[")
+        message(FATAL_ERROR "${path} has a block comment; comment each line with --")
+    endif()
+    string(REGEX REPLACE "(^|\n)[ \t]*--[^\n]*" "\\1" text "${text}")
     set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
@@ -63,7 +71,7 @@ function(write_header)
     file(CONFIGURE OUTPUT "${header}" @ONLY CONTENT "// Made from Lua files by the build.
 #pragma once
 
-#include <redis/script.hpp>
+#include <redis/scripting/script.hpp>
 
 #include <array>
 

@@ -1,6 +1,9 @@
-# Makes Boost::headers from Boost >= 1.91: the one that CMake knows, else any headers found, else
-# those that `./dev` keeps below the project in .deps.
-# Sets pawl_boost_version ("1.92.0"), empty when there is none.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Makes the target Boost::headers from Boost >= 1.91. The first of these is used: the Boost that
+# CMake knows, headers on the usual paths, the headers that `./dev` keeps in .deps.
+# Sets pawl_boost_version ("1.92.0"; empty without such a Boost).
 include(pawl_find_boost)
 
 if(NOT TARGET Boost::headers)

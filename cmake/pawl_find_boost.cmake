@@ -1,4 +1,7 @@
-# Finds headers of Boost. Installed too, for pawl-config.cmake.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Finds the headers of Boost. pawl-config.cmake uses this file, too, so it is installed.
 
 function(pawl_read_boost_version folder result)
     set(${result} "" PARENT_SCOPE)
@@ -13,7 +16,7 @@ function(pawl_read_boost_version folder result)
     endif()
 endfunction()
 
-# A validator of find_path. `pawl_boost_exact`, where it is set, is the only version that will do.
+# A validator for find_path. If `pawl_boost_exact` is set, only that version is valid.
 function(pawl_boost_is_right result folder)
     pawl_read_boost_version("${folder}" version)
     if(version VERSION_LESS 1.91 OR
@@ -22,7 +25,7 @@ function(pawl_boost_is_right result folder)
     endif()
 endfunction()
 
-# What is wrong with a folder that somebody has named; empty where nothing is.
+# An error message for a folder that the user has named; empty if the folder is valid.
 function(pawl_complain_of_boost result folder)
     set(${result} "" PARENT_SCOPE)
     set(right TRUE)
@@ -38,9 +41,9 @@ function(pawl_complain_of_boost result folder)
     endif()
 endfunction()
 
-# The include folder and version of the Boost that CMake knows already, else of any headers on the
-# usual paths and HINTS; both are empty when none is right. Sets pawl_boost_complaint: what is wrong
-# with the folder that PAWL_BOOST_INCLUDE_DIR names.
+# The include folder and version of the Boost that CMake knows already, else of headers on the usual
+# paths and HINTS. Both are empty if no Boost is valid. Sets pawl_boost_complaint to an error
+# message if the folder in PAWL_BOOST_INCLUDE_DIR is not valid.
 function(pawl_find_boost folder version)
     cmake_parse_arguments(arg "" "EXACT" "HINTS" ${ARGN})
     set(pawl_boost_exact "${arg_EXACT}")
@@ -53,7 +56,7 @@ function(pawl_find_boost folder version)
     endif()
     if(TARGET Boost::headers)
         get_target_property(of_target Boost::headers INTERFACE_INCLUDE_DIRECTORIES)
-        # Package managers write the folder for one configuration: $<$<CONFIG:Release>:/folder>.
+        # Package managers name the folder per configuration: $<$<CONFIG:Release>:/folder>.
         list(TRANSFORM of_target REPLACE "^\\$<.*:(/[^>]*)>$" "\\1")
         list(APPEND candidates ${of_target})
     endif()

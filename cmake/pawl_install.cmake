@@ -1,10 +1,13 @@
-# `cmake --install`: libraries, find_package(pawl), pawl.pc, the command, its manual, completions,
-# pages and examples.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# The rules of `cmake --install`: libraries, find_package(pawl), pawl.pc, the command, its manual,
+# completions, documentation and examples.
 include(CMakePackageConfigHelpers)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/pawl)
 
-# The libraries and what names them, as the install component static or shared. The kind that
-# BUILD_SHARED_LIBS does not ask for is there for `cmake --install … --component`.
+# The libraries with their CMake and pkg-config files, as the install component static or shared.
+# BUILD_SHARED_LIBS selects the default; `cmake --install … --component` installs the other kind.
 function(pawl_install_libraries component)
     set(unasked "")
     if((BUILD_SHARED_LIBS AND component STREQUAL "static") OR
@@ -39,7 +42,7 @@ install(FILES
     ${CMAKE_CURRENT_LIST_DIR}/pawl_find_boost.cmake
     DESTINATION ${config_folder} COMPONENT package)
 
-# A static library's own needs belong to everybody who links it; a shared one has them inside.
+# Programs that link a static library also link its dependencies; a shared library has its own.
 set(pc_requires "")
 if(PAWL_WITH_REDIS)
     string(APPEND pc_requires " openssl")
@@ -51,7 +54,7 @@ string(STRIP "${pc_requires}" pc_requires)
 # Relative, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 
-# NAME is also that of the first library; the others follow in link order, the core last.
+# NAME is also the name of the first library. The others follow in link order, the core last.
 function(pawl_write_pc name description)
     set(pc_name ${name})
     string(REPLACE - _ library ${name})
@@ -76,14 +79,14 @@ pawl_write_pc(pawl-asio
     "${PROJECT_DESCRIPTION}: sync and async API over Boost ${pawl_boost_version}")
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT package)
-# Pages link to files of the source tree and to each other, so their places stay as they are there.
+# Pages link to each other and to examples, so the folders stay as they are in the source tree.
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
     ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT package)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/results
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench COMPONENT package)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
     COMPONENT package FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
-file(RELATIVE_PATH docs_to_headers ${CMAKE_INSTALL_FULL_DOCDIR}/docs
+file(RELATIVE_PATH docs_to_headers ${CMAKE_INSTALL_FULL_DOCDIR}/docs/guide
     ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 cmake_path(IS_ABSOLUTE CMAKE_INSTALL_DOCDIR absolute_docs)
 set(installed_docs "\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/docs")
@@ -92,7 +95,7 @@ if(absolute_docs)
 endif()
 install(CODE "
     include(\"${CMAKE_CURRENT_LIST_DIR}/pawl_mend_links.cmake\")
-    file(GLOB pages \"\$ENV{DESTDIR}${installed_docs}/*.md\")
+    file(GLOB pages \"\$ENV{DESTDIR}${installed_docs}/*/*.md\")
     foreach(page IN LISTS pages)
         pawl_mend_links(\"\${page}\" \"${docs_to_headers}\")
     endforeach()" COMPONENT package)

@@ -1,5 +1,8 @@
-# At install: links of the pages to what lies elsewhere than in the source tree. Headers are in the
-# include folder; sources and tests are not installed, so links to them become their words alone.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Adapts the links of installed pages. Headers are in the include folder. Sources and tests are not
+# installed, so a link to one of them becomes plain text.
 cmake_policy(VERSION 3.25)
 
 function(pawl_mend_links page to_headers)
@@ -17,9 +20,9 @@ function(pawl_mend_links page to_headers)
         string(SUBSTRING "${rest}" 0 ${end} target)
         math(EXPR end "${end} + 1")
         string(SUBSTRING "${rest}" ${end} -1 rest)
-        if(target MATCHES "^\\.\\./include/(.*)$")
+        if(target MATCHES "^\\.\\./\\.\\./include/(.*)$")
             string(APPEND text "${before}](${to_headers}/${CMAKE_MATCH_1})")
-        elseif(target MATCHES "^\\.\\./(src|tests)/")
+        elseif(target MATCHES "^\\.\\./\\.\\./(src|tests)/")
             string(FIND "${before}" "[" open REVERSE)
             string(SUBSTRING "${before}" 0 ${open} words_before)
             math(EXPR open "${open} + 1")

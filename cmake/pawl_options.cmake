@@ -1,4 +1,7 @@
-# What a person who builds Pawl may choose, and the flags that follow from it.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# The build options, and the compiler flags that they select.
 
 find_package(SQLite3 QUIET)
 find_package(OpenSSL QUIET)
@@ -23,14 +26,14 @@ endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 
-# C++ only: what tests preload into foreign programs is C, and must stay as it is.
+# For C++ only: tests preload libraries written in C into other programs, which have no sanitizer.
 if(PAWL_SANITIZE STREQUAL "address")
     set(sanitizers -fsanitize=address,undefined)
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>")
 elseif(PAWL_SANITIZE STREQUAL "thread")
     set(sanitizers -fsanitize=thread)
 elseif(PAWL_SANITIZE STREQUAL "fuzz")
-    # libFuzzer's main is linked to the targets alone: see tests/fuzz.
+    # Only the fuzz targets link libFuzzer's main: see tests/fuzz.
     set(sanitizers -fsanitize=fuzzer-no-link,address,undefined)
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>")
 elseif(PAWL_SANITIZE)
@@ -41,7 +44,7 @@ if(PAWL_SANITIZE)
     add_link_options("$<$<LINK_LANGUAGE:CXX>:${sanitizers}>")
 endif()
 
-# One cache serves every build folder: paths below the project are taken relative to it.
+# Build folders share one cache: paths below the project are relative to it.
 find_program(PAWL_CCACHE ccache)
 if(PAWL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1

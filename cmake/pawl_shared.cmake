@@ -1,5 +1,8 @@
-# libpawl.so and libpawl_asio.so, each with all backends that are built in. The targets of single
-# backends are other names of them.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# libpawl.so and libpawl_asio.so, each with all backends of this build. The targets of single
+# backends are other names of these two libraries.
 set(needed "")
 if(PAWL_WITH_REDIS)
     list(APPEND needed OpenSSL::SSL OpenSSL::Crypto)
@@ -8,9 +11,9 @@ if(PAWL_WITH_SQLITE)
     list(APPEND needed SQLite::SQLite3)
 endif()
 list(TRANSFORM pawl_backends PREPEND pawl_ OUTPUT_VARIABLE asio_backends)
-# The part of libpawl_asio.so that is inside each program: what a linker refuses between the files
-# of a program, it lets pass between a program and a shared library.
-add_library(pawl_asio_link STATIC ${PROJECT_SOURCE_DIR}/src/core/library.cpp)
+# The part of libpawl_asio.so that each program contains. The linker detects a mixture of the two
+# kinds only among the files of the program, not between a program and a shared library.
+add_library(pawl_asio_link STATIC ${PROJECT_SOURCE_DIR}/src/core/util/library.cpp)
 set_target_properties(pawl_asio_link PROPERTIES
     EXPORT_NAME asio_link POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
 pawl_own(pawl_asio_link)
@@ -39,7 +42,7 @@ foreach(name IN LISTS pawl_backends ITEMS core)
     pawl_add_other_name(pawl_asio_shared ${name})
 endforeach()
 
-# The conformance suite stays an archive: it belongs to tests.
+# Only tests link the conformance suite, so it stays a static library.
 add_library(pawl_shared_conformance STATIC $<TARGET_OBJECTS:pawl_conformance>)
 target_link_libraries(pawl_shared_conformance PUBLIC pawl_asio_shared)
 set_target_properties(pawl_shared_conformance PROPERTIES

@@ -1,8 +1,11 @@
-# How Pawl's own targets are made. Sources are found by folder: a new file needs no line here.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Functions that define Pawl's targets. They find sources by folder: a new file needs no line here.
 
 set(PAWL_BOOST_SYMBOLS ${CMAKE_CURRENT_LIST_DIR}/boost_symbols.sh)
 
-# Flags of our own targets, never of those who use the library.
+# The flags of Pawl's own targets. Programs that use the library do not get them.
 function(pawl_own target)
     target_compile_features(${target} PUBLIC cxx_std_20)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
@@ -21,7 +24,7 @@ function(pawl_own target)
             -Wno-restrict -Wno-missing-field-initializers -Wno-mismatched-new-delete)
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND PAWL_SANITIZE)
-        # What the sanitizers add confuses GCC's analysis of the flow.
+        # The code that sanitizers insert confuses GCC's flow analysis.
         target_compile_options(${target} PRIVATE
             -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds
             -Wno-mismatched-new-delete)
@@ -30,9 +33,9 @@ function(pawl_own target)
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
 endfunction()
 
-# The .cpp files of a folder; a file without content where there are none yet.
+# The .cpp files of a folder and of the folders below it; an empty file if there are none.
 function(pawl_sources result folder)
-    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
     if(NOT sources)
         set(sources ${PROJECT_BINARY_DIR}/generated/nothing.cpp)
         if(NOT EXISTS ${sources})
@@ -42,10 +45,10 @@ function(pawl_sources result folder)
     set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Pawl's sources are compiled once and packed twice: docs/decisions/018 tells why.
-#   pawl::asio_NAME, pawl::asio   both APIs, over the program's own Boost
-#   pawl::NAME, pawl::pawl        the sync API, over a Boost that nothing else can see
-# A program links libraries of one kind only; CMake and the linker refuse a mixture.
+# Pawl's sources are compiled once and packed twice; docs/decisions/018 has the reasons.
+#   pawl::asio_NAME, pawl::asio   sync and async API, with the program's own Boost
+#   pawl::NAME, pawl::pawl        sync API, with a private Boost
+# A program links libraries of one kind only. CMake and the linker reject a mixture.
 function(pawl_set_kind target kind)
     set_property(TARGET ${target} APPEND PROPERTY COMPATIBLE_INTERFACE_STRING PAWL_LIBRARY_KIND)
     set_property(TARGET ${target} PROPERTY INTERFACE_PAWL_LIBRARY_KIND ${kind})
@@ -55,9 +58,9 @@ function(pawl_set_kind target kind)
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
-# The static library pawl_NAME from src/FOLDER: installed as libpawl_asio_NAME.a.
+# The static library pawl_NAME from FOLDER: installed as libpawl_asio_NAME.a.
 function(pawl_add_library target folder)
-    pawl_sources(sources ${PROJECT_SOURCE_DIR}/src/${folder})
+    pawl_sources(sources ${PROJECT_SOURCE_DIR}/${folder})
     add_library(${target} STATIC ${sources})
     string(REGEX REPLACE "^pawl" "asio" public ${target})
     if(target STREQUAL "pawl_conformance")
@@ -67,7 +70,7 @@ function(pawl_add_library target folder)
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME pawl_${public} EXPORT_NAME ${public} POSITION_INDEPENDENT_CODE ON)
     pawl_own(${target})
-    # The second packing needs machine code, not the notation of a compiler.
+    # The second library is made from machine code, not from a compiler's intermediate form.
     set_property(TARGET ${target} PROPERTY INTERPROCEDURAL_OPTIMIZATION OFF)
     if(CMAKE_CXX_FLAGS MATCHES "-flto")
         target_compile_options(${target} PRIVATE -fno-lto)
@@ -76,18 +79,18 @@ function(pawl_add_library target folder)
     set_property(GLOBAL APPEND PROPERTY pawl_asio_libraries ${target})
 endfunction()
 
-# The functions of Boost that SOURCE compiles for all are weak, as those of its headers are.
+# Makes the functions of Boost in the object of SOURCE weak, like inline functions of its headers.
 function(pawl_weaken_boost target source)
     add_custom_command(TARGET ${target} POST_BUILD COMMAND ${PAWL_BOOST_SYMBOLS} weaken
         ${CMAKE_NM} ${CMAKE_OBJCOPY} ${CMAKE_AR} $<TARGET_FILE:${target}> ${source}.o VERBATIM)
 endfunction()
 
-# The sync kind of pawl_NAME: the same archive, in which Boost has another name.
+# The sync kind of pawl_NAME: the same archive, with namespace boost renamed.
 function(pawl_add_sync_library target)
     cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
     string(REGEX REPLACE "^pawl" "pawl_sync" sync ${target})
     string(REGEX REPLACE "^pawl_" "" public ${target})
-    # An empty file that is newer than the other archive: it has this one made again.
+    # An empty source, touched after each change of the other archive: this one is made again.
     set(stamp ${PROJECT_BINARY_DIR}/generated/${sync}.cpp)
     add_custom_command(OUTPUT ${stamp} COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
         DEPENDS ${target} VERBATIM)
@@ -102,8 +105,8 @@ function(pawl_add_sync_library target)
     set_property(GLOBAL APPEND PROPERTY pawl_sync_libraries ${sync})
 endfunction()
 
-# All static libraries of one kind as one shared library. The last argument is its marker's type:
-# it differs between the two, and linkers refuse a program with both.
+# All static libraries of one kind as one shared library. MARKER is the type of a symbol that both
+# kinds define with different types, so that linkers reject a program with both.
 function(pawl_add_shared_library target)
     cmake_parse_arguments(arg "" "NAME;KIND;MARKER" "ARCHIVES;PRIVATE;PUBLIC" ${ARGN})
     set(source ${PROJECT_BINARY_DIR}/generated/${target}.cpp)
@@ -112,13 +115,13 @@ function(pawl_add_shared_library target)
 ${arg_MARKER} link_either_pawl_or_pawl_asio_but_not_both = 0; }\n")
     add_library(${target} SHARED ${source})
     set(map ${PROJECT_SOURCE_DIR}/cmake/lib${arg_NAME}.map)
-    # Files, not targets: what the archives ask of their users is for this library alone.
+    # Files, not targets: programs must not inherit the usage requirements of the archives.
     list(TRANSFORM arg_ARCHIVES REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
     add_dependencies(${target} ${arg_ARCHIVES})
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${arg_NAME} VERSION ${PROJECT_VERSION}
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS "${map};${files}")
-    # The sanitizers' own functions are in the program.
+    # With a sanitizer its functions are undefined here; the program defines them.
     target_link_options(${target} PRIVATE
         -Wl,--version-script=${map} $<$<NOT:$<BOOL:${PAWL_SANITIZE}>>:-Wl,-z,defs>)
     target_link_libraries(${target}
@@ -127,7 +130,7 @@ ${arg_MARKER} link_either_pawl_or_pawl_asio_but_not_both = 0; }\n")
     pawl_set_kind(${target} ${arg_KIND})
 endfunction()
 
-# An executable of ours, and what it links.
+# An executable of Pawl, with the libraries that it links.
 function(pawl_add_executable target)
     cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
     add_executable(${target} ${arg_SOURCES})

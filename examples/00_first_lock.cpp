@@ -1,7 +1,11 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The lock of the README. Usage: 00_first_lock [URL]
 #include <pawl/blocking.hpp>
 
 #include <iostream>
+#include <string_view>
 
 using namespace std::chrono_literals;
 
@@ -11,15 +15,16 @@ void store(int page, pawl::fencing_token token) {
 }
 
 int main(int argc, char** argv) {
-    pawl::blocking::client locks(pawl::from_url(argc > 1 ? argv[1] : "memory:"));
+    const std::string_view url = argc > 1 ? argv[1] : "redis://localhost";
+    pawl::blocking::client locks(pawl::from_url(url));
 
     auto lock = locks.try_acquire("report/nightly", {.ttl = 30s});
     if (!lock) {
-        std::cout << "somebody else is at it\n";  // an answer, not an error
+        std::cout << "another process writes the report\n";  // a result, not an error
         return 0;
     }
     for (int page = 1; page <= 3; ++page) {
-        if (lock.lost().stop_requested()) return 1;  // told in time, whatever the network does
+        if (lock.lost().stop_requested()) return 1;  // set before another holder can exist
         store(page, lock.token());                   // the store refuses an older token
     }
-}  // given back here, on every path
+}  // the lock is released here, on every path

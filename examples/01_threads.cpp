@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Four threads, one client, one lock. Usage: 01_threads [URL]
 #include <pawl/blocking.hpp>
 
@@ -17,7 +20,7 @@ int main(int argc, char** argv) {
             for (int i = 0; i < 25; ++i) {
                 auto lock = locks.acquire("visits", {.ttl = 10s, .wait = 1min});
                 ++visits;
-            }  // given back here, on every path
+            }  // released here, on every path
         });
     }
     for (auto& each : threads) {
@@ -26,14 +29,15 @@ int main(int argc, char** argv) {
     std::cout << "visits: " << visits << '\n';
 
     // One attempt: the handle is empty if another caller holds the lock. That is no error.
-    auto mine = locks.acquire("report/nightly");
+    auto report_lock = locks.acquire("report/nightly");
     if (auto second = locks.try_acquire("report/nightly"); !second) {
-        std::cout << "report/nightly is being written by somebody else\n";
+        std::cout << "another process writes report/nightly\n";
     }
-    std::cout << "token " << mine.token() << ", given back: " << to_string(mine.release()) << '\n';
+    std::cout << "token " << report_lock.token()
+              << ", release: " << to_string(report_lock.release()) << '\n';
 
     const pawl::statistics so_far = locks.statistics();
     std::cout << so_far.grants << " locks with " << so_far.requests << " requests; "
-              << so_far.losses << " lost\n";  // each one is worth a look
+              << so_far.losses << " lost\n";  // each loss should be investigated
     return visits == 100 ? 0 : 1;
 }

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // A hundred coroutines on one thread, one lock. Usage: 02_coroutines [URL]
 #include <pawl/client.hpp>
 

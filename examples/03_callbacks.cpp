@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Callbacks instead of coroutines; any completion token works. Usage: 03_callbacks [URL]
 #include <pawl/client.hpp>
 
@@ -14,30 +17,31 @@ int main(int argc, char** argv) {
     pawl::client locks(loop.get_executor(), pawl::from_url(argc > 1 ? argv[1] : "memory:"));
 
     pawl::held_lock cart;
-    int answers = 0;
+    pawl::diagnostics diag;  // the message of a failure, which an error code has no room for
+    int successes = 0;
     locks.async_try_acquire(
-        "cart/42", {.ttl = 5s}, [&](boost::system::error_code ec, pawl::held_lock lock) {
+        "cart/42", {.ttl = 5s}, diag, [&](boost::system::error_code ec, pawl::held_lock lock) {
             if (ec) {
-                std::cerr << locks.last_failure() << '\n';
+                std::cerr << diag.message() << '\n';
                 return;
             }
-            std::cout << (lock ? "cart/42 is ours\n" : "cart/42 is somebody else's\n");
+            std::cout << (lock ? "cart/42 is ours\n" : "cart/42 is held by another client\n");
             cart = std::move(lock);
 
             // A second try while the lock is held: an empty handle, and no error.
             locks.async_try_acquire("cart/42", {.ttl = 5s},
                                     [&](boost::system::error_code failed, pawl::held_lock second) {
                                         std::cout
-                                            << (second || failed ? "this cannot be\n"
-                                                                 : "and nobody else gets it\n");
-                                        answers += !second && !failed;
-                                        cart.async_release([&](pawl::release_result found) {
-                                            std::cout << "given back: " << to_string(found) << '\n';
-                                            answers += found == pawl::release_result::released;
+                                            << (second || failed ? "unexpected result\n"
+                                                                 : "and a second acquire fails\n");
+                                        successes += !second && !failed;
+                                        cart.async_release([&](pawl::release_result result) {
+                                            std::cout << "release: " << to_string(result) << '\n';
+                                            successes += result == pawl::release_result::released;
                                             loop.stop();
                                         });
                                     });
         });
     loop.run();
-    return answers == 2 ? 0 : 1;
+    return successes == 2 ? 0 : 1;
 }

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The interface of the standard mutexes: unique_lock, scoped_lock. Usage: 04_mutex [URL]
-#include <pawl/mutex.hpp>
+#include <pawl/blocking/mutex.hpp>
 
 #include <iostream>
 #include <mutex>
@@ -13,11 +16,11 @@ int main(int argc, char** argv) {
     int current = 0;
 
     // Each thread has its own mutex objects, as each process would. They share only the *name*.
-    const auto move_money = [&](bool there) {
+    const auto move_money = [&](bool to_current) {
         pawl::blocking::mutex a(locks, "account/savings", {.ttl = 10s});
         pawl::blocking::mutex b(locks, "account/current", {.ttl = 10s});
         for (int i = 0; i < 20; ++i) {
-            if (there) {
+            if (to_current) {
                 std::scoped_lock both(a, b);
                 savings -= 10;
                 current += 10;
@@ -29,10 +32,10 @@ int main(int argc, char** argv) {
             }
         }
     };
-    std::thread one(move_money, true);
-    std::thread two(move_money, false);
-    one.join();
-    two.join();
+    std::thread first(move_money, true);
+    std::thread second(move_money, false);
+    first.join();
+    second.join();
 
     pawl::blocking::recursive_mutex audit(locks, "audit");
     std::unique_lock outer(audit);

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // A resource that refuses a late writer. Usage: 05_fencing [URL]
 //
 // No lease can stop a program that was paused and wakes up late. The row below can: it stores the
@@ -23,7 +26,7 @@ public:
     price_table(const price_table&) = delete;
     price_table& operator=(const price_table&) = delete;
 
-    // False: somebody with a younger lock has been here.
+    // Returns false if a later holder has already written.
     bool set(int cents, pawl::fencing_token token) {
         const std::string fence = to_string(token);
         const std::string sql = "UPDATE price SET cents = " + std::to_string(cents) +
@@ -42,7 +45,7 @@ int main(int argc, char** argv) {
 
     auto alice = locks.acquire("price/7", {.ttl = 10s});
     const auto old = alice.token();
-    locks.force_release("price/7");  // as if Alice had slept past the end of her lease
+    locks.force_release("price/7");  // as if Alice were paused for longer than her lease
 
     auto bob = locks.acquire("price/7", {.ttl = 10s});
     const bool bob_wrote = prices.set(250, bob.token());

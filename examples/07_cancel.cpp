@@ -1,4 +1,7 @@
-// Giving up: after a time, by a stop_token, and by Asio's cancel_after. Usage: 07_cancel [URL]
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Ending a wait: by a limit, by a stop_token, and by Asio's cancel_after. Usage: 07_cancel [URL]
 #include <pawl/blocking.hpp>
 #include <pawl/client.hpp>
 
@@ -11,9 +14,9 @@
 using namespace std::chrono_literals;
 
 int main(int argc, char** argv) {
-    const pawl::service where = pawl::from_url(argc > 1 ? argv[1] : "memory:");
-    pawl::blocking::client locks(where);
-    auto mine = locks.acquire("gate");
+    const pawl::service service = pawl::from_url(argc > 1 ? argv[1] : "memory:");
+    pawl::blocking::client locks(service);
+    auto gate_lock = locks.acquire("gate");
     int gave_up = 0;
 
     try {  // a wait with a limit
@@ -23,7 +26,7 @@ int main(int argc, char** argv) {
         gave_up += e.code() == pawl::errc::timed_out;
     }
 
-    std::jthread patient([&](std::stop_token stop) {  // an endless wait that somebody else ends
+    std::jthread patient([&](std::stop_token stop) {  // another thread ends this wait
         try {
             auto never = locks.acquire("gate", {}, stop);
         } catch (const pawl::error& e) {
@@ -35,7 +38,7 @@ int main(int argc, char** argv) {
     patient.join();
 
     boost::asio::io_context loop;  // the same with an event loop
-    pawl::client async_locks(loop.get_executor(), where);
+    pawl::client async_locks(loop.get_executor(), service);
     const auto answer = [&](boost::system::error_code ec, pawl::held_lock) {
         std::cout << ec.message() << '\n';
         gave_up += ec == boost::asio::error::operation_aborted;
@@ -45,7 +48,7 @@ int main(int argc, char** argv) {
     loop.run();
 
     // The waits that ended left neither a place in the queue nor a lock behind.
-    mine.release();
+    gate_lock.release();
     const bool free = locks.try_acquire("gate").owns_lock();
     return gave_up == 3 && free ? 0 : 1;
 }

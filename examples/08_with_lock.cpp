@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Work under a lock, for threads and for coroutines. Usage: 08_with_lock [URL]
 #include <pawl/blocking.hpp>
 #include <pawl/with_lock.hpp>
@@ -18,8 +21,8 @@ asio::awaitable<int> restock(pawl::held_lock& lock) {
 }
 
 int main(int argc, char** argv) {
-    const auto where = pawl::from_url(argc > 1 ? argv[1] : "memory:");
-    pawl::blocking::client locks(where);
+    const auto service = pawl::from_url(argc > 1 ? argv[1] : "memory:");
+    pawl::blocking::client locks(service);
 
     // with_lock releases the lock, also when the work throws, and returns the work's result.
     int books = with_lock(locks, "shelf", {.ttl = 10s, .wait = 1min}, [](auto& lock) {
@@ -37,7 +40,7 @@ int main(int argc, char** argv) {
     auto running = asio::make_work_guard(loop);
     std::jthread thread([&] { loop.run(); });
     {
-        pawl::client async_locks(loop.get_executor(), where);
+        pawl::client async_locks(loop.get_executor(), service);
         auto more = pawl::with_lock(async_locks, "shelf", {.ttl = 10s, .wait = 1min}, restock);
         books += asio::co_spawn(loop, std::move(more), asio::use_future).get();
     }

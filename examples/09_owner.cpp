@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // A lock that its owner can acquire again, in any thread. Usage: 09_owner [URL]
 #include <pawl/blocking.hpp>
 

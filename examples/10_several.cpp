@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Several locks, all or none: two accounts and a log. Usage: 10_several [URL]
 #include <pawl/blocking.hpp>
 

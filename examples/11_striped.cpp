@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // A stock in four parts: buyers of different parts do not wait for each other. Usage: 11_striped
 // [URL]
 #include <pawl/blocking.hpp>
@@ -19,9 +22,11 @@ int main(int argc, char** argv) {
             shops[shop] = std::jthread([&, shop] {
                 for (std::size_t i = shop * 6; i < shop * 6 + 6; ++i) {
                     // Begins at the buyer's own stripe, and continues while the stripes are empty.
-                    bought[i] = with_any_stripe(
-                        locks, stripes, "buyer " + std::to_string(i), {.ttl = 10s, .wait = 1min},
-                        [&](auto&, std::size_t at) { return books[at] > 0 && books[at]-- > 0; });
+                    bought[i] =
+                        with_any_stripe(locks, stripes, "buyer " + std::to_string(i),
+                                        {.ttl = 10s, .wait = 1min}, [&](auto&, std::size_t stripe) {
+                                            return books[stripe] > 0 && books[stripe]-- > 0;
+                                        });
                 }
             });
         }

@@ -1,5 +1,8 @@
-// One leader at a time, terms that only grow, and an observer. Usage: 12_election [URL]
-#include <pawl/blocking_election.hpp>
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// An election: one leader at a time, increasing terms, and an observer. Usage: 12_election [URL]
+#include <pawl/blocking/election.hpp>
 
 #include <iostream>
 #include <thread>
@@ -7,11 +10,11 @@
 using namespace std::chrono_literals;
 
 int main(int argc, char** argv) {
-    const auto where = pawl::from_url(argc > 1 ? argv[1] : "memory:");
+    const auto service = pawl::from_url(argc > 1 ? argv[1] : "memory:");
     pawl::fencing_token last;
     bool forward = true;
     const auto candidate = [&](const char* name) {
-        pawl::blocking::client locks(where, {.command = name});
+        pawl::blocking::client locks(service, {.command = name});
         pawl::blocking::election election(locks, "leader", {.ttl = 10s, .wait = 1min});
         for (int i = 0; i < 3; ++i) {
             auto term = election.campaign();
@@ -22,13 +25,13 @@ int main(int argc, char** argv) {
         }
     };
     {
-        pawl::blocking::client locks(where, {.command = "carl"});
+        pawl::blocking::client locks(service, {.command = "carl"});
         pawl::blocking::election election(locks, "leader", {.ttl = 10s});
         auto term = election.campaign();
         const std::jthread anna(candidate, "anna"), bert(candidate, "bert");
-        pawl::blocking::client eyes(where);
-        const auto seen = pawl::blocking::election(eyes, "leader").wait_change();
-        std::cout << "seen: " << seen.held_by->command << '\n';
+        pawl::blocking::client observer(service);
+        const auto change = pawl::blocking::election(observer, "leader").wait_change();
+        std::cout << "seen: " << change.held_by->command << '\n';
         last = term.token();
         term.release();
     }

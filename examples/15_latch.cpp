@@ -1,6 +1,9 @@
-// A latch that opens when three workers have loaded their parts, and a barrier for their rounds.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A latch that opens when three workers have loaded their parts, and a barrier for their phases.
 // Usage: 15_latch [URL]
-#include <pawl/blocking_latch.hpp>
+#include <pawl/blocking/latch.hpp>
 
 #include <array>
 #include <atomic>
@@ -17,31 +20,31 @@ int main(int argc, char** argv) {
     if (!loaded.try_set(3)) {
         return 1;  // the latch is counting: another program loads
     }
-    constexpr int rounds = 4;
+    constexpr int phases = 4;
     std::atomic<bool> early = false;
     std::atomic<int> parts = 0;
-    std::array<std::atomic<int>, rounds> done{};
+    std::array<std::atomic<int>, phases> phases_done{};
     const auto worker = [&] {
         ++parts;
         loaded.count_down();  // a worker that dies before this leaves the count unchanged
-        pawl::blocking::barrier all(locks, "round", 3);
-        for (auto& here : done) {
-            ++here;
-            all.arrive_and_wait();  // in any process: three workers have done this round
-            early = early || here != 3;
+        pawl::blocking::barrier all(locks, "phase", 3);
+        for (auto& arrivals : phases_done) {
+            ++arrivals;
+            all.arrive_and_wait();  // in any process: three workers have done this phase
+            early = early || arrivals != 3;
         }
     };
     {
-        std::vector<std::jthread> crowd;
+        std::vector<std::jthread> threads;
         for (int i = 0; i < 3; ++i) {
-            crowd.emplace_back(worker);
+            threads.emplace_back(worker);
         }
-        if (!loaded.wait_for(1min)) {  // so the wait has a limit
+        if (!loaded.wait_for(1min)) {  // limited, because a worker may die
             std::cout << "still missing: " << loaded.inspect().count << '\n';
             return 1;
         }
         std::cout << "loaded, " << parts << " parts\n";
     }
-    std::cout << rounds << " rounds" << '\n';
+    std::cout << phases << " phases" << '\n';
     return early || parts != 3 ? 1 : 0;
 }

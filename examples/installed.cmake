@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 # Pawl's examples against an installed Pawl; this file is installed as CMakeLists.txt.
 #   cmake -S . -B build -DCMAKE_PREFIX_PATH=<where Pawl is> && cmake --build build
 cmake_minimum_required(VERSION 3.25)

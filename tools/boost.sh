@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 # Boost 1.91 or later, for ./dev. Sourced.
 
 boost_folder=$root/.deps/boost/usr/include
@@ -22,14 +25,14 @@ boost_is_there() {
     return 1
 }
 
-# The newest libboost1.9x-dev, x >= 1, that an apt with the given options knows.
+# The newest libboost1.9x-dev, x >= 1, that apt knows with the given options.
 newest_boost() {
     apt-cache "$@" search --names-only '^libboost1\.9[1-9]-dev$' |
         cut -d' ' -f1 | sort -V | tail -n1
 }
 
-# Looks in one suite of one mirror that this machine's apt uses already. With lists and a cache of
-# its own apt checks signatures and sums as ever, and the machine's sources stay as they are.
+# Searches one suite of a mirror that the machine's apt already uses. apt gets its own lists and its
+# own cache here: it checks signatures and checksums as always, and the machine's sources stay.
 fetch_boost_from() {
     local mirror=$1 suite=$2 state=$root/.deps/apt package
     rm -rf "$state"

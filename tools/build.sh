@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 # Configuring, building and testing, for ./dev. Sourced.
 
 without_aslr=()
@@ -25,12 +28,12 @@ build_preset() {
     ninja -C "$(build_folder "$preset")" -j "$(nproc)" "$@"
 }
 
-# Where the headers of Boost lie that the folder was configured with.
+# The folder with the headers of Boost for which a build folder was configured.
 boost_folder_of() {
     sed -n 's/^PAWL_BOOST_INCLUDE_DIR:[^=]*=//p' "$1/CMakeCache.txt"
 }
 
-# Most tests wait for leases to end and servers to start; PAWL_BUSY_TEST names those that work.
+# Most tests wait for leases and servers and use little CPU. PAWL_BUSY_TEST marks the others.
 run_ctest() {
     local folder=$1 failed=0
     shift
@@ -40,7 +43,7 @@ run_ctest() {
     return "$failed"
 }
 
-# Sanitizers are slow: a sample of the simulation's seeds will do.
+# Sanitizers are slow, so the simulation runs only some of its seeds.
 run_sanitized() {
     local folder=$1
     shift

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 """clang-tidy over the project: clang_tidy.py BUILD_FOLDER [SOURCE…|FOLDER…].
 
-The default is what users run: src, cli and examples.
+Without paths it checks src, conformance, cli and examples.
 
-A source that was clean is not read again until it, a header of the project or .clang-tidy changes:
-the stamps are in .cache/tidy.
+A source without findings is checked again only after a change of this source, of any header of the
+project or of .clang-tidy. The stamps are in .cache/tidy.
 """
 import hashlib
 import json
@@ -16,8 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 STAMPS = ROOT / ".cache" / "tidy"
-DEFAULT = ("src", "cli", "examples")
-FOLDERS = ("src", "cli", "examples", "bench", "tests")
+DEFAULT = ("src", "conformance", "cli", "examples")
+FOLDERS = (*DEFAULT, "bench", "tests")
 
 
 def digest(parts):
@@ -28,7 +31,7 @@ def digest(parts):
 
 
 def shared_inputs(build):
-    """All that a source can include from the project, and the checks."""
+    """A digest of the project's headers and of the configuration."""
     headers = sorted(path for folder in ("include", *FOLDERS)
                      for path in (ROOT / folder).rglob("*.hpp"))
     made = sorted((build / "generated").glob("*.hpp"))
@@ -36,17 +39,17 @@ def shared_inputs(build):
 
 
 def sources_of(build, wanted):
-    """{source: its compile command}: ours only, not what the build makes."""
+    """{source: its compile command}, without generated sources."""
     commands = json.loads((build / "compile_commands.json").read_text())
-    found = {}
+    sources = {}
     for entry in commands:
         path = Path(entry["file"])
         if path.is_relative_to(build) or not path.is_relative_to(ROOT):
             continue
         name = path.relative_to(ROOT)
-        if any(name.is_relative_to(place) for place in wanted):
-            found[path] = entry["command"]
-    return found
+        if any(name.is_relative_to(folder) for folder in wanted):
+            sources[path] = entry["command"]
+    return sources
 
 
 def check(source, command, shared, build):
@@ -58,8 +61,8 @@ def check(source, command, shared, build):
     if run.returncode == 0:
         stamp.touch()
         return ""
-    said = [line for line in run.stderr.splitlines() if "warnings" not in line]
-    return run.stdout + "\n".join(said)
+    messages = [line for line in run.stderr.splitlines() if "warnings" not in line]
+    return run.stdout + "\n".join(messages)
 
 
 def main(arguments):

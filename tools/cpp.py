@@ -1,4 +1,7 @@
-"""Just enough reading of C++ for the house rules: where functions and lambdas begin and end."""
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+"""Just enough reading of C++ for the house rules: comments, blocks, functions, lambdas."""
 import re
 
 _RAW = re.compile(r'R"([^()\\ ]{0,16})\(')
@@ -40,12 +43,14 @@ def _token_end(text, at):
     return at
 
 
-def blank_out(text):
-    """The same text, line for line, with blanks for comments, literals and preprocessor lines."""
-    text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: _blank(m[0]), text, flags=re.M)
-    out = []
+_LITERAL = re.compile(r"//|/\*|[\"']|R\"")
+
+
+def _literals(text):
+    """(offset, offset behind it) of every comment and literal."""
     at = 0
-    while at < len(text):
+    while match := _LITERAL.search(text, at):
+        at = match.start()
         raw = _RAW.match(text, at)
         if raw and not (at > 0 and text[at - 1].isalnum()):
             mark = ")" + raw[1] + '"'
@@ -54,15 +59,29 @@ def blank_out(text):
         else:
             end = _token_end(text, at)
         if end > at:
-            out.append(_blank(text[at:end]))
-            at = end
-        else:
-            out.append(text[at])
-            at += 1
-    return "".join(out)
+            yield at, end
+        at = max(end, at + 1)
 
 
-def _blocks(code):
+def blank_out(text):
+    """The same text, line for line, with blanks for comments, literals and preprocessor lines."""
+    text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: _blank(m[0]), text, flags=re.M)
+    out = []
+    done = 0
+    for at, end in _literals(text):
+        out += (text[done:at], _blank(text[at:end]))
+        done = end
+    return "".join(out) + text[done:]
+
+
+def comments(text):
+    """(offset, text without its marks) of every comment."""
+    for at, end in _literals(text):
+        if text.startswith(("//", "/*"), at):
+            yield at, re.sub(r"^/[/*]+|\*/$|^[ \t]*\*(?=\s)", "", text[at:end], flags=re.M)
+
+
+def blocks(code):
     """(kind, start of head, open brace, close brace) for each {…}, inner ones first."""
     stack = []
     head = 0
@@ -109,7 +128,7 @@ def _line(code, offset):
 
 def functions(code):
     """(first line, last line) of every function body with its head; `code` comes from blank_out."""
-    for kind, start, _, closed in _blocks(code):
+    for kind, start, _, closed in blocks(code):
         if kind == "function":
             first = _BEFORE_HEAD.match(code, start).end()
             yield _line(code, first), _line(code, closed)
@@ -118,7 +137,7 @@ def functions(code):
 def lambdas(code):
     """(line, body) of every lambda, without the bodies of lambdas inside it."""
     inner = []
-    for kind, _, opened, closed in _blocks(code):
+    for kind, _, opened, closed in blocks(code):
         if kind != "lambda":
             continue
         body = list(code[opened:closed + 1])
@@ -172,3 +191,24 @@ def conditional_expressions(code):
             head = re.match(r".*(?<![=!<>])=(?!=)|\s*co_return\b", code[first:at], re.S)
             first += head.end() if head else 0
             yield at, code[first:_reach(code, at + 1, 1)]
+
+
+_STATEMENT = re.compile(r"\b(?:if|while|for|switch|catch)\b\s*(?:constexpr\b\s*)?\(")
+_BRACES = re.compile(r"[{}]")
+
+
+def controlled(code):
+    """(first, last, end) for each if, loop and catch: its parentheses, and its body's end."""
+    for match in _STATEMENT.finditer(code):
+        behind = _behind_parenthesis(code, match.end())
+        end = behind
+        if code[behind:].lstrip().startswith("{"):
+            depth = 0
+            for brace in _BRACES.finditer(code, behind):
+                depth += 1 if brace[0] == "{" else -1
+                end = brace.end()
+                if depth == 0:
+                    break
+        else:
+            end = _reach(code, behind, 1)
+        yield match.end(), behind, end

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""What cmake/embed_scripts.cmake makes of Lua files."""
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+"""Tests of cmake/embed_scripts.cmake."""
 import hashlib
 import re
 import subprocess
@@ -24,13 +27,13 @@ def embed(files):
 
 
 class Embedding(unittest.TestCase):
-    def test_text_is_untouched_and_its_sum_is_right(self):
-        text = ('local a = {1; 2}\n-- [[ ]] ${B} @C@ "\\n" \\; %d\n'
+    def test_code_is_untouched_and_its_sum_is_right(self):
+        text = ('local a = {1; 2}\nlocal b = "[[ ]] ${B} @C@ \\n \\; %d" -- kept; [x]\n'
                 'return redis.call("GET", KEYS[1])\n')
         run, header = embed({"get.lua": text})
         self.assertEqual(run.returncode, 0, run.stderr)
-        (name, said, embedded, sha1), = SCRIPT.findall(header)
-        self.assertEqual((name, said, embedded), ("get", "get", text))
+        (variable, name, embedded, sha1), = SCRIPT.findall(header)
+        self.assertEqual((variable, name, embedded), ("get", "get", text))
         self.assertEqual(sha1, hashlib.sha1(text.encode()).hexdigest())
 
     def test_parts_are_included_and_are_no_scripts(self):
@@ -39,9 +42,17 @@ class Embedding(unittest.TestCase):
                                         "return one\n"})
         self.assertEqual(run.returncode, 0, run.stderr)
         (_, _, embedded, sha1), = SCRIPT.findall(header)
-        self.assertEqual(embedded, "-- sum\nlocal one = 1\nlocal two = {3}\nreturn one\n")
+        self.assertEqual(embedded, "\nlocal one = 1\nlocal two = {3}\nreturn one\n")
         self.assertEqual(sha1, hashlib.sha1(embedded.encode()).hexdigest())
         self.assertIn("std::array<script, 1> all{\n    sum,\n}", header)
+
+    def test_comments_become_empty_lines(self):
+        run, header = embed({"_part.lua": "-- part\nlocal a = 1\n",
+                             "a.lua": "-- a; [b]\n--\n--@include _part.lua\n    -- if\n"
+                                      "return a - -1\n-- end"})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        (_, _, embedded, _), = SCRIPT.findall(header)
+        self.assertEqual(embedded, "\n\n\nlocal a = 1\n\nreturn a - -1\n")
 
     def test_what_cannot_be_embedded_is_said(self):
         run, _ = embed({"a.lua": "--@include _none.lua\n"})
@@ -52,6 +63,8 @@ class Embedding(unittest.TestCase):
         self.assertIn("must not include", " ".join(run.stderr.split()))
         run, _ = embed({"a.lua": 'return ")lua"\n'})
         self.assertIn("end mark", run.stderr)
+        run, _ = embed({"a.lua": "--[[\nfor b\n]]\nreturn 1\n"})
+        self.assertIn("block comment", run.stderr)
 
 
 if __name__ == "__main__":

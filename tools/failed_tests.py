@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Says again, after a thousand lines of other tests, what the failed ones said.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
 
-failed_tests.py REPORT: REPORT is what `ctest --output-junit` wrote.
+"""Repeats the output of the failed tests at the end of a long run.
+
+failed_tests.py REPORT: REPORT is the file of `ctest --output-junit`.
 """
 import sys
 import xml.etree.ElementTree as xml
@@ -13,11 +16,11 @@ def main() -> None:
     for test in xml.parse(sys.argv[1]).getroot().iter("testcase"):
         if test.get("status") != "fail":
             continue
-        said = (test.findtext("system-out") or "").splitlines()
+        output = (test.findtext("system-out") or "").splitlines()
         print(f"\n== failed: {test.get('name')}")
-        if len(said) > LINES_EACH:
-            print(f"(the last {LINES_EACH} of {len(said)} lines)")
-        print("\n".join(said[-LINES_EACH:]))
+        if len(output) > LINES_EACH:
+            print(f"(the last {LINES_EACH} of {len(output)} lines)")
+        print("\n".join(output[-LINES_EACH:]))
 
 
 if __name__ == "__main__":

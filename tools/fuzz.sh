@@ -1,4 +1,7 @@
-# Looking for inputs that break a target, for ./dev fuzz. Sourced.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Fuzzing, for ./dev fuzz. Sourced.
 
 fuzz_packages=(clang-16 libclang-rt-16-dev)
 fuzz_targets=(config replies resp rows templates times urls)
@@ -15,7 +18,7 @@ fuzz_seconds() {
     esac
 }
 
-# What libFuzzer found stays with the other inputs of the target only when it is small and new.
+# Keeps an input that libFuzzer has made in the target's corpus only if it is small and new.
 fuzz_keep_corpus() {
     local target=$1 grown=$2
     echo "To keep what is new: build-fuzz/pawl_fuzz -merge=1 -max_len=512" \

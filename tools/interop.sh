@@ -1,12 +1,15 @@
-# What the tests of interoperation need, for ./dev test. Sourced.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Prepares the programs of other languages for the interop tests of ./dev test. Sourced.
 
 is_prepared() {
     [[ -f $1/prepared && -z $(find tests/interop/redisson -newer "$1/prepared" \
         '(' -name '*.java' -o -name pom.xml ')') ]]
 }
 
-# Compiles the Java side and puts the real Redisson beside it, where that is possible; says why not
-# in one line. ctest then does not know the test: one that does not run must not count as passed.
+# Compiles the Java programs and fetches Redisson. If that is not possible, prints the reason, and
+# ctest does not list the tests: a test that does not run must not count as passed.
 prepare_redisson() {
     local out=$1 program why=
     for program in java javac mvn; do

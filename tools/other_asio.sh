@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# other_asio.sh FOLDER: Debian's own Boost into FOLDER/older and standalone Asio into
-# FOLDER/standalone, headers only, unless they are there. For tests of programs that bring them.
-# Nothing is installed: apt downloads the packages, and checks signatures and sums as ever.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# other_asio.sh FOLDER: the headers of Debian's Boost in FOLDER/older and of standalone Asio in
+# FOLDER/standalone, unless they exist. For tests of programs that use one of these.
+# Nothing is installed. apt downloads the packages and checks signatures and checksums as always.
 set -euo pipefail
 folder=$1
 
@@ -18,7 +21,7 @@ download() {
     (cd "$part/packages" && apt-get -q "$@" download "$boost" libasio-dev)
 }
 
-# With lists of its own where those of the machine are missing or old: writing them needs root.
+# Uses its own package lists if those of the machine are missing or old: updating these needs root.
 own_lists=(-o "Dir::State::lists=$part/lists" -o Acquire::Languages=none
     -o APT::Sandbox::User="$(id -un)")
 download || {

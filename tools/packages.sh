@@ -1,9 +1,14 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 # Debian packages, for ./dev. Sourced.
 
-# For the libraries and the command; the others for tests, benchmarks and examples.
+# The first list is for the libraries and the command, the others for tests, bench and examples.
 install_packages=(g++ cmake ninja-build ccache libssl-dev libsqlite3-dev libcli11-dev)
-build_packages=("${install_packages[@]}" git libgtest-dev libgmock-dev libhiredis-dev redis-server
-    redis-tools pkg-config python3 util-linux zsh fish)
+build_packages=("${install_packages[@]}" git libgtest-dev libgmock-dev libhiredis-dev
+    liblua5.1-0-dev redis-server redis-tools pkg-config python3 util-linux zsh fish)
+docs_packages=(doxygen)
+bench_packages=(strace valgrind)
 tidy_packages=(clang-16 clang-tidy-16 clang-format-16)
 
 say() { printf '\n== %s\n' "$*"; }
@@ -13,7 +18,7 @@ fail() {
     exit 1
 }
 
-# The lock of the package lists has no time-out of its own in apt.
+# apt has no time-out for the lock of the package lists.
 apt_update() {
     local try
     for try in $(seq 30); do
@@ -28,7 +33,7 @@ apt_update() {
     fail "apt-get update failed. Repair apt's sources and try again."
 }
 
-# Installs without starting any daemon: nobody asked for a redis-server on the standard port.
+# Installs without starting a daemon, such as a redis-server on the standard port.
 apt_install() {
     local policy=/usr/sbin/policy-rc.d made=no status=0
     if [[ ! -e $policy ]]; then

@@ -1,38 +1,76 @@
 #!/usr/bin/env python3
-"""The house rules that no formatter knows. Run by ./dev tidy; prints path:line: what is wrong.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
 
-Without arguments it reads all files that git knows or would add. tools/tidy_test.py shows each
-rule fail.
+"""The house rules that no formatter knows. ./dev tidy runs it; it prints path:line: violation.
+
+Without arguments it reads all files that git knows or would add. --counts prints how many places
+break the rules for names, prose and structure, by folder. tools/tidy_test.py shows each rule fail.
 """
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
+import licence
+import prose
+import words
 from cpp import blank_out, conditional_expressions, conditions, functions, lambdas
+from pages import check_code
 
 COLUMNS = 100
 FILE_LINES, FUNCTION_LINES = 500, 70
 AIM_FILE_LINES, AIM_FUNCTION_LINES = 300, 40
 
-# Folder of src/ -> folders of src/ that it may include, beside its own and include/.
-ARROWS = {
-    "core": set(),
-    "registry": {"core"},
-    "conformance": {"core"},
-    "redis": {"core"},
-    "sqlite": {"core"},
-    "memory": {"core"},
+# Component -> the components that it may include, besides itself, those inside it and include/. A
+# folder without an entry belongs to the component around it. A component on the right stands for
+# those inside it, too.
+MAY_INCLUDE = {
+    "src/core/util": set(),
+    "src/core/lease": {"src/core/util"},
+    "src/core/engine": {"src/core/lease", "src/core/util"},
+    "src/core/async": {"src/core/engine", "src/core/lease", "src/core/util"},
+    "src/core/blocking": {"src/core/engine", "src/core/lease", "src/core/util"},
+    "src/memory": {"src/core"},
+    "src/sqlite": {"src/core"},
+    "src/redis/transport": {"src/core"},
+    "src/redis/scripting": {"src/core", "src/redis/transport"},
+    "src/redis/common": {"src/core", "src/redis/scripting", "src/redis/transport"},
+    "src/redis/doctor": {"src/core", "src/redis/transport"},
+    "src/redis/native": {"src/core", "src/redis/common", "src/redis/doctor", "src/redis/scripting",
+                         "src/redis/transport"},
+    "src/redis/redisson": {"src/core", "src/redis/common", "src/redis/doctor",
+                           "src/redis/scripting", "src/redis/transport"},
+    "src/redis": {"src/core"},
+    "src/registry": {"src/core"},
+    "conformance": set(),
+    "include": set(),
+    "cli/ui": set(),
+    "cli/config": {"cli/ui"},
+    "cli/verbs": {"cli/config", "cli/ui"},
+    "cli/run": {"cli/config", "cli/ui", "cli/verbs"},
+    "cli": set(),
+    "examples": set(),
+    # Measures the same scripts without the library.
+    "bench": {"examples", "src/redis/native", "src/redis/scripting"},
 }
-# Where the doors to time and chance may be opened.
-DOORS = {"src/core/real_runtime.cpp", "src/core/types.cpp", "src/core/guard.cpp"}
-# SQLite calls these back, or answers them, on a thread that may sleep while the file is busy.
+# Folders in which every file belongs to a component below.
+COMPONENTS_ONLY = {"src", "src/core"}
+MADE_HEADERS = {"redis_scripts.hpp": "src/redis/native/made",
+                "redisson_scripts.hpp": "src/redis/redisson/made"}
+# The only files of the library that read clocks or random sources.
+MAY_READ_CLOCKS = {"src/core/util/real_runtime.cpp", "src/core/util/types.cpp",
+                   "src/core/lease/loss_watchdog.cpp"}
+# SQLite runs this code on a thread of its own, which may sleep while the file is busy.
 MAY_SLEEP = {"src/sqlite/database.cpp", "src/sqlite/schema.cpp"}
 CLOCKS = re.compile(
     r"\b(?:(?:steady|system|high_resolution)_clock::now|boot_clock::now\b|random_device|mt19937|"
     r"getrandom|clock_gettime|gettimeofday|sleep_for|sleep_until|usleep|nanosleep|steady_timer|"
     r"system_timer|s?rand\s*\()")
 SLEEPS = re.compile(r"\b(?:sleep_for|usleep|nanosleep|sleep)\s*\(")
+# These name what no other file may contain.
+NAMES_THE_RULES = {"tidy.py", "tidy_test.py", "words.py", "prose.py", "CONTRIBUTING.md"}
 SKIPPED_TESTS = re.compile(r"GTEST_SKIP|DISABLED_")
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 BANNER = re.compile(r"^\s*(?://|#|--)\s*[-=*#/]{4,}|/\*{4,}")
@@ -48,12 +86,21 @@ class Report:
     def __init__(self):
         self.errors = []
         self.notes = []
+        self.counts = Counter()
 
-    def error(self, path, line, text):
+    def error(self, path, line, text, rule=None):
         self.errors.append(f"{path}:{line}: {text}")
+        if rule:
+            self.counts[rule, folder_of(path)] += 1
 
     def note(self, path, line, text):
         self.notes.append(f"{path}:{line}: {text}")
+
+
+def folder_of(path):
+    """A folder of the top, or one below it where these are large."""
+    deep = path.parts[0] in ("cli", "docs", "src", "tests") and len(path.parts) > 2
+    return "/".join(path.parts[:2] if deep else path.parts[:1] if len(path.parts) > 1 else ["top"])
 
 
 def line_of(text, offset):
@@ -61,7 +108,7 @@ def line_of(text, offset):
 
 
 def check_text(path, text, report):
-    """Rules for every text file: width, length, and what must never be checked in."""
+    """Rules for every text file: width, blanks, unfinished work, paths of one machine."""
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         # Prose wraps by itself; pkg-config, clang-tidy and go read single lines.
@@ -72,7 +119,7 @@ def check_text(path, text, report):
             report.error(path, number, "blanks at the end of the line")
         if "\t" in line and path.suffix != ".go":  # gofmt's
             report.error(path, number, "a tab; use blanks")
-        if path.name in ("tidy.py", "tidy_test.py", "CONTRIBUTING.md"):
+        if path.name in NAMES_THE_RULES:
             continue
         if UNFINISHED.search(line):
             report.error(path, number, "unfinished work; finish it or leave it out")
@@ -101,53 +148,108 @@ def check_functions(path, code, report):
             report.note(path, first, f"a function of {count} lines; aim for {AIM_FUNCTION_LINES}")
 
 
-def folder_of(path):
-    """("src", "redis") for src/redis/x.cpp, ("cli",) for cli/x.cpp."""
-    parts = path.parts
-    return parts[:2] if parts[0] == "src" and len(parts) > 2 else parts[:1]
+def component_of(folder):
+    """The innermost component of a folder, or None."""
+    around = (folder, *folder.parents)
+    return next((each for each in around if each.as_posix() in MAY_INCLUDE), None)
 
 
-def included_folder(path, kind, target, root):
-    """The folder of src/ that an #include leads to, "public" for include/, or None for others'."""
-    if target.startswith("pawl/"):
-        return "public"
-    if kind == '"' and (root / path.parent / target).is_file():
-        where = (root / path.parent / target).resolve().relative_to(root.resolve())
-        return where.parts[1] if where.parts[0] == "src" and len(where.parts) > 2 else None
-    if (root / "src" / target).is_file():
-        return target.split("/")[0]
-    if target in ("redis_scripts.hpp", "redisson_scripts.hpp"):
-        return "redis"
-    return None
+def included_file(path, kind, target, root):
+    """The file of the project that an #include means, or None."""
+    if target in MADE_HEADERS:
+        return Path(MADE_HEADERS[target])
+    folders = [Path("include"), Path("src"), Path("cli"), Path("examples"), Path(".")]
+    if kind == '"':
+        folders.insert(0, path.parent)
+    for folder in folders:
+        if (root / folder / target).is_file():
+            return (root / folder / target).resolve().relative_to(root.resolve())
+    return Path("include") / target if target.startswith("pawl/") else None
+
+
+def may_include(component, other):
+    """Both are names of components. A component may include those inside it."""
+    return other in ("include", component) or other.startswith(component + "/") or any(
+        other == allowed or other.startswith(allowed + "/") for allowed in MAY_INCLUDE[component])
 
 
 def check_includes(path, text, report, root):
-    here = folder_of(path)
-    if here[0] not in ("include", "src", "cli", "examples", "bench"):
+    component = component_of(path.parent)
+    if component is None:
+        if path.parent.as_posix() in COMPONENTS_ONLY:
+            report.error(path, 1, f"a file in no component of {path.parent}; "
+                                  "see MAY_INCLUDE in tidy.py")
         return
-    allowed = {"public"}
-    if here == ("bench",):
-        allowed.add("redis")  # measures the same scripts without the library
-    if here[0] == "src":
-        allowed |= ARROWS.get(here[1], set()) | {here[1]}
     for number, line in enumerate(text.split("\n"), 1):
         match = INCLUDE.match(line)
         if not match:
             continue
-        to = included_folder(path, match[1], match[2], root)
-        if to is not None and to not in allowed:
-            report.error(path, number, f"{'/'.join(here)} must not include {match[2]} "
-                                       f"(allowed: {', '.join(sorted(allowed))})")
-        if match[2].startswith("boost/redis") and here != ("src", "redis"):
+        if match[2].startswith("boost/redis") and not path.is_relative_to("src/redis"):
             report.error(path, number, "Boost.Redis belongs to src/redis")
+        file = included_file(path, match[1], match[2], root)
+        other = file and component_of(file.parent)
+        if file and (other is None or not may_include(component.as_posix(), other.as_posix())):
+            report.error(path, number, f"{component} must not include {match[2]} of "
+                                       f"{other or file.parent}; see MAY_INCLUDE in tidy.py")
+
+
+def unit_of(path):
+    """A header and its source are one unit."""
+    return path.with_suffix("").as_posix()
+
+
+def includes_of(paths, root):
+    """{unit: {unit that it includes: (path, line) of the first place}}."""
+    graph = {}
+    for path in paths:
+        # Sources of tests may know each other's headers; there only the headers have an order.
+        suffixes = (".hpp",) if path.parts[0] == "tests" else (".cpp", ".hpp")
+        if path.suffix not in suffixes or not (root / path).is_file():
+            continue
+        included = graph.setdefault(unit_of(path), {})
+        for number, line in enumerate((root / path).read_text().split("\n"), 1):
+            match = INCLUDE.match(line)
+            file = match and included_file(path, match[1], match[2], root)
+            if file and unit_of(file) != unit_of(path):
+                included.setdefault(unit_of(file), (path, number))
+    return graph
+
+
+def route(graph, start, goal):
+    """The shortest list of units from one to another, or None."""
+    previous = {start: None}
+    reached = [start]
+    for unit in reached:
+        if unit == goal:
+            units = [unit]
+            while previous[units[-1]]:
+                units.append(previous[units[-1]])
+            return units[::-1]
+        for other in graph.get(unit, ()):
+            if other not in previous:
+                previous[other] = unit
+                reached.append(other)
+    return None
+
+
+def check_cycles(paths, root, report):
+    graph = includes_of(paths, root)
+    known = set()
+    for unit, included in sorted(graph.items()):
+        for other, (path, line) in sorted(included.items()):
+            cycle = route(graph, other, unit)
+            if cycle and frozenset(cycle) not in known:
+                known.add(frozenset(cycle))
+                report.error(path, line, f"an include cycle: {' -> '.join([unit, *cycle])}",
+                             "include cycle")
 
 
 def check_coroutines(path, code, report):
     for match in STRUCTURED_AWAIT.finditer(code):
         report.error(path, line_of(code, match.start()),
                      "structured binding of a co_await; name the result first")
-    for kind, found in (("a condition", conditions), ("?:", conditional_expressions)):
-        for offset, text in found(code):
+    for kind, expressions in (("a condition", conditions), ("?:", conditional_expressions)):
+        for offset, text in expressions(code):
             if re.search(r"\bco_await\b", text):
                 report.error(path, line_of(code, offset),
                              f"co_await inside {kind}; name the result first")
@@ -156,9 +258,9 @@ def check_coroutines(path, code, report):
             report.error(path, first, "a lambda that is a coroutine; name a function")
 
 
-def check_doors(path, text, code, report):
+def check_clocks(path, text, code, report):
     name = path.as_posix()
-    if name.startswith("src/") and name not in DOORS and not name.startswith("src/conformance/"):
+    if name.startswith("src/") and name not in MAY_READ_CLOCKS:
         for match in CLOCKS.finditer(code):
             if name in MAY_SLEEP and match[0] == "sleep_for":
                 continue
@@ -170,7 +272,7 @@ def check_doors(path, text, code, report):
             number = line_of(code, match.start())
             if "// " not in lines[number - 1] and "// " not in lines[number - 2]:
                 report.error(path, number, "a sleep in a test; wait for the effect, or say in a "
-                                           "comment what the pause is itself")
+                                           "comment why the pause is the effect")
     for match in SKIPPED_TESTS.finditer(code):
         report.error(path, line_of(code, match.start()), "a test that does not run")
 
@@ -180,24 +282,25 @@ def check_scripts(path, text, code, report):
         return
     for match in SCRIPT_TEXT.finditer(text):
         report.error(path, line_of(text, match.start()),
-                     "Lua in C++; scripts are src/redis/scripts/*.lua")
+                     "Lua in C++; scripts are scripts/*.lua of a layout in src/redis")
     for match in SCRIPT_JOIN.finditer(code):
         report.error(path, line_of(code, match.start()),
-                     "a script put together; what varies goes into KEYS and ARGV")
+                     "a script put together; variable parts go into KEYS and ARGV")
 
 
 def check_cpp(path, text, report, root):
     code = blank_out(text)
     if path.suffix == ".hpp" and "#pragma once" not in text:
         report.error(path, 1, "no #pragma once")
-    if path.parts[0] == "include" and not text.startswith("//"):
-        report.error(path, 1, "a public header begins with what it promises")
+    if path.parts[0] == "include" and not licence.behind_lines(text).startswith("//"):
+        report.error(path, 1, "a public header begins with its promise")
     check_length(path, text, report)
     check_functions(path, code, report)
     check_includes(path, text, report, root)
     check_coroutines(path, code, report)
-    check_doors(path, text, code, report)
+    check_clocks(path, text, code, report)
     check_scripts(path, text, code, report)
+    words.check_names(path, code, report)
 
 
 def anchor(heading):
@@ -211,8 +314,8 @@ def without_fences(text):
 
 
 def anchors_of(text):
-    found = {anchor(h) for h in re.findall(r"^#+\s+(.*)$", without_fences(text), flags=re.M)}
-    return found | set(re.findall(r'(?:id|name)="([^"]+)"', text))
+    headings = {anchor(h) for h in re.findall(r"^#+\s+(.*)$", without_fences(text), flags=re.M)}
+    return headings | set(re.findall(r'(?:id|name)="([^"]+)"', text))
 
 
 def check_links(path, text, report, root):
@@ -221,11 +324,11 @@ def check_links(path, text, report, root):
         target, _, fragment = match[1].partition("#")
         if re.match(r"[a-z]+:", target):
             continue
-        there = root / path.parent / target if target else root / path
+        file = root / path.parent / target if target else root / path
         line = line_of(text, match.start())
-        if not there.exists():
-            report.error(path, line, f"a link to {match[1]}, which is not there")
-        elif fragment and there.suffix == ".md" and fragment not in anchors_of(there.read_text()):
+        if not file.exists():
+            report.error(path, line, f"a link to {match[1]}, which does not exist")
+        elif fragment and file.suffix == ".md" and fragment not in anchors_of(file.read_text()):
             report.error(path, line, f"a link to {match[1]}: no such heading")
 
 
@@ -240,7 +343,7 @@ def tests_of(root, folder):
 def is_test(root, folder, suite, name):
     if name is None:
         return any(f'"{suite}"' in each.read_text()
-                   for each in (root / "src/conformance").glob("*.cpp"))
+                   for each in (root / "conformance").glob("*.cpp"))
     return re.search(rf"^TEST(_F|_P)?\({suite}, {name}\)", tests_of(root, folder), re.M)
 
 
@@ -255,6 +358,18 @@ def is_binary(path):
     return path.suffix in (".png", ".ico", ".gz") or path.is_relative_to("tests/fuzz/corpus")
 
 
+def check_words(path, text, report):
+    prose.check_phrases(path, text, report)
+    if path.suffix in (".md", ".1"):
+        if path.suffix == ".1":
+            text = prose.man_page(text)
+        prose.check_page(path, text, report)
+    else:
+        prose.check_comments(path, text, report)
+    if path.suffix in (".cpp", ".hpp", ".lua", ".py", ".sh"):
+        words.check_file_name(path, report)
+
+
 def check_file(path, root, report):
     if is_binary(path) or not (root / path).is_file():
         return
@@ -263,15 +378,22 @@ def check_file(path, root, report):
     except UnicodeDecodeError:
         report.error(path, 1, "not UTF-8")
         return
+    licence.check(path, text, report)
     if path.name == "LICENSE" or path.suffix in (".svg", ".json"):
         return
     check_text(path, text, report)
+    if path.name not in NAMES_THE_RULES:
+        check_words(path, text, report)
     if path.suffix in (".cpp", ".hpp"):
         check_cpp(path, text, report, root)
     elif path.suffix == ".md":
         check_links(path, text, report, root)
+        check_code(path, text, report, root)
         check_named_tests(path, text, report, root)
-    elif path.suffix in (".py", ".sh", ".lua") or path.name == "dev":
+    elif path.suffix == ".lua":
+        check_length(path, text, report)
+        words.check_lua_names(path, text, report)
+    elif path.suffix in (".py", ".sh") or path.name == "dev":
         check_length(path, text, report)
 
 
@@ -281,6 +403,14 @@ def project_files(root):
     return [Path(name) for name in listed.split("\0") if name]
 
 
+def print_counts(report):
+    for rule in (*words.RULES, *prose.RULES, "include cycle", licence.RULE):
+        folders = [f"{folder} {count}" for (each, folder), count in sorted(report.counts.items())
+                   if each == rule]
+        total = sum(count for (each, _), count in report.counts.items() if each == rule)
+        print(f"{rule:20}{total:6}  {', '.join(folders)}".rstrip())
+
+
 def main(arguments):
     root = Path(__file__).resolve().parent.parent
     notes = "--notes" in arguments
@@ -288,6 +418,11 @@ def main(arguments):
     report = Report()
     for path in names or project_files(root):
         check_file(path, root, report)
+    if not names:
+        check_cycles(project_files(root), root, report)
+    if "--counts" in arguments:
+        print_counts(report)
+        return 1 if report.counts else 0
     for line in report.errors + (report.notes if notes else []):
         print(line)
     print(f"{len(report.errors)} to repair, {len(report.notes)} above the aimed length"

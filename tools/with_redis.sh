@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command with a Redis of its own: tools/with_redis.sh COMMAND…
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Runs a command with a private Redis server: tools/with_redis.sh COMMAND…
 # PAWL_URL, and {url} in the COMMAND, name the server. It listens on a free port of the loopback and
 # ends with the command.
 set -euo pipefail
@@ -21,7 +24,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# A port is only known to be free once the server has it: on failure the next one is tried.
+# Only a started server shows that its port was free. If it does not start, the next port is tried.
 start() {
     local port=$1 line
     redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$folder" --daemonize no \

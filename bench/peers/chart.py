@@ -1,4 +1,7 @@
-"""The numbers as a chart: one panel per column, in the colours of ../chart.cpp."""
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+"""The results as a chart: one panel per column, in the colours of ../chart.cpp."""
 import math
 from html import escape
 
@@ -28,8 +31,8 @@ STYLE = """
 """
 
 
-def text(x, y, classes, what):
-    return f'  <text x="{x:.0f}" y="{y:.0f}" class="{classes}">{escape(what)}</text>\n'
+def text(x, y, classes, label):
+    return f'  <text x="{x:.0f}" y="{y:.0f}" class="{classes}">{escape(label)}</text>\n'
 
 
 def bar(x, y, length, kind):
@@ -71,11 +74,11 @@ def panel(page, column, x, y):
 def draw(page):
     height_of_panel = HEAD + len(page.rows) * ROW + 26
     height = TOP + (len(COLUMNS) + 1) // 2 * height_of_panel + 36
-    where = page.where
-    about = (f"{where['date']} · {where['processor']} · {where['cores']} cores, load "
-             f"{where['load before']} before the run · {where['server']} · medians of "
+    machine = page.machine
+    about = (f"{machine['date']} · {machine['processor']} · {machine['cores']} cores, load "
+             f"{machine['load before']} before the run · {machine['server']} · medians of "
              f"{page.plan.rounds} rounds")
-    title = "Pawl beside the libraries that people run"
+    title = "Pawl compared with other lock libraries"
     out = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
            f'aria-label="{title}">' + STYLE)
     out += (f'  <rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="10" '
@@ -91,5 +94,5 @@ def draw(page):
     out += bar(LEFT, y - 9, 12, "good") + text(LEFT + 18, y, "soft small", "Pawl")
     out += bar(LEFT + 70, y - 9, 12, "limit") + text(LEFT + 88, y, "soft small", "the others")
     out += bar(LEFT + 170, y - 9, 12, "bad")
-    out += text(LEFT + 188, y, "soft small", "a signal after the lease has ended, or none")
-    return out + text(LEFT + 470, y, "soft small", "┊ the lease's end") + "</svg>\n"
+    out += text(LEFT + 188, y, "soft small", "a loss signal after the end of the lease, or none")
+    return out + text(LEFT + 470, y, "soft small", "┊ end of the lease") + "</svg>\n"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 """The peers, and the processes that drive them."""
 import json
 import os
@@ -13,7 +16,7 @@ from pathlib import Path
 from server import die_with_parent
 
 HERE = Path(__file__).resolve().parent
-PATIENCE = 60  # s: a driver that says nothing for longer has failed
+TIMEOUT = 60  # s; a driver that writes nothing for longer has failed
 
 
 @dataclass
@@ -22,7 +25,7 @@ class Peer:
     language: str
     kind: str  # the driver's first argument
     pawl: bool = False
-    renewal: str = ""  # what keeps its lease, and what tells of a loss
+    renewal: str = ""  # the mechanism that renews the lease, and the one that reports a loss
 
 
 PEERS = [
@@ -45,7 +48,7 @@ PEERS = [
 
 
 class Languages:
-    """How each language's driver is started, and why it cannot be."""
+    """The command that starts each language's driver, and the reason why it cannot start."""
 
     def __init__(self, build):
         peers, redisson = build / "bench/peers", build / "interop/redisson/lib"
@@ -63,13 +66,13 @@ class Languages:
                        "go": peers / "go/peer", "js": modules / "redlock",
                        "py": peers / "py/redis_lock"}
 
-    def why_not(self, language):
-        """Empty where it can be started."""
+    def missing_reason(self, language):
+        """Empty if the driver can be started."""
         program = self.commands[language][0]
         if not os.path.isabs(program) and shutil.which(program) is None:
             return f"there is no {program}"
         if not self.needed[language].exists():
-            return "it was not prepared; `./dev bench peers` does that and says what fails"
+            return "it is not installed; `./dev bench peers` installs it and reports errors"
         return ""
 
 
@@ -80,7 +83,7 @@ class DriverFailed(Exception):
 
 
 class Driver:
-    """One process that drives one peer. A line comes with the moment when it arrived."""
+    """One process that drives one peer. Each line has the time of its receipt."""
 
     def __init__(self, peer, languages, port, folder):
         self.peer = peer
@@ -105,32 +108,32 @@ class Driver:
             self.lines.put((time.monotonic(), line))
         self.lines.put((time.monotonic(), None))
 
-    def next(self, patience=PATIENCE):
-        """(when, what) of the next line; (None, None) when none comes in time."""
+    def next(self, timeout=TIMEOUT):
+        """(time, object) of the next line; (None, None) when none comes in time."""
         try:
-            when, line = self.lines.get(timeout=patience)
+            when, line = self.lines.get(timeout=timeout)
         except queue.Empty:
-            if patience < PATIENCE:
+            if timeout < TIMEOUT:
                 return None, None
-            raise DriverFailed(self.peer, f"no answer for {PATIENCE} s") from None
+            raise DriverFailed(self.peer, f"no reply for {TIMEOUT} s") from None
         if line is None:
-            words = self.log.read_text(errors="replace").strip()[-1500:] or "without a word"
-            raise DriverFailed(self.peer, f"its driver ended: {words}")
+            output = self.log.read_text(errors="replace").strip()[-1500:] or "without output"
+            raise DriverFailed(self.peer, f"its driver ended: {output}")
         return when, json.loads(line)
 
-    def tell(self, command):
+    def send(self, command):
         try:
             self.process.stdin.write(command + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # `next` says why
+            pass  # `next` gives the reason
 
-    def ask(self, command):
-        self.tell(command)
+    def execute(self, command):
+        self.send(command)
         return self.next()[1]
 
     def quit(self):
-        self.tell("quit")
+        self.send("quit")
         try:
             self.process.wait(timeout=5)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,7 @@
-"""What is measured. Each column of one peer is one number per round; the table has the medians."""
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+"""The measurements. Each column of one peer is one number per round; the table has the medians."""
 import contextlib
 import math
 import os
@@ -10,15 +13,15 @@ from drivers import Driver, DriverFailed
 from server import Monitor
 
 USERS = 64
-CLIENTS = 8  # among which the 64 contenders of one lock are divided
-TTL = 2.0  # s, of the locks on the server that is frozen
+CLIENTS = 8  # the 64 contenders of one lock are divided among them
+TTL = 2.0  # s, for the locks on the frozen server
 
 
 @dataclass
 class Plan:
-    """How long each part takes, in s."""
+    """The length of each part, in s."""
     rounds: int = 3
-    warm: float = 1  # of what the driver asks for
+    warm: float = 1  # times the driver's own warm-up
     pair: float = 1
     users: float = 1
     handoff_2: float = 3
@@ -38,16 +41,16 @@ def percentile(values, share):
     return ordered[int(share * (len(ordered) - 1))]
 
 
-def percentiles(driver, name, found):
-    """Nobody's number may be made of nothing."""
-    if len(found) < 2:
-        raise DriverFailed(driver.peer, f"{name}: {len(found)} samples only")
-    return {f"{name}_p50_us": percentile(found, 0.5), f"{name}_p99_us": percentile(found, 0.99),
-            f"{name}_samples": len(found)}
+def percentiles(driver, name, values):
+    """Fails if there are too few samples."""
+    if len(values) < 2:
+        raise DriverFailed(driver.peer, f"{name}: {len(values)} samples only")
+    return {f"{name}_p50_us": percentile(values, 0.5), f"{name}_p99_us": percentile(values, 0.99),
+            f"{name}_samples": len(values)}
 
 
-def move(pid, processors):
-    """A process with all its threads; later ones inherit it."""
+def set_affinity(pid, processors):
+    """Sets the affinity of a process with all its threads; later threads inherit it."""
     for thread in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
             os.sched_setaffinity(int(thread), processors)
@@ -55,37 +58,37 @@ def move(pid, processors):
 
 @contextlib.contextmanager
 def on_one_processor(*pids):
-    """Two who answer each other in turn: else it is the scheduler's luck, where it puts them, that
-    is measured. On a virtual machine a pair is 40 µs or 140 µs by that alone."""
-    everywhere = os.sched_getaffinity(0)
+    """For two processes that work in turn. Otherwise the result depends on the scheduler's
+    placement: on a virtual machine a pair takes 40 µs or 140 µs by that alone."""
+    all_processors = os.sched_getaffinity(0)
     for pid in pids:
-        move(pid, {min(everywhere)})
+        set_affinity(pid, {min(all_processors)})
     try:
         yield
     finally:
         for pid in pids:
-            move(pid, everywhere)
+            set_affinity(pid, all_processors)
 
 
 def commands_of_pair(driver, server, plan):
     """(sent, scripted) of one pair, by MONITOR."""
     monitor = Monitor(server)
     for _ in range(plan.counted):
-        driver.ask("take counted")
-        driver.ask("give counted")
-    time.sleep(0.05)  # some peers tidy up after they have answered
+        driver.execute("take counted")
+        driver.execute("give counted")
+    time.sleep(0.05)  # some peers clean up after their reply
     return tuple({name: count / plan.counted for name, count in each.items()}
                  for each in monitor.counts())
 
 
 def uncontended(driver, server, plan):
-    server.forget_commands()
+    server.reset_statistics()
     with on_one_processor(server.process.pid, driver.process.pid):
-        found = driver.ask(f"pairs 1 {plan.pair}")
+        result = driver.execute(f"pairs 1 {plan.pair}")
     cost = server.microseconds_per_call()
     sent, scripted = commands_of_pair(driver, server, plan)
-    # A script's time has that of the commands that it calls in it.
-    return percentiles(driver, "pair", found["us"]) | {
+    # The time of a script includes the time of the commands that it calls.
+    return percentiles(driver, "pair", result["us"]) | {
         "server_us": sum(cost[name] * times for name, times in sent.items()),
         "commands_sent": sum(sent.values()), "commands_in_scripts": sum(scripted.values()),
         "commands": {"sent": sent, "in_scripts": scripted}}
@@ -93,81 +96,81 @@ def uncontended(driver, server, plan):
 
 def many_users(driver, server, plan):
     before = server.processor_seconds()
-    found = driver.ask(f"pairs {USERS} {plan.users}")
+    result = driver.execute(f"pairs {USERS} {plan.users}")
     spent = server.processor_seconds() - before
-    if found["pairs"] < USERS:
-        raise DriverFailed(driver.peer, f"{found['pairs']} pairs only")
-    return {"users_pairs_per_s": found["pairs"] / found["seconds"],
-            "users_server_us": spent / found["pairs"] * 1e6}
+    if result["pairs"] < USERS:
+        raise DriverFailed(driver.peer, f"{result['pairs']} pairs only")
+    return {"users_pairs_per_s": result["pairs"] / result["seconds"],
+            "users_server_us": spent / result["pairs"] * 1e6}
 
 
 def handoffs(driver, server, plan):
     with on_one_processor(server.process.pid, driver.process.pid):
-        two = driver.ask(f"handoff 2 2 {plan.handoff_2}")["us"]
-    crowd = driver.ask(f"handoff {USERS} {CLIENTS} {plan.handoff_64}")["us"]
-    return percentiles(driver, "handoff_2", two) | percentiles(driver, "handoff_64", crowd)
+        of_two = driver.execute(f"handoff 2 2 {plan.handoff_2}")["us"]
+    of_many = driver.execute(f"handoff {USERS} {CLIENTS} {plan.handoff_64}")["us"]
+    return percentiles(driver, "handoff_2", of_two) | percentiles(driver, "handoff_64", of_many)
 
 
 def waiting(driver, server, plan):
-    """What one waiter on a held lock sends. Shorter than anybody's renewal of the 30 s hold."""
-    driver.ask("take awaited")
-    driver.ask("wait awaited")
-    time.sleep(min(0.5, plan.waiter))  # until it stands in line
+    """The requests of one waiter on a held lock, in less time than any renewal interval."""
+    driver.execute("take awaited")
+    driver.execute("wait awaited")
+    time.sleep(min(0.5, plan.waiter))  # until it is in the queue
     monitor = Monitor(server)
     began = time.monotonic()
     time.sleep(plan.waiter)
     spent = time.monotonic() - began
     sent, _ = monitor.counts()
-    driver.tell("give awaited")
-    answers = [driver.next()[1], driver.next()[1]]
-    if {"got": "awaited"} not in answers:
+    driver.send("give awaited")
+    replies = [driver.next()[1], driver.next()[1]]
+    if {"got": "awaited"} not in replies:
         raise DriverFailed(driver.peer, "the waiter did not get the lock")
     return {"waiter_requests_per_s": sum(sent.values()) / spent, "waiter_sends": dict(sent)}
 
 
 def measure(peer, languages, server, folder, plan):
-    """All columns but the frozen server, by one process."""
+    """All columns except the frozen server, in one process."""
     driver = Driver(peer, languages, server.port, folder)
     try:
         warm = driver.hello["warm"] * plan.warm / 2
-        driver.ask(f"pairs {USERS} {warm}")
-        driver.ask(f"pairs 1 {warm}")
-        found = uncontended(driver, server, plan) | many_users(driver, server, plan)
-        found |= handoffs(driver, server, plan) | waiting(driver, server, plan)
-        found["version"], found["runtime"] = driver.hello["version"], driver.hello["runtime"]
+        driver.execute(f"pairs {USERS} {warm}")
+        driver.execute(f"pairs 1 {warm}")
+        result = uncontended(driver, server, plan) | many_users(driver, server, plan)
+        result |= handoffs(driver, server, plan) | waiting(driver, server, plan)
+        result["version"], result["runtime"] = driver.hello["version"], driver.hello["runtime"]
         driver.quit()
-        return found
+        return result
     finally:
         driver.kill()
 
 
 def losses(drivers, server, plan):
-    """{peer: (s from the last good renewal to the signal, how it was told)}; s is inf for never.
+    """{peer: (s from the last good renewal to the signal, kind of signal)}; s is inf for never.
 
-    A signal's moment is that of its line's arrival here.
+    The time of a signal is the receipt of its line.
     """
     ttl_ms = int(TTL * 1000)
-    keys = [each.ask(f"watch frozen/{number} {ttl_ms}")["key"]
+    keys = [each.execute(f"watch frozen/{number} {ttl_ms}")["key"]
             for number, each in enumerate(drivers)]
     time.sleep(plan.settle + random.uniform(0, TTL / 3))
-    left = server.left_ms(keys)
+    remaining = server.remaining_ms(keys)
     frozen_at = time.monotonic()
     server.freeze()
-    found = {}
-    for each, rest in zip(drivers, left):
+    signals = {}
+    for each, rest in zip(drivers, remaining):
         if rest <= 0 or not each.lines.empty():
             raise DriverFailed(each.peer, "it lost its lock before the server was frozen")
     time.sleep(plan.frozen)
-    for each, rest in zip(drivers, left):
+    for each, rest in zip(drivers, remaining):
         when, line = (None, None) if each.lines.empty() else each.next()
         renewed_at = frozen_at - (TTL - rest / 1000)
-        found[each.peer.name] = (math.inf, "") if when is None else (when - renewed_at,
-                                                                     line["lost"])
-    return found
+        signals[each.peer.name] = (
+            (math.inf, "") if when is None else (when - renewed_at, line["lost"]))
+    return signals
 
 
 def freeze(peers, languages, server, folder, plan):
-    """All peers at once hold a lock each, and renew it, while the server stops."""
+    """Each peer holds and renews a lock while the server stops."""
     drivers = []
     try:
         for peer in peers:

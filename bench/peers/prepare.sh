@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# prepare.sh BUILD: the peers of ./dev bench peers and their drivers, from their registries into the
-# build folder. What cannot be had is said in one line each; run.py then leaves its rows out.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# prepare.sh BUILD: installs the peers of ./dev bench peers and their drivers from their registries
+# into the build folder. A peer that cannot be installed is reported in one line; run.py then leaves
+# its rows out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source tools/packages.sh
@@ -8,7 +12,7 @@ source tools/interop.sh
 build=$1
 sources=bench/peers
 
-# LANGUAGE TOOL COMMAND…: carries out the command where there is the tool.
+# LANGUAGE TOOL COMMAND…: runs the command if the tool is installed.
 prepare() {
     local language=$1 tool=$2 log=$build/bench/peers/$1.log
     shift 2
@@ -19,7 +23,7 @@ prepare() {
     fi
 }
 
-# Its old classes would be run where this fails.
+# Otherwise old classes would run if this fails.
 java_driver() {
     rm -rf "$build/bench/peers/java"
     javac -cp "$build/interop/redisson/lib/*" -d "$build/bench/peers/java" \

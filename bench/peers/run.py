@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Measures Pawl beside the libraries that people run, on one private Redis server.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
 
-Run by ./dev bench peers; docs/performance.md says what each column means.
+"""Measures Pawl and other lock libraries on one private Redis server.
+
+Run by ./dev bench peers; docs/guide/performance.md explains each column.
 """
 import argparse
 import statistics
@@ -27,31 +30,31 @@ def parse(arguments):
     parser.add_argument("--quick", action="store_true",
                         help="small counts: to see that it runs, not to quote")
     parser.add_argument("--only", metavar="NAME", action="append", default=[],
-                        help="the peers whose name contains this; may be said again")
-    parser.add_argument("--rounds", type=int, metavar="N", help="how often each is measured")
+                        help="the peers whose name contains this; may be repeated")
+    parser.add_argument("--rounds", type=int, metavar="N", help="number of rounds")
     parser.add_argument("--out", type=Path, metavar="FOLDER",
-                        help="where peers.json, peers.md and peers.svg go")
+                        help="folder for peers.json, peers.md and peers.svg")
     parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="FOLDER",
-                        help="where the drivers were built")
-    how = parser.parse_args(arguments)
-    if how.rounds is not None and how.rounds < 1:
-        parser.error("--rounds is 1 or more")
-    return how
+                        help="build folder of the drivers")
+    options = parser.parse_args(arguments)
+    if options.rounds is not None and options.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    return options
 
 
 class Run:
-    def __init__(self, how, folder):
-        self.plan = QUICK if how.quick else Plan()
-        self.plan.rounds = how.rounds or self.plan.rounds
+    def __init__(self, options, folder):
+        self.plan = QUICK if options.quick else Plan()
+        self.plan.rounds = options.rounds or self.plan.rounds
         self.folder = folder
-        self.languages = Languages(how.build.resolve())
+        self.languages = Languages(options.build.resolve())
         self.left_out = {}
         self.failed = False
-        self.found = {}  # a peer's name -> its rounds
+        self.results = {}  # a peer's name -> its rounds
         self.peers = [peer for peer in PEERS
-                      if not how.only or any(part in peer.name for part in how.only)]
+                      if not options.only or any(part in peer.name for part in options.only)]
         for peer in list(self.peers):
-            why = self.languages.why_not(peer.language)
+            why = self.languages.missing_reason(peer.language)
             if why:
                 self.leave_out(peer, why)
 
@@ -59,38 +62,38 @@ class Run:
         progress(f"{peer.name} is left out: {why}")
         self.left_out[peer.name] = why
         self.peers.remove(peer)
-        self.found.pop(peer.name, None)
+        self.results.pop(peer.name, None)
 
     def fail(self, problem):
         self.failed = True
         self.leave_out(problem.peer, str(problem))
 
     def columns(self, server, number):
-        """Everybody begins once in a while: the order turns from round to round."""
+        """The order of the peers rotates from round to round."""
         turn = number * len(self.peers) // self.plan.rounds
         for peer in self.peers[turn:] + self.peers[:turn]:
             try:
-                found = measure(peer, self.languages, server, self.folder, self.plan)
+                result = measure(peer, self.languages, server, self.folder, self.plan)
             except DriverFailed as problem:
                 self.fail(problem)
                 continue
-            self.found.setdefault(peer.name, []).append(found)
+            self.results.setdefault(peer.name, []).append(result)
             progress(f"round {number + 1}/{self.plan.rounds}: {peer.name}: "
-                     f"pair {found['pair_p50_us']:.0f} µs, 64 users "
-                     f"{found['users_pairs_per_s']:,.0f} pairs/s, hand-off "
-                     f"{found['handoff_2_p50_us'] / 1000:.2f} ms")
+                     f"pair {result['pair_p50_us']:.0f} µs, 64 users "
+                     f"{result['users_pairs_per_s']:,.0f} pairs/s, hand-off "
+                     f"{result['handoff_2_p50_us'] / 1000:.2f} ms")
 
     def frozen(self, server, number):
         progress(f"round {number + 1}/{self.plan.rounds}: the server is frozen for "
                  f"{self.plan.frozen:.1f} s")
         while True:
             try:
-                told = freeze(self.peers, self.languages, server, self.folder, self.plan)
+                signals = freeze(self.peers, self.languages, server, self.folder, self.plan)
                 break
             except DriverFailed as problem:
                 self.fail(problem)
-        for name, (span, how) in told.items():
-            self.found[name][number] |= {"loss_s": span, "loss_told_by": how}
+        for name, (span, kind) in signals.items():
+            self.results[name][number] |= {"loss_s": span, "loss_told_by": kind}
 
     def all(self, server):
         for number in range(self.plan.rounds):
@@ -101,7 +104,7 @@ class Run:
         """{peer: {column: number}}, in the order of PEERS."""
         result = {}
         for peer in self.peers:
-            rounds = self.found[peer.name]
+            rounds = self.results[peer.name]
             result[peer.name] = {
                 key: statistics.median(each[key] for each in rounds)
                 for key, value in rounds[0].items() if isinstance(value, (int, float))}
@@ -109,25 +112,25 @@ class Run:
 
 
 def main(arguments):
-    how = parse(arguments)
+    options = parse(arguments)
     with tempfile.TemporaryDirectory(prefix="pawl-peers-") as name:
-        run = Run(how, Path(name))
+        run = Run(options, Path(name))
         if not run.peers:
-            raise SystemExit("Nobody is left to be measured: see the lines above, and --only.")
+            raise SystemExit("No peer is left to measure: see the lines above, and --only.")
         server = Server(Path(name))
         try:
-            where = report.surroundings(server, how.quick)
+            machine = report.machine_info(server, options.quick)
             run.all(server)
         finally:
             server.stop()
-    page = report.Page(where, run)
+    page = report.Page(machine, run)
     print(page.text())
-    if how.out:
-        how.out.mkdir(parents=True, exist_ok=True)
-        page.write_json(how.out / "peers.json")
-        (how.out / "peers.md").write_text(page.text())
-        (how.out / "peers.svg").write_text(chart.draw(page))
-        print(f"written: {how.out}/peers.json, peers.md and peers.svg")
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        page.write_json(options.out / "peers.json")
+        (options.out / "peers.md").write_text(page.text())
+        (options.out / "peers.svg").write_text(chart.draw(page))
+        print(f"written: {options.out}/peers.json, peers.md and peers.svg")
     return 1 if run.failed else 0
 
 

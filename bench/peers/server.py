@@ -1,4 +1,7 @@
-"""A Redis server of the bench's own, and what it can tell of its clients."""
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+"""A private Redis server, and its statistics about its clients."""
 import ctypes
 import os
 import re
@@ -13,7 +16,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent():
-    """In the child: nothing may outlive the bench, not even a stopped server."""
+    """In the child: no process may outlive the bench, not even a stopped server."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -23,7 +26,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-class Wire:
+class Connection:
     """One connection."""
 
     def __init__(self, port):
@@ -47,7 +50,7 @@ class Wire:
             return int(rest)
         if kind == b"+":
             return rest
-        raise RuntimeError(f"the server says: {line!r}")
+        raise RuntimeError(f"unexpected reply: {line!r}")
 
     def call(self, *words):
         self.send(*words)
@@ -67,24 +70,24 @@ class Server:
                 self.process = subprocess.Popen(
                     ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
                      "--dir", str(folder)], stdout=log, stderr=log, preexec_fn=die_with_parent)
-            if self._answers():
-                self.wire = Wire(self.port)
+            if self._is_ready():
+                self.connection = Connection(self.port)
                 return
-        raise SystemExit("redis-server does not start; its last words:\n"
+        raise SystemExit("redis-server does not start; its log ends with:\n"
                          + (folder / "redis.log").read_text()[-2000:])
 
-    def _answers(self):
+    def _is_ready(self):
         end = time.monotonic() + 10
         while self.process.poll() is None and time.monotonic() < end:
             try:
-                wire = Wire(self.port)
+                connection = Connection(self.port)
             except OSError:
                 time.sleep(0.02)
                 continue
-            # Another program may have got the port first.
-            mine = f"process_id:{self.process.pid}\r" in wire.call("INFO", "server")
-            wire.close()
-            if mine:
+            # Another program may have taken the port first.
+            is_own = f"process_id:{self.process.pid}\r" in connection.call("INFO", "server")
+            connection.close()
+            if is_own:
                 return True
             break
         self.process.kill()
@@ -102,48 +105,49 @@ class Server:
         os.kill(self.process.pid, signal.SIGCONT)
 
     def info(self, section, field):
-        found = re.search(rf"^{field}:(.*?)\r?$", self.wire.call("INFO", section), re.MULTILINE)
-        return found[1]
+        text = self.connection.call("INFO", section)
+        match = re.search(rf"^{field}:(.*?)\r?$", text, re.MULTILINE)
+        return match[1]
 
     def processor_seconds(self):
         return float(self.info("cpu", "used_cpu_user")) + float(self.info("cpu", "used_cpu_sys"))
 
-    def forget_commands(self):
-        self.wire.call("CONFIG", "RESETSTAT")
+    def reset_statistics(self):
+        self.connection.call("CONFIG", "RESETSTAT")
 
     def microseconds_per_call(self):
-        """Of each command since forget_commands()."""
-        text = self.wire.call("INFO", "commandstats")
+        """The mean time of each command since reset_statistics()."""
+        text = self.connection.call("INFO", "commandstats")
         return {name: int(usec) / int(calls) for name, calls, usec in
                 re.findall(r"cmdstat_([^:]+):calls=(\d+),usec=(\d+)", text)}
 
-    def left_ms(self, keys):
-        """How long each key has yet to live, all asked for at once."""
+    def remaining_ms(self, keys):
+        """The remaining time of each key, all requested at once."""
         for key in keys:
-            self.wire.send("PTTL", key)
-        return [self.wire.reply() for _ in keys]
+            self.connection.send("PTTL", key)
+        return [self.connection.reply() for _ in keys]
 
 
 class Monitor:
-    """Counts what the server carries out: what clients sent, and what scripts did with that."""
+    """Counts the commands that the server executes: those of clients, and those of scripts."""
 
     LINE = re.compile(r'^[\d.]+ \[\d+ ([^\]]+)\] "([^"]*)"(?: "([^"]*)")?')
 
     def __init__(self, server):
-        self.eyes = Wire(server.port)
-        self.voice = Wire(server.port)
-        self.eyes.call("MONITOR")
+        self.monitoring = Connection(server.port)
+        self.marking = Connection(server.port)
+        self.monitoring.call("MONITOR")
 
     def counts(self):
         """(sent, scripted), each by the command's name, since MONITOR began. Ends it."""
-        self.voice.call("ECHO", "the end")
+        self.marking.call("ECHO", "the end")
         sent, scripted = Counter(), Counter()
         while True:
-            who, command, argument = self.LINE.match(self.eyes.reply()).groups()
+            source, command, argument = self.LINE.match(self.monitoring.reply()).groups()
             if (command, argument) == ("ECHO", "the end"):
                 break
-            (scripted if who == "lua" else sent)[command.lower()] += 1
-        self.eyes.close()
-        self.voice.close()
-        del sent["ping"]  # a pool's care for its idle connections
+            (scripted if source == "lua" else sent)[command.lower()] += 1
+        self.monitoring.close()
+        self.marking.close()
+        del sent["ping"]  # a pool's maintenance of its idle connections
         return sent, scripted

@@ -1,7 +1,11 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 # bash completion for pawl
 
-# Where the locks are, as the line says. COMP_WORDS is of no use: it is cut at the colons of a URL.
-_pawl_place() {
+# The options of the line that select the service. COMP_WORDS splits a URL at its colons, so the
+# line is parsed here.
+_pawl_service() {
     local -a words=()
     local i value
     read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
@@ -12,22 +16,22 @@ _pawl_place() {
             \"*\" | \'*\') value=${value:1:${#value}-2} ;;
         esac
         case ${words[i]} in
-            --on | --url-file) place=("${words[i]}" "$value") ;;
-            --local) place=(--local) ;;
+            --on | --url-file) service=("${words[i]}" "$value") ;;
+            --local) service=(--local) ;;
         esac
     done
 }
 
-# Names into COMPREPLY, quoted as the line needs them. Anybody who may take a lock chooses its name:
-# nothing here may expand it, and nothing in it may be run when the line is.
+# Adds the names to COMPREPLY, quoted for the line. Any user who may take a lock chooses its name,
+# so the name must not be expanded here, and no part of it may run with the line.
 _pawl_names() {
     local current=$1 line=${COMP_LINE:0:COMP_POINT} typed cut='' name quoted
     local breaks=${COMP_WORDBREAKS//[^:=@]/}
-    local -a place=()
-    _pawl_place
+    local -a service=()
+    _pawl_service
     typed=$current
     if [[ $current != [\"\']* ]]; then
-        # Also what stands before a colon: readline completes only what is behind it.
+        # Includes the text before a colon: readline completes only the text after it.
         [[ ${line##*[[:space:]]} == *"$current" ]] && typed=${line##*[[:space:]]}
         [[ -n $breaks ]] && cut=${typed%"${typed##*["$breaks"]}"}
     fi
@@ -53,17 +57,17 @@ _pawl_names() {
                 COMPREPLY+=("${quoted#"$cut"}")
                 ;;
         esac
-    done < <(timeout 2 pawl ls --names "${place[@]}" 2>/dev/null)
+    done < <(timeout 2 pawl ls --names "${service[@]}" 2>/dev/null)
 }
 
 _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local verbs='run elect status ls watch release resize doctor bench completion'
-    local place='--on --url-file --local' i
+    local service='--on --url-file --local' i
     COMPREPLY=()
 
-    # Behind -- stands somebody else's command.
+    # The words after -- belong to the command.
     for ((i = 1; i < COMP_CWORD; i++)); do
         if [[ ${COMP_WORDS[i]} == -- && ${COMP_WORDS[1]} =~ ^(run|elect)$ ]]; then
             if declare -F _command_offset >/dev/null; then
@@ -115,7 +119,7 @@ _pawl() {
         return
     fi
 
-    local options="$place --help"
+    local options="$service --help"
     case ${COMP_WORDS[1]} in
         run)
             options+=' --shared --permits --fair --no-token --also --ttl --wait'

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // A flash sale: 400 buyers in 8 processes want 100 items. A buyer reads the stock from a file,
 // thinks, and writes the stock back. The sale runs without a lock, with one lock, and with ten
 // stripes: first on a Redis server of its own, then on SQLite, without a server.
@@ -43,9 +46,9 @@ struct plan {
 volatile sig_atomic_t interrupted = 0;
 
 // The output of the shops, line by line.
-class conversation {
+class shop_outputs {
 public:
-    explicit conversation(const std::vector<child>& shops) {
+    explicit shop_outputs(const std::vector<child>& shops) {
         for (const child& each : shops) {
             ends_.push_back({each.output(), POLLIN, 0});
             rests_.emplace_back();
@@ -54,7 +57,7 @@ public:
 
     // Reads once, and calls `heard` for each whole line. False when every shop has closed.
     template <class F>
-    bool listen(F heard) {
+    bool listen(F on_line) {
         if (::poll(ends_.data(), ends_.size(), 50) < 0 && errno != EINTR) {
             throw std::runtime_error("listening to the shops failed");
         }
@@ -69,7 +72,7 @@ public:
             ends_[i].revents = 0;
             open = open || ends_[i].fd >= 0;
             for (std::size_t end = 0; (end = rests_[i].find('\n')) != std::string::npos;) {
-                heard(rests_[i].substr(0, end));
+                on_line(rests_[i].substr(0, end));
                 rests_[i].erase(0, end + 1);
             }
         }
@@ -88,15 +91,15 @@ private:
     std::vector<std::string> rests_;
 };
 
-std::vector<child> open_shops(const plan& what, const std::filesystem::path& folder) {
-    for (int i = 0; i < what.shelves; ++i) {
-        shelf(folder, i).write(items / what.shelves);
+std::vector<child> open_shops(const plan& scenario, const std::filesystem::path& folder) {
+    for (int i = 0; i < scenario.shelves; ++i) {
+        shelf(folder, i).write(items / scenario.shelves);
     }
     std::vector<child> shops;
     for (int i = 0; i < processes; ++i) {
         const shop_options options{.folder = folder.string(),
-                                   .url = what.url,
-                                   .shelves = what.shelves,
+                                   .url = scenario.url,
+                                   .shelves = scenario.shelves,
                                    .first_buyer = i * (buyers / processes),
                                    .buyers = buyers / processes,
                                    .think_us = think_us};
@@ -111,14 +114,14 @@ double percentile(std::vector<double> values, double share) {
 }
 
 // All numbers come from the files and from the buyers' own clocks.
-outcome judge(const plan& what, const std::filesystem::path& folder, pawl::time_point opened,
+outcome judge(const plan& scenario, const std::filesystem::path& folder, pawl::time_point opened,
               const std::vector<double>& waits) {
     const std::vector<sale> sales = read_ledger(folder);
-    outcome result{.run = what.name,
+    outcome result{.run = scenario.name,
                    .items = items,
                    .sold = static_cast<int>(sales.size()),
                    .overlaps = count_overlaps(sales)};
-    if (!what.url.empty()) {
+    if (!scenario.url.empty()) {
         result.wait_p50_ms = percentile(waits, 0.5);
         result.wait_p99_ms = percentile(waits, 0.99);
     }
@@ -130,13 +133,13 @@ outcome judge(const plan& what, const std::filesystem::path& folder, pawl::time_
     return result;
 }
 
-outcome run(const plan& what) {
+outcome run(const plan& scenario) {
     const temporary_folder folder;
-    std::vector<child> shops = open_shops(what, folder.path());
-    conversation talk(shops);
+    std::vector<child> shops = open_shops(scenario, folder.path());
+    shop_outputs outputs(shops);
     int ready = 0;
     std::vector<double> waits;
-    const auto heard = [&](const std::string& line) {
+    const auto on_line = [&](const std::string& line) {
         if (line == "ready") {
             ++ready;
         } else if (line.starts_with("done ")) {
@@ -146,36 +149,36 @@ outcome run(const plan& what) {
         }
     };
     while (ready < processes) {
-        if (!talk.listen(heard)) {
+        if (!outputs.listen(on_line)) {
             throw std::runtime_error("a shop did not open");
         }
     }
-    progress picture(what.name, buyers);
+    progress bar(scenario.name, buyers);
     const auto opened = pawl::boot_clock::now();
     for (const child& each : shops) {
         each.write_line("go");
     }
-    while (talk.listen(heard)) {
-        picture.show(static_cast<int>(waits.size()));
+    while (outputs.listen(on_line)) {
+        bar.show(static_cast<int>(waits.size()));
     }
-    picture.finish(static_cast<int>(waits.size()));
+    bar.finish(static_cast<int>(waits.size()));
     for (child& each : shops) {
         if (const int status = each.wait(); status != 0) {
             throw std::runtime_error("a shop ended with status " + std::to_string(status));
         }
     }
-    return judge(what, folder.path(), opened, waits);
+    return judge(scenario, folder.path(), opened, waits);
 }
 
 // True if, with locks, all items were sold once and no two sales overlapped.
-bool hold_sale(const std::string& where, const std::string& url) {
-    std::printf("%s\n", where.c_str());
+bool hold_sale(const std::string& title, const std::string& url) {
+    std::printf("%s\n", title.c_str());
     std::vector<outcome> outcomes;
     outcomes.push_back(run({.name = "no lock", .url = ""}));
     outcomes.push_back(run({.name = "one lock", .url = url}));
     outcomes.push_back(run({.name = "10 stripes", .url = url, .shelves = 10}));
     print_table(outcomes);
-    std::printf("  Without a lock %d buyers paid for something that was not there.\n\n",
+    std::printf("  Without a lock, %d buyers paid for an item that was not in stock.\n\n",
                 std::max(0, outcomes[0].sold - items));
     return std::all_of(outcomes.begin() + 1, outcomes.end(), [](const outcome& each) {
         return each.sold == items && each.overlaps == 0;
@@ -204,8 +207,8 @@ int run_all() {
     good = hold_sale("Locks in a SQLite file, no server at all", "sqlite:" + file) && good;
     std::printf(
         "%s\n",
-        good ? "With the locks every sale had its item, and no two sales of a shelf overlapped."
-             : "Something above went wrong.");
+        good ? "With the locks, every sale had its item, and no two sales of a shelf overlapped."
+             : "A sale above failed.");
     return good ? 0 : 1;
 }
 

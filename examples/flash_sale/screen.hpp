@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The output of the flash sale: a progress bar on a terminal, else plain lines; and a table.
 #pragma once
 

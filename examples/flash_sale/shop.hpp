@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // One shop: a process with some of the buyers, each of them a thread.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "stock.hpp"
 
 #include <fcntl.h>
@@ -34,7 +37,7 @@ private:
     int fd_;
 };
 
-pawl::time_point at(long long ns) { return pawl::time_point(pawl::duration(ns)); }
+pawl::time_point time_from_ns(long long ns) { return pawl::time_point(pawl::duration(ns)); }
 
 }  // namespace
 
@@ -60,12 +63,12 @@ void shelf::write(int items) const {
     }
 }
 
-void append(const std::filesystem::path& folder, const sale& one) {
+void append(const std::filesystem::path& folder, const sale& record) {
     const open_file file(folder / "ledger", O_WRONLY | O_CREAT | O_APPEND);
-    const std::string line = std::to_string(one.buyer) + ' ' + std::to_string(one.shelf) + ' ' +
-                             to_string(one.token) + ' ' +
-                             std::to_string(one.began.time_since_epoch().count()) + ' ' +
-                             std::to_string(one.ended.time_since_epoch().count()) + '\n';
+    const std::string line = std::to_string(record.buyer) + ' ' + std::to_string(record.shelf) +
+                             ' ' + to_string(record.token) + ' ' +
+                             std::to_string(record.began.time_since_epoch().count()) + ' ' +
+                             std::to_string(record.ended.time_since_epoch().count()) + '\n';
     if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
         throw std::system_error(errno, std::generic_category(), "the ledger");
     }
@@ -80,7 +83,8 @@ std::vector<sale> read_ledger(const std::filesystem::path& folder) {
     long long began = 0;
     long long ended = 0;
     while (file >> buyer >> number >> token >> began >> ended) {
-        sales.push_back({buyer, number, pawl::fencing_token(token), at(began), at(ended)});
+        sales.push_back(
+            {buyer, number, pawl::fencing_token(token), time_from_ns(began), time_from_ns(ended)});
     }
     return sales;
 }

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The goods of the flash sale, a number in an unprotected file, and the ledger of sales.
 #pragma once
 
@@ -29,7 +32,7 @@ struct sale {
 };
 
 // Appends the line in one write, so that lines of several processes do not mix.
-void append(const std::filesystem::path& folder, const sale& one);
+void append(const std::filesystem::path& folder, const sale& record);
 std::vector<sale> read_ledger(const std::filesystem::path& folder);
 
 // The number of sales that began before the previous sale of the same shelf had ended.

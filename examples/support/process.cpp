@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "process.hpp"
 
 #include <netinet/in.h>
@@ -23,8 +26,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-[[noreturn]] void fail(const char* what) {
-    throw std::system_error(errno, std::generic_category(), what);
+[[noreturn]] void fail(const char* action) {
+    throw std::system_error(errno, std::generic_category(), action);
 }
 
 sockaddr_in loopback(std::uint16_t port) {
@@ -48,7 +51,7 @@ std::uint16_t free_port() {
     return ntohs(address.sin_port);
 }
 
-bool answers(std::uint16_t port) {
+bool answers_ping(std::uint16_t port) {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = loopback(port);
     std::array<char, 16> reply{};
@@ -157,7 +160,7 @@ private_redis::private_redis(const std::filesystem::path& folder) {
                                    (folder / "redis.log").string()});
         const auto give_up = std::chrono::steady_clock::now() + 10s;
         while (server_.running() && std::chrono::steady_clock::now() < give_up) {
-            if (answers(port_)) {
+            if (answers_ping(port_)) {
                 return;
             }
             std::this_thread::sleep_for(10ms);

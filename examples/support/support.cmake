@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 # Child processes, temporary folders and a Redis server of one's own: for the flash sale and the
 # benchmarks.
 include_guard(GLOBAL)

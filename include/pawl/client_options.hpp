@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The settings of a client, in the sync and the async API.
 #pragma once
 
@@ -12,6 +15,7 @@ namespace pawl {
 
 class runtime;
 
+// The settings of one client. Each has a default.
 struct client_options {
     // The holder's command in `lock_info` and `pawl status`. Empty: the program's name, from
     // /proc/self/comm.

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The errors of Pawl. A lock that another caller holds is not an error of `try_acquire`: the handle
 // is empty.
 #pragma once
@@ -23,6 +26,8 @@ enum class errc {
                     // [permission_denied]
     unavailable,    // the service cannot serve anybody now: loading, out of memory …
                     // [resource_unavailable_try_again]
+    no_quorum,      // fewer than a majority of the service's servers agreed
+                    // [resource_unavailable_try_again]
     wrong_type,     // the lock's key contains no lock of this layout [protocol_error]
     bad_name,       // a name must have 1 to 512 bytes and no control characters
     bad_option,     // an option is out of range, or does not fit the lock's state
@@ -43,7 +48,9 @@ std::error_code make_error_code(errc code) noexcept;
 // never contains a password.
 class error : public std::system_error {
 public:
+    // `sentence` is the whole message.
     error(errc code, const std::string& sentence);
+    // The code, for a switch.
     [[nodiscard]] errc reason() const noexcept { return reason_; }
     // The message alone, without that of the code.
     [[nodiscard]] const char* what() const noexcept override { return sentence_.what(); }

@@ -1,55 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The handle of several locks, async API.
 #pragma once
 
+#include <pawl/detail/lock_set.hpp>
+#include <pawl/detail/operations.hpp>
+#include <pawl/diagnostics.hpp>
 #include <pawl/held_lock.hpp>
-#include <pawl/lock_set.hpp>
 
+#include <utility>
 #include <vector>
 
 namespace pawl {
 
-// What `async_acquire_all` grants: see lock_set. Handlers run as those of held_lock. On an empty
-// set both operations throw errc::not_held when they are called.
-class [[nodiscard]] held_locks : public lock_set<held_lock> {
+// The handles that `async_acquire_all` grants: see lock_set. Handlers run as those of held_lock. On
+// an empty set, both operations throw errc::not_held when they are called.
+class [[nodiscard]] held_locks : public detail::lock_set<held_lock> {
 public:
-    using lock_set::lock_set;
+    // For Asio: the type of `get_executor`.
+    using executor_type = boost::asio::any_io_executor;
 
-    // Handler: void(release_result). Releases all locks, with their requests in flight at the same
-    // time. Completes with the worst result when all are answered. Cancellation: none.
-    template <class Token = boost::asio::deferred_t>
-    auto async_release(Token&& token = {}) {
-        refuse_empty();
-        std::vector<share> shares;
-        for (const held_lock& each : handles)
-            shares.push_back({each.lease_, each.number_});
-        return boost::asio::async_initiate<Token, void(release_result)>(
-            [](held_lock::release_handler done, std::vector<share> all) {
-                start_release(std::move(all), std::move(done));
-            },
-            token, std::move(shares));
+    held_locks() noexcept = default;
+
+    // The executor of the client; an empty executor for an empty set. Thread-safe.
+    [[nodiscard]] executor_type get_executor() const noexcept {
+        return handles.empty() ? executor_type() : handles.front().get_executor();
     }
 
-    // Handler: void(error_code). Renews the locks one after the other, as held_lock::async_renew.
-    // errc::lost: one of them has ended, and the rest was not renewed. Cancellation: none.
+    // Releases all locks, with their requests in flight at the same time.
+    // Handler: void(release_result).
+    // Completes with the worst result when every lock is released, or not confirmed in time.
+    // Cancellation: none.
+    template <class Token = boost::asio::deferred_t>
+    auto async_release(Token&& token = {}) {
+        throw_if_empty();
+        return detail::initiate_plain<Token>(first_lease(), &detail::start_release_all, token,
+                                             handle_ids());
+    }
+
+    // Renews the locks one after the other, as held_lock::async_renew.
+    // Handler: void(error_code).
+    // Completes when the service has confirmed every renewal, or when one has failed.
+    // Cancellation: none.
+    // Errors: lost (one of the holds has ended; the locks after it were not renewed).
     template <class Token = boost::asio::deferred_t>
     auto async_renew(Token&& token = {}) {
-        refuse_empty();
-        std::vector<std::shared_ptr<core::lease>> leases;
-        for (const held_lock& each : handles)
-            leases.push_back(each.lease_);
-        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            [](held_lock::question_handler done, std::vector<std::shared_ptr<core::lease>> all) {
-                held_lock::start_renew(std::move(all), std::move(done));
-            },
-            token, std::move(leases));
+        throw_if_empty();
+        return detail::initiate<Token>(first_lease(), &detail::start_renew_all, nullptr, token,
+                                       handle_ids());
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_renew(diagnostics& diag, Token&& token = {}) {
+        throw_if_empty();
+        return detail::initiate<Token>(first_lease(), &detail::start_renew_all, &diag, token,
+                                       handle_ids());
     }
 
 private:
-    struct share {
-        std::shared_ptr<core::lease> lease;
-        std::uint32_t number;
-    };
-    static void start_release(std::vector<share> all, held_lock::release_handler done);
+    friend struct core::access;
+    explicit held_locks(std::vector<held_lock> locks) : lock_set(std::move(locks)) {}
+
+    [[nodiscard]] detail::lease_ptr first_lease() const;
+    [[nodiscard]] std::vector<core::handle_id> handle_ids() const;
 };
 
 }  // namespace pawl

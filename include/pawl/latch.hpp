@@ -1,4 +1,7 @@
-// Distributed latches and barriers, async API. blocking_latch.hpp has the sync API.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Distributed latches and barriers, async API. pawl/blocking/latch.hpp has the sync API.
 //
 // A latch has no owner and no lease. A participant that dies leaves the count unchanged, so set a
 // limit for each wait. A latch ends when it is not changed for `latch_options::ttl`.
@@ -8,141 +11,202 @@
 #include <pawl/latch_options.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 
 namespace pawl {
 
 // A counter that releases its waiters when it reaches 0. Then it can be set again; each setting is
-// a generation. Thread-safe. Handlers, cancellation and errors as for client; a step that was
-// cancelled may have been counted.
+// a generation. Thread-safe. Handlers, diagnostics, cancellation and errors as for client; a step
+// that was cancelled may have been counted.
 //
-// errc::lost: the service does not know the latch. It was never set, was reset, or is forgotten,
-// after its ttl or in a restart of the service. In Redisson's layout, such a latch counts as
-// at 0. errc::unsupported: the service has no latches.
-class latch {
+// Errors of every operation: unsupported (the service has no latches). Of `async_count_down`,
+// `async_try_wait`, `async_wait` and `async_arrive_and_wait`: lost (the service does not know the
+// latch: it was never set, was reset, or is forgotten, after its ttl or in a restart of the
+// service; in Redisson's layout, such a latch counts as at 0).
+class latch : public detail::io_object {
 public:
     // Sends no request.
     latch(client& locks, std::string name, latch_options options = {})
-        : engine_(locks.engine_), name_(std::move(name)), options_(options) {}
+        : io_object(locks), name_(std::move(name)), options_(options) {}
 
-    // Handler: void(error_code, bool). Sets the count, 1 or more. False: the latch is counting.
+    // Sets the count, 1 or more.
+    // Handler: void(error_code, bool).
+    // Completes when the service has answered. False: the latch is counting.
+    // Errors: bad_option (the count is 0, or the ttl is out of range).
     template <class Token = boost::asio::deferred_t>
     auto async_try_set(std::uint32_t count, Token&& token = {}) {
-        return client::begin<Token>(engine_, &latch::start_set, token, name_, count, options_);
+        return detail::initiate<Token>(engine_, &detail::start_set_latch, nullptr, token, name_,
+                                       count, options_);
     }
-    // Handler: void(error_code, std::uint64_t). Subtracts 1 or more steps, to 0 at the least, and
-    // returns the remaining count. The step counts once, also when the connection breaks.
-    // errc::unreachable: it counted once or not at all, and no answer says which.
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_set(std::uint32_t count, diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_set_latch, &diag, token, name_,
+                                       count, options_);
+    }
+
+    // Subtracts 1 or more steps, to 0 at the least.
+    // Handler: void(error_code, std::uint64_t), with the remaining count.
+    // Completes when the service has confirmed. The step counts once, also when the connection
+    // breaks.
+    // Errors: unreachable (the step counted once or not at all, and no answer says which).
     template <class Token = boost::asio::deferred_t>
     auto async_count_down(std::uint32_t steps = 1, Token&& token = {}) {
-        return client::begin<Token>(engine_, &latch::start_count_down, token, name_, steps);
+        return detail::initiate<Token>(engine_, &detail::start_count_down, nullptr, token, name_,
+                                       steps);
     }
-    // Handler: void(error_code, bool). True: the count is 0.
+    template <class Token = boost::asio::deferred_t>
+    auto async_count_down(std::uint32_t steps, diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_count_down, &diag, token, name_,
+                                       steps);
+    }
+
+    // Handler: void(error_code, bool).
+    // Completes when the service has answered. True: the count is 0.
     template <class Token = boost::asio::deferred_t>
     auto async_try_wait(Token&& token = {}) {
-        return client::begin<Token>(engine_, &latch::start_try_wait, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_try_wait, nullptr, token, name_);
     }
-    // Handler: void(error_code). Completes when the present generation has reached 0, also if the
-    // latch was set again at once. Waits while the service is away, too. errc::timed_out: not
-    // within `wait`, which is 0 or more.
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_wait(diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_try_wait, &diag, token, name_);
+    }
+
+    // Waits for the count 0. Waits while the service is away, too.
+    // Handler: void(error_code).
+    // Completes when the present generation has reached 0, also if the latch was set again at once.
+    // Errors: timed_out (not within `wait`, which is 0 or more).
     template <class Token = boost::asio::deferred_t>
     auto async_wait(duration wait = forever, Token&& token = {}) {
-        return client::begin<Token>(engine_, &latch::start_wait, token, name_, wait);
+        return detail::initiate<Token>(engine_, &detail::start_wait_latch, nullptr, token, name_,
+                                       phase{}, wait);
     }
-    // Handler: void(error_code). Subtracts one step, then waits as `async_wait`. A step stays
-    // counted when the wait fails.
+    template <class Token = boost::asio::deferred_t>
+    auto async_wait(duration wait, diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_wait_latch, &diag, token, name_,
+                                       phase{}, wait);
+    }
+
+    // Subtracts one step, then waits as `async_wait`. The step stays counted when the wait fails or
+    // is cancelled.
+    // Handler: void(error_code).
     template <class Token = boost::asio::deferred_t>
     auto async_arrive_and_wait(duration wait = forever, Token&& token = {}) {
-        return client::begin<Token>(engine_, &latch::start_arrive, token, name_, wait);
+        return detail::initiate<Token>(engine_, &detail::start_count_down_and_wait, nullptr, token,
+                                       name_, wait);
     }
-    // Handler: void(error_code, latch_info). An unknown latch is no error.
+    template <class Token = boost::asio::deferred_t>
+    auto async_arrive_and_wait(duration wait, diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_count_down_and_wait, &diag, token,
+                                       name_, wait);
+    }
+
+    // The state, for display only. An unknown latch is no error.
+    // Handler: void(error_code, latch_info).
+    // Completes when the service has answered.
     template <class Token = boost::asio::deferred_t>
     auto async_inspect(Token&& token = {}) {
-        return client::begin<Token>(engine_, &latch::start_inspect, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, nullptr, token,
+                                       name_);
     }
-    // Handler: void(error_code, bool). Removes the latch; its waiters get errc::lost, in Redisson's
-    // layout success. False: there was none.
+    template <class Token = boost::asio::deferred_t>
+    auto async_inspect(diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, &diag, token, name_);
+    }
+
+    // Removes the latch. Its waiters get errc::lost, or success in Redisson's layout.
+    // Handler: void(error_code, bool).
+    // Completes when the service has answered. False: the latch did not exist.
     template <class Token = boost::asio::deferred_t>
     auto async_reset(Token&& token = {}) {
-        return client::begin<Token>(engine_, &latch::start_reset, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_reset_latch, nullptr, token, name_);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_reset(diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_reset_latch, &diag, token, name_);
     }
 
 private:
-    friend class barrier;
-    using engine_ptr = client::engine_ptr;
-    using plain_handler = held_lock::question_handler;
-
-    static void start_set(client::answer_handler<bool> done, engine_ptr engine, std::string name,
-                          std::uint32_t count, latch_options options);
-    static void start_count_down(client::answer_handler<std::uint64_t> done, engine_ptr engine,
-                                 std::string name, std::uint32_t steps);
-    static void start_try_wait(client::answer_handler<bool> done, engine_ptr engine,
-                               std::string name);
-    static void start_wait(plain_handler done, engine_ptr engine, std::string name, duration wait);
-    static void start_arrive(plain_handler done, engine_ptr engine, std::string name,
-                             duration wait);
-    static void start_inspect(client::answer_handler<latch_info> done, engine_ptr engine,
-                              std::string name);
-    static void start_reset(client::answer_handler<bool> done, engine_ptr engine, std::string name);
-
-    engine_ptr engine_;
     std::string name_;
     latch_options options_;
 };
 
-// A number of parties that wait for each other, turn after turn. The first arrival begins the first
-// turn. The last arrival of a turn releases all parties, and begins the next turn in the same step.
-// errc::bad_option: other parties gave another number, or a latch of this name is counting.
-// errc::unsupported: the service has no barriers, as Redisson's layout. Otherwise as a latch.
-class barrier {
+// A barrier for a number of parties that wait for each other, phase after phase. The first arrival
+// begins the first phase. The last arrival of a phase releases all parties, and begins the next
+// phase in the same step.
+//
+// Errors of every operation: bad_option (another party gave another number of parties, or a latch
+// of this name is counting); unsupported (the service has no barriers, as in Redisson's layout).
+// Otherwise as latch.
+class barrier : public detail::io_object {
 public:
     // Sends no request. `parties` is 1 or more.
     barrier(client& locks, std::string name, std::uint32_t parties, latch_options options = {})
-        : engine_(locks.engine_), name_(std::move(name)), parties_(parties), options_(options) {}
+        : io_object(locks), name_(std::move(name)), parties_(parties), options_(options) {}
 
-    // Handler: void(error_code, phase). Arrives, and returns the turn. The arrival counts once, as
-    // a latch's step, and stays counted if the party never waits or gives up waiting.
+    // Arrives. The arrival counts once, as a latch's step, and stays counted if the party never
+    // waits or gives up waiting.
+    // Handler: void(error_code, phase), with the phase.
+    // Completes when the service has confirmed.
     template <class Token = boost::asio::deferred_t>
     auto async_arrive(Token&& token = {}) {
-        return client::begin<Token>(engine_, &barrier::start_arrive, token, name_, parties_,
-                                    options_);
+        return detail::initiate<Token>(engine_, &detail::start_arrive, nullptr, token, name_,
+                                       parties_, options_);
     }
-    // Handler: void(error_code). Completes when all parties have arrived in that turn.
-    // errc::timed_out: not within `wait`, which is 0 or more.
     template <class Token = boost::asio::deferred_t>
-    auto async_wait(phase turn, duration wait = forever, Token&& token = {}) {
-        return client::begin<Token>(engine_, &barrier::start_wait, token, name_, turn, wait);
+    auto async_arrive(diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_arrive, &diag, token, name_,
+                                       parties_, options_);
     }
-    // Handler: void(error_code). Arrives, then waits for the others.
+
+    // Waits for the end of a phase.
+    // Handler: void(error_code).
+    // Completes when all parties have arrived in that phase.
+    // Errors: timed_out (not within `wait`, which is 0 or more).
+    template <class Token = boost::asio::deferred_t>
+    auto async_wait(phase arrival, duration wait = forever, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_wait_latch, nullptr, token, name_,
+                                       arrival, wait);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_wait(phase arrival, duration wait, diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_wait_latch, &diag, token, name_,
+                                       arrival, wait);
+    }
+
+    // Arrives, then waits for the others.
+    // Handler: void(error_code).
     template <class Token = boost::asio::deferred_t>
     auto async_arrive_and_wait(duration wait = forever, Token&& token = {}) {
-        return client::begin<Token>(engine_, &barrier::start_both, token, name_, parties_, options_,
-                                    wait);
+        return detail::initiate<Token>(engine_, &detail::start_arrive_and_wait, nullptr, token,
+                                       name_, parties_, options_, wait);
     }
-    // As those of latch.
+    template <class Token = boost::asio::deferred_t>
+    auto async_arrive_and_wait(duration wait, diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_arrive_and_wait, &diag, token, name_,
+                                       parties_, options_, wait);
+    }
+
+    // As latch's functions of the same names.
     template <class Token = boost::asio::deferred_t>
     auto async_inspect(Token&& token = {}) {
-        return client::begin<Token>(engine_, &latch::start_inspect, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, nullptr, token,
+                                       name_);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_inspect(diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, &diag, token, name_);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_reset(Token&& token = {}) {
-        return client::begin<Token>(engine_, &latch::start_reset, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_reset_latch, nullptr, token, name_);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_reset(diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_reset_latch, &diag, token, name_);
     }
 
 private:
-    using engine_ptr = client::engine_ptr;
-    using plain_handler = held_lock::question_handler;
-
-    static void start_arrive(client::answer_handler<phase> done, engine_ptr engine,
-                             std::string name, std::uint32_t parties, latch_options options);
-    static void start_wait(plain_handler done, engine_ptr engine, std::string name, phase turn,
-                           duration wait);
-    static void start_both(plain_handler done, engine_ptr engine, std::string name,
-                           std::uint32_t parties, latch_options options, duration wait);
-
-    engine_ptr engine_;
     std::string name_;
     std::uint32_t parties_;
     latch_options options_;

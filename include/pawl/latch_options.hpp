@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The options and the state of a latch or barrier. Standard headers only.
 #pragma once
 
@@ -10,6 +13,7 @@
 
 namespace pawl {
 
+// The settings of a latch or barrier.
 struct latch_options {
     // The service forgets a latch that was not changed for this time: 1 s to 366 days. Waiters and
     // later callers then get errc::lost. Redisson's layout ignores it and forgets nothing.
@@ -17,12 +21,12 @@ struct latch_options {
 };
 static_assert(std::is_trivially_copyable_v<latch_options>);
 
-// The number of a barrier's turn, from `arrive`. Later turns have larger numbers.
+// The number of a barrier's phase, from `arrive`. Later phases have larger numbers.
 enum class phase : std::uint64_t {};
 
 // The state of a latch or barrier. For display only: the report is outdated when it arrives.
 struct latch_info {
-    std::string name;
+    std::string name;              // of the latch
     bool known = false;            // false: it was never set, was reset, or is forgotten
     std::uint64_t count = 0;       // the steps that are missing
     std::uint64_t generation = 0;  // of settings; grows; 0 in Redisson's layout, without numbers

@@ -1,9 +1,12 @@
-// Re-entrant locks, async API. blocking.hpp has the sync API.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Re-entrant locks, async API. pawl/blocking/client.hpp has the sync API.
 #pragma once
 
 #include <pawl/client.hpp>
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,47 +17,71 @@ namespace pawl {
 // token, and keeps the options of the first one. The lock is released with the last handle.
 // Different owners exclude each other. Copies are the same owner: give one to each coroutine.
 //
-// errc::bad_option: the owner holds the lock as a reader or with permits, and requests another mode
-// or more permits. errc::lost: the hold was lost, and one of its handles still exists. After the
-// end of the client, every acquire fails.
+// While the owner waits for a lock, its other acquires of that lock wait, too, and its tries find
+// the lock taken. After the end of the client, every acquire fails.
 //
-// Thread-safe. Handlers and cancellation as for client.
-class lock_owner {
+// Thread-safe. Handlers, diagnostics, cancellation and errors as for client, and also: bad_option
+// (the owner holds the lock as a reader or with permits, and requests another mode or more
+// permits); lost (the hold was lost, and one of its handles still exists).
+class lock_owner : public detail::io_object {
 public:
-    explicit lock_owner(client& locks)
-        : engine_(locks.engine_), who_(client::make_owner(*locks.engine_)) {}
+    // A new owner. Sends no request.
+    explicit lock_owner(client& locks) : io_object(locks), owner_(detail::make_owner(engine_)) {}
 
-    // As the client's functions. While the owner waits for a lock, its other acquires of that lock
-    // wait, too, and its tries find the lock taken.
+    // As client::async_acquire and client::async_try_acquire.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
-        return client::begin<Token>(engine_, &client::start_acquire, token, who_, std::move(name),
-                                    options, std::nullopt);
+        return detail::initiate<Token>(engine_, &detail::start_acquire, nullptr, token, owner_,
+                                       std::move(name), options, std::nullopt);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_acquire(std::string name, lock_options options, diagnostics& diag,
+                       Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_acquire, &diag, token, owner_,
+                                       std::move(name), options, std::nullopt);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
-        return client::begin<Token>(engine_, &client::start_acquire, token, who_, std::move(name),
-                                    once(options), options.retry);
+        return detail::initiate<Token>(engine_, &detail::start_acquire, nullptr, token, owner_,
+                                       std::move(name), to_lock_options(options), options.retry);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire(std::string name, try_options options, diagnostics& diag,
+                           Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_acquire, &diag, token, owner_,
+                                       std::move(name), to_lock_options(options), options.retry);
     }
 
-    // As the client's functions. Locks that the owner holds already are entered again. An owner
-    // that holds a lock and waits for others can deadlock with another owner, so set `wait`.
+    // As client::async_acquire_all and client::async_try_acquire_all. Locks that the owner holds
+    // already are entered again. An owner that holds a lock and waits for others can deadlock with
+    // another owner, so set `wait`.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {
-        return client::begin<Token>(engine_, &client::start_acquire_all, token, who_,
-                                    std::move(names), options, std::nullopt);
+        return detail::initiate<Token>(engine_, &detail::start_acquire_all, nullptr, token, owner_,
+                                       std::move(names), options, std::nullopt);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_acquire_all(std::vector<std::string> names, lock_options options, diagnostics& diag,
+                           Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_acquire_all, &diag, token, owner_,
+                                       std::move(names), options, std::nullopt);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
-        return client::begin<Token>(engine_, &client::start_acquire_all, token, who_,
-                                    std::move(names), once(options), options.retry);
+        return detail::initiate<Token>(engine_, &detail::start_acquire_all, nullptr, token, owner_,
+                                       std::move(names), to_lock_options(options), options.retry);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire_all(std::vector<std::string> names, try_options options,
+                               diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_acquire_all, &diag, token, owner_,
+                                       std::move(names), to_lock_options(options), options.retry);
     }
 
 private:
-    std::shared_ptr<core::engine> engine_;
-    std::shared_ptr<core::owner> who_;
+    detail::owner_ptr owner_;
 };
 
 }  // namespace pawl

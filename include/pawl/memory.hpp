@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Locks in the memory of one process, for tests of programs that use Pawl.
 #pragma once
 

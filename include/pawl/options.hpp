@@ -1,5 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The options of acquire and try_acquire. Both structs are trivially copyable on purpose: see
-// docs/internals.md, "Coroutines and compilers". A value out of range fails with errc::bad_option.
+// docs/contributing/internals.md, "Coroutines and compilers". A value out of range fails with
+// errc::bad_option.
 #pragma once
 
 #include <pawl/types.hpp>
@@ -16,10 +20,12 @@ inline constexpr duration forever = duration::max();
 // A duration that must have a unit: `{.ttl = 30s}` compiles, `{.ttl = 30}` does not.
 struct time_to_live : duration {
     constexpr time_to_live() noexcept = default;
+    // From any duration that converts without a loss.
     template <class Rep, class Period>
         requires std::convertible_to<std::chrono::duration<Rep, Period>, duration>
     // NOLINTNEXTLINE(google-explicit-constructor): options are written as durations
     constexpr time_to_live(std::chrono::duration<Rep, Period> time) noexcept : duration(time) {}
+    // Does not compile: a number without a unit.
     template <class Number>
         requires std::is_arithmetic_v<Number>
     // NOLINTNEXTLINE(google-explicit-constructor): refuses a bare number with a clear message
@@ -31,32 +37,35 @@ struct time_to_live : duration {
     }
 };
 
+// The options of an acquire that waits.
 struct lock_options {
-    // The lease: when the holder dies, the lock is free after this time. 10 ms to 24 h. A smaller
-    // `max_hold` shortens it.
+    // The lease: when the holder dies, the lock is free after this time. 10 ms to 24 h, or the
+    // narrower range of the service, which may round it up. A smaller `max_hold` shortens it.
     time_to_live ttl = std::chrono::seconds(30);
     // How long `acquire` waits for the lock, and for a service that is away. 0: one attempt.
-    // Afterwards the error is errc::timed_out, or errc::unreachable if the service is away then. An
-    // answer that is due at that moment is awaited: on Redis for up to 0.3 s, and for an attempt
-    // with a `wait` of 0 for up to the reply timeout. `try_acquire` ignores this option.
+    // Afterwards the error is errc::timed_out, or errc::unreachable if the service is away then. If
+    // a request is unanswered when `wait` ends, its answer is still awaited: on Redis for up to 0.3
+    // s, or, for an attempt with a `wait` of 0, for up to the reply timeout. `try_acquire` ignores
+    // this option.
     duration wait = forever;
     // The longest total hold, counted from the grant: 10 ms or more. The lease is not renewed
     // beyond it.
     time_to_live max_hold = forever;
-    // A mode that the service does not have fails with errc::unsupported.
+    // The mode of the hold. A mode that the service does not have fails with errc::unsupported.
     lock_mode mode = lock_mode::exclusive;
-    // False: the hold has no token, and the service does not count.
+    // False: the hold has no fencing token. On Redis, the token counter does not advance.
     bool fenced = true;
-    // Strict order: the earliest request of all processes is served first. Without it, a lock may
-    // stay in one process for a few turns, and a newcomer may take a lock whose lease ran out. All
-    // users of a name should set the same. Requests for reading and for permits queue in order
-    // anyway, except in Redisson's layout. errc::unsupported: the service has no such order.
+    // Strict order: the earliest request of all processes is served first. Without it, exclusive
+    // waiters of one client queue in the client; on Redis, a lock may also stay in one client for a
+    // few holds, and a new caller may take a lock whose lease has expired. All users of a name
+    // should set the same value. Shared and permit requests queue in order anyway,
+    // except in Redisson's layout. errc::unsupported: the service has no such order.
     bool fair = false;
     // With lock_mode::permits: the permits that this hold takes, 1 or more.
     std::uint32_t permits = 1;
     // With lock_mode::permits: the semaphore's total. The service keeps the total of the first
     // caller until `resize`; another total fails with errc::bad_option. 0: the stored total.
-    std::uint32_t of = 0;
+    std::uint32_t total_permits = 0;
 };
 
 // Polling instead of queueing. A polling caller is not woken by a release and has no place in the
@@ -76,13 +85,13 @@ struct try_options {
     lock_mode mode = lock_mode::exclusive;
     bool fenced = true;
     bool fair = false;  // true: does not take a free lock past a waiter
-    polling retry{};
+    polling retry{};    // one attempt by default
     std::uint32_t permits = 1;
-    std::uint32_t of = 0;
+    std::uint32_t total_permits = 0;
 };
 
-// An implementation detail: the options of one attempt.
-[[nodiscard]] constexpr lock_options once(const try_options& options) noexcept {
+// An implementation detail. The same options with a `wait` of 0.
+[[nodiscard]] constexpr lock_options to_lock_options(const try_options& options) noexcept {
     return {.ttl = options.ttl,
             .wait = {},
             .max_hold = options.max_hold,
@@ -90,18 +99,18 @@ struct try_options {
             .fenced = options.fenced,
             .fair = options.fair,
             .permits = options.permits,
-            .of = options.of};
+            .total_permits = options.total_permits};
 }
 
-// An implementation detail: one attempt for the same hold.
-[[nodiscard]] constexpr try_options one_try(const lock_options& options) noexcept {
+// An implementation detail. The same options without `wait`, for one attempt.
+[[nodiscard]] constexpr try_options to_try_options(const lock_options& options) noexcept {
     return {.ttl = options.ttl,
             .max_hold = options.max_hold,
             .mode = options.mode,
             .fenced = options.fenced,
             .fair = options.fair,
             .permits = options.permits,
-            .of = options.of};
+            .total_permits = options.total_permits};
 }
 
 static_assert(std::is_trivially_copyable_v<lock_options> &&

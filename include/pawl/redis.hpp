@@ -1,5 +1,8 @@
-// Locks in one Redis (6.2 or later) or Valkey server. docs/redis.md has the keys, the scripts and
-// the protocol.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Locks in one Redis (6.2 or later) or Valkey server. docs/backends/redis.md has the keys, the
+// scripts and the protocol.
 #pragma once
 
 #include <pawl/service.hpp>
@@ -11,9 +14,9 @@
 
 namespace pawl::redis {
 
-// Without `on`, the others must keep their defaults. Files are in PEM format.
+// Without `enabled`, the others must keep their defaults. Files are in PEM format.
 struct tls_options {
-    bool on = false;
+    bool enabled = false;     // connects with TLS
     bool verify = true;       // checks the server's certificate chain and host name
     std::string ca_file{};    // the CA to trust; empty: the system's
     std::string cert_file{};  // a client certificate; needs `key_file`
@@ -23,7 +26,7 @@ struct tls_options {
 // The form of a lock's data in the server.
 enum class key_layout : std::uint8_t {
     native,   // Pawl's own; a lock's key is that of libraries that use a plain SET NX PX
-    redisson  // that of Redisson's objects, for locks shared with Java: docs/redisson.md
+    redisson  // that of Redisson's objects, for locks shared with Java: docs/backends/redisson.md
 };
 
 // The Redisson objects behind the names of a client. Java and Pawl must agree on them, so a program
@@ -34,14 +37,15 @@ enum class redisson_object : std::uint8_t {
     semaphore   // as `lock`, but permits are those of Semaphore, which has no leases
 };
 
+// How to reach a server, and where in it the locks are.
 struct options {
-    std::string host = "127.0.0.1";
-    std::uint16_t port = 6379;
-    std::string unix_socket{};  // a path of at most 107 bytes; host and port are then unused
-    std::string user{};
-    std::string password{};
-    std::uint32_t database = 0;
-    tls_options tls{};
+    std::string host = "127.0.0.1";  // a name or a numeric address
+    std::uint16_t port = 6379;       // of the server
+    std::string unix_socket{};       // a path of at most 107 bytes; host and port are then unused
+    std::string user{};              // empty: the server's default user
+    std::string password{};          // empty: none
+    std::uint32_t database = 0;      // selected after connecting
+    tls_options tls{};               // off by default
     // The first part of every key and channel, so that ACLs can separate tenants: 1 to 64
     // characters without spaces, braces and percent signs. Native layout only, and not together
     // with `key`.
@@ -63,15 +67,16 @@ struct options {
     // most 24 h.
     duration reply_timeout = std::chrono::seconds(5);
     // How long the server keeps a name's token counter after the last hold: 1 s to 365 days. It
-    // takes about 130 bytes. Native layout only. A short time is safe: docs/redis.md, "Tokens".
+    // takes about 130 bytes. Native layout only. A short time is safe: docs/backends/redis.md,
+    // "Tokens".
     duration token_retention = std::chrono::hours(24);
 };
 
 // Neither connects. They throw errc::bad_option for options that are out of range or do not fit
 // together, and errc::bad_url for a URL that is not understood.
-[[nodiscard]] service at(options where);
+[[nodiscard]] service at(options settings);
 // redis://[user[:password]@]host[:port][/database][?option=value&…], rediss://… with TLS, or
-// redis+unix:///path. docs/redis.md lists the options.
+// redis+unix:///path. docs/backends/redis.md lists the options.
 [[nodiscard]] service at(std::string_view url);
 
 }  // namespace pawl::redis

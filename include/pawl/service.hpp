@@ -1,4 +1,7 @@
-// The place of locks. Standard headers only.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A lock service: the place where locks are stored. Standard headers only.
 #pragma once
 
 #include <memory>
@@ -24,21 +27,23 @@ public:
         [[nodiscard]] virtual std::string describe() const = 0;
     };
 
-    explicit service(std::shared_ptr<const definition> what) noexcept : what_(std::move(what)) {}
+    // For authors of backends.
+    explicit service(std::shared_ptr<const definition> implementation) noexcept
+        : definition_(std::move(implementation)) {}
 
     // The URL without user, password and connection options, for messages. Two services with the
     // same text have the same locks, but each "memory:" is new.
-    [[nodiscard]] std::string describe() const { return what_->describe(); }
-    // For clients: what the definition opens.
+    [[nodiscard]] std::string describe() const { return definition_->describe(); }
+    // For clients: makes the backend of one client.
     [[nodiscard]] std::unique_ptr<backend> open(backend_context context) const;
 
 private:
-    std::shared_ptr<const definition> what_;
+    std::shared_ptr<const definition> definition_;
 };
 
-// The service of a redis://, rediss://, redis+unix://, sqlite: or memory: URL: docs/urls.md. Throws
-// errc::bad_url if the URL is not understood, errc::bad_option if its options do not fit together,
-// and errc::refused if a sqlite: path leads to another place than it says.
+// The service of a redis://, rediss://, redis+unix://, sqlite: or memory: URL: docs/guide/urls.md.
+// Throws errc::bad_url if the URL is not understood, errc::bad_option if its options do not fit
+// together, and errc::refused if a sqlite: path leads to another place than it says.
 [[nodiscard]] service from_url(std::string_view url);
 
 // The URL for messages: without user and password, and with *** for the value of a `password`

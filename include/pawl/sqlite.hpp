@@ -1,4 +1,8 @@
-// Locks in a SQLite file, for several processes on one host, without a server: docs/sqlite.md.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Locks in a SQLite file, for several processes on one host, without a server:
+// docs/backends/sqlite.md.
 #pragma once
 
 #include <pawl/service.hpp>
@@ -7,6 +11,7 @@
 
 namespace pawl::sqlite {
 
+// Where the locks are.
 struct options {
     // The file. `at` makes a relative path absolute. If the file is missing, the first use creates
     // it, for this user alone. The first use fails with errc::refused for a file on a network file
@@ -20,6 +25,6 @@ struct options {
 
 // Does not open the file. Throws errc::bad_option for a path or namespace that cannot be used, and
 // errc::refused for a path that leads to another place than it says.
-[[nodiscard]] service at(options where);
+[[nodiscard]] service at(options settings);
 
 }  // namespace pawl::sqlite

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // A lock in parts: callers with different keys rarely wait for each other. Standard headers only.
 #pragma once
 
@@ -29,6 +32,7 @@ public:
     // 1 to 65,536 stripes. Throws errc::bad_option for another number.
     striped(std::string name, std::size_t stripes);
 
+    // The number of stripes, the stripe of a key, and the name of a stripe's lock.
     [[nodiscard]] std::size_t size() const noexcept { return stripes_; }
     [[nodiscard]] std::size_t index_of(std::string_view key) const noexcept {
         return static_cast<std::size_t>(stable_hash(key) % stripes_);

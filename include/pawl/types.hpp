@@ -1,5 +1,7 @@
-// The values of the API: time, tokens, states, and reports about locks and services. Standard
-// headers only.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The values of the API: time, tokens, states, and reports about locks. Standard headers only.
 #pragma once
 
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
@@ -16,11 +18,13 @@
 
 namespace pawl {
 
+// All times of the API.
 using duration = std::chrono::nanoseconds;
 
 // Linux' CLOCK_BOOTTIME (clock_gettime(2)). It never jumps, and continues while the machine is
 // suspended. All leases are measured with it.
 struct boot_clock {
+    // As the standard requires of a clock.
     using duration = pawl::duration;
     using rep = duration::rep;
     using period = duration::period;
@@ -30,15 +34,17 @@ struct boot_clock {
 };
 using time_point = boot_clock::time_point;
 
-// The number of a hold. A later hold of the lock has a larger token; readers between two writers
-// share one. Send the token to the resource with each write, and let the resource refuse a smaller
-// one. A token has 63 bits: pass it to JSON, Lua or JavaScript as a decimal string, since they
+// The number of a hold. A later hold of the lock has a larger token; the readers from the first one
+// until nobody reads share one. Send the token with each write, and let the resource refuse smaller
+// ones. A token has 63 bits: pass it to JSON, Lua or JavaScript as a decimal string, since they
 // round numbers above 2^53. See M. Kleppmann, "How to do distributed locking" (2016).
 class fencing_token {
 public:
     constexpr fencing_token() noexcept = default;
+    // From the number of a token. 0: no token.
     constexpr explicit fencing_token(std::uint64_t value) noexcept : value_(value) {}
 
+    // The number; 0 for no token.
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
     // False: no token. A hold with the option `fenced = false` has none.
     constexpr explicit operator bool() const noexcept { return value_ != 0; }
@@ -92,8 +98,8 @@ struct holder {
     std::string command;                            // from client_options::command
     std::chrono::system_clock::time_point since{};  // the start of the hold
     duration remaining{};  // of the lease, as the service sees it; `forever` for one without an end
-    fencing_token token;
-    std::string owner;  // its first characters: enough to compare, too few to release with
+    fencing_token token;   // empty if the hold has none
+    std::string owner;     // a part of it: enough to compare, too few to release with
     // How often the holder has entered, where the service counts that: Redisson's hold count.
     std::uint64_t count = 1;
     lock_mode mode = lock_mode::exclusive;
@@ -102,9 +108,10 @@ struct holder {
 
 // The state of a lock. For display only, like `holder`.
 struct lock_info {
-    std::string name;
+    std::string name;               // of the lock
     std::optional<holder> held_by;  // of several holders the earliest; empty if the lock is free
-    // The queue at the service. Of a client's plain exclusive waiters only the first is there.
+    // The queue at the service. Only the first of a client's plain exclusive waiters is counted:
+    // the others wait inside the client.
     std::uint64_t waiters = 0;
     // The other readers, or the other holders of permits, in any order.
     std::vector<holder> others{};
@@ -123,27 +130,6 @@ struct statistics {
     std::uint64_t hand_offs = 0;    // of the grants, those to a waiter in the service's queue
     std::uint64_t renewals = 0;     // batches of renewals, each of up to 256 locks
     std::uint64_t losses = 0;       // holds that were lost
-};
-
-// One finding of `examine` and of `pawl doctor`.
-struct finding {
-    enum class grade : std::uint8_t { good, note, warning, bad };
-    grade how = grade::good;
-    std::string topic;   // for example "eviction policy"
-    std::string fact;    // for example "volatile-lru"
-    std::string advice;  // what to change; empty if nothing
-};
-
-// One row of the table in docs/guarantees.md: what each event does to locks and tokens.
-struct guarantee_row {
-    std::string backend, holder_crash, holder_pause, server_crash, failover, partition, clock_jump,
-        token;
-};
-
-// The result of `examine`.
-struct examination {
-    std::vector<finding> findings;
-    guarantee_row guarantees;
 };
 
 }  // namespace pawl

@@ -1,14 +1,18 @@
-// Work under a lock, for coroutines. blocking.hpp has the same for threads; asio::co_spawn supports
-// other completion tokens.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Work under a lock, for coroutines. pawl/blocking/client.hpp has the same for threads;
+// asio::co_spawn supports other completion tokens.
 //
 // Name the work before the co_await: some compilers destroy a temporary inside it twice. `locks` is
-// a client or a lock_owner, and must outlive the coroutine. Errors of acquiring are thrown as
-// boost::system::system_error. Cancellation: during the acquire as for client, during the work as
-// the work supports it.
+// a client or a lock_owner, and must outlive the coroutine. Errors of the acquire are thrown as
+// pawl::error, with their message. Cancellation: during the acquire as for client, where it throws
+// errc::cancelled; during the work as the work supports it.
 #pragma once
 
 #include <pawl/client.hpp>
 #include <pawl/striped.hpp>
+#include <pawl/with_diagnostics.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -24,8 +28,8 @@ namespace pawl {
 namespace detail {
 
 template <class Locks>
-concept asynchronous = requires(Locks& locks, std::string name, lock_options options) {
-    locks.async_acquire(std::move(name), options, boost::asio::deferred);
+concept async_locks = requires(Locks& locks, std::string name, lock_options options) {
+    locks.async_acquire(std::move(name), options, with_diagnostics(boost::asio::deferred));
 };
 template <class Work>
 using result_under = typename std::invoke_result_t<Work&, held_lock&>::value_type;
@@ -33,11 +37,11 @@ template <class Result>
 using result_of_try = std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>>;
 
 // Waits for the release. A cancellation that comes after the work does not discard its result.
-inline boost::asio::awaitable<void> give_back(held_lock& lock) {
-    const bool throws = co_await boost::asio::this_coro::throw_if_cancelled();
+inline boost::asio::awaitable<void> release_and_wait(held_lock& lock) {
+    const bool did_throw = co_await boost::asio::this_coro::throw_if_cancelled();
     co_await boost::asio::this_coro::throw_if_cancelled(false);
     co_await lock.async_release(boost::asio::deferred);
-    co_await boost::asio::this_coro::throw_if_cancelled(throws);
+    co_await boost::asio::this_coro::throw_if_cancelled(did_throw);
 }
 
 }  // namespace detail
@@ -45,44 +49,45 @@ inline boost::asio::awaitable<void> give_back(held_lock& lock) {
 // Acquires the lock, awaits `work(lock)`, releases the lock, and returns the work's result. If the
 // work throws or is cancelled, the release happens in the background. A loss does not stop the
 // work: the work checks `lock.lost()`, or passes `lock.token()` to the resource.
-template <detail::asynchronous Locks, class Work>
+template <detail::async_locks Locks, class Work>
     requires std::invocable<Work&, held_lock&>
 boost::asio::awaitable<detail::result_under<Work>> with_lock(Locks& locks, std::string name,
                                                              lock_options options, Work work) {
-    held_lock lock = co_await locks.async_acquire(std::move(name), options, boost::asio::deferred);
+    held_lock lock = co_await locks.async_acquire(std::move(name), options,
+                                                  with_diagnostics(boost::asio::deferred));
     if constexpr (std::is_void_v<detail::result_under<Work>>) {
         co_await work(lock);
-        co_await detail::give_back(lock);
+        co_await detail::release_and_wait(lock);
     } else {
         auto result = co_await work(lock);
-        co_await detail::give_back(lock);
+        co_await detail::release_and_wait(lock);
         co_return result;
     }
 }
 
 // As with_lock, but with `async_try_acquire`. If the lock is taken, `work` is not called, and the
 // result is empty, or false for work without a result.
-template <detail::asynchronous Locks, class Work>
+template <detail::async_locks Locks, class Work>
     requires std::invocable<Work&, held_lock&>
 boost::asio::awaitable<detail::result_of_try<detail::result_under<Work>>> try_with_lock(
     Locks& locks, std::string name, try_options options, Work work) {
-    held_lock lock =
-        co_await locks.async_try_acquire(std::move(name), options, boost::asio::deferred);
+    held_lock lock = co_await locks.async_try_acquire(std::move(name), options,
+                                                      with_diagnostics(boost::asio::deferred));
     if (!lock) co_return detail::result_of_try<detail::result_under<Work>>{};
     if constexpr (std::is_void_v<detail::result_under<Work>>) {
         co_await work(lock);
-        co_await detail::give_back(lock);
+        co_await detail::release_and_wait(lock);
         co_return true;
     } else {
         std::optional<detail::result_under<Work>> result = co_await work(lock);
-        co_await detail::give_back(lock);
+        co_await detail::release_and_wait(lock);
         co_return result;
     }
 }
 
 // Awaits `work(lock, index)` under the stripe of `key`, then under the next stripes, each once,
 // until the result is true. Returns the last result. `options.wait` counts for each stripe.
-template <detail::asynchronous Locks, class Work>
+template <detail::async_locks Locks, class Work>
     requires std::invocable<Work&, held_lock&, std::size_t>
 std::invoke_result_t<Work&, held_lock&, std::size_t> with_any_stripe(Locks& locks, striped stripes,
                                                                      std::string key,
@@ -91,9 +96,9 @@ std::invoke_result_t<Work&, held_lock&, std::size_t> with_any_stripe(Locks& lock
     const auto first = stripes.index_of(key);
     for (std::size_t tried = 1;; ++tried) {
         const auto index = (first + tried - 1) % stripes.size();
-        const auto here = [&work, index](held_lock& lock) { return work(lock, index); };
-        auto found = co_await with_lock(locks, stripes.name_of(index), options, here);
-        if (found || tried == stripes.size()) co_return found;
+        const auto work_on_stripe = [&work, index](held_lock& lock) { return work(lock, index); };
+        auto result = co_await with_lock(locks, stripes.name_of(index), options, work_on_stripe);
+        if (result || tried == stripes.size()) co_return result;
     }
 }
 

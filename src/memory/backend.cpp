@@ -1,7 +1,10 @@
-#include "latches.hpp"
-#include "world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
 
-#include "core/fork_mark.hpp"
+#include "latches.hpp"
+#include "lock_store.hpp"
+
+#include "core/util/fork_mark.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/memory.hpp>
@@ -16,144 +19,155 @@ namespace asio = boost::asio;
 namespace pawl::memory {
 namespace {
 
-// In line until it goes out of scope, however that comes about.
-class place {
+// Leaves the queue when it goes out of scope, also by an exception or the end of the event loop.
+class acquire_attempt {
 public:
-    place(world& where, const claim& what, const std::shared_ptr<session>& by)
-        : where_(where), mine_(std::make_shared<world::waiter>(what, by)) {}
-    ~place() { where_.leave(mine_, wanted_); }
-    place(const place&) = delete;
-    place& operator=(const place&) = delete;
+    acquire_attempt(lock_store& store, const claim& requested,
+                    const std::shared_ptr<session>& client)
+        : store_(store), waiter_(std::make_shared<lock_store::queued_waiter>(requested, client)) {}
+    ~acquire_attempt() { store_.leave(waiter_, keeps_grant_); }
+    acquire_attempt(const acquire_attempt&) = delete;
+    acquire_attempt& operator=(const acquire_attempt&) = delete;
 
-    const std::shared_ptr<world::waiter>& operator*() const noexcept { return mine_; }
-    void keep() noexcept { wanted_ = true; }
+    const std::shared_ptr<lock_store::queued_waiter>& operator*() const noexcept { return waiter_; }
+    void keep_grant() noexcept { keeps_grant_ = true; }
 
 private:
-    world& where_;
-    std::shared_ptr<world::waiter> mine_;
-    bool wanted_ = false;
+    lock_store& store_;
+    std::shared_ptr<lock_store::queued_waiter> waiter_;
+    bool keeps_grant_ = false;
 };
 
 class memory_backend final : public backend {
 public:
-    memory_backend(std::shared_ptr<world> where, const std::shared_ptr<latch_book>& book,
-                   backend_context context)
-        : where_(std::move(where)),
-          me_(std::make_shared<session>(session{std::move(context.strand), context.time,
-                                                context.listener, std::move(context.who),
-                                                std::move(context.count)})),
-          latches_(book, me_) {}
+    memory_backend(std::shared_ptr<lock_store> locks,
+                   const std::shared_ptr<latch_store>& latches_of_service, backend_context context)
+        : store_(std::move(locks)),
+          client_(std::make_shared<session>(session{std::move(context.strand), context.time,
+                                                    context.listener, std::move(context.process),
+                                                    std::move(context.counts)})),
+          latches_(latches_of_service, client_) {}
 
-    asio::awaitable<std::optional<grant>> acquire(const claim& what,
+    asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                   time_point give_up_at) override {
         refuse_fork();
-        // The frame may be destroyed after this backend, with the event loop.
-        const auto where = where_;
-        const auto me = me_;
-        ++me->count->requests;
-        if (auto at_once = where->take(what, me); at_once || give_up_at <= me->time->now())
-            co_return at_once;
-        place mine(*where, what, me);
-        auto next = where->join(*mine);
-        while (!next.given && me->time->now() < give_up_at) {
-            co_await (*mine)->alarm.wait_until(std::min(give_up_at, next.look_at));
-            next = where->look(*mine);
-            ++(next.given ? me->count->pushes : me->count->requests);
+        // The coroutine's frame may be destroyed after this backend, together with the event loop.
+        const auto store = store_;
+        const auto client = client_;
+        ++client->request_counters->requests;
+        if (auto granted = store->try_acquire(requested, client);
+            granted || give_up_at <= client->time->now())
+            co_return granted;
+        acquire_attempt attempt(*store, requested, client);
+        auto waiting = store->join(*attempt);
+        while (!waiting.granted && client->time->now() < give_up_at) {
+            co_await (*attempt)->wakeup.wait_until(std::min(give_up_at, waiting.refresh_at));
+            waiting = store->refresh(*attempt);
+            ++(waiting.granted ? client->request_counters->pushes
+                               : client->request_counters->requests);
         }
-        if (next.given) {
-            mine.keep();
-            ++me->count->hand_offs;
+        if (waiting.granted) {
+            attempt.keep_grant();
+            ++client->request_counters->hand_offs;
         }
-        co_return next.given;
+        co_return waiting.granted;
     }
 
-    asio::awaitable<void> renew(std::span<renewal> batch) override {
-        if (forked()) co_return;
-        ++me_->count->requests;
-        where_->renew(batch, now());
+    asio::awaitable<void> renew(renewal_batch& batch) override {
+        if (is_forked()) co_return;
+        ++client_->request_counters->requests;
+        for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
+            const auto& requested = batch.renewals()[i];
+            const auto renewed_at = now();
+            const bool is_held = store_->renew(requested.held->claim, requested.ttl, renewed_at);
+            batch.settle(i, is_held ? renewal::outcome::extended : renewal::outcome::refused,
+                         renewed_at + requested.ttl - drift(requested.ttl));
+        }
     }
 
-    asio::awaitable<release_result> release(const hold& what) override {
-        if (forked()) co_return release_result::unknown;
-        ++me_->count->requests;
-        co_return where_->release(what.claim, now());
+    asio::awaitable<release_result> release(const hold& requested) override {
+        if (is_forked()) co_return release_result::unknown;
+        ++client_->request_counters->requests;
+        co_return store_->release(requested.claim, now());
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
         refuse_fork();
-        ++me_->count->requests;
-        co_return where_->inspect(name, now());
+        ++client_->request_counters->requests;
+        co_return store_->inspect(name, now());
     }
 
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
         refuse_fork();
-        ++me_->count->requests;
-        co_return where_->list(prefix, now());
+        ++client_->request_counters->requests;
+        co_return store_->list(prefix, now());
     }
 
-    asio::awaitable<std::optional<grant>> downgrade(const hold& what) override {
+    asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
         refuse_fork();
-        ++me_->count->requests;
-        co_return where_->downgrade(what.claim, now());
+        ++client_->request_counters->requests;
+        co_return store_->downgrade(requested.claim, now());
     }
 
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
         refuse_fork();
-        ++me_->count->requests;
-        where_->resize(name, permits, now());
+        ++client_->request_counters->requests;
+        store_->resize(name, permits, now());
         co_return;
     }
 
     asio::awaitable<bool> force_release(std::string_view name) override {
         refuse_fork();
-        ++me_->count->requests;
-        co_return where_->force_release(name, now());
+        ++client_->request_counters->requests;
+        co_return store_->force_release(name, now());
     }
 
     asio::awaitable<examination> examine() override {
         refuse_fork();
-        examination found;
-        found.findings.push_back(
+        examination report;
+        report.findings.push_back(
             {finding::grade::note, "where", "in the memory of this process",
              "use a service that other processes can reach for anything but tests"});
-        auto& row = found.guarantees;
-        row.backend = "memory";
-        row.holder_crash = "holds: all ends with the process";
-        row.holder_pause = "holds for holders that stop when told";
-        row.server_crash = row.failover = row.partition = "does not apply";
-        row.clock_jump = "holds (boot clock)";
-        row.token = "never goes back in one process";
-        co_return found;
+        auto& guarantees = report.guarantees;
+        guarantees.backend = "memory";
+        guarantees.holder_crash = "holds: all ends with the process";
+        guarantees.holder_pause = "holds for holders that stop when told";
+        guarantees.server_crash = guarantees.failover = guarantees.partition = "does not apply";
+        guarantees.clock_jump = "holds (boot clock)";
+        guarantees.token = "never goes back in one process";
+        co_return report;
     }
 
     asio::awaitable<void> close(time_point) override { co_return; }
 
-    latches* counted() noexcept override { return &latches_; }
+    pawl::latches* latches() noexcept override { return &latches_; }
 
-    promises promised() const noexcept override {
-        promises made;
-        made.survives_restart = made.across_processes = made.across_hosts = false;
-        made.loss_is_pushed = true;
-        made.shared = made.permits = made.strictly_fair = made.downgrades = true;
-        made.latches = made.barriers = true;
-        return made;
+    pawl::capabilities capabilities() const noexcept override {
+        pawl::capabilities supported;
+        supported.tokens_survive_data_loss = supported.across_processes = supported.across_hosts =
+            false;
+        supported.loss_is_pushed = true;
+        supported.shared = supported.permits = supported.strictly_fair = supported.downgrades =
+            true;
+        supported.latches = supported.barriers = true;
+        return supported;
     }
 
 private:
-    time_point now() const noexcept { return me_->time->now(); }
-    bool forked() const noexcept { return core::fork_generation() != born_in_; }
+    time_point now() const noexcept { return client_->time->now(); }
+    bool is_forked() const noexcept { return made_in_.is_forked(); }
     void refuse_fork() const {
-        if (forked())
+        if (is_forked())
             throw error(
                 errc::unsupported,
                 "This process is a fork, and the locks in memory belong to its parent; make a new "
                 "client here.");
     }
 
-    std::shared_ptr<world> where_;
-    std::shared_ptr<session> me_;
+    std::shared_ptr<lock_store> store_;
+    std::shared_ptr<session> client_;
     memory_latches latches_;
-    std::uint32_t born_in_ = core::fork_generation();
+    const core::fork_mark made_in_;
 };
 
 class memory_service final : public service::definition {
@@ -161,14 +175,14 @@ public:
     explicit memory_service(std::string name) : name_(std::move(name)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        return std::make_unique<memory_backend>(world_, latches_, std::move(context));
+        return std::make_unique<memory_backend>(locks_, latches_, std::move(context));
     }
     std::string describe() const override { return "memory:" + name_; }
 
 private:
     std::string name_;
-    std::shared_ptr<world> world_ = std::make_shared<world>();
-    std::shared_ptr<latch_book> latches_ = std::make_shared<latch_book>();
+    std::shared_ptr<lock_store> locks_ = std::make_shared<lock_store>();
+    std::shared_ptr<latch_store> latches_ = std::make_shared<latch_store>();
 };
 
 }  // namespace
@@ -177,11 +191,11 @@ service make() { return service(std::make_shared<memory_service>("")); }
 
 service named(const std::string& name) {
     static std::mutex mutex;
-    static std::map<std::string, service> worlds;
+    static std::map<std::string, service> services;
     const std::lock_guard lock(mutex);
-    const auto known = worlds.find(name);
-    if (known != worlds.end()) return known->second;
-    return worlds.emplace(name, service(std::make_shared<memory_service>(name))).first->second;
+    const auto position = services.find(name);
+    if (position != services.end()) return position->second;
+    return services.emplace(name, service(std::make_shared<memory_service>(name))).first->second;
 }
 
 }  // namespace pawl::memory

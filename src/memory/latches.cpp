@@ -1,6 +1,7 @@
-#include "latches.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
 
-#include "core/fork_mark.hpp"
+#include "latches.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -11,198 +12,199 @@ namespace asio = boost::asio;
 namespace pawl::memory {
 namespace {
 
-// In line until it goes out of scope, however that comes about.
-class place {
+// Leaves the queue when it goes out of scope, also by an exception or the end of the event loop.
+class latch_wait {
 public:
-    place(latch_book& where, const std::string& name, const std::shared_ptr<session>& by)
-        : where_(where), name_(name), mine_(std::make_shared<latch_book::waiter>(by)) {
-        where_.join(name_, mine_);
+    latch_wait(latch_store& store, const std::string& name, const std::shared_ptr<session>& client)
+        : store_(store), name_(name), waiter_(std::make_shared<latch_store::latch_waiter>(client)) {
+        store_.join(name_, waiter_);
     }
-    ~place() { where_.leave(name_, mine_); }
-    place(const place&) = delete;
-    place& operator=(const place&) = delete;
+    ~latch_wait() { store_.leave(name_, waiter_); }
+    latch_wait(const latch_wait&) = delete;
+    latch_wait& operator=(const latch_wait&) = delete;
 
-    const std::shared_ptr<latch_book::waiter>& operator*() const noexcept { return mine_; }
+    const std::shared_ptr<latch_store::latch_waiter>& operator*() const noexcept { return waiter_; }
 
 private:
-    latch_book& where_;
+    latch_store& store_;
     const std::string& name_;
-    std::shared_ptr<latch_book::waiter> mine_;
+    std::shared_ptr<latch_store::latch_waiter> waiter_;
 };
 
 }  // namespace
 
-latch_book::entry* latch_book::find(const std::string& name, time_point now) {
-    const auto at = entries_.find(name);
-    if (at == entries_.end()) return nullptr;
-    if (at->second.expires > now) return &at->second;
-    entries_.erase(at);
+latch_store::latch_entry* latch_store::find_entry(const std::string& name, time_point now) {
+    const auto position = entries_.find(name);
+    if (position == entries_.end()) return nullptr;
+    if (position->second.expires > now) return &position->second;
+    entries_.erase(position);
     return nullptr;
 }
 
-void latch_book::begin(entry& one, std::uint32_t count, std::uint32_t parties) {
-    one.known = true;
-    one.count = count;
-    one.generation = ++last_generation_;
-    if (one.first == 0) one.first = one.generation;
-    one.parties = parties;
+void latch_store::start_generation(latch_entry& entry, std::uint32_t count, std::uint32_t parties) {
+    entry.known = true;
+    entry.count = count;
+    entry.generation = ++last_generation_;
+    if (entry.first == 0) entry.first = entry.generation;
+    entry.parties = parties;
 }
 
-latches::step latch_book::step_down(const std::string& name, entry& one, std::uint64_t steps,
-                                    time_point now) {
-    one.expires = now + one.ttl;
-    if (one.count == 0) return {one.generation, 0};
-    one.count -= std::min(one.count, steps);
-    const latches::step taken{one.generation, one.count};
-    if (one.count == 0) {
-        if (one.parties != 0) begin(one, one.parties, one.parties);
-        ring(name);
+latches::step latch_store::step_down(const std::string& name, latch_entry& entry,
+                                     std::uint64_t steps, time_point now) {
+    entry.expires = now + entry.ttl;
+    if (entry.count == 0) return {entry.generation, 0};
+    entry.count -= std::min(entry.count, steps);
+    const latches::step step_taken{entry.generation, entry.count};
+    if (entry.count == 0) {
+        if (entry.parties != 0) start_generation(entry, entry.parties, entry.parties);
+        notify_waiters(name);
     }
-    return taken;
+    return step_taken;
 }
 
-// The alarms belong to the waiters' strands, and we may be on another.
-void latch_book::ring(const std::string& name) {
-    const auto line = lines_.find(name);
-    if (line == lines_.end()) return;
-    for (const auto& one : line->second) {
-        asio::post(one->by->strand, [weak = std::weak_ptr(one)] {
-            if (const auto alive = weak.lock()) alive->alarm.ring();
+// The wakeups belong to the strands of the waiters, and this may run on another strand.
+void latch_store::notify_waiters(const std::string& name) {
+    const auto queue = queues_.find(name);
+    if (queue == queues_.end()) return;
+    for (const auto& waiter : queue->second) {
+        asio::post(waiter->client->strand, [weak = std::weak_ptr(waiter)] {
+            if (const auto waiter_alive = weak.lock()) waiter_alive->wakeup.notify();
         });
     }
 }
 
-bool latch_book::try_set(const std::string& name, std::uint32_t count, duration ttl,
-                         time_point now) {
+bool latch_store::try_set(const std::string& name, std::uint32_t count, duration ttl,
+                          time_point now) {
     const std::lock_guard lock(mutex_);
-    const auto* present = find(name, now);
+    const auto* present = find_entry(name, now);
     if (present != nullptr && present->count > 0) return false;
-    auto& one = entries_[name];
-    begin(one, count, 0);
-    one.ttl = ttl;
-    one.expires = now + ttl;
+    auto& entry = entries_[name];
+    start_generation(entry, count, 0);
+    entry.ttl = ttl;
+    entry.expires = now + ttl;
     return true;
 }
 
-latches::step latch_book::count_down(const std::string& name, std::uint32_t steps, time_point now) {
+latches::step latch_store::count_down(const std::string& name, std::uint32_t steps,
+                                      time_point now) {
     const std::lock_guard lock(mutex_);
-    auto* one = find(name, now);
-    if (one == nullptr) throw core::unknown_latch(name);
-    return step_down(name, *one, steps, now);
+    auto* entry = find_entry(name, now);
+    if (entry == nullptr) throw core::unknown_latch_error(name);
+    return step_down(name, *entry, steps, now);
 }
 
-latches::step latch_book::arrive(const std::string& name, std::uint32_t parties, duration ttl,
-                                 time_point now) {
+latches::step latch_store::arrive(const std::string& name, std::uint32_t parties, duration ttl,
+                                  time_point now) {
     const std::lock_guard lock(mutex_);
-    const auto* present = find(name, now);
+    const auto* present = find_entry(name, now);
     const bool counting = present != nullptr && present->count > 0;
     if (counting && present->parties != parties)
-        throw core::other_parties(name, present->parties, parties);
-    auto& one = entries_[name];
-    if (!counting) begin(one, parties, parties);
-    one.ttl = ttl;
-    return step_down(name, one, 1, now);
+        throw core::other_parties_error(name, present->parties, parties);
+    auto& entry = entries_[name];
+    if (!counting) start_generation(entry, parties, parties);
+    entry.ttl = ttl;
+    return step_down(name, entry, 1, now);
 }
 
-void latch_book::join(const std::string& name, const std::shared_ptr<waiter>& one) {
+void latch_store::join(const std::string& name, const std::shared_ptr<latch_waiter>& waiter) {
     const std::lock_guard lock(mutex_);
-    lines_[name].push_back(one);
+    queues_[name].push_back(waiter);
 }
 
-void latch_book::leave(const std::string& name, const std::shared_ptr<waiter>& one) {
+void latch_store::leave(const std::string& name, const std::shared_ptr<latch_waiter>& waiter) {
     const std::lock_guard lock(mutex_);
-    const auto line = lines_.find(name);
-    line->second.remove(one);
-    if (line->second.empty()) lines_.erase(line);
+    const auto queue = queues_.find(name);
+    queue->second.remove(waiter);
+    if (queue->second.empty()) queues_.erase(queue);
 }
 
-core::latch_standing latch_book::look(const std::string& name, time_point now) {
+core::latch_state latch_store::refresh(const std::string& name, time_point now) {
     const std::lock_guard lock(mutex_);
-    const core::latch_standing* const one = find(name, now);
-    return one == nullptr ? core::latch_standing{} : *one;
+    const core::latch_state* const entry = find_entry(name, now);
+    return entry == nullptr ? core::latch_state{} : *entry;
 }
 
-latch_info latch_book::inspect(const std::string& name, time_point now) {
+latch_info latch_store::inspect(const std::string& name, time_point now) {
     const std::lock_guard lock(mutex_);
-    latch_info found;
-    found.name = name;
-    if (const auto line = lines_.find(name); line != lines_.end())
-        found.waiters = line->second.size();
-    const auto* one = find(name, now);
-    if (one == nullptr) return found;
-    found.known = true;
-    found.count = one->count;
-    found.generation = one->generation;
-    found.parties = one->parties;
-    found.remaining = one->expires - now;
-    return found;
+    latch_info info;
+    info.name = name;
+    if (const auto queue = queues_.find(name); queue != queues_.end())
+        info.waiters = queue->second.size();
+    const auto* entry = find_entry(name, now);
+    if (entry == nullptr) return info;
+    info.known = true;
+    info.count = entry->count;
+    info.generation = entry->generation;
+    info.parties = entry->parties;
+    info.remaining = entry->expires - now;
+    return info;
 }
 
-bool latch_book::reset(const std::string& name, time_point now) {
+bool latch_store::reset(const std::string& name, time_point now) {
     const std::lock_guard lock(mutex_);
-    if (find(name, now) == nullptr) return false;
+    if (find_entry(name, now) == nullptr) return false;
     entries_.erase(name);
-    ring(name);
+    notify_waiters(name);
     return true;
 }
 
-memory_latches::memory_latches(std::shared_ptr<latch_book> book, std::shared_ptr<session> me)
-    : book_(std::move(book)), me_(std::move(me)), born_in_(core::fork_generation()) {}
+memory_latches::memory_latches(std::shared_ptr<latch_store> store, std::shared_ptr<session> client)
+    : store_(std::move(store)), client_(std::move(client)) {}
 
 time_point memory_latches::begin_request() const {
-    if (core::fork_generation() != born_in_)
+    if (made_in_.is_forked())
         throw error(errc::unsupported,
                     "This process is a fork, and the latches in memory belong to its parent; make "
                     "a new client here.");
-    ++me_->count->requests;
-    return me_->time->now();
+    ++client_->request_counters->requests;
+    return client_->time->now();
 }
 
 asio::awaitable<bool> memory_latches::try_set(std::string_view name, std::uint32_t count,
                                               duration ttl) {
     const auto now = begin_request();
-    co_return book_->try_set(std::string(name), count, ttl, now);
+    co_return store_->try_set(std::string(name), count, ttl, now);
 }
 
 asio::awaitable<latches::step> memory_latches::count_down(std::string_view name,
                                                           std::uint32_t steps) {
     const auto now = begin_request();
-    co_return book_->count_down(std::string(name), steps, now);
+    co_return store_->count_down(std::string(name), steps, now);
 }
 
 asio::awaitable<latches::step> memory_latches::arrive(std::string_view name, std::uint32_t parties,
                                                       duration ttl) {
     const auto now = begin_request();
-    co_return book_->arrive(std::string(name), parties, ttl, now);
+    co_return store_->arrive(std::string(name), parties, ttl, now);
 }
 
 asio::awaitable<bool> memory_latches::wait(std::string_view name, std::uint64_t generation,
                                            time_point give_up_at) {
     auto now = begin_request();
-    const auto book = book_;
-    const auto me = me_;
-    const std::string where(name);
-    const place mine(*book, where, me);
+    const auto store = store_;
+    const auto client = client_;
+    const std::string latch_name(name);
+    const latch_wait membership(*store, latch_name, client);
     for (;;) {
-        const auto found = book->look(where, now);
-        const bool over = core::is_over(found, where, generation);
-        if (over) co_return true;
+        const auto standing = store->refresh(latch_name, now);
+        const bool is_over_now = core::is_over(standing, latch_name, generation);
+        if (is_over_now) co_return true;
         if (now >= give_up_at) co_return false;
-        const auto until = std::min(give_up_at, found.expires);
-        const bool rung = co_await (*mine)->alarm.wait_until(until);
-        ++(rung ? me->count->pushes : me->count->requests);
-        now = me->time->now();
+        const auto wake_at = std::min(give_up_at, standing.expires);
+        const bool notified = co_await (*membership)->wakeup.wait_until(wake_at);
+        ++(notified ? client->request_counters->pushes : client->request_counters->requests);
+        now = client->time->now();
     }
 }
 
 asio::awaitable<latch_info> memory_latches::inspect(std::string_view name) {
     const auto now = begin_request();
-    co_return book_->inspect(std::string(name), now);
+    co_return store_->inspect(std::string(name), now);
 }
 
 asio::awaitable<bool> memory_latches::reset(std::string_view name) {
     const auto now = begin_request();
-    co_return book_->reset(std::string(name), now);
+    co_return store_->reset(std::string(name), now);
 }
 
 }  // namespace pawl::memory

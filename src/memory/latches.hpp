@@ -1,10 +1,14 @@
-// The latches of one world. All clients of the world call in here.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The latches of one memory service. All clients of the service call it.
 #pragma once
 
-#include "core/latch.hpp"
-#include "world.hpp"
+#include "core/engine/latch.hpp"
+#include "core/util/fork_mark.hpp"
+#include "lock_store.hpp"
 
-#include <pawl/latches.hpp>
+#include <pawl/spi/latches.hpp>
 
 #include <list>
 #include <map>
@@ -14,50 +18,50 @@
 
 namespace pawl::memory {
 
-// Thread-safe: one mutex, never held while anything waits.
-class latch_book {
+// Thread-safe. Its mutex is never held while a caller waits.
+class latch_store {
 public:
-    struct waiter {
-        explicit waiter(std::shared_ptr<session> who)
-            : by(std::move(who)), alarm(*by->time, by->strand) {}
-        std::shared_ptr<session> by;
-        core::alarm alarm;  // of the client's strand
+    struct latch_waiter {
+        explicit latch_waiter(std::shared_ptr<session> waiting_client)
+            : client(std::move(waiting_client)), wakeup(*client->time, client->strand) {}
+        std::shared_ptr<session> client;
+        core::wakeup wakeup;  // on the client's strand
     };
 
     bool try_set(const std::string& name, std::uint32_t count, duration ttl, time_point now);
     latches::step count_down(const std::string& name, std::uint32_t steps, time_point now);
     latches::step arrive(const std::string& name, std::uint32_t parties, duration ttl,
                          time_point now);
-    // In line until `leave`.
-    void join(const std::string& name, const std::shared_ptr<waiter>& one);
-    void leave(const std::string& name, const std::shared_ptr<waiter>& one);
-    core::latch_standing look(const std::string& name, time_point now);
+    // In the queue from `join` to `leave`.
+    void join(const std::string& name, const std::shared_ptr<latch_waiter>& waiter);
+    void leave(const std::string& name, const std::shared_ptr<latch_waiter>& waiter);
+    core::latch_state refresh(const std::string& name, time_point now);
     latch_info inspect(const std::string& name, time_point now);
     bool reset(const std::string& name, time_point now);
 
 private:
-    struct entry : core::latch_standing {
+    struct latch_entry : core::latch_state {
         std::uint32_t parties = 0;
         duration ttl{};
     };
 
-    // Null where there is none, or its time is over.
-    entry* find(const std::string& name, time_point now);
-    void begin(entry& one, std::uint32_t count, std::uint32_t parties);
-    latches::step step_down(const std::string& name, entry& one, std::uint64_t steps,
+    // Null if there is no such latch, or its ttl has passed.
+    latch_entry* find_entry(const std::string& name, time_point now);
+    void start_generation(latch_entry& entry, std::uint32_t count, std::uint32_t parties);
+    latches::step step_down(const std::string& name, latch_entry& entry, std::uint64_t steps,
                             time_point now);
-    void ring(const std::string& name);
+    void notify_waiters(const std::string& name);
 
     std::mutex mutex_;
-    std::map<std::string, entry, std::less<>> entries_;
-    std::map<std::string, std::list<std::shared_ptr<waiter>>, std::less<>> lines_;
-    std::uint64_t last_generation_ = 0;  // one for all names, so that none comes twice
+    std::map<std::string, latch_entry, std::less<>> entries_;
+    std::map<std::string, std::list<std::shared_ptr<latch_waiter>>, std::less<>> queues_;
+    std::uint64_t last_generation_ = 0;  // shared by all names, so that no generation repeats
 };
 
-// One client's side.
+// One client's latches.
 class memory_latches final : public latches {
 public:
-    memory_latches(std::shared_ptr<latch_book> book, std::shared_ptr<session> me);
+    memory_latches(std::shared_ptr<latch_store> store, std::shared_ptr<session> client);
 
     boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
                                          duration ttl) override;
@@ -70,12 +74,12 @@ public:
     boost::asio::awaitable<bool> reset(std::string_view name) override;
 
 private:
-    // Refuses a fork, and counts.
+    // Refuses a fork, and counts the request.
     time_point begin_request() const;
 
-    std::shared_ptr<latch_book> book_;
-    std::shared_ptr<session> me_;
-    std::uint32_t born_in_;
+    std::shared_ptr<latch_store> store_;
+    std::shared_ptr<session> client_;
+    const core::fork_mark made_in_;
 };
 
 }  // namespace pawl::memory

@@ -1,7 +1,10 @@
-// Every backend that this build has, by the scheme of its URLs.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// All backends of this build, by the schemes of their URLs.
 #include "mistaken_url.hpp"
 
-#include "../core/url.hpp"
+#include "../core/util/url.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/memory.hpp>
@@ -23,7 +26,7 @@ namespace {
 service memory_at(std::string_view text) {
     const auto url = core::parse_url(text);
     if (!url.options.empty()) throw error(errc::bad_url, "A memory: URL has no options.");
-    if (!url.host.empty() || url.port)
+    if (!url.hosts.empty())
         throw error(errc::bad_url, "A memory: URL has no host; write memory: or memory:NAME.");
     return url.path.empty() ? memory::make() : memory::named(url.path);
 }
@@ -31,17 +34,17 @@ service memory_at(std::string_view text) {
 #if PAWL_WITH_SQLITE
 service sqlite_at(std::string_view text) {
     const auto url = core::parse_url(text);
-    sqlite::options where;
-    if (!url.host.empty())
+    sqlite::options file_options;
+    if (!url.hosts.empty())
         throw error(errc::bad_url, "A sqlite: URL has no host; write sqlite:/path or sqlite:path.");
-    where.path = url.path;
+    file_options.path = url.path;
     for (const auto& [name, value] : url.options) {
         if (name != "namespace")
             throw error(errc::bad_url,
                         "The URL's option '" + name + "' is unknown; sqlite: has namespace.");
-        where.name_space = value;
+        file_options.name_space = value;
     }
-    return sqlite::at(std::move(where));
+    return sqlite::at(std::move(file_options));
 }
 #endif
 
@@ -54,7 +57,7 @@ struct entry {
     service (*open)(std::string_view url);
 };
 
-constexpr std::array table {
+constexpr std::array backends {
 #if PAWL_WITH_REDIS
     entry{"redis", redis_at}, entry{"rediss", redis_at}, entry{"redis+unix", redis_at},
 #endif
@@ -68,8 +71,8 @@ bool is_number(std::string_view text) {
     return text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// An '@' behind the host mostly means that a password before it ended too early, at its own '/' or
-// '?'. What other refusals would quote is then a part of the password.
+// An '@' behind the host usually means that a password contains an unescaped '/' or '?'. Other
+// error messages would then quote a part of the password.
 bool cuts_a_password(std::string_view rest, bool path_is_a_number) {
     const auto authority = rest.substr(0, rest.find_first_of("/?"));
     rest.remove_prefix(authority.size());
@@ -93,7 +96,7 @@ void refuse_stray_passwords(std::string_view text) {
                     "redis://user:password@host.");
     if (cuts_a_password(text.substr(3), scheme != "redis+unix"))
         throw error(errc::bad_url,
-                    "The URL has an '@' behind its host; in a user or password write %2F for a "
+                    "The URL has an '@' after its host; in a user or password write %2F for a "
                     "slash, %3F for a question mark and %40 for an at sign.");
 }
 
@@ -103,11 +106,9 @@ service from_url(std::string_view url) {
     refuse_stray_passwords(url);
     if (const auto sentence = sentence_for_missing_slashes(url); !sentence.empty())
         throw error(errc::bad_url, sentence);
-    if (const auto sentence = sentence_for_several_servers(url); !sentence.empty())
-        throw error(errc::bad_url, sentence);
     const auto scheme = core::scheme_of(url);
     std::vector<std::string_view> schemes;
-    for (const auto& [known, open] : table) {
+    for (const auto& [known, open] : backends) {
         if (known == scheme) return open(url);
         schemes.push_back(known);
     }

@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "mistaken_url.hpp"
 
-#include "../core/url.hpp"
+#include "../core/util/url.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,11 +14,11 @@
 namespace pawl {
 namespace {
 
-constexpr std::string_view letters_of_hosts =
+constexpr std::string_view host_letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
 constexpr std::string_view digits = "0123456789";
 
-// Host and port of a text that should have been a URL; empty where it may be something else.
+// Host and port of a text that should have been a URL; empty if it may be something else.
 std::string_view bare_host(std::string_view text) {
     const auto host = text.substr(0, text.find_first_of("/?#"));
     const auto colon = host.rfind(':');
@@ -24,7 +27,7 @@ std::string_view bare_host(std::string_view text) {
     if (name.starts_with('[') && name.ends_with(']')) {
         name = name.substr(1, name.size() - 2);
         if (name.find_first_not_of("0123456789abcdefABCDEF:.") != std::string_view::npos) return {};
-    } else if (name.find_first_not_of(letters_of_hosts) != std::string_view::npos) {
+    } else if (name.find_first_not_of(host_letters) != std::string_view::npos) {
         return {};
     }
     if (name.empty() || port.find_first_not_of(digits) != std::string_view::npos) return {};
@@ -36,15 +39,15 @@ bool looks_like_a_path(std::string_view text) {
            text.starts_with("~/") || text.ends_with(".db") || text.ends_with(".sqlite");
 }
 
-std::string lower(std::string_view text) {
+std::string to_lower(std::string_view text) {
     std::string result(text);
     for (char& each : result)
         if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
     return result;
 }
 
-// Levenshtein's: insertions, deletions and replacements.
-std::size_t distance(std::string_view a, std::string_view b) {
+// Levenshtein's distance: insertions, deletions and replacements.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -59,31 +62,32 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 struct foreign_scheme {
     std::string_view name;
-    std::string_view needs;  // the scheme that the advice names
+    std::string_view suggested_scheme;  // the scheme that the advice recommends
     std::string_view advice;
 };
 
-constexpr std::string_view of_sentinels =
+constexpr std::string_view sentinel_advice =
     ", which does not ask Sentinels; write redis://HOST of the server that is the master now.";
-constexpr std::string_view of_clusters =
+constexpr std::string_view cluster_advice =
     ", which does not follow a cluster; write redis://HOST of one server outside a cluster.";
-constexpr std::string_view of_the_web =
+constexpr std::string_view http_advice =
     ", which does not speak HTTP; write redis://HOST, or rediss://HOST for TLS.";
-constexpr std::string_view of_sockets = "; a unix socket of Redis is redis+unix:///path/to/socket.";
+constexpr std::string_view unix_socket_advice =
+    "; a unix socket of Redis is redis+unix:///path/to/socket.";
 
 constexpr std::array foreign_schemes{
-    foreign_scheme{"redis-sentinel", "redis", of_sentinels},
-    foreign_scheme{"rediss-sentinel", "redis", of_sentinels},
-    foreign_scheme{"redis+sentinel", "redis", of_sentinels},
-    foreign_scheme{"rediss+sentinel", "redis", of_sentinels},
-    foreign_scheme{"sentinel", "redis", of_sentinels},
-    foreign_scheme{"redis-cluster", "redis", of_clusters},
-    foreign_scheme{"rediss-cluster", "redis", of_clusters},
-    foreign_scheme{"redis+cluster", "redis", of_clusters},
-    foreign_scheme{"http", "redis", of_the_web},
-    foreign_scheme{"https", "redis", of_the_web},
-    foreign_scheme{"unix", "redis+unix", of_sockets},
-    foreign_scheme{"redis-socket", "redis+unix", of_sockets},
+    foreign_scheme{"redis-sentinel", "redis", sentinel_advice},
+    foreign_scheme{"rediss-sentinel", "redis", sentinel_advice},
+    foreign_scheme{"redis+sentinel", "redis", sentinel_advice},
+    foreign_scheme{"rediss+sentinel", "redis", sentinel_advice},
+    foreign_scheme{"sentinel", "redis", sentinel_advice},
+    foreign_scheme{"redis-cluster", "redis", cluster_advice},
+    foreign_scheme{"rediss-cluster", "redis", cluster_advice},
+    foreign_scheme{"redis+cluster", "redis", cluster_advice},
+    foreign_scheme{"http", "redis", http_advice},
+    foreign_scheme{"https", "redis", http_advice},
+    foreign_scheme{"unix", "redis+unix", unix_socket_advice},
+    foreign_scheme{"redis-socket", "redis+unix", unix_socket_advice},
     foreign_scheme{"valkey", "redis",
                    "; Valkey speaks the protocol of Redis, so write redis://HOST."},
     foreign_scheme{"valkeys", "rediss",
@@ -92,50 +96,53 @@ constexpr std::array foreign_schemes{
     foreign_scheme{"tls", "rediss", "; the scheme of Redis over TLS is rediss://."},
     foreign_scheme{"file", "sqlite", "; a lock file is sqlite:/path/to/file."}};
 
-std::string with_marks(std::string_view scheme) {
+std::string with_delimiter(std::string_view scheme) {
     return std::string(scheme) + (scheme.starts_with("redis") ? "://" : ":");
 }
 
-std::string all_of(std::span<const std::string_view> schemes) {
+std::string list_schemes(std::span<const std::string_view> schemes) {
     std::string text;
     for (const auto each : schemes)
-        text += (text.empty() ? "" : ", ") + with_marks(each);
+        text += (text.empty() ? "" : ", ") + with_delimiter(each);
     return text;
 }
 
-// The nearest known scheme that is at most two letters away; empty where none is.
-std::string_view nearest(std::string_view scheme, std::span<const std::string_view> schemes) {
+// The nearest known scheme that is at most two letters away; empty if there is none.
+std::string_view nearest_scheme(std::string_view scheme,
+                                std::span<const std::string_view> schemes) {
     std::string_view best;
     std::size_t shortest = 3;
     for (const auto each : schemes) {
-        const auto away = distance(lower(scheme), each);
-        if (away >= shortest || away * 2 >= each.size()) continue;
-        shortest = away;
+        const auto letters_away = edit_distance(to_lower(scheme), each);
+        if (letters_away >= shortest || letters_away * 2 >= each.size()) continue;
+        shortest = letters_away;
         best = each;
     }
     return best;
 }
 
-// redis//host and the like: the colon is missing.
+// For redis//host and the like, without the colon.
 std::string_view without_colon(std::string_view url, std::span<const std::string_view> schemes) {
     const auto slashes = url.find("//");
     if (slashes == std::string_view::npos) return {};
-    const auto word = url.substr(0, slashes);
-    return word.find(':') == std::string_view::npos ? nearest(word, schemes) : std::string_view{};
+    const auto scheme = url.substr(0, slashes);
+    return scheme.find(':') == std::string_view::npos ? nearest_scheme(scheme, schemes)
+                                                      : std::string_view{};
 }
 
-std::string of_no_scheme(std::string_view url, std::span<const std::string_view> schemes) {
-    const auto has = [&](std::string_view scheme) {
+std::string sentence_without_scheme(std::string_view url,
+                                    std::span<const std::string_view> schemes) {
+    const auto is_known = [&](std::string_view scheme) {
         return std::ranges::find(schemes, scheme) != schemes.end();
     };
     if (const auto scheme = without_colon(url, schemes); !scheme.empty()) {
         const auto host = bare_host(url.substr(url.find("//") + 2));
-        return "The URL has no ':' behind its scheme; did you mean " + with_marks(scheme) +
+        return "The URL has no ':' after its scheme; did you mean " + with_delimiter(scheme) +
                (scheme.starts_with("redis") ? std::string(host) : "") + "?";
     }
-    if (looks_like_a_path(url) && has("sqlite"))
+    if (looks_like_a_path(url) && is_known("sqlite"))
         return "The URL is a path without a scheme; did you mean sqlite:" + std::string(url) + "?";
-    if (const auto host = bare_host(url); !host.empty() && has("redis"))
+    if (const auto host = bare_host(url); !host.empty() && is_known("redis"))
         return "The URL has no scheme; did you mean redis://" + std::string(host) + "?";
     return {};
 }
@@ -145,20 +152,21 @@ std::string of_no_scheme(std::string_view url, std::span<const std::string_view>
 std::string sentence_for_mistaken_url(std::string_view url,
                                       std::span<const std::string_view> schemes) {
     const auto scheme = core::scheme_of(url);
-    const bool full = url.substr(std::min(scheme.size() + 1, url.size())).starts_with("//");
-    if (!full || scheme.empty()) {
-        if (auto sentence = of_no_scheme(url, schemes); !sentence.empty()) return sentence;
+    const bool has_slashes = url.substr(std::min(scheme.size() + 1, url.size())).starts_with("//");
+    if (!has_slashes || scheme.empty()) {
+        if (auto sentence = sentence_without_scheme(url, schemes); !sentence.empty())
+            return sentence;
     }
     for (const auto& [name, needs, advice] : foreign_schemes) {
-        if (name == lower(scheme) && std::ranges::find(schemes, needs) != schemes.end())
+        if (name == to_lower(scheme) && std::ranges::find(schemes, needs) != schemes.end())
             return "'" + std::string(scheme) + "' is not a scheme of Pawl" + std::string(advice);
     }
     const std::string unknown =
         "'" + std::string(scheme) + "' is not a scheme that this build knows";
-    if (const auto meant = nearest(scheme, schemes); !meant.empty())
-        return unknown + "; did you mean " + with_marks(meant) + "?";
+    if (const auto meant = nearest_scheme(scheme, schemes); !meant.empty())
+        return unknown + "; did you mean " + with_delimiter(meant) + "?";
     return (scheme.empty() ? "The URL has no scheme" : unknown) +
-           "; begin with one of: " + all_of(schemes) + ".";
+           "; begin with one of: " + list_schemes(schemes) + ".";
 }
 
 std::string sentence_for_missing_slashes(std::string_view url) {
@@ -166,24 +174,13 @@ std::string sentence_for_missing_slashes(std::string_view url) {
     if (scheme != "redis" && scheme != "rediss" && scheme != "redis+unix") return {};
     auto rest = url.substr(scheme.size() + 1);
     if (rest.starts_with("//")) return {};
-    const std::string begin = with_marks(scheme);
+    const std::string begin = with_delimiter(scheme);
     if (scheme == "redis+unix")
-        return "The URL has no '//' behind its scheme; write redis+unix:///path/to/socket.";
+        return "The URL has no '//' after its scheme; write redis+unix:///path/to/socket.";
     rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));
     const auto host = bare_host(rest);
-    return "The URL has no '//' behind its scheme; write " + begin +
+    return "The URL has no '//' after its scheme; write " + begin +
            (host.empty() ? "HOST" : std::string(host)) + ".";
-}
-
-std::string sentence_for_several_servers(std::string_view url) {
-    const auto scheme = core::scheme_of(url);
-    if (scheme != "redis" && scheme != "rediss") return {};
-    auto hosts = url.substr(std::min(scheme.size() + 3, url.size()));
-    hosts = hosts.substr(0, hosts.find_first_of("/?"));
-    // A password may have a comma.
-    if (const auto at = hosts.rfind('@'); at != std::string_view::npos) hosts.remove_prefix(at + 1);
-    if (hosts.find(',') == std::string_view::npos) return {};
-    return "The URL names several servers. One server only; Pawl does not follow a list.";
 }
 
 }  // namespace pawl

@@ -1,4 +1,7 @@
-// What a URL that no backend knows was probably meant to be.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Suggestions for a URL that no backend accepts.
 #pragma once
 
 #include <span>
@@ -7,15 +10,12 @@
 
 namespace pawl {
 
-// One sentence for a URL whose scheme is none of `schemes`. It suggests only what this build has,
+// One sentence for a URL whose scheme is none of `schemes`. It suggests only schemes of this build,
 // and repeats nothing that may be a password.
 [[nodiscard]] std::string sentence_for_mistaken_url(std::string_view url,
                                                     std::span<const std::string_view> schemes);
 
-// The sentence for redis:host and redis:/host; empty for a URL that has its slashes.
+// The sentence for redis:host and redis:/host; empty for a URL with its slashes.
 [[nodiscard]] std::string sentence_for_missing_slashes(std::string_view url);
-
-// For redis://a,b and redis://a:1,b:2. Empty for all others.
-[[nodiscard]] std::string sentence_for_several_servers(std::string_view url);
 
 }  // namespace pawl

@@ -1,8 +1,11 @@
-#include "desk.hpp"
-#include "latches.hpp"
-#include "place.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
 
-#include "../core/url.hpp"
+#include "file_location.hpp"
+#include "latches.hpp"
+#include "lock_session.hpp"
+
+#include "../core/util/url.hpp"
 
 #include <pawl/sqlite.hpp>
 
@@ -23,196 +26,211 @@ std::string octal(mode_t mode) {
     return "0" + std::string(text.data(), end);
 }
 
-finding judge_rights(const file_rights& found) {
-    const auto fact = "file " + octal(found.file) + ", folder " + octal(found.folder);
-    if (found.others_may_replace())
-        return {finding::grade::warning, "rights", fact,
-                "others may put files into the folder; choose a folder that only this user may "
-                "write"};
-    if (found.others_may_open())
-        return {finding::grade::warning, "rights", fact,
-                "whoever may read the file can make every lock in it be lost; chmod 600 it and its "
-                "-wal and -shm files, or see docs/sqlite.md for a file that a group shares"};
+finding judge_rights(const file_rights& rights) {
+    const auto fact = "file " + octal(rights.file) + ", folder " + octal(rights.folder);
+    if (rights.others_may_replace())
+        return {
+            finding::grade::warning, "rights", fact,
+            "other users may put files into the folder; choose a folder that only this user may "
+            "write"};
+    if (rights.others_may_open())
+        return {
+            finding::grade::warning, "rights", fact,
+            "a user that may read the file can cause the loss of every lock in it; chmod 600 it "
+            "and its -wal and -shm files, or see docs/backends/sqlite.md for a file that a group "
+            "shares"};
     return {finding::grade::good, "rights", fact, ""};
 }
 
-examination judge(const facts& found) {
+examination judge_file(const file_report& report) {
     using grade = finding::grade;
     examination result;
-    auto& all = result.findings;
-    const bool volatile_disk = found.file_system == "tmpfs" || found.file_system == "ramfs";
-    all.push_back(
-        {volatile_disk ? grade::warning : grade::good, "file system", found.file_system,
-         volatile_disk ? "tokens start again from the clock after a reboot; use a real disk" : ""});
-    all.push_back({found.journal == "wal" ? grade::good : grade::bad, "journal mode", found.journal,
-                   found.journal == "wal" ? "" : "another program changed it; delete the file"});
-    all.push_back(
+    auto& findings = result.findings;
+    const bool is_volatile = report.file_system == "tmpfs" || report.file_system == "ramfs";
+    findings.push_back(
+        {is_volatile ? grade::warning : grade::good, "file system", report.file_system,
+         is_volatile ? "tokens start again from the clock after a reboot; use a real disk" : ""});
+    findings.push_back(
+        {report.journal_mode == "wal" ? grade::good : grade::bad, "journal mode",
+         report.journal_mode,
+         report.journal_mode == "wal" ? "" : "another program changed it; delete the file"});
+    findings.push_back(
         {grade::good, "synchronous", "full for every new token, normal for renewals", ""});
-    all.push_back({found.check == "ok" ? grade::good : grade::bad, "integrity", found.check,
-                   found.check == "ok" ? "" : "stop all that use the file and delete it"});
-    all.push_back(judge_rights(found.rights));
-    all.push_back({grade::note, "size", std::to_string(found.bytes / 1024) + " KiB", ""});
-    all.push_back({grade::note, "time to write one transaction to the disk",
-                   std::to_string(found.commit / std::chrono::microseconds(1)) + " us", ""});
-    all.push_back({found.rings ? grade::good : grade::warning, "wake-ups",
-                   found.rings ? "pushed over unix sockets" : "found by looking every 1 to 1.5 s",
-                   found.rings ? "" : "abstract unix sockets are forbidden here; allow them"});
-    all.push_back({grade::note, "SQLite", found.version, ""});
-    auto& row = result.guarantees;
-    row.backend = "SQLite, file on this host";
-    row.holder_crash = "holds, after the ttl";
-    row.holder_pause = "holds for holders that stop when told";
-    row.server_crash = "holds; a reboot frees every lock";
-    row.failover = "does not apply";
-    row.partition = "does not apply";
-    row.clock_jump = "holds (boot clock)";
-    row.token =
-        volatile_disk ? "never goes back while the host's clock is right" : "never goes back";
+    findings.push_back(
+        {report.integrity == "ok" ? grade::good : grade::bad, "integrity", report.integrity,
+         report.integrity == "ok" ? "" : "stop all programs that use the file and delete it"});
+    findings.push_back(judge_rights(report.rights));
+    findings.push_back({grade::note, "size", std::to_string(report.bytes / 1024) + " KiB", ""});
+    findings.push_back({grade::note, "time to write one transaction to the disk",
+                        std::to_string(report.commit_time / std::chrono::microseconds(1)) + " us",
+                        ""});
+    findings.push_back(
+        {report.can_notify ? grade::good : grade::warning, "wake-ups",
+         report.can_notify ? "pushed over unix sockets" : "found by a check every 1 to 1.5 s",
+         report.can_notify ? "" : "abstract unix sockets are forbidden here; allow them"});
+    findings.push_back({grade::note, "SQLite", report.sqlite_version, ""});
+    auto& guarantees = result.guarantees;
+    guarantees.backend = "SQLite, file on this host";
+    guarantees.holder_crash = "holds, after the ttl";
+    guarantees.holder_pause = "holds for holders that stop when told";
+    guarantees.server_crash = "holds; a reboot frees every lock, at the latest after its ttl";
+    guarantees.failover = "does not apply";
+    guarantees.partition = "does not apply";
+    guarantees.clock_jump = "holds (boot clock)";
+    guarantees.token =
+        is_volatile ? "never goes back while the host's clock is right" : "never goes back";
     return result;
 }
 
 class sqlite_backend final : public backend {
 public:
-    sqlite_backend(store::settings what, const backend_context& context)
-        : desk_(std::make_shared<desk>(std::move(what), context)), latches_(desk_, context) {}
+    sqlite_backend(store::settings file_settings, const backend_context& context)
+        : session_(std::make_shared<lock_session>(std::move(file_settings), context)),
+          latches_(session_, context) {}
 
-    // Every coroutine keeps the desk: its frame may be the last thing that is destroyed.
-    asio::awaitable<std::optional<grant>> acquire(const claim& what,
+    // Every coroutine keeps the session: its frame may be the last object that is destroyed.
+    asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                   time_point give_up_at) override {
-        const auto at = desk_;
-        at->refuse_fork();
+        const auto session = session_;
+        session->refuse_fork();
         const bool throws = co_await asio::this_coro::throw_if_cancelled();
         co_await asio::this_coro::throw_if_cancelled(false);
-        std::optional<grant> given;
-        std::exception_ptr failed;
+        std::optional<grant> granted;
+        std::exception_ptr failure;
         try {
-            given = co_await at->acquire(what, give_up_at);
+            granted = co_await session->acquire(requested, give_up_at);
         } catch (...) {
-            failed = std::current_exception();
+            failure = std::current_exception();
         }
         co_await asio::this_coro::throw_if_cancelled(throws);
-        if (failed) std::rethrow_exception(failed);
-        co_return given;
+        if (failure) std::rethrow_exception(failure);
+        co_return granted;
     }
 
-    asio::awaitable<void> renew(std::span<renewal> batch) override {
-        const auto at = desk_;
-        if (at->forked()) co_return;
+    asio::awaitable<void> renew(renewal_batch& batch) override {
+        const auto session = session_;
+        if (session->is_forked()) co_return;
+        const auto requested = batch.renewals();
+        std::vector<renewal> renewals(requested.begin(), requested.end());
         try {
-            co_await at->run([batch](store& file) { return file.renew(batch), true; });
-            co_return;
+            const auto job = [renewals](store& file) mutable {
+                file.renew(renewals);
+                return std::move(renewals);
+            };
+            renewals = co_await session->run(job);
         } catch (const std::exception&) {
-            // Rolled back: whatever was written into the batch meanwhile is void.
+            co_return;  // the transaction was rolled back: its results are void
         }
-        for (auto& line : batch)
-            line.result = renewal::outcome::unknown;
+        for (std::size_t i = 0; i < renewals.size(); ++i)
+            batch.settle(i, renewals[i].result, renewals[i].deadline);
     }
 
-    asio::awaitable<release_result> release(const hold& what) override {
-        const auto at = desk_;
-        if (at->forked()) co_return release_result::unknown;
-        co_return co_await at->release(what.claim);
+    asio::awaitable<release_result> release(const hold& requested) override {
+        const auto session = session_;
+        if (session->is_forked()) co_return release_result::unknown;
+        co_return co_await session->release(requested.claim);
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
-        const auto at = desk_;
-        at->refuse_fork();
+        const auto session = session_;
+        session->refuse_fork();
         const auto job = [name = std::string(name)](store& file) { return file.inspect(name); };
-        co_return co_await at->run(job);
+        co_return co_await session->run(job);
     }
 
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
-        const auto at = desk_;
-        at->refuse_fork();
+        const auto session = session_;
+        session->refuse_fork();
         const auto job = [prefix = std::string(prefix)](store& file) { return file.list(prefix); };
-        co_return co_await at->run(job);
+        co_return co_await session->run(job);
     }
 
-    asio::awaitable<std::optional<grant>> downgrade(const hold& what) override {
-        const auto at = desk_;
-        at->refuse_fork();
-        const auto job = [&what](store& file) { return file.downgrade(what.claim); };
-        const auto found = co_await at->run(job);
-        if (!found) co_return std::nullopt;
-        co_return grant{found->expires - drift(what.claim.ttl),
-                        what.claim.fenced ? found->token : fencing_token{},
+    asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
+        const auto session = session_;
+        session->refuse_fork();
+        const auto job = [&requested](store& file) { return file.downgrade(requested.claim); };
+        const auto result = co_await session->run(job);
+        if (!result) co_return std::nullopt;
+        co_return grant{result->expires - drift(requested.claim.ttl),
+                        requested.claim.fenced ? result->token : fencing_token{},
                         {},
                         false};
     }
 
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
-        const auto at = desk_;
-        at->refuse_fork();
+        const auto session = session_;
+        session->refuse_fork();
         const auto job = [name = std::string(name), permits](store& file) {
             return file.resize(name, permits), true;
         };
-        co_await at->run(job);
+        co_await session->run(job);
     }
 
     asio::awaitable<bool> force_release(std::string_view name) override {
-        const auto at = desk_;
-        at->refuse_fork();
+        const auto session = session_;
+        session->refuse_fork();
         const auto job = [name = std::string(name)](store& file) {
             return file.force_release(name);
         };
-        co_return co_await at->run(job);
+        co_return co_await session->run(job);
     }
 
     asio::awaitable<examination> examine() override {
-        const auto at = desk_;
-        at->refuse_fork();
-        const auto found = co_await at->run([](store& file) { return file.examine(); });
-        co_return judge(found);
+        const auto session = session_;
+        session->refuse_fork();
+        const auto report = co_await session->run([](store& file) { return file.examine(); });
+        co_return judge_file(report);
     }
 
     asio::awaitable<void> close(time_point give_up_at) override {
-        const auto at = desk_;
-        co_await at->close(give_up_at);
+        const auto session = session_;
+        co_await session->close(give_up_at);
     }
 
-    latches* counted() noexcept override { return &latches_; }
+    pawl::latches* latches() noexcept override { return &latches_; }
 
-    promises promised() const noexcept override {
-        promises made;
-        made.across_hosts = false;
-        made.loss_is_pushed = true;
-        made.shared = made.permits = made.strictly_fair = made.downgrades = true;
-        made.latches = made.barriers = true;
-        return made;
+    pawl::capabilities capabilities() const noexcept override {
+        pawl::capabilities supported;
+        supported.across_hosts = false;
+        supported.loss_is_pushed = true;
+        supported.shared = supported.permits = supported.strictly_fair = supported.downgrades =
+            true;
+        supported.latches = supported.barriers = true;
+        return supported;
     }
 
 private:
-    std::shared_ptr<desk> desk_;
+    std::shared_ptr<lock_session> session_;
     file_latches latches_;
 };
 
 class sqlite_service final : public service::definition {
 public:
-    explicit sqlite_service(options where) : where_(std::move(where)) {}
+    explicit sqlite_service(options file_options) : options_(std::move(file_options)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        store::settings what{where_.path, where_.name_space, context.who, context.log,
-                             where_.make_folder};
-        return std::make_unique<sqlite_backend>(std::move(what), context);
+        store::settings file_settings{options_.path, options_.name_space, context.process,
+                                      context.log, options_.make_folder};
+        return std::make_unique<sqlite_backend>(std::move(file_settings), context);
     }
     std::string describe() const override {
-        auto text = "sqlite:" + core::encode_path(where_.path);
-        if (where_.name_space != options().name_space)
-            core::append_option(text, "namespace", where_.name_space);
+        auto text = "sqlite:" + core::encode_path(options_.path);
+        if (options_.name_space != options().name_space)
+            core::append_option(text, "namespace", options_.name_space);
         return text;
     }
 
 private:
-    options where_;
+    options options_;
 };
 
 }  // namespace
 
-service at(options where) {
-    where.path = checked_path(where.path);
-    if (where.name_space.empty())
-        throw error(errc::bad_option, "The namespace is empty; leave it out, or give it a name.");
-    return service(std::make_shared<sqlite_service>(std::move(where)));
+service at(options file_options) {
+    file_options.path = checked_path(file_options.path);
+    if (file_options.name_space.empty())
+        throw error(errc::bad_option, "The namespace is empty; omit it, or give it a name.");
+    return service(std::make_shared<sqlite_service>(std::move(file_options)));
 }
 
 }  // namespace pawl::sqlite

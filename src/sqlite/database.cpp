@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "database.hpp"
 
 #include <sqlite3.h>
@@ -12,10 +15,10 @@
 namespace pawl::sqlite {
 namespace {
 
-// A transaction of ours takes well under a millisecond, plus one write to the disk.
-constexpr auto patience = std::chrono::seconds(3);
+// A transaction takes well under a millisecond, plus one write to the disk.
+constexpr auto busy_timeout = std::chrono::seconds(3);
 
-// A row of ours has a name of at most 512 bytes, a command and some numbers.
+// A row has a name of at most 512 bytes, a command and some numbers.
 constexpr int longest_row = 1 << 20;
 constexpr int longest_statement = 1 << 16;
 constexpr int most_columns = 64;
@@ -28,18 +31,18 @@ std::string why_not_opened(int system_error) {
 
 }  // namespace
 
-// SQLite's own handler sleeps up to 100 ms at a time, far longer than anybody here holds the file.
-int wait_for_others(void* self, int tries) noexcept {
-    auto& one = *static_cast<database*>(self);
-    const auto now = one.time_.now();
-    if (tries == 0) one.busy_since_ = now;
-    if (one.hurry_ || now - one.busy_since_ > patience) return 0;
+// SQLite's own handler sleeps up to 100 ms at a time, far longer than a client uses the file.
+int wait_for_others(void* context, int tries) noexcept {
+    auto& connection = *static_cast<database*>(context);
+    const auto now = connection.time_.now();
+    if (tries == 0) connection.busy_since_ = now;
+    if (connection.stop_waiting_ || now - connection.busy_since_ > busy_timeout) return 0;
     std::this_thread::sleep_for(std::chrono::microseconds(tries < 8 ? 50 << (tries / 2) : 2000));
     return 1;
 }
 
-database::database(std::string path, runtime& time, const std::atomic<bool>& hurry)
-    : path_(std::move(path)), time_(time), hurry_(hurry) {
+database::database(std::string path, runtime& time, const std::atomic<bool>& stop_waiting)
+    : path_(std::move(path)), time_(time), stop_waiting_(stop_waiting) {
     try {
         open();
     } catch (...) {
@@ -55,7 +58,7 @@ void database::open() {
     if (const int code = ::sqlite3_open_v2(path_.c_str(), &handle_, flags, nullptr);
         code != SQLITE_OK) {
         if (handle_ == nullptr)
-            throw database_error(errc::unavailable, "SQLite has no memory left; free some.", false);
+            throw database_error(errc::unavailable, "SQLite is out of memory; free some.", false);
         fail(code);
     }
     ::sqlite3_busy_handler(handle_, wait_for_others, this);
@@ -63,8 +66,8 @@ void database::open() {
     execute("PRAGMA synchronous = FULL");
 }
 
-// Others may have written the file: nothing in it runs, and nothing in it costs more than our own
-// statements and rows do.
+// Other programs may have written the file: nothing in it is executed, and nothing in it costs more
+// than the statements and rows of Pawl.
 void database::confine() {
     ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -87,31 +90,32 @@ void database::execute(const char* sql) {
 }
 
 std::int64_t database::number(const char* sql) {
-    statement ask(*this, sql);
-    return ask.next() ? ask.number(0) : 0;
+    statement query(*this, sql);
+    return query.next() ? query.number(0) : 0;
 }
 
 std::string database::text(const char* sql) {
-    statement ask(*this, sql);
-    return ask.next() ? ask.text(0) : std::string();
+    statement query(*this, sql);
+    return query.next() ? query.text(0) : std::string();
 }
 
 int database::changes() const noexcept { return ::sqlite3_changes(handle_); }
 
-bool database::moved() const noexcept {
-    int gone = 0;
-    ::sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &gone);
-    return gone != 0;
+bool database::was_moved() const noexcept {
+    int has_moved = 0;
+    ::sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    return has_moved != 0;
 }
 
 void database::abandon() noexcept {
     ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
-void database::sync(durability how) {
-    if (how == sync_) return;
-    execute(how == durability::full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
-    sync_ = how;
+void database::set_durability(durability level) {
+    if (level == durability_) return;
+    execute(level == durability::full ? "PRAGMA synchronous = FULL"
+                                      : "PRAGMA synchronous = NORMAL");
+    durability_ = level;
 }
 
 void database::fail(int code) const {
@@ -120,24 +124,26 @@ void database::fail(int code) const {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         throw busy_error(path_ +
-                         " was in use by another process for 3 s; look with `fuser` for one that "
-                         "hangs or is stopped.");
+                         " was in use by another process for 3 s; find a process that hangs or is "
+                         "stopped with `fuser`.");
     case SQLITE_NOTADB:
         throw database_error(
             errc::bad_option,
             path_ + " is not a SQLite database; choose another path for the locks.", false);
     case SQLITE_CORRUPT:
-        throw database_error(errc::unavailable,
-                             path_ +
-                                 " is damaged; stop all that use it and delete it with its -wal "
-                                 "and -shm files.",
-                             false);
+        throw database_error(
+            errc::unavailable,
+            path_ +
+                " is damaged; stop all programs that use it and delete it with its -wal "
+                "and -shm files.",
+            false);
     case SQLITE_TOOBIG:
-        throw database_error(errc::refused,
-                             path_ +
-                                 " has a row or a definition that Pawl would not write; stop all "
-                                 "that use it and delete it with its -wal and -shm files.",
-                             false);
+        throw database_error(
+            errc::refused,
+            path_ +
+                " has a row or a definition that Pawl would not write; stop all programs "
+                "that use it and delete it with its -wal and -shm files.",
+            false);
     case SQLITE_FULL: throw disk_full(path_);
     case SQLITE_READONLY:
     case SQLITE_PERM:
@@ -152,19 +158,20 @@ void database::fail(int code) const {
         if (is_out_of_space(system_error)) throw disk_full(path_);
         throw database_error(errc::unavailable,
                              path_ + ": " + ::sqlite3_errstr(code) + why_not_opened(system_error) +
-                                 "; look at the disk and at the file's rights.",
+                                 "; check the disk and the file's permissions.",
                              false);
     }
 }
 
 void database::fail_to_open(int system_error) const {
     if (is_out_of_space(system_error)) throw disk_full(path_);
-    // SQLite tries again without the right to write, and then knows only that nothing is there.
+    // SQLite tries again without the right to write, and then reports only that there is no file.
     if (::access(std::filesystem::path(path_).parent_path().c_str(), W_OK | X_OK) != 0)
         system_error = errno;
-    const bool forbidden = system_error == EACCES || system_error == EPERM || system_error == EROFS;
+    const bool is_forbidden =
+        system_error == EACCES || system_error == EPERM || system_error == EROFS;
     throw database_error(
-        forbidden ? errc::refused : errc::unavailable,
+        is_forbidden ? errc::refused : errc::unavailable,
         path_ + " cannot be opened" + why_not_opened(system_error) +
             "; choose a path in a folder that this user may write, or change its rights.",
         false);
@@ -178,10 +185,10 @@ database_error disk_full(const std::string& path) {
     return {errc::unavailable, "The disk of " + path + " is full; make room on it.", true};
 }
 
-statement::statement(database& on, const char* sql) : on_(on) {
-    const int code =
-        ::sqlite3_prepare_v3(on.handle(), sql, -1, SQLITE_PREPARE_PERSISTENT, &handle_, nullptr);
-    if (code != SQLITE_OK) on.fail(code);
+statement::statement(database& connection, const char* sql) : connection_(connection) {
+    const int code = ::sqlite3_prepare_v3(connection.handle(), sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                          &handle_, nullptr);
+    if (code != SQLITE_OK) connection.fail(code);
 }
 
 statement::~statement() { ::sqlite3_finalize(handle_); }
@@ -190,13 +197,13 @@ bool statement::next() {
     const int code = ::sqlite3_step(handle_);
     if (code == SQLITE_ROW) return true;
     reset();
-    if (code != SQLITE_DONE) on_.fail(code);
+    if (code != SQLITE_DONE) connection_.fail(code);
     return false;
 }
 
 void statement::write_row() {
     run();
-    if (on_.changes() != 1) on_.fail(SQLITE_CORRUPT);
+    if (connection_.changes() != 1) connection_.fail(SQLITE_CORRUPT);
 }
 
 void statement::reset() noexcept { ::sqlite3_reset(handle_); }
@@ -211,29 +218,29 @@ std::int64_t statement::number(int column) const noexcept {
     return ::sqlite3_column_int64(handle_, column);
 }
 
-void statement::bind(int at, std::string_view value) {
-    const int code = ::sqlite3_bind_text(handle_, at, value.data(), static_cast<int>(value.size()),
-                                         SQLITE_TRANSIENT);
-    if (code != SQLITE_OK) on_.fail(code);
+void statement::bind(int index, std::string_view value) {
+    const int code = ::sqlite3_bind_text(handle_, index, value.data(),
+                                         static_cast<int>(value.size()), SQLITE_TRANSIENT);
+    if (code != SQLITE_OK) connection_.fail(code);
 }
 
-void statement::bind(int at, std::int64_t value) {
-    if (const int code = ::sqlite3_bind_int64(handle_, at, value); code != SQLITE_OK)
-        on_.fail(code);
+void statement::bind(int index, std::int64_t value) {
+    if (const int code = ::sqlite3_bind_int64(handle_, index, value); code != SQLITE_OK)
+        connection_.fail(code);
 }
 
-transaction::transaction(database& on, durability how) : on_(on) {
-    on.sync(how);
-    on.execute("BEGIN IMMEDIATE");
+transaction::transaction(database& connection, durability level) : connection_(connection) {
+    connection.set_durability(level);
+    connection.execute("BEGIN IMMEDIATE");
 }
 
 transaction::~transaction() {
-    // Fails when SQLite has rolled back by itself, and then there is nothing to do.
-    if (open_) ::sqlite3_exec(on_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+    // Fails if SQLite has rolled back by itself; then there is nothing to do.
+    if (open_) ::sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 void transaction::commit() {
-    on_.execute("COMMIT");
+    connection_.execute("COMMIT");
     open_ = false;
 }
 

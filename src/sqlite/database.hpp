@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // One connection to one SQLite file: statements, transactions, and errors as sentences.
 #pragma once
 
 #include <pawl/error.hpp>
-#include <pawl/runtime.hpp>
+#include <pawl/spi/runtime.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -15,12 +18,13 @@ struct sqlite3_stmt;
 
 namespace pawl::sqlite {
 
-// `passing`: the same call may succeed later. Another connection was busy, or the disk was full.
+// `is_transient`: the same call may succeed later. Another connection was busy, or the disk was
+// full.
 class database_error : public error {
 public:
-    database_error(errc code, const std::string& sentence, bool is_passing)
-        : error(code, sentence), passing(is_passing) {}
-    bool passing;
+    database_error(errc code, const std::string& sentence, bool transient)
+        : error(code, sentence), is_transient(transient) {}
+    bool is_transient;
 };
 
 class busy_error : public database_error {
@@ -29,19 +33,19 @@ public:
         : database_error(errc::unavailable, sentence, true) {}
 };
 
-// Whether the system's error number says that the disk, or the user's share of it, is full.
+// Whether the system's error number says that the disk, or the user's quota, is full.
 [[nodiscard]] bool is_out_of_space(int system_error) noexcept;
 [[nodiscard]] database_error disk_full(const std::string& path);
 
-// full: on the disk before it returns. normal: survives the process, not a power cut.
+// full: on the disk before the commit returns. normal: survives the process, not a power cut.
 enum class durability : std::uint8_t { normal, full };
 
 // Used by one thread at a time. Every member throws database_error.
 class database {
 public:
-    // Opens a file that is there. Waits for other connections up to 3 s, or until `hurry`, which
+    // Opens an existing file. Waits for other connections up to 3 s, or until `stop_waiting`, which
     // any thread may set.
-    database(std::string path, runtime& time, const std::atomic<bool>& hurry);
+    database(std::string path, runtime& time, const std::atomic<bool>& stop_waiting);
     ~database();
     database(const database&) = delete;
     database& operator=(const database&) = delete;
@@ -49,14 +53,14 @@ public:
     void execute(const char* sql);
     [[nodiscard]] std::int64_t number(const char* sql);
     [[nodiscard]] std::string text(const char* sql);
-    // Rows that the newest statement changed.
+    // The number of rows that the last statement changed.
     [[nodiscard]] int changes() const noexcept;
-    // The file was deleted or replaced: what we write, nobody else sees.
-    [[nodiscard]] bool moved() const noexcept;
-    // Closing it will not touch what is now at the path.
+    // Whether the file was deleted or replaced: no other program sees what is written to it.
+    [[nodiscard]] bool was_moved() const noexcept;
+    // After this, closing does not touch the file that is now at the path.
     void abandon() noexcept;
     // Takes effect with the next transaction.
-    void sync(durability how);
+    void set_durability(durability level);
 
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -71,16 +75,16 @@ private:
 
     std::string path_;
     runtime& time_;
-    const std::atomic<bool>& hurry_;
+    const std::atomic<bool>& stop_waiting_;
     sqlite3* handle_ = nullptr;
     time_point busy_since_{};
-    durability sync_ = durability::full;
+    durability durability_ = durability::full;
 };
 
-// A prepared statement; `with` binds its arguments in order and starts it again.
+// A prepared statement. `with` binds its arguments in order and starts it again.
 class statement {
 public:
-    statement(database& on, const char* sql);
+    statement(database& connection, const char* sql);
     ~statement();
     statement(const statement&) = delete;
     statement& operator=(const statement&) = delete;
@@ -88,16 +92,16 @@ public:
     template <class... Args>
     statement& with(const Args&... args) {
         reset();
-        int at = 0;
-        (bind(++at, args), ...);
+        int index = 0;
+        (bind(++index, args), ...);
         return *this;
     }
-    // True: there is a row. False: done, and reset.
+    // True: there is a row. False: the statement is finished, and reset.
     bool next();
     void run() {
         while (next()) {}
     }
-    // Throws when it did not write exactly one row: then the file is not as we made it.
+    // Throws if it did not write exactly one row: then another program has changed the tables.
     void write_row();
     void reset() noexcept;
 
@@ -105,25 +109,25 @@ public:
     [[nodiscard]] std::int64_t number(int column) const noexcept;
 
 private:
-    void bind(int at, std::string_view value);
-    void bind(int at, const std::string& value) { bind(at, std::string_view(value)); }
-    void bind(int at, std::int64_t value);
+    void bind(int index, std::string_view value);
+    void bind(int index, const std::string& value) { bind(index, std::string_view(value)); }
+    void bind(int index, std::int64_t value);
 
-    database& on_;
+    database& connection_;
     sqlite3_stmt* handle_ = nullptr;
 };
 
 // BEGIN IMMEDIATE until `commit`, or ROLLBACK. One at a time.
 class transaction {
 public:
-    transaction(database& on, durability how);
+    transaction(database& connection, durability level);
     ~transaction();
     transaction(const transaction&) = delete;
     transaction& operator=(const transaction&) = delete;
     void commit();
 
 private:
-    database& on_;
+    database& connection_;
     bool open_ = true;
 };
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "file_identity.hpp"
 
 #include "database.hpp"
@@ -19,38 +22,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t for_its_owner = 0600;
-constexpr mode_t folder_for_its_owner = 0700;
+constexpr mode_t file_mode = 0600;
+constexpr mode_t folder_mode = 0700;
 
-[[noreturn]] void refuse_folder(const fs::path& folder, const std::string& wrong, int why) {
-    const bool forbidden = why == EACCES || why == EPERM || why == EROFS;
-    throw error(forbidden ? errc::refused : errc::bad_option,
-                "The folder " + folder.string() + " of the lock file " + wrong +
+[[noreturn]] void refuse_folder(const fs::path& folder, const std::string& problem,
+                                int system_error) {
+    const bool is_forbidden =
+        system_error == EACCES || system_error == EPERM || system_error == EROFS;
+    throw error(is_forbidden ? errc::refused : errc::bad_option,
+                "The folder " + folder.string() + " of the lock file " + problem +
                     "; make it, or choose another path for the locks.");
 }
 
-std::string because(int system_error) {
+std::string error_text(int system_error) {
     return std::string(" (") + std::strerror(system_error) + ")";
 }
 
-// All that are missing on the way; another process may be doing the same.
+// Makes all missing parent folders; another process may be doing the same.
 void make_folders(const fs::path& folder) {
-    if (::mkdir(folder.c_str(), folder_for_its_owner) == 0 || errno == EEXIST) return;
+    if (::mkdir(folder.c_str(), folder_mode) == 0 || errno == EEXIST) return;
     if (errno != ENOENT || folder == folder.parent_path())
-        refuse_folder(folder, "cannot be made" + because(errno), errno);
+        refuse_folder(folder, "cannot be made" + error_text(errno), errno);
     make_folders(folder.parent_path());
-    if (::mkdir(folder.c_str(), folder_for_its_owner) != 0 && errno != EEXIST)
-        refuse_folder(folder, "cannot be made" + because(errno), errno);
+    if (::mkdir(folder.c_str(), folder_mode) != 0 && errno != EEXIST)
+        refuse_folder(folder, "cannot be made" + error_text(errno), errno);
 }
 
 void check_folder(const fs::path& folder) {
-    struct stat found {};
-    if (::stat(folder.c_str(), &found) != 0) {
-        const int why = errno;
-        refuse_folder(folder, why == ENOENT ? "does not exist" : "cannot be used" + because(why),
-                      why);
+    struct stat status {};
+    if (::stat(folder.c_str(), &status) != 0) {
+        const int stat_error = errno;
+        refuse_folder(
+            folder,
+            stat_error == ENOENT ? "does not exist" : "cannot be used" + error_text(stat_error),
+            stat_error);
     }
-    if (!S_ISDIR(found.st_mode)) refuse_folder(folder, "is not a folder", ENOTDIR);
+    if (!S_ISDIR(status.st_mode)) refuse_folder(folder, "is not a folder", ENOTDIR);
 }
 
 bool is_mounted_alone(const std::string& path, const struct statx& file) {
@@ -75,20 +82,22 @@ std::string path_without_links(const std::string& path) {
     return failed ? path : (folder / given.filename()).string();
 }
 
-void expect_same_place(const std::string& given, const std::string& path) {
-    for (fs::path from = given, to = path;; from = from.parent_path(), to = to.parent_path()) {
-        struct stat named {};
-        struct stat resolved {};
-        const int failed = ::stat(from.c_str(), &named) == 0 ? 0 : errno;
-        const int failed_too = ::stat(to.c_str(), &resolved) == 0 ? 0 : errno;
-        const bool same =
-            failed == 0 && named.st_dev == resolved.st_dev && named.st_ino == resolved.st_ino;
-        if (failed != failed_too || (failed == 0 && !same))
+void expect_same_target(const std::string& given, const std::string& path) {
+    for (fs::path given_path = given, resolved_path = path;;
+         given_path = given_path.parent_path(), resolved_path = resolved_path.parent_path()) {
+        struct stat given_status {};
+        struct stat resolved_status {};
+        const int given_error = ::stat(given_path.c_str(), &given_status) == 0 ? 0 : errno;
+        const int resolved_error = ::stat(resolved_path.c_str(), &resolved_status) == 0 ? 0 : errno;
+        const bool is_same = given_error == 0 && given_status.st_dev == resolved_status.st_dev &&
+                             given_status.st_ino == resolved_status.st_ino;
+        if (given_error != resolved_error || (given_error == 0 && !is_same))
             throw error(errc::refused, given + " leads to another file than " + path +
                                            ", which is its path without links; name the file by a "
                                            "path of this mount namespace, not through /proc.");
-        // Neither is there, or neither may be looked at: their folders decide, or the use tells.
-        if (same || failed != ENOENT || from == from.parent_path()) return;
+        // Neither file exists, or neither may be read: their folders decide, or the first use
+        // fails.
+        if (is_same || given_error != ENOENT || given_path == given_path.parent_path()) return;
     }
 }
 
@@ -96,13 +105,13 @@ void prepare_file(const std::string& path, bool make_folder) {
     const auto folder = fs::path(path).parent_path();
     if (make_folder) make_folders(folder);
     check_folder(folder);
-    // Not open(2): closing a descriptor of the file would end the locks that SQLite has on it. If
-    // it cannot be made, SQLite finds out why it cannot be opened.
-    if (::mknod(path.c_str(), S_IFREG | for_its_owner, 0) == 0) return;
+    // open(2) is not used, because closing a descriptor of the file would end SQLite's locks on it.
+    // If the file cannot be created, SQLite reports why the file cannot be opened.
+    if (::mknod(path.c_str(), S_IFREG | file_mode, 0) == 0) return;
     if (is_out_of_space(errno)) throw disk_full(path);
     if (errno != EEXIST) return;
-    struct stat found {};
-    if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
         throw error(errc::bad_option, path + " is not a file; name a file for the locks.");
 }
 
@@ -120,8 +129,9 @@ bool is_mount_point(std::istream& mountinfo, std::string_view path) {
     }
     for (std::string line; std::getline(mountinfo, line);) {
         std::istringstream fields(line);
-        std::string id, parent, device, root, point;
-        if (fields >> id >> parent >> device >> root >> point && point == escaped) return true;
+        std::string id, parent, device, root, mount_point;
+        if (fields >> id >> parent >> device >> root >> mount_point && mount_point == escaped)
+            return true;
     }
     return false;
 }
@@ -129,22 +139,22 @@ bool is_mount_point(std::istream& mountinfo, std::string_view path) {
 file_identity::file_identity(std::string given, std::string path)
     : given_(std::move(given)), path_(std::move(path)), files_(read().files) {}
 
-file_identity::state file_identity::look() const {
-    const auto seen = read();
-    if (seen.files != files_) return state::replaced;
-    if (seen.linked) return state::linked;
-    return seen.mounted ? state::mounted : state::same;
+file_identity::state file_identity::current_state() const {
+    const auto view_seen = read();
+    if (view_seen.files != files_) return state::replaced;
+    if (view_seen.linked) return state::linked;
+    return view_seen.mounted ? state::mounted : state::same;
 }
 
-void file_identity::refuse_second_name(state seen) const {
-    if (seen == state::linked)
+void file_identity::refuse_second_name(state view_seen) const {
+    if (view_seen == state::linked)
         throw error(errc::refused,
                     path_ +
                         " has several hard links, and programs that use another of its names "
                         "would not see its locks; remove the other names (find them with find "
                         "FOLDER -samefile " +
                         path_ + ").");
-    if (seen == state::mounted)
+    if (view_seen == state::mounted)
         throw error(errc::refused,
                     path_ +
                         " is mounted without its folder, so that programs outside would not "
@@ -152,40 +162,40 @@ void file_identity::refuse_second_name(state seen) const {
                         fs::path(path_).parent_path().string() + " instead of the file.");
 }
 
-file_identity::view file_identity::read() const {
-    view seen;
+file_identity::file_view file_identity::read() const {
+    file_view view_seen;
     struct statx file {};
-    // Through the path that was given: a link may lead elsewhere by now.
+    // The given path is used, because a link in it may lead to another file by now.
     if (::statx(AT_FDCWD, given_.c_str(), 0, STATX_INO | STATX_NLINK, &file) == 0) {
-        seen.linked = file.stx_nlink > 1;
-        seen.mounted = is_mounted_alone(path_, file);
-        seen.files[0] = {::makedev(file.stx_dev_major, file.stx_dev_minor),
-                         static_cast<ino_t>(file.stx_ino)};
+        view_seen.linked = file.stx_nlink > 1;
+        view_seen.mounted = is_mounted_alone(path_, file);
+        view_seen.files[0] = {::makedev(file.stx_dev_major, file.stx_dev_minor),
+                              static_cast<ino_t>(file.stx_ino)};
     }
-    struct stat beside {};
-    if (::stat((path_ + "-wal").c_str(), &beside) == 0)
-        seen.files[1] = {beside.st_dev, beside.st_ino};
-    if (::stat((path_ + "-shm").c_str(), &beside) == 0)
-        seen.files[2] = {beside.st_dev, beside.st_ino};
-    return seen;
+    struct stat status {};
+    if (::stat((path_ + "-wal").c_str(), &status) == 0)
+        view_seen.files[1] = {status.st_dev, status.st_ino};
+    if (::stat((path_ + "-shm").c_str(), &status) == 0)
+        view_seen.files[2] = {status.st_dev, status.st_ino};
+    return view_seen;
 }
 
 bool file_rights::others_may_open() const noexcept {
-    const bool group = (file & 060) != 0 && (folder & 010) != 0;
-    const bool all = (file & 06) != 0 && (folder & 01) != 0;
-    return group || all;
+    const bool group_may = (file & 060) != 0 && (folder & 010) != 0;
+    const bool all_may = (file & 06) != 0 && (folder & 01) != 0;
+    return group_may || all_may;
 }
 
-// In a folder with the sticky bit nobody removes another's file, but may put a log beside it.
+// In a folder with the sticky bit, others cannot remove the file, but can put a log beside it.
 bool file_rights::others_may_replace() const noexcept { return (folder & 022) != 0; }
 
 file_rights rights_of(const std::string& path) {
-    file_rights found;
+    file_rights rights;
     struct stat file {};
-    if (::stat(path.c_str(), &file) == 0) found.file = file.st_mode & 07777;
+    if (::stat(path.c_str(), &file) == 0) rights.file = file.st_mode & 07777;
     const auto folder = fs::path(path).parent_path();
-    if (::stat(folder.c_str(), &file) == 0) found.folder = file.st_mode & 07777;
-    return found;
+    if (::stat(folder.c_str(), &file) == 0) rights.folder = file.st_mode & 07777;
+    return rights;
 }
 
 }  // namespace pawl::sqlite

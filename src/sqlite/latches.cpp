@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "latches.hpp"
 
-#include "core/chance.hpp"
-#include "core/latch.hpp"
+#include "core/engine/latch.hpp"
+#include "core/util/random.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -15,79 +18,85 @@ using namespace std::chrono_literals;
 namespace pawl::sqlite {
 namespace {
 
-// The last resort where a ring was lost; it also keeps the place.
-constexpr duration look_at_least = 4s;
-constexpr duration look_at_most = 6s;
+// The last resort after a lost notification. It also keeps the waiter's row alive.
+constexpr duration shortest_refresh = 4s;
+constexpr duration longest_refresh = 6s;
 
 }  // namespace
 
-// To be found by rings until it goes out of scope; the file is told in the background.
-class file_latches::place {
+// Notifications reach this object until it goes out of scope. The row in the file is deleted in the
+// background.
+class file_latches::latch_wait {
 public:
-    place(file_latches& home, latch_place where)
-        : home_(home),
-          where_(std::move(where)),
-          mine_{{home.time_, home.strand_}, {}},
-          here_(home.waiting_->emplace(where_.name, &mine_)) {}
-    ~place() {
-        home_.waiting_->erase(here_);
+    latch_wait(file_latches& latches_of_client, latch_waiter_key key)
+        : latches_(latches_of_client),
+          key_(std::move(key)),
+          waiter_{{latches_of_client.time_, latches_of_client.strand_}, {}},
+          position_(latches_of_client.waiters_->emplace(key_.name, &waiter_)) {}
+    ~latch_wait() {
+        latches_.waiters_->erase(position_);
         try {
-            asio::co_spawn(home_.strand_, leave(home_.desk_, std::move(where_)), asio::detached);
-        } catch (...) {}  // without memory: the place has an end of its own
+            asio::co_spawn(latches_.strand_, leave(latches_.session_, std::move(key_)),
+                           asio::detached);
+        } catch (...) {}  // no memory: the row expires by itself
     }
-    place(const place&) = delete;
-    place& operator=(const place&) = delete;
+    latch_wait(const latch_wait&) = delete;
+    latch_wait& operator=(const latch_wait&) = delete;
 
-    waiting* operator->() noexcept { return &mine_; }
+    latch_waiter* operator->() noexcept { return &waiter_; }
 
 private:
-    file_latches& home_;
-    latch_place where_;
-    waiting mine_;
-    table::iterator here_;
+    file_latches& latches_;
+    latch_waiter_key key_;
+    latch_waiter waiter_;
+    waiter_table::iterator position_;
 };
 
-file_latches::file_latches(std::shared_ptr<desk> at, const backend_context& context)
-    : desk_(std::move(at)), strand_(context.strand), time_(*context.time) {
-    // On the worker's thread. Anybody may ring: the file says how it stands.
-    desk_->on_latch = [weak = std::weak_ptr(waiting_)](store& file, const std::string& name) {
-        const auto found = latch_book(file).find(name);
-        return [weak, name, found] {
-            const auto all = weak.lock();
-            if (!all) return;
-            const auto [begin, end] = all->equal_range(name);
-            for (auto one = begin; one != end; ++one) {
-                one->second->rung = found;
-                one->second->alarm.ring();
+file_latches::file_latches(std::shared_ptr<lock_session> session, const backend_context& context)
+    : session_(std::move(session)), strand_(context.strand), time_(*context.time) {
+    // Runs on the worker's thread. Any program may send notifications, so the latch is read from
+    // the file.
+    session_->on_latch_notification = [weak = std::weak_ptr(waiters_)](store& file,
+                                                                       const std::string& name) {
+        const auto latest = latch_store(file).read_standing(name);
+        return [weak, name, latest] {
+            const auto waiters = weak.lock();
+            if (!waiters) return;
+            const auto [begin, end] = waiters->equal_range(name);
+            for (auto position = begin; position != end; ++position) {
+                position->second->latest = latest;
+                position->second->wakeup.notify();
             }
         };
     };
 }
 
-asio::awaitable<void> file_latches::leave(std::shared_ptr<desk> at, latch_place where) {
+asio::awaitable<void> file_latches::leave(std::shared_ptr<lock_session> session,
+                                          latch_waiter_key waiter) {
     try {
-        co_await at->run([&where](store& file) { return latch_book(file).leave(where), true; });
-    } catch (const error&) {}  // the place has an end of its own
+        co_await session->run(
+            [&waiter](store& file) { return latch_store(file).leave(waiter), true; });
+    } catch (const error&) {}  // the row expires by itself
 }
 
 asio::awaitable<bool> file_latches::try_set(std::string_view name, std::uint32_t count,
                                             duration ttl) {
-    const auto at = desk_;
-    at->refuse_fork();
+    const auto session = session_;
+    session->refuse_fork();
     const auto job = [name = std::string(name), count, ttl](store& file) {
-        return latch_book(file).try_set(name, count, ttl);
+        return latch_store(file).try_set(name, count, ttl);
     };
-    co_return co_await at->run(job);
+    co_return co_await session->run(job);
 }
 
 asio::awaitable<latches::step> file_latches::send_step(std::string_view name, std::uint32_t steps,
                                                        std::uint32_t parties, duration ttl) {
-    const auto at = desk_;
-    at->refuse_fork();
+    const auto session = session_;
+    session->refuse_fork();
     const auto job = [name = std::string(name), steps, parties, ttl](store& file) {
-        return latch_book(file).step(name, steps, parties, ttl);
+        return latch_store(file).step(name, steps, parties, ttl);
     };
-    co_return co_await at->run(job);
+    co_return co_await session->run(job);
 }
 
 asio::awaitable<latches::step> file_latches::count_down(std::string_view name,
@@ -102,58 +111,59 @@ asio::awaitable<latches::step> file_latches::arrive(std::string_view name, std::
 
 asio::awaitable<bool> file_latches::wait(std::string_view name, std::uint64_t generation,
                                          time_point give_up_at) {
-    const auto at = desk_;
-    at->refuse_fork();
-    latch_place where;
-    where.id = core::random_hex(time_, 16);
-    where.name = name;
-    place mine(*this, where);
+    const auto session = session_;
+    session->refuse_fork();
+    latch_waiter_key key;
+    key.id = core::random_hex(time_, 16);
+    key.name = name;
+    latch_wait membership(*this, key);
     for (;;) {
-        const bool rung = mine->rung.has_value();
-        auto found = std::exchange(mine->rung, std::nullopt);
-        if (!rung) found = co_await look(at, where);
-        const bool over = found && core::is_over(*found, where.name, generation);
-        if (over) co_return true;
+        const bool was_notified = membership->latest.has_value();
+        auto standing = std::exchange(membership->latest, std::nullopt);
+        if (!was_notified) standing = co_await refresh(session, key);
+        const bool is_over_now = standing && core::is_over(*standing, key.name, generation);
+        if (is_over_now) co_return true;
         const auto now = time_.now();
         if (now >= give_up_at) co_return false;
-        const auto pause = found ? core::random_between(time_, look_at_least, look_at_most)
-                                 : core::random_between(time_, 300ms, 600ms);
-        auto until = std::min(now + pause, give_up_at);
-        if (found) until = std::min(until, found->expires);
-        const bool woken = co_await mine->alarm.wait_until(until);
-        if (!woken && time_.now() >= give_up_at) co_return false;
+        const auto refresh_in = standing
+                                    ? core::random_between(time_, shortest_refresh, longest_refresh)
+                                    : core::random_between(time_, 300ms, 600ms);
+        auto wake_at = std::min(now + refresh_in, give_up_at);
+        if (standing) wake_at = std::min(wake_at, standing->expires);
+        const bool notified = co_await membership->wakeup.wait_until(wake_at);
+        if (!notified && time_.now() >= give_up_at) co_return false;
     }
 }
 
-// Empty: another process kept the file busy. The step that led here was counted, so that the wait
-// has to go on.
-asio::awaitable<std::optional<core::latch_standing>> file_latches::look(
-    const std::shared_ptr<desk>& at, const latch_place& where) {
-    const auto job = [where](store& file) { return latch_book(file).wait(where); };
+// Empty: another process kept the file busy. The caller's count-down before this wait was counted,
+// so the wait must continue.
+asio::awaitable<std::optional<core::latch_state>> file_latches::refresh(
+    const std::shared_ptr<lock_session>& session, const latch_waiter_key& waiter) {
+    const auto job = [waiter](store& file) { return latch_store(file).join(waiter); };
     try {
-        co_return co_await at->run(job);
+        co_return co_await session->run(job);
     } catch (const database_error& failed) {
-        if (!failed.passing) throw;
+        if (!failed.is_transient) throw;
     }
     co_return std::nullopt;
 }
 
 asio::awaitable<latch_info> file_latches::inspect(std::string_view name) {
-    const auto at = desk_;
-    at->refuse_fork();
+    const auto session = session_;
+    session->refuse_fork();
     const auto job = [name = std::string(name)](store& file) {
-        return latch_book(file).inspect(name);
+        return latch_store(file).inspect(name);
     };
-    co_return co_await at->run(job);
+    co_return co_await session->run(job);
 }
 
 asio::awaitable<bool> file_latches::reset(std::string_view name) {
-    const auto at = desk_;
-    at->refuse_fork();
+    const auto session = session_;
+    session->refuse_fork();
     const auto job = [name = std::string(name)](store& file) {
-        return latch_book(file).reset(name);
+        return latch_store(file).reset(name);
     };
-    co_return co_await at->run(job);
+    co_return co_await session->run(job);
 }
 
 }  // namespace pawl::sqlite

@@ -1,8 +1,11 @@
-// One client's side of latches: who of ours waits.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// One client's latches, and its waiters.
 #pragma once
 
-#include "desk.hpp"
-#include "latch_book.hpp"
+#include "latch_store.hpp"
+#include "lock_session.hpp"
 
 #include <map>
 #include <memory>
@@ -13,7 +16,7 @@ namespace pawl::sqlite {
 // Used on the client's strand.
 class file_latches final : public latches {
 public:
-    file_latches(std::shared_ptr<desk> at, const backend_context& context);
+    file_latches(std::shared_ptr<lock_session> session, const backend_context& context);
 
     boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
                                          duration ttl) override;
@@ -26,23 +29,24 @@ public:
     boost::asio::awaitable<bool> reset(std::string_view name) override;
 
 private:
-    struct waiting {
-        core::alarm alarm;
-        std::optional<core::latch_standing> rung;
+    struct latch_waiter {
+        core::wakeup wakeup;
+        std::optional<core::latch_state> latest;
     };
-    using table = std::multimap<std::string, waiting*, std::less<>>;
-    class place;
+    using waiter_table = std::multimap<std::string, latch_waiter*, std::less<>>;
+    class latch_wait;
 
-    static boost::asio::awaitable<std::optional<core::latch_standing>> look(
-        const std::shared_ptr<desk>& at, const latch_place& where);
-    static boost::asio::awaitable<void> leave(std::shared_ptr<desk> at, latch_place where);
+    static boost::asio::awaitable<std::optional<core::latch_state>> refresh(
+        const std::shared_ptr<lock_session>& session, const latch_waiter_key& waiter);
+    static boost::asio::awaitable<void> leave(std::shared_ptr<lock_session> session,
+                                              latch_waiter_key waiter);
     boost::asio::awaitable<step> send_step(std::string_view name, std::uint32_t steps,
                                            std::uint32_t parties, duration ttl);
 
-    const std::shared_ptr<desk> desk_;
+    const std::shared_ptr<lock_session> session_;
     const boost::asio::any_io_executor strand_;
     runtime& time_;
-    const std::shared_ptr<table> waiting_ = std::make_shared<table>();
+    const std::shared_ptr<waiter_table> waiters_ = std::make_shared<waiter_table>();
 };
 
 }  // namespace pawl::sqlite

@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "schema.hpp"
 
-#include "core/clock_token.hpp"
+#include "core/util/clock_token.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +13,8 @@
 namespace pawl::sqlite {
 namespace {
 
-constexpr std::int64_t ours = 0x5061776c;  // "Pawl"
-constexpr std::int64_t version = 3;
+constexpr std::int64_t pawl_application_id = 0x5061776c;  // "Pawl"
+constexpr std::int64_t schema_version = 3;
 
 constexpr const char* counter_table = R"(
 CREATE TABLE pawl (
@@ -94,8 +97,9 @@ CREATE TABLE waiters (
 CREATE INDEX line ON waiters (ns, name, seq);
 )";
 
-// Version 1 had one row for each lock, in `locks`. Under another name the rows are out of reach of
-// a program that still runs and would take the one holder that it sees for the only one.
+// Version 1 had one row for each lock, in `locks`. A program of that version may still run, and
+// would take the one holder that it sees for the only one; it does not find the rows in another
+// table.
 constexpr const char* from_version_1 = R"(
 INSERT INTO holders SELECT ns, name, owner, client, host, pid, command, since, boot, expires, token,
     0, 0, 0 FROM locks;
@@ -105,7 +109,8 @@ ALTER TABLE waiters ADD COLUMN permits INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE waiters ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
 )";
 
-// Version 2 did not say when a lease was set. Its programs may go on: they leave set_at as it is.
+// Version 2 had no column for the time at which a lease was set. Programs of that version may
+// continue to run: they leave set_at unchanged.
 constexpr const char* from_version_2 = R"(
 ALTER TABLE holders ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE waiters ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
@@ -113,119 +118,122 @@ ALTER TABLE latches ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE latch_places ADD COLUMN set_at INTEGER NOT NULL DEFAULT 0;
 )";
 
-// What the rows of another boot were worth to the versions that wrote them: nothing.
+// The versions that wrote these rows ignored the rows of another boot.
 constexpr std::array rows_of_other_boots{
     "DELETE FROM holders WHERE boot <> ?", "DELETE FROM waiters WHERE boot <> ?",
     "DELETE FROM latches WHERE boot <> ?", "DELETE FROM latch_places WHERE boot <> ?"};
 
-// Its name is of the other program's choice, and may be meant for a terminal.
-[[noreturn]] void refuse_definition(const database& on, std::string definition) {
+// Another program chose the name, and it may be printed on a terminal.
+[[noreturn]] void refuse_definition(const database& connection, std::string definition) {
     definition.resize(std::min<std::size_t>(definition.size(), 80));
     std::ranges::replace_if(
         definition, [](char each) { return each < ' ' || each > '~'; }, '?');
     throw database_error(errc::refused,
-                         on.path() + " has the " + definition +
+                         connection.path() + " has the " + definition +
                              ", which Pawl did not make; remove it, or choose another path for the "
                              "locks.",
                          false);
 }
 
-// Of our tables in the file; 0 when it has none at all.
-std::int64_t version_of(database& on) {
-    // In this order: another process may make the tables between two of these questions.
-    const auto count = on.number("SELECT count(*) FROM sqlite_schema");
-    const auto id = on.number("PRAGMA application_id");
+// The version of Pawl's tables in the file; 0 if it has no tables at all.
+std::int64_t version_of(database& connection) {
+    // The order of these queries matters: another process may create the tables between two of
+    // them.
+    const auto count = connection.number("SELECT count(*) FROM sqlite_schema");
+    const auto id = connection.number("PRAGMA application_id");
     if (id == 0 && count == 0) return 0;
-    const auto found = on.number("PRAGMA user_version");
-    if (id != ours)
+    const auto version = connection.number("PRAGMA user_version");
+    if (id != pawl_application_id)
         throw database_error(errc::bad_option,
-                             on.path() +
-                                 " is the database of another program; choose a path of its own "
+                             connection.path() +
+                                 " is the database of another program; choose another path "
                                  "for the locks.",
                              false);
-    if (found > version)
+    if (version > schema_version)
         throw database_error(errc::refused,
-                             on.path() + " was made by a newer Pawl; update this program.", false);
-    return found;
+                             connection.path() + " was made by a newer Pawl; update this program.",
+                             false);
+    return version;
 }
 
 // The definitions that this version or an older one makes, and those that SQLite adds by itself.
-// Triggers and views are switched off anyway; a file that has one was not made by Pawl alone.
-void refuse_foreign_definitions(database& on) {
-    const auto name = on.text(
+// Triggers and views are disabled anyway; a file with one was not made by Pawl alone.
+void refuse_foreign_definitions(database& connection) {
+    const auto name = connection.text(
         "SELECT type || ' ' || name FROM sqlite_schema WHERE NOT coalesce("
         "(type = 'table' AND name IN ('pawl', 'holders', 'semaphores', 'latches', 'latch_places', "
         "'waiters', 'locks') AND upper(substr(sql, 1, 13)) = 'CREATE TABLE ') "
         "OR (type = 'index' AND (sql IS NULL OR name = 'line')) "
         "OR name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'), 0) LIMIT 1");
-    if (!name.empty()) refuse_definition(on, name);
+    if (!name.empty()) refuse_definition(connection, name);
 }
 
 // Constraints and computed columns would run expressions of another program.
-void refuse_foreign_columns(database& on) {
-    const auto column = on.text(
+void refuse_foreign_columns(database& connection) {
+    const auto column = connection.text(
         "SELECT 'column ' || each.name || '.' || field.name FROM sqlite_schema AS each, "
         "pragma_table_xinfo(each.name) AS field WHERE each.type = 'table' "
         "AND each.name NOT LIKE 'sqlite%' AND (field.hidden <> 0 OR field.name NOT IN ("
         "'one', 'last_token', 'ns', 'name', 'owner', 'client', 'host', 'pid', 'command', 'since', "
         "'boot', 'expires', 'token', 'mode', 'permits', 'set_at', 'seq', 'ttl', 'count', "
         "'generation', 'first', 'parties', 'id')) LIMIT 1");
-    if (!column.empty()) refuse_definition(on, column);
-    const auto constraint = on.text(
+    if (!column.empty()) refuse_definition(connection, column);
+    const auto constraint = connection.text(
         "SELECT 'constraint of ' || name FROM sqlite_schema WHERE sql LIKE '%check%' "
         "AND name NOT LIKE 'sqlite%' AND replace(replace(replace(sql, ' ', ''), char(10), ''), "
         "'CHECK(one=1)', '') LIKE '%check%' LIMIT 1");
-    if (!constraint.empty()) refuse_definition(on, constraint);
-    const auto index = on.text(
+    if (!constraint.empty()) refuse_definition(connection, constraint);
+    const auto index = connection.text(
         "SELECT 'index ' || name FROM sqlite_schema WHERE name = 'line' "
         "AND sql <> 'CREATE INDEX line ON waiters (ns, name, seq)' LIMIT 1");
-    if (!index.empty()) refuse_definition(on, index);
+    if (!index.empty()) refuse_definition(connection, index);
 }
 
-// Its readers do not stop writers, and it writes to the disk once per transaction.
-void use_wal(database& on) {
-    if (on.text("PRAGMA journal_mode = WAL") != "wal")
+// With a write-ahead log, readers do not stop writers, and each transaction writes to the disk
+// once.
+void use_wal(database& connection) {
+    if (connection.text("PRAGMA journal_mode = WAL") != "wal")
         throw database_error(errc::unavailable,
-                             on.path() +
+                             connection.path() +
                                  " cannot be used with a write-ahead log; choose a path on a "
                                  "local disk.",
                              false);
 }
 
-void make_tables(database& on, runtime& time, const std::string& boot) {
-    transaction making(on, durability::full);
-    const auto kept = version_of(on);
-    if (kept == version) return;  // another process was quicker
-    if (kept == 2) {
-        on.execute(from_version_2);
+void make_tables(database& connection, runtime& time, const std::string& boot_id) {
+    transaction creation(connection, durability::full);
+    const auto version = version_of(connection);
+    if (version == schema_version) return;  // another process was first
+    if (version == 2) {
+        connection.execute(from_version_2);
     } else {
-        on.execute(holder_tables);
-        on.execute(latch_tables);
-        on.execute(kept == 1 ? from_version_1 : counter_table);
+        connection.execute(holder_tables);
+        connection.execute(latch_tables);
+        connection.execute(version == 1 ? from_version_1 : counter_table);
     }
-    if (kept == 0) {
-        on.execute(waiter_table);
-        statement seed(on, "INSERT INTO pawl VALUES (1, ?)");
-        seed.with(core::clock_token(time.wall())).run();
+    if (version == 0) {
+        connection.execute(waiter_table);
+        statement seed(connection, "INSERT INTO pawl VALUES (1, ?)");
+        seed.with(core::clock_token(time.wall_clock())).run();
     }
-    for (const auto* dead : rows_of_other_boots)
-        statement(on, dead).with(boot).run();
-    on.execute("PRAGMA user_version = 3");
-    making.commit();
+    for (const auto* delete_rows : rows_of_other_boots)
+        statement(connection, delete_rows).with(boot_id).run();
+    connection.execute("PRAGMA user_version = 3");
+    creation.commit();
 }
 
 }  // namespace
 
-void prepare_schema(database& on, runtime& time, const std::string& boot) {
-    // SQLite reports a conflict over the journal mode at once, without asking the busy handler.
+void prepare_schema(database& connection, runtime& time, const std::string& boot_id) {
+    // SQLite reports a conflict over the journal mode at once, without calling the busy handler.
     const auto give_up_at = time.now() + std::chrono::seconds(3);
     for (;;) {
         try {
-            const auto found = version_of(on);
-            refuse_foreign_definitions(on);
-            use_wal(on);
-            if (found != version) make_tables(on, time, boot);
-            refuse_foreign_columns(on);
+            const auto version = version_of(connection);
+            refuse_foreign_definitions(connection);
+            use_wal(connection);
+            if (version != schema_version) make_tables(connection, time, boot_id);
+            refuse_foreign_columns(connection);
             return;
         } catch (const busy_error&) {
             if (time.now() > give_up_at) throw;

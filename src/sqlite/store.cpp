@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "store.hpp"
 
 #include "schema.hpp"
-#include "statements.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -10,274 +12,299 @@
 
 namespace pawl::sqlite {
 
-store::store(settings what, runtime& time, boost::asio::any_io_executor worker, events told)
-    : what_(std::move(what)), time_(time), worker_(std::move(worker)), told_(std::move(told)) {}
+store::store(settings store_settings, runtime& time, boost::asio::any_io_executor worker_executor,
+             event_handlers handlers)
+    : settings_(std::move(store_settings)),
+      time_(time),
+      worker_executor_(std::move(worker_executor)),
+      handlers_(std::move(handlers)) {}
 
 store::~store() = default;
 
 void store::open() {
     if (database_) {
-        const auto seen = files_->look();
-        if (was_replaced(seen))
+        const auto state_seen = files_->current_state();
+        if (was_replaced(state_seen))
             abandon();
         else
-            files_->refuse_second_name(seen);
+            files_->refuse_second_name(state_seen);
     }
     if (!database_) connect();
 }
 
 void store::connect() {
-    const auto path = path_without_links(checked_path(what_.path));
+    const auto path = path_without_links(checked_path(settings_.path));
     refuse_shared(path, file_system_of(path));
-    boot_ = what_.boot();
-    expect_same_place(what_.path, path);
-    prepare_file(path, what_.make_folder);
-    expect_same_place(what_.path, path);
-    // Before anything is written under this name, and again with the log and its index.
-    const file_identity before(what_.path, path);
-    before.refuse_second_name(before.look());
+    boot_id_ = settings_.read_boot_id();
+    expect_same_target(settings_.path, path);
+    prepare_file(path, settings_.make_folder);
+    expect_same_target(settings_.path, path);
+    // The identity is read before anything is written under this name, and again with the log and
+    // its index.
+    const file_identity identity_before(settings_.path, path);
+    identity_before.refuse_second_name(identity_before.current_state());
     try {
-        mark_ = std::make_unique<open_mark>(path, [this] { look_again(); });
-        database_ = std::make_unique<database>(path, time_, hurry_);
-        prepare_schema(*database_, time_, boot_);
+        open_mark_ = std::make_unique<open_mark>(path, [this] { recheck_files(); });
+        database_ = std::make_unique<database>(path, time_, stop_waiting_);
+        prepare_schema(*database_, time_, boot_id_);
         sql_ = std::make_unique<statements>(*database_);
-        sweep();
-        files_ = std::make_unique<file_identity>(what_.path, path);
-        files_->refuse_second_name(files_->look());
-        if (!mark_->shares_index(files_->index())) {
-            mark_->warn_others();
+        delete_expired_rows();
+        files_ = std::make_unique<file_identity>(settings_.path, path);
+        files_->refuse_second_name(files_->current_state());
+        if (!open_mark_->shares_index(files_->index())) {
+            open_mark_->warn_others();
             throw database_error(errc::unavailable,
                                  path +
                                      " was replaced under another client of this process, "
-                                     "which is letting go of it; try again.",
+                                     "which is closing it; try again.",
                                  true);
         }
     } catch (...) {
         disconnect();
         throw;
     }
-    if (!bell_) bell_ = std::make_unique<doorbell>(worker_, time_, told_.heard);
+    if (!notifier_)
+        notifier_ = std::make_unique<notifier>(worker_executor_, time_, handlers_.on_notification);
 }
 
-// Any thread.
-void store::look_again() {
-    boost::asio::post(worker_, [this] {
+// Called on any thread.
+void store::recheck_files() {
+    boost::asio::post(worker_executor_, [this] {
         try {
-            if (database_ && was_replaced(files_->look())) abandon();
-        } catch (...) {}  // the next use tells
+            if (database_ && was_replaced(files_->current_state())) abandon();
+        } catch (...) {}  // the next use reports it
     });
 }
 
-bool store::was_replaced(file_identity::state seen) const {
-    return seen == file_identity::state::replaced || database_->moved();
+bool store::was_replaced(file_identity::state state_seen) const {
+    return state_seen == file_identity::state::replaced || database_->was_moved();
 }
 
 void store::abandon() {
     database_->abandon();
-    mark_->warn_others();
+    open_mark_->warn_others();
     disconnect();
-    for (const auto& [owner, ends] : std::exchange(held_, {}))
-        told_.lost(owner);
-    if (what_.log)
-        what_.log(what_.path +
-                  ", or its -wal or -shm file, was deleted or replaced; what was held "
-                  "in it is lost, and the new file is opened");
+    for (const auto& [owner, expires] : std::exchange(own_holds_, {}))
+        handlers_.on_loss(owner);
+    if (settings_.log)
+        settings_.log(settings_.path +
+                      ", or its -wal or -shm file, was deleted or replaced; its locks "
+                      "are lost, and the new file is opened");
 }
 
-// What was written into a file that is not at its path any more, nobody else sees.
+// Throws if the file is not at its path any more: no other program would see the changes.
 void store::expect_same_file() {
-    if (!was_replaced(files_->look())) return;
+    if (!was_replaced(files_->current_state())) return;
     abandon();
     throw database_error(errc::unavailable,
-                         what_.path + " was deleted or replaced meanwhile; try again.", true);
+                         settings_.path + " was deleted or replaced meanwhile; try again.", true);
 }
 
 void store::disconnect() noexcept {
     sql_.reset();
     files_.reset();
     database_.reset();
-    mark_.reset();  // after the file is closed, so that no other connection takes itself for the
-                    // first
+    // The mark is removed after the file is closed, so that no other connection takes itself for
+    // the first one.
+    open_mark_.reset();
 }
 
 void store::close() noexcept {
     disconnect();
-    held_.clear();
-    bell_.reset();
+    own_holds_.clear();
+    notifier_.reset();
 }
 
-// What dead clients left behind at names that nobody has asked for since.
-void store::sweep() {
-    const auto now = stored(time_.now());
-    transaction sweeping(*database_, durability::normal);
-    for (const auto* ended :
-         {"DELETE FROM waiters WHERE " PAWL_ROW_ENDED, "DELETE FROM holders WHERE " PAWL_ROW_ENDED,
-          "DELETE FROM latches WHERE " PAWL_ROW_ENDED,
-          "DELETE FROM latch_places WHERE " PAWL_ROW_ENDED})
-        statement(*database_, ended).with(boot_, now).run();
-    sweeping.commit();
+// Deletes the rows of dead clients at names that nobody has requested since.
+void store::delete_expired_rows() {
+    const auto now = to_stored(time_.now());
+    transaction deletion(*database_, durability::normal);
+    for (const auto* ended : {"DELETE FROM waiters WHERE " PAWL_ROW_EXPIRED,
+                              "DELETE FROM holders WHERE " PAWL_ROW_EXPIRED,
+                              "DELETE FROM latches WHERE " PAWL_ROW_EXPIRED,
+                              "DELETE FROM latch_places WHERE " PAWL_ROW_EXPIRED})
+        statement(*database_, ended).with(boot_id_, now).run();
+    deletion.commit();
 }
 
-std::optional<standing> store::remember(const claim& what, std::optional<standing> answer) {
-    if (answer && answer->what == standing::kind::granted)
-        held_.insert_or_assign(what.owner, answer->expires);
-    return answer;
+std::optional<attempt_result> store::remember_grant(const claim& requested,
+                                                    std::optional<attempt_result> result) {
+    if (result && result->outcome == attempt_result::kind::granted)
+        own_holds_.insert_or_assign(requested.owner, result->expires);
+    return result;
 }
 
-standing store::attempt(const claim& what, bool wait) {
-    return *remember(what, ask(what, wait, false));
+attempt_result store::try_acquire(const claim& requested, bool may_wait) {
+    return *remember_grant(requested, acquire_or_enqueue(requested, may_wait, false));
 }
 
-standing store::ask(const claim& what, bool wait, bool again) {
-    return transact(durability::full, [&](time_point now) -> standing {
-        check_permits(what, again);
-        auto held = find(what.name, now);
-        evict(what.name, held, now);
-        // Those who wait come first, and we may be among them. Beside an exclusive holder nobody
-        // comes in, and there is nothing to look for.
-        const bool closed = !held.live.empty() && held.live[0].mode == lock_mode::exclusive;
-        const bool behind = closed || serve(what.name, held, now, &what);
-        const auto permits = what.mode == lock_mode::permits ? what.permits : 0;
-        if (!behind && held.find(what.owner) == nullptr &&
-            fits(what.name, what.mode, permits, held))
-            put(what.name,
-                {what.owner,
-                 bell_->address(),
-                 what_.who,
-                 time_.wall(),
-                 after(now, what.ttl),
-                 {},
-                 what.mode,
-                 permits,
-                 true},
-                held, now);
-        if (const auto* mine = held.find(what.owner); mine != nullptr)
-            return {standing::kind::granted, mine->expires, mine->token,
-                    mine->expires < after(now, what.ttl), false};
-        if (!wait) return {};
-        enqueue(what, now);
-        return waiting(what, held, now);
+attempt_result store::acquire_or_enqueue(const claim& requested, bool may_wait,
+                                         bool already_queued) {
+    return transact(durability::full, [&](time_point now) -> attempt_result {
+        check_permits(requested, already_queued);
+        auto holders = find_holders(requested.name, now);
+        delete_expired_holders(requested.name, holders, now);
+        // Waiters are served first, and the caller may be one of them. If there is an exclusive
+        // holder, no claim fits, so the queue need not be read.
+        const bool has_waiters = core::occupancy_of(holders.records).excludes_all() ||
+                                 grant_waiters(requested.name, holders, now, &requested);
+        const auto share = core::share_of(requested);
+        if (holders.find(requested.owner) == nullptr &&
+            core::admits_newcomer(share, has_waiters, core::occupancy_of(holders.records),
+                                  total_permits_for(requested.name, share)))
+            insert_holder(requested.name,
+                          {requested.owner,
+                           notifier_->address(),
+                           settings_.client_identity,
+                           time_.wall_clock(),
+                           saturating_add(now, requested.ttl),
+                           {},
+                           share.mode,
+                           share.permits,
+                           true},
+                          holders, now);
+        if (const auto* own_hold = holders.find(requested.owner); own_hold != nullptr)
+            return {attempt_result::kind::granted, own_hold->expires, own_hold->token,
+                    own_hold->expires < saturating_add(now, requested.ttl), false};
+        if (!may_wait) return {};
+        enqueue_waiter(requested, now);
+        return waiting_result(requested, holders, now);
     });
 }
 
-standing store::look(const claim& what) {
-    if (auto already = granted(what.name, what.owner)) return *already;
-    const auto quiet = transact(durability::normal, [&](time_point now) -> std::optional<standing> {
-        const auto held = find(what.name, now);
-        sql_->refresh.with(stored(now + waiter_lease), stored(now), boot_, what.owner).run();
-        if (database_->changes() == 0 || may_serve(what.name, held, now)) return std::nullopt;
-        return waiting(what, held, now);
-    });
-    // Either somebody fits in, or we were taken for dead and stand in line anew.
-    return quiet ? *quiet : *remember(what, ask(what, true, true));
+attempt_result store::refresh(const claim& requested) {
+    if (auto granted = find_grant(requested.name, requested.owner)) return *granted;
+    const auto result =
+        transact(durability::normal, [&](time_point now) -> std::optional<attempt_result> {
+            const auto holders = find_holders(requested.name, now);
+            sql_->refresh_waiter
+                .with(to_stored(now + waiter_lease), to_stored(now), boot_id_, requested.owner)
+                .run();
+            if (database_->changes() == 0 || can_grant_waiter(requested.name, holders, now))
+                return std::nullopt;
+            return waiting_result(requested, holders, now);
+        });
+    // Either a waiter fits, or the caller was removed as a dead waiter and joins the queue again.
+    return result ? *result : *remember_grant(requested, acquire_or_enqueue(requested, true, true));
 }
 
-std::optional<standing> store::granted(const std::string& name, const std::string& owner) {
-    return read([&](time_point now) -> std::optional<standing> {
-        const auto held = find(name, owner, now);
-        if (!held || !held->live) return std::nullopt;
-        held_.insert_or_assign(owner, held->expires);
-        return standing{standing::kind::granted, held->expires, held->token, true, false};
+std::optional<attempt_result> store::find_grant(const std::string& name, const std::string& owner) {
+    return read([&](time_point now) -> std::optional<attempt_result> {
+        const auto own_hold = find_holder(name, owner, now);
+        if (!own_hold || !own_hold->is_live) return std::nullopt;
+        own_holds_.insert_or_assign(owner, own_hold->expires);
+        return attempt_result{attempt_result::kind::granted, own_hold->expires, own_hold->token,
+                              true, false};
     });
 }
 
-std::optional<standing> store::leave(const claim& what, bool keep) {
-    // Out of the line first: after that nobody can give us anything.
-    bool behind_us = false;
-    const auto found = transact(durability::normal, [&](time_point now) {
-        sql_->leave.with(what.owner).run();
-        behind_us = database_->changes() > 0 && may_serve(what.name, find(what.name, now), now);
-        return find(what.name, what.owner, now);
+std::optional<attempt_result> store::leave(const claim& requested, bool keep_grant) {
+    // The claim leaves the queue first. Afterwards no other client can grant it the lock.
+    bool can_grant_next = false;
+    const auto own_hold = transact(durability::normal, [&](time_point now) {
+        sql_->delete_waiter.with(requested.owner).run();
+        can_grant_next = database_->changes() > 0 &&
+                         can_grant_waiter(requested.name, find_holders(requested.name, now), now);
+        return find_holder(requested.name, requested.owner, now);
     });
-    if (found && keep && found->live)
-        return remember(
-            what, standing{standing::kind::granted, found->expires, found->token, true, false});
-    if (found || behind_us) release(what);
+    if (own_hold && keep_grant && own_hold->is_live)
+        return remember_grant(requested,
+                              attempt_result{attempt_result::kind::granted, own_hold->expires,
+                                             own_hold->token, true, false});
+    if (own_hold || can_grant_next) release(requested);
     return std::nullopt;
 }
 
-release_result store::release(const claim& what) {
-    // A token must be on the disk before it is used; with nobody to let in, none is issued.
-    for (const auto how : {durability::normal, durability::full}) {
-        const auto found = transact(how, [&](time_point now) -> std::optional<release_result> {
-            auto held = find(what.name, now);
-            const auto erased = std::erase_if(
-                held.live, [&](const tenancy& each) { return each.owner == what.owner; });
-            if (how == durability::normal && may_serve(what.name, held, now)) return std::nullopt;
-            if (erased > 0) sql_->drop.with(what_.name_space, what.name, what.owner).write_row();
-            evict(what.name, held, now);
-            const bool others = !held.live.empty() && (what.mode == lock_mode::exclusive ||
-                                                       held.live[0].mode != what.mode);
-            if (how == durability::full) serve(what.name, held, now);
-            if (erased > 0) return release_result::released;
-            return others ? release_result::taken_over : release_result::expired;
+release_result store::release(const claim& requested) {
+    // A token must be on the disk before it is used. Without a waiter to serve, no token is issued.
+    for (const auto level : {durability::normal, durability::full}) {
+        const auto result = transact(level, [&](time_point now) -> std::optional<release_result> {
+            auto holders = find_holders(requested.name, now);
+            const auto erased_count = std::erase_if(
+                holders.records,
+                [&](const holder_record& each) { return each.owner == requested.owner; });
+            if (level == durability::normal && can_grant_waiter(requested.name, holders, now))
+                return std::nullopt;
+            if (erased_count > 0)
+                sql_->delete_holder.with(settings_.name_space, requested.name, requested.owner)
+                    .write_row();
+            delete_expired_holders(requested.name, holders, now);
+            const auto missing =
+                core::result_of_missing_hold(requested.mode, core::occupancy_of(holders.records));
+            if (level == durability::full) grant_waiters(requested.name, holders, now);
+            if (erased_count > 0) return release_result::released;
+            return missing;
         });
-        if (!found) continue;
-        held_.erase(what.owner);
-        return *found;
+        if (!result) continue;
+        own_holds_.erase(requested.owner);
+        return *result;
     }
     return release_result::unknown;
 }
 
 void store::renew(std::span<renewal> batch) {
-    const auto now = transact(durability::normal, [&](time_point at) {
-        for (auto& line : batch) {
-            const auto& what = line.what->claim;
-            const auto expires = after(at, line.ttl);
-            line.result = renewal::outcome::refused;
-            line.deadline = expires - drift(line.ttl);
-            if (!held_.contains(what.owner)) continue;
-            sql_->renew
-                .with(boot_, stored(at), stored(expires), what_.name_space, what.name, what.owner)
+    const auto now = transact(durability::normal, [&](time_point set_at) {
+        for (auto& entry : batch) {
+            const auto& requested = entry.held->claim;
+            const auto expires = saturating_add(set_at, entry.ttl);
+            entry.result = renewal::outcome::refused;
+            entry.deadline = expires - drift(entry.ttl);
+            if (!own_holds_.contains(requested.owner)) continue;
+            sql_->renew_holder
+                .with(boot_id_, to_stored(set_at), to_stored(expires), settings_.name_space,
+                      requested.name, requested.owner)
                 .run();
-            if (database_->changes() == 1) line.result = renewal::outcome::extended;
+            if (database_->changes() == 1) entry.result = renewal::outcome::extended;
         }
-        return at;
+        return set_at;
     });
-    for (const auto& line : batch) {
-        if (line.result == renewal::outcome::extended)
-            held_.insert_or_assign(line.what->claim.owner, after(now, line.ttl));
+    for (const auto& entry : batch) {
+        if (entry.result == renewal::outcome::extended)
+            own_holds_.insert_or_assign(entry.held->claim.owner, saturating_add(now, entry.ttl));
     }
-    std::erase_if(held_, [now](const auto& each) { return each.second <= now; });
+    std::erase_if(own_holds_, [now](const auto& each) { return each.second <= now; });
 }
 
-std::optional<standing> store::downgrade(const claim& what) {
-    // Only readers can come in beside us, with our token: none is issued.
-    return transact(durability::normal, [&](time_point now) -> std::optional<standing> {
-        auto held = find(what.name, now);
-        // Not in another file, though it may have our row.
-        const auto* mine = held_.contains(what.owner) ? held.find(what.owner) : nullptr;
-        if (mine == nullptr) return std::nullopt;
-        const standing result{standing::kind::granted, after(now, what.ttl), mine->token};
-        sql_->share
-            .with(stored(result.expires), stored(now), boot_, what_.name_space, what.name,
-                  what.owner)
+std::optional<attempt_result> store::downgrade(const claim& requested) {
+    // Only readers can join this holder, and they get its token: no token is issued.
+    return transact(durability::normal, [&](time_point now) -> std::optional<attempt_result> {
+        auto holders = find_holders(requested.name, now);
+        // A row of the same owner in another file does not count.
+        const auto* own_hold =
+            own_holds_.contains(requested.owner) ? holders.find(requested.owner) : nullptr;
+        if (own_hold == nullptr) return std::nullopt;
+        const attempt_result result{attempt_result::kind::granted,
+                                    saturating_add(now, requested.ttl), own_hold->token};
+        sql_->downgrade_holder
+            .with(to_stored(result.expires), to_stored(now), boot_id_, settings_.name_space,
+                  requested.name, requested.owner)
             .write_row();
-        evict(what.name, held, now);
-        held = find(what.name, now);
-        serve(what.name, held, now);
+        delete_expired_holders(requested.name, holders, now);
+        holders = find_holders(requested.name, now);
+        grant_waiters(requested.name, holders, now);
         return result;
     });
 }
 
 void store::resize(const std::string& name, std::uint32_t permits) {
     transact(durability::full, [&](time_point now) {
-        sql_->set_permits.with(what_.name_space, name, std::int64_t{permits}).write_row();
-        auto held = find(name, now);
-        evict(name, held, now);
-        serve(name, held, now);
+        sql_->set_permits.with(settings_.name_space, name, std::int64_t{permits}).write_row();
+        auto holders = find_holders(name, now);
+        delete_expired_holders(name, holders, now);
+        grant_waiters(name, holders, now);
         return 0;
     });
 }
 
 bool store::force_release(const std::string& name) {
     return transact(durability::full, [&](time_point now) {
-        auto held = find(name, now);
-        const bool was_held = !held.live.empty();
-        for (const auto& each : std::exchange(held.live, {}))
-            rings_.emplace_back(each.client, ring{ring::kind::forced, each.owner, name});
-        sql_->drop_all.with(what_.name_space, name).run();
-        serve(name, held, now);
+        auto holders = find_holders(name, now);
+        const bool was_held = !holders.records.empty();
+        for (const auto& each : std::exchange(holders.records, {}))
+            pending_notifications_.emplace_back(
+                each.client_address, notification{notification::kind::forced, each.owner, name});
+        sql_->delete_holders.with(settings_.name_space, name).run();
+        grant_waiters(name, holders, now);
         return was_held;
     });
 }

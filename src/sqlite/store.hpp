@@ -1,12 +1,18 @@
-// The steps of the protocol, each one transaction. docs/sqlite.md tells the story.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The steps of the protocol, each in one transaction. docs/backends/sqlite.md explains it.
 #pragma once
 
 #include "database.hpp"
-#include "doorbell.hpp"
 #include "file_identity.hpp"
-#include "place.hpp"
+#include "file_location.hpp"
+#include "notifier.hpp"
+#include "statements.hpp"
 
-#include <pawl/backend.hpp>
+#include "core/engine/queue_policy.hpp"
+
+#include <pawl/spi/backend.hpp>
 
 #include <atomic>
 #include <functional>
@@ -19,165 +25,202 @@
 
 namespace pawl::sqlite {
 
-// How long a waiter that was given the lock has to say that it is alive.
+// How long a waiter that was granted the lock has to confirm that it is alive.
 inline constexpr duration claim_window = std::chrono::milliseconds(1800);
-// How long a place in line outlives the last sign of its owner.
+// How long a waiter's row outlives its last refresh.
 inline constexpr duration waiter_lease = std::chrono::seconds(4);
 
-// What an asker found.
-struct standing {
-    enum class kind : std::uint8_t { granted, waiting, busy };
-    kind what = kind::busy;
-    time_point expires{};  // of the lease: ours when granted, else the first one to end
-    fencing_token token;   // granted
-    bool confirm = false;  // granted: for the claim window only
-    bool first = false;    // waiting: nobody is before us
+// The result of a step of an acquisition.
+struct attempt_result {
+    // waiting: the claim is in the queue. not_queued: the lock is taken, and the claim is not in
+    // the queue.
+    enum class kind : std::uint8_t { granted, waiting, not_queued };
+    kind outcome = kind::not_queued;
+    time_point expires{};        // granted: the end of the lease; else the first end of a lease
+    fencing_token token;         // only if granted
+    bool needs_renewal = false;  // granted for the claim window only
+    bool is_first = false;       // the first waiter of the queue
 };
 
-// What `examine` reads from the file.
-struct facts {
-    std::string file_system, version, journal, check;
+// The values that `examine` reads from the file.
+struct file_report {
+    std::string file_system, sqlite_version, journal_mode, integrity;
     std::int64_t bytes = 0;
-    duration commit{};  // one transaction, on the disk
-    bool rings = false;
+    duration commit_time{};  // for one transaction, to the disk
+    bool can_notify = false;
     file_rights rights;
 };
 
-// One client's access to the file. Used by the worker thread alone; opens at the first use. Every
-// member throws pawl::error; afterwards the same call may be made again.
+// One client's access to the file. Only the worker thread uses it; the first use opens the file.
+// Every member throws pawl::error; afterwards the same call may be made again.
 class store {
 public:
     struct settings {
         std::string path;
         std::string name_space;
-        identity who;
+        identity client_identity;
         std::function<void(std::string_view)> log;
         bool make_folder = false;
-        std::function<std::string()> boot = this_boot;
+        std::function<std::string()> read_boot_id = current_boot_id;
     };
     // Called on the worker thread.
-    struct events {
-        std::function<void(ring)> heard;
-        // The file was replaced: the hold of this owner is over.
-        std::function<void(const std::string& owner)> lost;
+    struct event_handlers {
+        std::function<void(notification)> on_notification;
+        // The file was replaced: the hold of this owner has ended.
+        std::function<void(const std::string& owner)> on_loss;
     };
 
-    store(settings what, runtime& time, boost::asio::any_io_executor worker, events told);
+    store(settings store_settings, runtime& time, boost::asio::any_io_executor worker_executor,
+          event_handlers handlers);
     ~store();
 
-    // Takes the lock, or a place in line where `wait`. Throws errc::bad_option for permits that can
-    // never be had; so does `look`.
-    standing attempt(const claim& what, bool wait);
-    // Keeps the place in line, and finds what came of it; hands on a lock whose lease is over.
-    standing look(const claim& what);
-    // Whether the claim was granted, from a reading alone.
-    std::optional<standing> granted(const std::string& name, const std::string& owner);
-    // Out of the line. What was granted meanwhile is the answer where `keep`, else it is passed on.
-    std::optional<standing> leave(const claim& what, bool keep);
-    release_result release(const claim& what);
+    // Acquires the lock, or joins the queue if `may_wait`. Throws errc::bad_option for permits that
+    // can never be granted; so does `refresh`.
+    attempt_result try_acquire(const claim& requested, bool may_wait);
+    // Keeps the place in the queue, and returns its state. Passes on a lock whose lease has ended.
+    attempt_result refresh(const claim& requested);
+    // The grant of the claim, if there is one, without a change of the file.
+    std::optional<attempt_result> find_grant(const std::string& name, const std::string& owner);
+    // Leaves the queue. A grant that came meanwhile is returned if `keep_grant`, else passed on.
+    std::optional<attempt_result> leave(const claim& requested, bool keep_grant);
+    release_result release(const claim& requested);
     void renew(std::span<renewal> batch);
-    // Empty: it is not ours any more.
-    std::optional<standing> downgrade(const claim& what);
+    // Empty: the caller does not hold the lock any more.
+    std::optional<attempt_result> downgrade(const claim& requested);
     void resize(const std::string& name, std::uint32_t permits);
     bool force_release(const std::string& name);
     lock_info inspect(const std::string& name);
     std::vector<lock_info> list(const std::string& prefix);
-    facts examine();
-    // Any thread: whatever waits for other connections now gives up at once.
-    void hurry() noexcept { hurry_ = true; }
+    file_report examine();
+    // Ends a wait for other connections at once. May be called on any thread.
+    void stop_waiting() noexcept { stop_waiting_ = true; }
     // Closes the file and the socket; the next use opens them again.
     void close() noexcept;
 
 private:
-    friend class latch_book;
-    struct tenancy {
-        std::string owner, client;
-        identity who;
+    friend class latch_store;
+    struct holder_record {
+        std::string owner, client_address;
+        identity client_identity;
         std::chrono::system_clock::time_point since{};
         time_point expires{};
         fencing_token token;
         lock_mode mode = lock_mode::exclusive;
         std::uint32_t permits = 0;
-        bool live = false;  // at the time of the reading
+        bool is_live = false;  // whether the lease was live when the row was read
     };
-    // Those whose leases go on, all in one mode; and whether the file has rows of others.
-    struct tenants {
-        std::vector<tenancy> live;
-        bool ended = false;
+    // The holders whose leases have not ended, all in one mode; and whether the file has expired
+    // rows.
+    struct holder_set {
+        std::vector<holder_record> records;
+        bool has_expired = false;
 
-        [[nodiscard]] const tenancy* find(std::string_view owner) const noexcept;
-        [[nodiscard]] time_point first_end() const noexcept;
+        [[nodiscard]] const holder_record* find(std::string_view owner) const noexcept;
     };
-    struct waiter {
-        std::string owner, client;
-        identity who;
+    struct waiter_record {
+        std::string owner, client_address;
+        identity client_identity;
         duration ttl{};
-        bool in_time = false;
+        bool is_live = false;
         lock_mode mode = lock_mode::exclusive;
         std::uint32_t permits = 0;
     };
-    struct statements;
+
+    struct served_queue;
 
     void open();
     void connect();
     void disconnect() noexcept;
-    [[nodiscard]] bool was_replaced(file_identity::state seen) const;
-    // Lets go of a file that was deleted or replaced: what was held in it is lost.
+    [[nodiscard]] bool was_replaced(file_identity::state state_seen) const;
+    // Closes a file that was deleted or replaced: the holds in it are lost.
     void abandon();
-    void look_again();
+    void recheck_files();
     void expect_same_file();
-    void sweep();
-    std::optional<standing> remember(const claim& what, std::optional<standing> answer);
-    std::int64_t next_token();
-    std::optional<fencing_token> token_of_phase(const tenants& beside);
-    [[nodiscard]] bool is_live(std::string_view boot, std::int64_t set_at, time_point expires,
+    void delete_expired_rows();
+    std::optional<attempt_result> remember_grant(const claim& requested,
+                                                 std::optional<attempt_result> result);
+    std::int64_t issue_token();
+    [[nodiscard]] bool is_live(std::string_view boot_id, std::int64_t set_at, time_point expires,
                                time_point now) const noexcept;
     template <class Step>
-    auto transact(durability how, Step step);
+    auto transact(durability level, Step step);
     template <class Step>
     auto read(Step step);
 
-    standing ask(const claim& what, bool wait, bool again);
-    tenancy tenancy_in(const statement& row, time_point now) const;
-    tenants find(const std::string& name, time_point now);
-    std::optional<tenancy> find(const std::string& name, const std::string& owner, time_point now);
-    void put(const std::string& name, tenancy lock, tenants& beside, time_point now);
-    void evict(const std::string& name, tenants& held, time_point now);
-    void enqueue(const claim& what, time_point now);
-    std::optional<waiter> first(const std::string& name, time_point now);
-    bool is_dead(const waiter& one);
+    attempt_result acquire_or_enqueue(const claim& requested, bool may_wait, bool already_queued);
+    holder_record read_holder(const statement& row, time_point now) const;
+    holder_set find_holders(const std::string& name, time_point now);
+    std::optional<holder_record> find_holder(const std::string& name, const std::string& owner,
+                                             time_point now);
+    void insert_holder(const std::string& name, holder_record holder, holder_set& holders,
+                       time_point now);
+    void delete_expired_holders(const std::string& name, holder_set& holders, time_point now);
+    void enqueue_waiter(const claim& requested, time_point now);
+    std::optional<waiter_record> first_waiter(const std::string& name, time_point now);
+    bool is_dead(const waiter_record& waiter);
 
-    std::uint32_t permits_of(const std::string& name);
-    // `again`: what it said of their number was right when it came into line.
-    void check_permits(claim what, bool again);
-    bool fits(const std::string& name, lock_mode mode, std::uint32_t permits, const tenants& held);
-    bool too_many(const std::string& name, const waiter& one);
-    // Whether the line would move.
-    bool may_serve(const std::string& name, const tenants& held, time_point now);
-    // Lets in whoever is first in line as long as that fits; true: somebody is left who does not.
-    // `asking` gets the whole ttl when it is among them.
-    bool serve(const std::string& name, tenants& held, time_point now,
-               const claim* asking = nullptr);
-    standing waiting(const claim& what, const tenants& held, time_point now);
-    lock_info describe(const std::string& name, tenants held, time_point now);
+    std::uint32_t total_permits_of(const std::string& name);
+    // `already_queued`: the total was checked when the claim joined the queue.
+    void check_permits(claim requested, bool already_queued);
+    std::uint32_t total_permits_for(const std::string& name, core::lock_share share);
+    // True if the first waiter would leave the queue.
+    bool can_grant_waiter(const std::string& name, const holder_set& holders, time_point now);
+    // Grants the lock to the first waiters as long as they fit. True: a waiter is left that does
+    // not fit. If `caller` is among them, it gets its whole ttl.
+    bool grant_waiters(const std::string& name, holder_set& holders, time_point now,
+                       const claim* caller = nullptr);
+    attempt_result waiting_result(const claim& requested, const holder_set& holders,
+                                  time_point now);
+    lock_info describe(const std::string& name, holder_set holders, time_point now);
 
-    settings what_;
+    settings settings_;
     runtime& time_;
-    boost::asio::any_io_executor worker_;
-    events told_;
-    std::atomic<bool> hurry_ = false;
-    std::string boot_;
-    std::unique_ptr<doorbell> bell_;
+    boost::asio::any_io_executor worker_executor_;
+    event_handlers handlers_;
+    std::atomic<bool> stop_waiting_ = false;
+    std::string boot_id_;
+    std::unique_ptr<notifier> notifier_;
     std::unique_ptr<database> database_;
-    std::unique_ptr<open_mark> mark_;
+    std::unique_ptr<open_mark> open_mark_;
     std::unique_ptr<file_identity> files_;
     std::unique_ptr<statements> sql_;
-    // Ours, by owner, with the ends of their leases. Only these are renewed: in another file, a row
-    // of the same owner proves nothing.
-    std::map<std::string, time_point> held_;
-    std::int64_t newest_token_ = 0;  // that we know of
-    std::vector<std::pair<std::string, ring>>
-        rings_;  // to be sent when the transaction is on the disk
+    // This client's holds, by owner, with the ends of their leases. Only these are renewed: in
+    // another file, a row of the same owner proves nothing.
+    std::map<std::string, time_point> own_holds_;
+    std::int64_t newest_token_ = 0;  // the newest token that this client knows
+    std::vector<std::pair<std::string, notification>>
+        pending_notifications_;  // sent when the transaction is on the disk
 };
+
+template <class Step>
+auto store::transact(durability level, Step step) {
+    try {
+        open();
+        pending_notifications_.clear();
+        transaction current(*database_, level);
+        // The time is read after the wait for the file, and before another process can see the
+        // changes.
+        auto result = step(time_.now());
+        current.commit();
+        expect_same_file();
+        for (const auto& [address, message] : pending_notifications_)
+            notifier_->send(address, message);
+        return result;
+    } catch (const database_error& failed) {
+        if (!failed.is_transient) disconnect();
+        throw;
+    }
+}
+
+template <class Step>
+auto store::read(Step step) {
+    try {
+        open();
+        return step(time_.now());
+    } catch (const database_error& failed) {
+        if (!failed.is_transient) disconnect();
+        throw;
+    }
+}
 
 }  // namespace pawl::sqlite

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "worker.hpp"
 
-#include "core/exhausted.hpp"
-#include "core/fork_mark.hpp"
+#include "core/util/exhausted.hpp"
 
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution_context.hpp>
@@ -19,19 +21,19 @@ namespace pawl::sqlite {
 namespace {
 
 std::unique_ptr<asio::thread_pool> start_thread() {
-    // The program's signals are for the program's threads.
-    sigset_t all{};
-    sigset_t before{};
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    // The program's own threads handle its signals.
+    sigset_t all_signals{};
+    sigset_t previous_signals{};
+    ::sigfillset(&all_signals);
+    ::pthread_sigmask(SIG_SETMASK, &all_signals, &previous_signals);
     std::unique_ptr<asio::thread_pool> pool;
     try {
         pool = std::make_unique<asio::thread_pool>(1);
     } catch (const std::exception& failed) {
-        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw core::exhausted("No thread can be started for the file of the locks", failed.what());
+        ::pthread_sigmask(SIG_SETMASK, &previous_signals, nullptr);
+        throw core::exhausted("No thread can be started for the lock file", failed.what());
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &previous_signals, nullptr);
     return pool;
 }
 
@@ -40,64 +42,64 @@ std::unique_ptr<asio::thread_pool> start_thread() {
 // The workers whose strands belong to one event loop.
 class worker::registry {
 public:
-    void add(worker& one) {
+    void add(worker& added) {
         const std::lock_guard lock(mutex_);
-        all_.insert(&one);
+        workers_.insert(&added);
     }
-    void remove(worker& one) {
+    void remove(worker& added) {
         const std::lock_guard lock(mutex_);
-        all_.erase(&one);
+        workers_.erase(&added);
     }
-    // Stopping one may destroy another, so each is looked up anew.
-    worker* any() {
+    // Stopping one worker may destroy another, so each is looked up again.
+    worker* first() {
         const std::lock_guard lock(mutex_);
-        return all_.empty() ? nullptr : *all_.begin();
+        return workers_.empty() ? nullptr : *workers_.begin();
     }
 
 private:
     std::mutex mutex_;
-    std::set<worker*> all_;
+    std::set<worker*> workers_;
 };
 
-// Ends the workers before their event loop goes away under them.
-class worker::home : public asio::execution_context::service {
+// Ends the workers before their event loop is destroyed.
+class worker::loop_service : public asio::execution_context::service {
 public:
-    using key_type = home;
+    using key_type = loop_service;
     static inline asio::execution_context::id id;
 
-    explicit home(asio::execution_context& of) : service(of) {}
+    explicit loop_service(asio::execution_context& context) : service(context) {}
     [[nodiscard]] const std::shared_ptr<registry>& workers() const noexcept { return workers_; }
 
 private:
     void shutdown() override {
-        while (auto* one = workers_->any())
-            one->stop();
+        while (auto* remaining = workers_->first())
+            remaining->stop();
     }
 
     std::shared_ptr<registry> workers_ = std::make_shared<registry>();
 };
 
-worker::worker(asio::any_io_executor strand, std::function<void()> ended)
+worker::worker(asio::any_io_executor strand, std::function<void()> on_stop)
     : strand_(std::move(strand)),
       pool_(start_thread()),
-      registry_(asio::use_service<home>(asio::query(strand_, asio::execution::context)).workers()),
-      ended_(std::move(ended)),
-      born_in_(core::fork_generation()) {
+      registry_(asio::use_service<loop_service>(asio::query(strand_, asio::execution::context))
+                    .workers()),
+      on_stop_(std::move(on_stop)) {
     registry_->add(*this);
 }
 
 void worker::stop() noexcept {
     if (!pool_) return;
     registry_->remove(*this);
-    if (core::fork_generation() != born_in_) {
-        // The thread stayed with the parent, and cannot be joined here.
+    if (made_in_.is_forked()) {
+        // In a fork, the thread exists only in the parent and cannot be joined.
         static_cast<void>(pool_.release());
         return;
     }
-    const auto ending = std::exchange(pool_, nullptr);
-    ending->stop();
-    ending->join();
-    ended_();
+    const auto stopping_pool = std::exchange(pool_, nullptr);
+    stopping_pool->stop();
+    stopping_pool->join();
+    on_stop_();
 }
 
 }  // namespace pawl::sqlite

@@ -1,9 +1,12 @@
-// A thread of its own for the file, so that no write to the disk ever stops the event loop.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A thread for the file, so that no write to the disk stops the event loop.
 #pragma once
 
 #include "database.hpp"
 
-#include "core/fork_mark.hpp"
+#include "core/util/fork_mark.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -22,97 +25,100 @@ namespace pawl::sqlite {
 
 class worker {
 public:
-    // What a job came to, carried between the threads by value.
+    // The result of a job, passed between the threads by value.
     template <class T>
-    struct answer {
+    struct job_result {
         std::optional<T> value;
         errc reason = errc::unavailable;
         std::string sentence;
-        bool passing = false;
+        bool is_transient = false;
     };
 
-    // `ended` is called once by `stop`, after the last job and with the executor still there.
-    worker(boost::asio::any_io_executor strand, std::function<void()> ended);
+    // `on_stop` is called once by `stop`, after the last job and while the executor exists.
+    worker(boost::asio::any_io_executor strand, std::function<void()> on_stop);
     ~worker() { stop(); }
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
 
-    // Of the thread; until `stop`.
+    // The executor of the thread. Valid until `stop`.
     [[nodiscard]] boost::asio::any_io_executor executor() const { return pool_->get_executor(); }
 
-    [[nodiscard]] bool stopped() const noexcept { return pool_ == nullptr; }
+    [[nodiscard]] bool is_stopped() const noexcept { return pool_ == nullptr; }
 
-    // Runs the job on the thread, after those before it, and comes back to the strand. Throws what
-    // it threw, as database_error. Cannot be cancelled: the caller must know what the job came to.
+    // Runs the job on the thread, after the jobs before it, and returns to the strand. Throws the
+    // job's error as database_error. Cannot be cancelled: the caller must know the job's result.
     template <class Job>
     boost::asio::awaitable<std::invoke_result_t<Job&>> run(Job job) {
-        using result = std::invoke_result_t<Job&>;
+        using value_type = std::invoke_result_t<Job&>;
         if (!pool_)
             throw database_error(errc::unavailable, "This client is closed; make a new one.",
                                  false);
-        // Its thread stayed with the parent: nobody would ever answer.
-        if (core::fork_generation() != born_in_)
-            throw database_error(errc::unsupported, core::client_of_parent().what(), false);
-        start<Job, result> begin{this, std::move(job)};
-        auto got = co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>,
-                                                        void(answer<result>)>(
-            std::move(begin), boost::asio::use_awaitable);
-        if (!got.value) throw database_error(got.reason, got.sentence, got.passing);
-        co_return std::move(*got.value);
+        // In a fork, the thread exists only in the parent, so no job would ever finish.
+        if (made_in_.is_forked())
+            throw database_error(errc::unsupported, core::forked_client_error().what(), false);
+        job_starter<Job, value_type> starter{this, std::move(job)};
+        auto result = co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>,
+                                                           void(job_result<value_type>)>(
+            std::move(starter), boost::asio::use_awaitable);
+        if (!result.value)
+            throw database_error(result.reason, result.sentence, result.is_transient);
+        co_return std::move(*result.value);
     }
 
-    // Waits for the job that is running; those that have not begun are dropped, their callers never
-    // continue. Also called when the event loop of the strand is destroyed. In a fork: does
-    // nothing.
+    // Waits for the running job. Jobs that have not begun are dropped, and their callers never
+    // continue. Also called when the event loop of the strand is destroyed. Does nothing in a fork.
     void stop() noexcept;
 
 private:
     class registry;
-    class home;
+    class loop_service;
 
     template <class Job, class T>
-    struct start {
+    struct job_starter {
         worker* self;
         Job job;
 
         template <class Handler>
-        void operator()(Handler&& done) {
-            boost::asio::any_completion_handler<void(answer<T>)> back(std::forward<Handler>(done));
-            boost::asio::post(*self->pool_,
-                              [job = std::move(job), back = std::move(back), strand = self->strand_,
-                               alive = boost::asio::make_work_guard(self->strand_)]() mutable {
-                                  answer_on(strand, attempt<Job, T>(job), std::move(back));
-                              });
+        void operator()(Handler&& handler) {
+            boost::asio::any_completion_handler<void(job_result<T>)> completion(
+                std::forward<Handler>(handler));
+            boost::asio::post(
+                *self->pool_,
+                [job = std::move(job), back = std::move(completion), strand = self->strand_,
+                 alive = boost::asio::make_work_guard(self->strand_)]() mutable {
+                    complete_on(strand, run_job<Job, T>(job), std::move(back));
+                });
         }
     };
 
-    // Nothing may leave the pool's thread: it would end the process. A caller that cannot be
-    // answered, for want of memory, is told by the end of its coroutine.
+    // No exception may leave the pool's thread: it would end the process. If there is no memory for
+    // the result, the caller's coroutine is destroyed.
     template <class T, class Back>
-    static void answer_on(const boost::asio::any_io_executor& strand, answer<T> got,
-                          Back back) noexcept {
+    static void complete_on(const boost::asio::any_io_executor& strand, job_result<T> result,
+                            Back completion) noexcept {
         try {
-            boost::asio::post(strand, [back = std::move(back), got = std::move(got)]() mutable {
-                std::move(back)(std::move(got));
-            });
+            boost::asio::post(strand,
+                              [back = std::move(completion), got = std::move(result)]() mutable {
+                                  std::move(back)(std::move(got));
+                              });
         } catch (...) {}
     }
 
-    // Exceptions stay on the thread that threw them; only their words travel.
+    // Exceptions stay on the thread that threw them; only their text is passed on.
     template <class Job, class T>
-    static answer<T> attempt(Job& job) noexcept {
+    static job_result<T> run_job(Job& job) noexcept {
         try {
-            return attempt_with_words<Job, T>(job);
+            return run_and_catch<Job, T>(job);
         } catch (...) {
             return {{}, errc::exhausted, {}, false};
         }
     }
     template <class Job, class T>
-    static answer<T> attempt_with_words(Job& job) {
+    static job_result<T> run_and_catch(Job& job) {
         try {
             return {job(), {}, {}, false};
         } catch (const database_error& failed) {
-            return {{}, failed.reason(), failed.what(), failed.passing};
+            return {{}, failed.reason(), failed.what(), failed.is_transient};
         } catch (const error& failed) {
             return {{}, failed.reason(), failed.what(), false};
         } catch (const std::bad_alloc&) {
@@ -125,8 +131,8 @@ private:
     boost::asio::any_io_executor strand_;
     std::unique_ptr<boost::asio::thread_pool> pool_;
     std::shared_ptr<registry> registry_;
-    std::function<void()> ended_;
-    std::uint32_t born_in_;
+    std::function<void()> on_stop_;
+    const core::fork_mark made_in_;
 };
 
 }  // namespace pawl::sqlite

@@ -1,5 +1,9 @@
-// What a connection leaves behind: nothing to a child program, nothing that is delivered later.
-#include "scene.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// What a connection leaves behind: nothing that a child program inherits, and nothing that is
+// delivered later.
+#include "redis_fixture.hpp"
 
 #include <support/scripted_server.hpp>
 
@@ -15,7 +19,7 @@ namespace {
 
 using namespace chaos;
 
-class Abandoned : public testing::Test, protected scene {};
+class Abandoned : public testing::Test, protected redis_fixture {};
 
 std::set<int> open_descriptors() {
     std::set<int> all;
@@ -37,7 +41,7 @@ bool is_connecting(int number) {
            ::getpeername(number, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0;
 }
 
-// A listener whose line is full: who connects waits.
+// A listener with a full backlog, so that connecting clients wait.
 struct full_listener {
     full_listener() {
         listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -68,14 +72,15 @@ struct full_listener {
     std::array<int, 4> fillers{};
 };
 
-// A program started while the connection is being made would get it, authenticated, a moment later.
+// A program that is started while the connection is being made would inherit it, authenticated a
+// moment later.
 TEST_F(Abandoned, NoSocketIsForAChildWhileItConnects) {
     const full_listener full;
     const auto before = open_descriptors();
     client locks =
-        at("redis://127.0.0.1:" + std::to_string(full.port) + "?connect_timeout_ms=3000");
+        client_at("redis://127.0.0.1:" + std::to_string(full.port) + "?connect_timeout_ms=3000");
     std::atomic<bool> over = false;
-    beside asking([&] {
+    background_task acquiring([&] {
         (void)failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
         over = true;
     });
@@ -85,23 +90,23 @@ TEST_F(Abandoned, NoSocketIsForAChildWhileItConnects) {
             if (!before.contains(each) && is_connecting(each)) connecting = each;
         return connecting >= 0 || over;
     }));
-    ASSERT_GE(connecting, 0) << notes.text();
+    ASSERT_GE(connecting, 0) << client_log.text();
     EXPECT_EQ(::fcntl(connecting, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-    asking.join();
+    acquiring.join();
 }
 
-// A client asks | no answer comes | it gives the connection up: the peer hears a reset, by which
-// the client's kernel says that it forgets what was not sent
+// A client sends a request | no reply comes | it abandons the connection: the peer sees a reset,
+// which means that the client's kernel drops the unsent data
 TEST_F(Abandoned, RequestsAreForgotten) {
     std::atomic<int> ended = 0;
     std::atomic<bool> reset = false;
-    const support::scripted_server silent([&](support::conversation& with) {
-        (void)with.greet();
-        while (with.receive()) {}
-        reset = reset || with.was_reset();
+    const support::scripted_server silent([&](support::scripted_connection& connection) {
+        (void)connection.complete_handshake();
+        while (connection.receive()) {}
+        reset = reset || connection.was_reset();
         ++ended;
     });
-    client locks = at(silent.url("?reply_timeout_ms=300"));
+    client locks = client_at(silent.url("?reply_timeout_ms=300"));
     EXPECT_TRUE(failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); }));
     ASSERT_TRUE(eventually([&] { return ended > 0; }));
     EXPECT_TRUE(reset);
@@ -110,27 +115,27 @@ TEST_F(Abandoned, RequestsAreForgotten) {
 TEST_F(Abandoned, AConnectionWithoutRequestsEndsInOrder) {
     std::atomic<int> ended = 0;
     std::atomic<bool> reset = false;
-    const support::scripted_server refusing([&](support::conversation& with) {
-        while (with.greet() && with.send("-ERR not today\r\n")) {}
-        reset = reset || with.was_reset();
+    const support::scripted_server refusing([&](support::scripted_connection& connection) {
+        while (connection.complete_handshake() && connection.send("-ERR not today\r\n")) {}
+        reset = reset || connection.was_reset();
         ++ended;
     });
     {
-        client locks = at(refusing.url());
+        client locks = client_at(refusing.url());
         EXPECT_TRUE(failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); }));
     }
     ASSERT_TRUE(eventually([&] { return ended > 0; }));
     EXPECT_FALSE(reset);
 }
 
-// The drain time is not cut short by being as long as it can be.
+// The longest possible drain time is not cut short by an overflow.
 TEST_F(Abandoned, NoReleaseWhereTheDrainTimeHasNoEnd) {
     {
         client locks(pawl::redis::at(proxy.url()), {.drain = pawl::forever});
         const auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
         proxy.delay(300ms, 0ms);
     }
-    EXPECT_FALSE(held("it"));
+    EXPECT_FALSE(is_held("it"));
 }
 
 }  // namespace

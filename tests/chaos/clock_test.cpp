@@ -1,26 +1,29 @@
-// The server's clock leaps, or goes at another pace, while locks are held and waited for. The
-// server is a real one whose clock the test moves; the clients' clocks are right.
-#include "clock_scene.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The server's clock jumps, or runs at another rate, while locks are held and waited for. The
+// server is real and the test moves its clock; the clients' clocks are right.
+#include "clock_fixture.hpp"
 
 namespace {
 
 using namespace chaos;
 
-class Leaps : public clock_scene, public testing::WithParamInterface<kind_of_hold> {};
+class ClockJumps : public clock_fixture, public testing::WithParamInterface<hold_kind> {};
 
-//   A: holds it | the server's clock leaps forward, past the end of A's lease | B: takes it | A's
-//   next renewal is refused: A is told, no later than its lease would have ended
-TEST_P(Leaps, ForwardEndALeaseEarlyAndTheHolderIsTold) {
-    client holds = proxied(GetParam().url), takes = direct(GetParam().url);
+//   A: holds the lock | the server's clock jumps forward, past the end of A's lease | B: acquires
+//   it | A's next renewal is refused: A is told, no later than the end of its lease
+TEST_P(ClockJumps, ForwardEndALeaseEarlyAndTheHolderIsTold) {
+    client holds = proxied_client(GetParam().url), takes = direct_client(GetParam().url);
     for (const auto by : {1h, 24h}) {
-        auto lock = holds.acquire("it", with(GetParam(), {.ttl = 3s, .wait = patience}));
-        const bell loss(lock);
+        auto lock = holds.acquire("it", options_for(GetParam(), {.ttl = 3s, .wait = patience}));
+        const loss_recorder loss(lock);
         const auto safe_until = lock.safe_until();
-        clock.leap(by);
-        auto next = takes.acquire("it", alone(GetParam()));
+        clock.step(by);
+        auto next = takes.acquire("it", exclusive_options(GetParam()));
         EXPECT_GT(next.token(), lock.token());
-        ASSERT_TRUE(loss.rang_within(10s));
-        EXPECT_LE(loss.when(), safe_until);
+        ASSERT_TRUE(loss.is_told_within(10s));
+        EXPECT_LE(loss.told_at(), safe_until);
         EXPECT_EQ(lock.why_lost(), pawl::loss_reason::taken_over);
         EXPECT_NE(lock.release(), release_result::released);
         next.renew();
@@ -28,17 +31,17 @@ TEST_P(Leaps, ForwardEndALeaseEarlyAndTheHolderIsTold) {
     }
 }
 
-//   A: holds it | the server's clock leaps back | A renews, and releases: B, who waits, has it at
-//   once, with a larger token, although the clock says less
-TEST_P(Leaps, BackCostALivingHolderNothing) {
-    client holds = direct(GetParam().url), takes = direct(GetParam().url);
+//   A: holds the lock | the server's clock jumps back | A renews and releases: B, a waiter, has the
+//   lock at once, with a larger token, although the clock shows an earlier time
+TEST_P(ClockJumps, BackCostALivingHolderNothing) {
+    client holds = direct_client(GetParam().url), takes = direct_client(GetParam().url);
     for (const auto by : {1h, 24h}) {
-        auto lock = holds.acquire("it", with(GetParam(), {.ttl = 3s, .wait = patience}));
-        clock.leap(-by);
+        auto lock = holds.acquire("it", options_for(GetParam(), {.ttl = 3s, .wait = patience}));
+        clock.step(-by);
         const auto before = lock.safe_until();
         ASSERT_TRUE(eventually([&] { return lock.safe_until() > before; })) << "not renewed";
         held_lock next;
-        beside waiting([&] { next = takes.acquire("it", alone(GetParam())); });
+        background_task waiting([&] { next = takes.acquire("it", exclusive_options(GetParam())); });
         ASSERT_TRUE(eventually([&] { return takes.inspect("it").waiters > 0; }));
         EXPECT_EQ(lock.release(), release_result::released);
         waiting.join();
@@ -47,34 +50,35 @@ TEST_P(Leaps, BackCostALivingHolderNothing) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Leaps, testing::ValuesIn(kinds_of_hold), kind_name);
+INSTANTIATE_TEST_SUITE_P(, ClockJumps, testing::ValuesIn(hold_kinds), kind_name);
 
-class Lines : public clock_scene, public testing::WithParamInterface<std::string> {
+class WaitQueues : public clock_fixture, public testing::WithParamInterface<std::string> {
 protected:
-    // Three who want it in strict order stand in line, then the clock leaps, then a fourth comes.
+    // Three clients that want strict order enter the queue; then the clock jumps, then a fourth
+    // comes.
     std::vector<int> order_after(std::chrono::microseconds leap) {
-        client holds = direct(GetParam());
+        client holds = direct_client(GetParam());
         const pawl::lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
         auto lock = holds.acquire("it", fair);
         std::vector<client> clients;
         for (int i = 0; i < 4; ++i)
-            clients.push_back(direct(GetParam()));
+            clients.push_back(direct_client(GetParam()));
         std::vector<int> order;
         std::vector<pawl::fencing_token> tokens;
         std::mutex guard;
-        std::vector<std::unique_ptr<beside>> waiting;
+        std::vector<std::unique_ptr<background_task>> waiting;
         for (int i = 0; i < 4; ++i) {
-            if (i == 3) clock.leap(leap);
-            waiting.push_back(std::make_unique<beside>([&, i] {
-                auto mine = clients[static_cast<std::size_t>(i)].acquire("it", fair);
-                const std::scoped_lock alone(guard);
+            if (i == 3) clock.step(leap);
+            waiting.push_back(std::make_unique<background_task>([&, i] {
+                auto own_lock = clients[static_cast<std::size_t>(i)].acquire("it", fair);
+                const std::scoped_lock guard_lock(guard);
                 order.push_back(i);
-                tokens.push_back(mine.token());
-                (void)mine.release();
+                tokens.push_back(own_lock.token());
+                (void)own_lock.release();
             }));
             const auto in_line = static_cast<std::uint64_t>(i + 1);
             if (i < 3 || leap < 0s) {
-                EXPECT_TRUE(eventually([&] { return stand_in_line(GetParam()) >= in_line; }));
+                EXPECT_TRUE(eventually([&] { return wait_until_queued(GetParam()) >= in_line; }));
             }
         }
         (void)lock.release();
@@ -83,92 +87,97 @@ protected:
         EXPECT_EQ(tokens.size(), 4U);
         return order;
     }
-    std::uint64_t stand_in_line(const std::string& url) {
+    std::uint64_t wait_until_queued(const std::string& url) {
         if (url.empty()) return waiters("it");
         return static_cast<std::uint64_t>(
-            server.ask({"LLEN", "redisson_lock_queue:{it}"}).number());
+            server.execute({"LLEN", "redisson_lock_queue:{it}"}).number());
     }
 };
 
-//   A, B, C: stand in line | the clock leaps back | D: comes, at an earlier hour than theirs | D
+//   A, B, C: are in the queue | the clock jumps back | D: comes, at an earlier time than theirs | D
 //   must not pass them
-TEST_P(Lines, KeepTheirOrderWhenTheClockLeapsBack) {
+TEST_P(WaitQueues, KeepTheirOrderWhenTheClockLeapsBack) {
     for (const auto by : {1h, 24h})
         EXPECT_EQ(order_after(-by), (std::vector{0, 1, 2, 3}));
 }
 
-//   A, B, C: stand in line | the clock leaps forward: all places are over, and the lock is free |
-//   each looks again within about a second, and comes in; the order is not kept
-TEST_P(Lines, LeaveNobodyBehindWhenTheClockLeapsForward) {
+//   A, B, C: are in the queue | the clock jumps forward: all places have expired, and the lock is
+//   free | each refreshes within about a second and gets the lock; the order is not kept
+TEST_P(WaitQueues, LeaveNobodyBehindWhenTheClockLeapsForward) {
     for (const auto by : {1h, 24h})
         EXPECT_EQ(order_after(by).size(), 4U);
 }
 
-INSTANTIATE_TEST_SUITE_P(, Lines, testing::Values("", "?layout=redisson"),
-                         [](const auto& of) { return of.param.empty() ? "Native" : "Redisson"; });
+INSTANTIATE_TEST_SUITE_P(, WaitQueues, testing::Values("", "?layout=redisson"),
+                         [](const auto& parameter) {
+                             return parameter.param.empty() ? "Native" : "Redisson";
+                         });
 
-using Clocks = clock_scene;
+using Clocks = clock_fixture;
 
-//   R: reads | W: waits to write, and dies without a word | the clock leaps back: by it, W's place
-//   ends in an hour | S wants to read, behind W: it must not wait for that
+//   R: reads | W: waits to write, and dies without leaving | the clock jumps back: by it, W's place
+//   ends in an hour | S wants to read, behind W: it must not wait that long
 TEST_F(Clocks, ThePlaceOfADeadWaiterEndsSoonAfterALeapBack) {
-    client reads = direct(), comes = direct();
+    client reads = direct_client(), comes = direct_client();
     const pawl::lock_options shared{
         .ttl = long_ttl, .wait = patience, .mode = pawl::lock_mode::shared};
     auto first = reads.acquire("it", shared);
-    const auto lease = std::to_string(server_ms() + 1900);
-    (void)server.ask({"ZADD", "pawl:{it}:q", "1", "dead:00"});
-    (void)server.ask({"HSET", "pawl:{it}:w", "dead:00", lease + " 1200 x 00;dead;h;1;w"});
-    clock.leap(-1h);
+    const auto lease = std::to_string(server.time_ms() + 1900);
+    (void)server.execute({"ZADD", "pawl:{it}:q", "1", "dead:00"});
+    (void)server.execute({"HSET", "pawl:{it}:w", "dead:00", lease + " 1200 x 00;dead;h;1;w"});
+    clock.step(-1h);
     auto second = comes.acquire("it", shared);
     EXPECT_EQ(second.token(), first.token());
     EXPECT_EQ(first.state(), lock_state::held);
 }
 
-//   A: holds it alone | W: waits, and dies without a word | the clock leaps back: by it, W's place
-//   ends in an hour | B waits behind W: only the first in line hears of a foreign release, so W
-//   must leave it soon
+//   A: holds the lock alone | W: waits, and dies without leaving | the clock jumps back: by it, W's
+//   place ends in an hour | B waits behind W: only the first in the queue hears of a foreign
+//   release, so W must leave the queue soon
 TEST_F(Clocks, ADeadWaiterLeavesTheLineOfAHeldLockSoonAfterALeapBack) {
-    client holds = direct(), comes = direct();
+    client holds = direct_client(), comes = direct_client();
     auto lock = holds.acquire("it", {.ttl = long_ttl, .wait = patience});
-    const auto lease = std::to_string(server_ms() + 1900);
-    (void)server.ask({"ZADD", "pawl:{it}:q", "1", "dead:00"});
-    (void)server.ask({"HSET", "pawl:{it}:w", "dead:00", lease + " 1200 x 00;dead;h;1;w"});
-    clock.leap(-1h);
+    const auto lease = std::to_string(server.time_ms() + 1900);
+    (void)server.execute({"ZADD", "pawl:{it}:q", "1", "dead:00"});
+    (void)server.execute({"HSET", "pawl:{it}:w", "dead:00", lease + " 1200 x 00;dead;h;1;w"});
+    clock.step(-1h);
     held_lock next;
-    beside waiting([&] { next = comes.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+    background_task waiting(
+        [&] { next = comes.acquire("it", {.ttl = long_ttl, .wait = patience}); });
     EXPECT_TRUE(eventually([&] {
-        return server.ask({"ZSCORE", "pawl:{it}:q", "dead:00"}).text.empty();
+        return server.execute({"ZSCORE", "pawl:{it}:q", "dead:00"}).text.empty();
     }));
     EXPECT_EQ(lock.release(), release_result::released);
     waiting.join();
     EXPECT_EQ(next.release(), release_result::released);
 }
 
-//   W: waits in Redisson's fair line, and dies without a word | the clock leaps back | the lock is
-//   free, and W stands first for another hour: A must not wait for that
+//   W: waits in Redisson's fair queue, and dies without leaving | the clock jumps back | the lock
+//   is free, and W is first for another hour: A must not wait that long
 TEST_F(Clocks, ADeadWaiterInRedissonsLineLeavesSoonAfterALeapBack) {
-    client comes = direct("?layout=redisson");
-    const std::string dead = "176d4c5e-cbab-4c45-831e-b8c949d7ba8c:-1";
-    (void)server.ask({"RPUSH", "redisson_lock_queue:{it}", dead});
-    const auto now = server_ms();
-    (void)server.ask({"ZADD", "redisson_lock_timeout:{it}", std::to_string(now + 5000), dead});
-    (void)server.ask({"ZADD", "redisson_lock_seen:{it}", std::to_string(now + 1900), dead});
-    clock.leap(-1h);
+    client comes = direct_client("?layout=redisson");
+    const std::string dead_waiter = "176d4c5e-cbab-4c45-831e-b8c949d7ba8c:-1";
+    (void)server.execute({"RPUSH", "redisson_lock_queue:{it}", dead_waiter});
+    const auto now = server.time_ms();
+    (void)server.execute(
+        {"ZADD", "redisson_lock_timeout:{it}", std::to_string(now + 5000), dead_waiter});
+    (void)server.execute(
+        {"ZADD", "redisson_lock_seen:{it}", std::to_string(now + 1900), dead_waiter});
+    clock.step(-1h);
     auto lock = comes.acquire("it", {.ttl = long_ttl, .wait = patience, .fair = true});
     EXPECT_EQ(lock.release(), release_result::released);
 }
 
-//   the clock leaps forward: a token from it | back: the counter goes on above it | the counter is
-//   not used for as long as it is kept, and the clock still says less: it must not begin again
+//   the clock jumps forward: a token from it | back: the counter continues above it | the counter
+//   is not used for its retention time, and the clock still shows less: it must not start again
 TEST_F(Clocks, TokensNeverGoBackWhateverTheClockDoes) {
     pawl::fencing_token newest;
     for (const auto leap : {0h, 1h, -1h, 24h, -24h, -1h, 1h}) {
-        clock.leap(leap);
+        clock.step(leap);
         for (const auto idle : {0s, 5s}) {
-            // Longer than a counter is kept that is not ahead of the clock.
-            clock.leap(idle);
-            client fresh = direct("?token_retention_ms=1000");
+            // Longer than the retention of a counter that is not ahead of the clock.
+            clock.step(idle);
+            client fresh = direct_client("?token_retention_ms=1000");
             auto lock = fresh.acquire("it", {.ttl = long_ttl, .wait = patience});
             EXPECT_GT(lock.token(), newest) << leap / 1h << " h";
             newest = lock.token();
@@ -177,72 +186,72 @@ TEST_F(Clocks, TokensNeverGoBackWhateverTheClockDoes) {
     }
 }
 
-//   the server's clock goes half as fast again, for twice a lease | every lease there is shorter
+//   the server's clock runs half as fast again, for twice a lease | every lease there is shorter
 //   than its holder thinks, and is renewed in time all the same
 TEST_F(Clocks, AClockThatGoesTooFastCostsNothing) {
-    client holds = direct();
+    client holds = direct_client();
     auto quiet = holds.acquire("quiet", {.ttl = 2s, .wait = patience});
     auto reader = holds.acquire("read", {.ttl = 2s, .mode = pawl::lock_mode::shared});
     auto set = holds.acquire_all({"a", "b"}, {.ttl = 2s, .wait = patience});
-    clock.go_at(1.5);
+    clock.set_rate(1.5);
     std::mutex guard;
     std::vector<pawl::fencing_token> tokens;
     {
-        std::vector<std::unique_ptr<beside>> crowd;
+        std::vector<std::unique_ptr<background_task>> contenders;
         for (int i = 0; i < 4; ++i)
-            crowd.push_back(std::make_unique<beside>([&] {
-                client mine = direct();
-                while (clock.ahead() < 2s) {
-                    auto lock = mine.acquire("it", {.ttl = 2s, .wait = patience});
-                    const std::scoped_lock alone(guard);
+            contenders.push_back(std::make_unique<background_task>([&] {
+                client contender = direct_client();
+                while (clock.wall_offset() < 2s) {
+                    auto lock = contender.acquire("it", {.ttl = 2s, .wait = patience});
+                    const std::scoped_lock guard_lock(guard);
                     tokens.push_back(lock.token());
                     EXPECT_EQ(lock.release(), release_result::released);
                 }
             }));
     }
-    clock.go_at(1);
+    clock.set_rate(1);
     EXPECT_TRUE(std::is_sorted(tokens.begin(), tokens.end()));
     EXPECT_GT(tokens.size(), 4U);
     EXPECT_EQ(quiet.release(), release_result::released);
     EXPECT_EQ(reader.release(), release_result::released);
     EXPECT_EQ(set.release(), release_result::released);
-    EXPECT_TRUE(clean());
+    EXPECT_TRUE(becomes_clean());
 }
 
-//   W: waits, and its connection falls silent | the clock leaps back: by it, W's place stays for an
-//   hour | W gives up | W's undo arrives when the connection is alive again: nothing stays behind
+//   W: waits, and its connection falls silent | the clock jumps back: by it, W's place stays for an
+//   hour | W gives up | W's undo arrives when the connection is alive again: nothing is left behind
 TEST_F(Clocks, AWaitThatIsGivenUpAcrossALeapBackLeavesNothingBehind) {
-    client holds = direct(), leaves = proxied();
+    client holds = direct_client(), leaves = proxied_client();
     for (const auto by : {1h, 24h}) {
         auto lock = holds.acquire("it", {.ttl = long_ttl, .wait = patience});
         std::stop_source stop;
-        beside waiting([&] {
+        background_task waiting([&] {
             const pawl::lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
-            const auto what =
+            const auto failed =
                 failure_of([&] { (void)leaves.acquire("it", fair, stop.get_token()); });
-            EXPECT_TRUE(what && what->reason == errc::cancelled) << what;
+            EXPECT_TRUE(failed && failed->reason == errc::cancelled) << failed;
         });
         ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
         proxy.freeze(true);
-        clock.leap(-by);
+        clock.step(-by);
         stop.request_stop();
         waiting.join();
         proxy.freeze(false);
         EXPECT_TRUE(eventually([&] { return waiters("it") == 0; }));
         EXPECT_EQ(lock.release(), release_result::released);
-        EXPECT_TRUE(clean());
+        EXPECT_TRUE(becomes_clean());
     }
 }
 
-//   A: holds a set | the clock leaps forward | each lock of the set is lost, and said so; another
-//   takes the set
+//   A: holds a batch of locks | the clock jumps forward | the loss of each lock is reported;
+//   another client acquires the batch
 TEST_F(Clocks, ASetIsLostTogetherWhenTheClockLeapsForward) {
-    client holds = direct(), takes = direct();
+    client holds = direct_client(), takes = direct_client();
     auto set = holds.acquire_all({"a", "b", "c"}, {.ttl = 3s, .wait = patience});
     std::vector<pawl::fencing_token> old;
     for (const auto& each : set)
         old.push_back(each.token());
-    clock.leap(1h);
+    clock.step(1h);
     auto next = takes.acquire_all({"a", "b", "c"}, {.ttl = long_ttl, .wait = patience});
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_GT(next.begin()[static_cast<std::ptrdiff_t>(i)].token(), old[i]);

@@ -1,5 +1,8 @@
-// A server whose answers contradict each other is not asked in a loop.
-#include "scene.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A server whose replies contradict each other does not get requests in a loop.
+#include "redis_fixture.hpp"
 
 #include <support/scripted_server.hpp>
 
@@ -8,7 +11,7 @@
 namespace {
 
 using namespace chaos;
-using support::conversation;
+using support::scripted_connection;
 
 std::string bulk(const std::string& text) {
     return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
@@ -19,56 +22,59 @@ std::string wall_ms() {
     return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
-// It says "somebody else's" to an acquire, `look` to a look, and "not yours" to a renewal.
+// Replies "held by another" to an acquire, with `refresh_reply` to a refresh, and "not yours" to a
+// renewal.
 class contradiction {
 public:
-    explicit contradiction(std::function<std::string()> look) : look_(std::move(look)) {}
+    explicit contradiction(std::function<std::string()> refresh_reply)
+        : refresh_reply_(std::move(refresh_reply)) {}
 
     // One waiter, for two seconds.
-    void meet() {
-        const support::scripted_server server([this](conversation& with) { serve(with); });
+    void run_waiter() {
+        const support::scripted_server server(
+            [this](scripted_connection& connection) { serve_connection(connection); });
         client locks(pawl::redis::at(server.url()));
         try {
             (void)locks.acquire("it", {.ttl = 10s, .wait = 2s});
             ADD_FAILURE() << "it was granted";
-        } catch (const pawl::error& what) {
-            EXPECT_EQ(what.reason(), errc::timed_out) << what.what();
+        } catch (const pawl::error& thrown) {
+            EXPECT_EQ(thrown.reason(), errc::timed_out) << thrown.what();
         }
     }
 
-    std::atomic<int> looks = 0, renewals = 0;
+    std::atomic<int> refreshes = 0, renewals = 0;
 
 private:
-    void serve(conversation& with) {
-        for (auto words = with.greet(); words; words = with.receive())
-            if (!with.send(answer(*words))) return;
+    void serve_connection(scripted_connection& connection) {
+        for (auto words = connection.complete_handshake(); words; words = connection.receive())
+            if (!connection.send(reply_to(*words))) return;
     }
-    std::string answer(const support::command_words& words) {
-        if (words[0] != "EVALSHA" && words[0] != "EVAL") return "+OK\r\n";
-        if (words[2] == "4") return "*4\r\n:0\r\n:100\r\n" + bulk(wall_ms()) + ":0\r\n";
-        if (words[2] == "1") return ++renewals, "*1\r\n:0\r\n";
-        if (words.size() != 3 + 6 + 9) return ":0\r\n";  // a waiter that leaves
-        ++looks;
-        return look_();
+    std::string reply_to(const support::command_words& command) {
+        if (command[0] != "EVALSHA" && command[0] != "EVAL") return "+OK\r\n";
+        if (command[2] == "4") return "*4\r\n:0\r\n:100\r\n" + bulk(wall_ms()) + ":0\r\n";
+        if (command[2] == "1") return ++renewals, "*1\r\n:0\r\n";
+        if (command.size() != 3 + 6 + 9) return ":0\r\n";  // a waiter that leaves
+        ++refreshes;
+        return refresh_reply_();
     }
 
-    const std::function<std::string()> look_;
+    const std::function<std::string()> refresh_reply_;
 };
 
 TEST(Contradiction, OfAGrantThatARenewalRefusesIsMetWithPauses) {
     contradiction server(
         [] { return "*4\r\n:1\r\n" + bulk("5983000000000") + bulk(wall_ms()) + ":10\r\n"; });
-    server.meet();
-    EXPECT_GE(server.renewals, 2) << "the first refusal is what a race looks like";
+    server.run_waiter();
+    EXPECT_GE(server.renewals, 2) << "the first refusal looks like a race";
     EXPECT_LE(server.renewals, 12);
-    EXPECT_LE(server.looks, 16);
+    EXPECT_LE(server.refreshes, 16);
 }
 
 TEST(Contradiction, OfALeaseThatAlwaysEndsNowIsLookedAtNowAndThen) {
     contradiction server([] { return "*4\r\n:0\r\n:0\r\n" + bulk(wall_ms()) + ":0\r\n"; });
-    server.meet();
-    EXPECT_GE(server.looks, 3);
-    EXPECT_LE(server.looks, 45);
+    server.run_waiter();
+    EXPECT_GE(server.refreshes, 3);
+    EXPECT_LE(server.refreshes, 45);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
-// The checker that judges the chaos is judged first: a sound history, and that history with one
-// thing wrong.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The checker of the chaos tests is tested first: a valid history passes, and each corruption of it
+// is found.
 #include <support/history.hpp>
 
 #include <gtest/gtest.h>
@@ -10,13 +13,13 @@
 
 namespace {
 
-using support::check;
+using support::check_history;
 using support::history;
 using support::hold_record;
 
-// Token i: called at 100 i, granted at 100 i + 40, given back at 100 i + 90; two writes each. The
-// next one calls before this one gives back, as waiters do.
-history sound() {
+// Token i: called at 100 i, granted at 100 i + 40, released at 100 i + 90; two writes each. The
+// next call comes before this release, as with waiters.
+history valid_history() {
     history result;
     for (std::uint64_t i = 1; i <= 20; ++i) {
         const auto at = static_cast<support::instant>(i) * 100;
@@ -26,7 +29,7 @@ history sound() {
                                 .ended = at + 90,
                                 .deadline = at + 400,
                                 .lost = std::nullopt,
-                                .who = "user " + std::to_string(i)});
+                                .owner = "user " + std::to_string(i)});
         result.writes.push_back({i * 3, at + 50});
         result.writes.push_back({i * 3, at + 60});
     }
@@ -36,11 +39,11 @@ history sound() {
 struct corruption {
     std::string name;
     std::string rule;
-    std::function<void(history&)> spoil;
+    std::function<void(history&)> corrupt;
 };
 
-void swap_tokens(history& of, std::size_t a, std::size_t b) {
-    std::swap(of.holds[a].token, of.holds[b].token);
+void swap_tokens(history& recorded, std::size_t a, std::size_t b) {
+    std::swap(recorded.holds[a].token, recorded.holds[b].token);
 }
 
 const corruption corruptions[] = {
@@ -102,31 +105,31 @@ const corruption corruptions[] = {
 };
 
 TEST(History, SoundOnesPass) {
-    EXPECT_TRUE(check({}).empty());
-    EXPECT_TRUE(check(sound()).empty());
+    EXPECT_TRUE(check_history({}).empty());
+    EXPECT_TRUE(check_history(valid_history()).empty());
 }
 
 TEST(History, OrderOfRecordsDoesNotMatter) {
-    history shuffled = sound();
+    history shuffled = valid_history();
     std::shuffle(shuffled.holds.begin(), shuffled.holds.end(), std::minstd_rand(3));
-    EXPECT_TRUE(check(shuffled).empty());
+    EXPECT_TRUE(check_history(shuffled).empty());
     EXPECT_EQ(support::longest_gap(shuffled), 100);
 }
 
 TEST(History, LossInTimeAndEmptyBeliefPass) {
-    history lucky = sound();
+    history lucky = valid_history();
     lucky.holds[19].lost = lucky.holds[19].deadline;
     lucky.holds[3].ended = lucky.holds[3].invoked + 1;
-    EXPECT_TRUE(check(lucky).empty());
+    EXPECT_TRUE(check_history(lucky).empty());
 }
 
 TEST(History, EachCorruptionIsFound) {
     ASSERT_GE(std::size(corruptions), 20U);
     for (const corruption& each : corruptions) {
-        history spoilt = sound();
-        each.spoil(spoilt);
-        const auto found = check(spoilt);
-        EXPECT_TRUE(std::any_of(found.begin(), found.end(),
+        history spoilt = valid_history();
+        each.corrupt(spoilt);
+        const auto violations = check_history(spoilt);
+        EXPECT_TRUE(std::any_of(violations.begin(), violations.end(),
                                 [&](const auto& it) { return it.rule == each.rule; }))
             << each.name << " is not found as " << each.rule;
     }
@@ -142,11 +145,11 @@ TEST(History, AMillionHoldsAreNoTrouble) {
                                .ended = at + 9,
                                .deadline = at + 100,
                                .lost = std::nullopt,
-                               .who = {}});
+                               .owner = {}});
     }
-    EXPECT_TRUE(check(large).empty());
+    EXPECT_TRUE(check_history(large).empty());
     large.holds[999'999].token = 1;
-    EXPECT_FALSE(check(large).empty());
+    EXPECT_FALSE(check_history(large).empty());
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "host_names.hpp"
 
 #include <arpa/inet.h>
@@ -16,72 +19,73 @@
 
 namespace {
 
-// Flags that no entry of the system's has: `freeaddrinfo` knows by them whose it is.
+// Flags that no entry of the system has: `freeaddrinfo` recognizes its own entries by them.
 constexpr int of_this_book = 0x70617700;
 
-struct book {
-    std::mutex guard;
+struct name_table {
+    std::mutex mutex;
     std::condition_variable changed;
-    std::map<std::string, std::vector<std::string>> leads;
-    std::map<std::string, std::size_t> asked;
-    std::set<std::string> hangs;
-    std::size_t hanging = 0;
+    std::map<std::string, std::vector<std::string>> addresses;
+    std::map<std::string, std::size_t> lookups;
+    std::set<std::string> hanging_names;
+    std::size_t hanging_count = 0;
 };
 
-book& names() {
-    static auto& all = *new book;  // a look-up may outlive the tests
+name_table& table() {
+    static auto& all = *new name_table;  // a look-up may outlive the tests
     return all;
 }
 
 addrinfo* make_entry(const std::string& text) {
     auto* entry = static_cast<addrinfo*>(std::calloc(1, sizeof(addrinfo) + sizeof(sockaddr_in)));
-    auto* to = reinterpret_cast<sockaddr_in*>(entry + 1);
-    to->sin_family = AF_INET;
-    ::inet_pton(AF_INET, text.c_str(), &to->sin_addr);
+    auto* result = reinterpret_cast<sockaddr_in*>(entry + 1);
+    result->sin_family = AF_INET;
+    ::inet_pton(AF_INET, text.c_str(), &result->sin_addr);
     entry->ai_family = AF_INET;
     entry->ai_socktype = SOCK_STREAM;
     entry->ai_addrlen = sizeof(sockaddr_in);
-    entry->ai_addr = reinterpret_cast<sockaddr*>(to);
+    entry->ai_addr = reinterpret_cast<sockaddr*>(result);
     entry->ai_flags = of_this_book;
     return entry;
 }
 
 template <class Function>
-Function* systems(const char* name) {
+Function* system_function(const char* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
 }  // namespace
 
 extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* wanted,
-                           addrinfo** to) {
-    auto& all = names();
-    std::unique_lock lock(all.guard);
+                           addrinfo** result) {
+    auto& all = table();
+    std::unique_lock lock(all.mutex);
     const std::string host = name == nullptr ? "" : name;
-    ++all.asked[host];
-    if (all.hangs.contains(host)) {
-        ++all.hanging;
-        all.changed.wait(lock, [&] { return !all.hangs.contains(host); });
-        --all.hanging;
+    ++all.lookups[host];
+    if (all.hanging_names.contains(host)) {
+        ++all.hanging_count;
+        all.changed.wait(lock, [&] { return !all.hanging_names.contains(host); });
+        --all.hanging_count;
         return EAI_AGAIN;
     }
-    const auto at = all.leads.find(host);
-    if (at == all.leads.end()) {
+    const auto at = all.addresses.find(host);
+    if (at == all.addresses.end()) {
         lock.unlock();
-        return systems<decltype(::getaddrinfo)>("getaddrinfo")(name, service, wanted, to);
+        return system_function<decltype(::getaddrinfo)>("getaddrinfo")(name, service, wanted,
+                                                                       result);
     }
-    *to = nullptr;
+    *result = nullptr;
     for (auto each = at->second.rbegin(); each != at->second.rend(); ++each) {
         auto* entry = make_entry(*each);
-        entry->ai_next = *to;
-        *to = entry;
+        entry->ai_next = *result;
+        *result = entry;
     }
-    return *to == nullptr ? EAI_NONAME : 0;
+    return *result == nullptr ? EAI_NONAME : 0;
 }
 
 extern "C" void freeaddrinfo(addrinfo* first) {
     if (first != nullptr && first->ai_flags != of_this_book) {
-        systems<decltype(::freeaddrinfo)>("freeaddrinfo")(first);
+        system_function<decltype(::freeaddrinfo)>("freeaddrinfo")(first);
         return;
     }
     while (first != nullptr)
@@ -91,38 +95,38 @@ extern "C" void freeaddrinfo(addrinfo* first) {
 namespace chaos {
 
 host_names::~host_names() {
-    answer();
-    const std::lock_guard lock(names().guard);
-    names().leads.clear();
-    names().asked.clear();
+    release_hanging();
+    const std::lock_guard lock(table().mutex);
+    table().addresses.clear();
+    table().lookups.clear();
 }
 
-void host_names::lead(const std::string& name, const std::vector<std::string>& addresses) {
-    const std::lock_guard lock(names().guard);
-    names().leads[name] = addresses;
-    names().hangs.erase(name);
-    names().changed.notify_all();
+void host_names::resolve_to(const std::string& name, const std::vector<std::string>& addresses) {
+    const std::lock_guard lock(table().mutex);
+    table().addresses[name] = addresses;
+    table().hanging_names.erase(name);
+    table().changed.notify_all();
 }
 
-void host_names::hang(const std::string& name) {
-    const std::lock_guard lock(names().guard);
-    names().hangs.insert(name);
+void host_names::start_hanging(const std::string& name) {
+    const std::lock_guard lock(table().mutex);
+    table().hanging_names.insert(name);
 }
 
-void host_names::answer() {
-    const std::lock_guard lock(names().guard);
-    names().hangs.clear();
-    names().changed.notify_all();
+void host_names::release_hanging() {
+    const std::lock_guard lock(table().mutex);
+    table().hanging_names.clear();
+    table().changed.notify_all();
 }
 
-std::size_t host_names::hanging() const {
-    const std::lock_guard lock(names().guard);
-    return names().hanging;
+std::size_t host_names::hanging_lookups() const {
+    const std::lock_guard lock(table().mutex);
+    return table().hanging_count;
 }
 
-std::size_t host_names::asked(const std::string& name) const {
-    const std::lock_guard lock(names().guard);
-    return names().asked[name];
+std::size_t host_names::lookup_count(const std::string& name) const {
+    const std::lock_guard lock(table().mutex);
+    return table().lookups[name];
 }
 
 }  // namespace chaos

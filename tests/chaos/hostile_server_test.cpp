@@ -1,7 +1,10 @@
-// A server that sends without end, or announces what nobody can keep: the connection is ended with
-// a sentence, made again after a pause, and the client stays small. In a child process, whose
-// memory can be told from the test's.
-#include "scene.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A server that sends without end, or announces more than fits into memory. The connection is ended
+// with an error and made again after a pause, and the client stays small. The client runs in a
+// child process, so that its memory can be measured.
+#include "redis_fixture.hpp"
 
 #include <support/scripted_server.hpp>
 
@@ -15,11 +18,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using pawl::boot_clock;
-using support::conversation;
+using support::scripted_connection;
 
 constexpr std::size_t plenty = 256 << 20;
 
-struct shape {
+struct hostile_shape {
     std::string name;
     std::string head;
     std::string unit;
@@ -32,8 +35,8 @@ std::string repeated(const std::string& text, std::size_t times) {
     return all;
 }
 
-const std::vector<shape>& shapes() {
-    static const std::vector<shape> all = {
+const std::vector<hostile_shape>& shapes() {
+    static const std::vector<hostile_shape> all = {
         {"nulls", "*2147483647\r\n", "_\r\n"},
         {"nulls of a number that is in bounds", "*60000\r\n", "*60000\r\n_\r\n_\r\n"},
         {"many small arrays", "*60000\r\n", "*64\r\n" + repeated("_\r\n", 64)},
@@ -70,56 +73,56 @@ std::size_t peak_rss() {
     return 0;
 }
 
-// What a client says to whoever asks it for a lock.
+// The client's result of a request for a lock.
 std::string report_of(const std::string& url) {
-    std::string said;
+    std::string output;
     pawl::client_options options;
-    options.log = [&said](std::string_view line) { said += std::string(line) + "\n"; };
+    options.log = [&output](std::string_view line) { output += std::string(line) + "\n"; };
     {
         pawl::blocking::client locks(pawl::redis::at(url), options);
         for (const auto wait : {0ms, 400ms}) {
             try {
-                pawl::blocking::held_lock got;
+                pawl::blocking::held_lock acquired;
                 if (wait == 0ms)
-                    got = locks.try_acquire("it", {.ttl = 2s});
+                    acquired = locks.try_acquire("it", {.ttl = 2s});
                 else
-                    got = locks.acquire("it", {.ttl = 2s, .wait = wait});
-                said += got ? "granted\n" : "somebody else's\n";
+                    acquired = locks.acquire("it", {.ttl = 2s, .wait = wait});
+                output += acquired ? "granted\n" : "somebody else's\n";
             } catch (const pawl::error& e) {
-                said += std::string("error: ") + e.what() + "\n";
+                output += std::string("error: ") + e.what() + "\n";
             }
         }
     }
-    return std::to_string(peak_rss()) + "\n" + said;
+    return std::to_string(peak_rss()) + "\n" + output;
 }
 
-struct told {
+struct child_report {
     std::size_t kib = 0;
     std::string text;
 };
 
-// In a child that was forked before this process has a second thread.
-class patient {
+// In a child that is forked before this process has a second thread.
+class bounded_child {
 public:
-    patient() {
+    bounded_child() {
         if (::pipe(url_) != 0 || ::pipe(report_) != 0) throw std::runtime_error("no pipe");
         pid_ = ::fork();
-        if (pid_ == 0) live();
+        if (pid_ == 0) run_child();
         ::close(url_[0]);
         ::close(report_[1]);
     }
-    ~patient() {
+    ~bounded_child() {
         ::close(url_[1]);
         ::close(report_[0]);
         ::waitpid(pid_, nullptr, 0);
     }
-    patient(const patient&) = delete;
-    patient& operator=(const patient&) = delete;
+    bounded_child(const bounded_child&) = delete;
+    bounded_child& operator=(const bounded_child&) = delete;
 
-    told meet(const std::string& url) {
+    child_report report_from(const std::string& url) {
         (void)!::write(url_[1], url.data(), url.size());
         const auto text = read_all(report_[0]);
-        told report;
+        child_report report;
         const auto end = std::min(text.find('\n'), text.size());
         if (end > 0) report.kib = std::stoul(text.substr(0, end));
         report.text = text.substr(std::min(end + 1, text.size()));
@@ -127,19 +130,19 @@ public:
     }
 
 private:
-    static std::string read_all(int from) {
+    static std::string read_all(int descriptor) {
         std::string text;
         char some[4096];
-        for (auto got = ::read(from, some, sizeof some); got > 0;
-             got = ::read(from, some, sizeof some))
-            text.append(some, static_cast<std::size_t>(got));
+        for (auto count = ::read(descriptor, some, sizeof some); count > 0;
+             count = ::read(descriptor, some, sizeof some))
+            text.append(some, static_cast<std::size_t>(count));
         return text;
     }
-    [[noreturn]] void live() {
+    [[noreturn]] void run_child() {
         char some[256];
-        const auto got = ::read(url_[0], some, sizeof some);
-        const auto text =
-            got > 0 ? report_of(std::string(some, static_cast<std::size_t>(got))) : std::string();
+        const auto count = ::read(url_[0], some, sizeof some);
+        const auto text = count > 0 ? report_of(std::string(some, static_cast<std::size_t>(count)))
+                                    : std::string();
         (void)!::write(report_[1], text.data(), text.size());
         ::_exit(0);
     }
@@ -151,26 +154,27 @@ private:
 
 class HostileServer : public testing::Test {
 protected:
-    // What the client did is the same for every shape: it kept small, said why, and came back after
-    // pauses only.
-    static void expect_bounded(const shape& what, bool greets) {
+    // The client behaves the same for every shape: it stays small, reports the reason, and
+    // reconnects only after pauses.
+    static void expect_bounded(const hostile_shape& hostile, bool greets) {
         const auto began = boot_clock::now();
-        patient client;
-        const support::scripted_server server([&what, greets](conversation& with) {
-            const auto asked = greets ? with.greet() : with.receive();
-            if (asked && with.send(what.head)) with.flood(what.unit, plenty);
+        bounded_child client;
+        const support::scripted_server server([&hostile, greets](scripted_connection& connection) {
+            const auto request = greets ? connection.complete_handshake() : connection.receive();
+            if (request && connection.send(hostile.head)) connection.flood(hostile.unit, plenty);
         });
-        const auto report = client.meet(server.url("?connect_timeout_ms=500&reply_timeout_ms=500"));
-        EXPECT_GT(report.kib, 0U) << what.name;
-        EXPECT_LE(report.kib, 64U << 10) << what.name;
-        EXPECT_NE(report.text.find("error: "), std::string::npos) << what.name << report.text;
-        EXPECT_EQ(report.text.find("granted"), std::string::npos) << what.name << report.text;
+        const auto report =
+            client.report_from(server.url("?connect_timeout_ms=500&reply_timeout_ms=500"));
+        EXPECT_GT(report.kib, 0U) << hostile.name;
+        EXPECT_LE(report.kib, 64U << 10) << hostile.name;
+        EXPECT_NE(report.text.find("error: "), std::string::npos) << hostile.name << report.text;
+        EXPECT_EQ(report.text.find("granted"), std::string::npos) << hostile.name << report.text;
         // The pauses are at least 10, 20, 40 … 500 ms.
         const auto seconds = (boot_clock::now() - began) / 1s;
         EXPECT_LE(server.connections(), 8U + 2U * static_cast<std::size_t>(seconds + 1))
-            << what.name << report.text;
+            << hostile.name << report.text;
         if (std::getenv("PAWL_SHOW_PEAKS") != nullptr)
-            std::cout << (greets ? "after  " : "before ") << what.name << ": " << report.kib
+            std::cout << (greets ? "after  " : "before ") << hostile.name << ": " << report.kib
                       << " KiB, " << server.connections() << " connections\n"
                       << report.text;
     }
@@ -186,15 +190,16 @@ TEST_F(HostileServer, FloodsAfterTheHandshake) {
         expect_bounded(each, true);
 }
 
-// What is too large is said.
+// The error says what is too large.
 TEST_F(HostileServer, IsNamedAsSuch) {
     for (const bool greets : {false, true}) {
-        patient client;
-        const support::scripted_server server([greets](conversation& with) {
-            const auto asked = greets ? with.greet() : with.receive();
-            if (asked && with.send("*2147483647\r\n")) with.flood("_\r\n", plenty);
+        bounded_child client;
+        const support::scripted_server server([greets](scripted_connection& connection) {
+            const auto request = greets ? connection.complete_handshake() : connection.receive();
+            if (request && connection.send("*2147483647\r\n")) connection.flood("_\r\n", plenty);
         });
-        const auto report = client.meet(server.url("?connect_timeout_ms=500&reply_timeout_ms=500"));
+        const auto report =
+            client.report_from(server.url("?connect_timeout_ms=500&reply_timeout_ms=500"));
         EXPECT_NE(report.text.find("it sent a larger reply than any that Pawl asks for"),
                   std::string::npos)
             << report.text;

@@ -1,7 +1,11 @@
-// Latches of one name in two databases of one server, whose channels all databases share.
-#include "scene.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
 
-#include <pawl/blocking_latch.hpp>
+// Latches of one name in two databases of one server, which shares its channels among all
+// databases.
+#include "redis_fixture.hpp"
+
+#include <pawl/blocking/latch.hpp>
 
 #include <atomic>
 
@@ -11,75 +15,76 @@ using namespace chaos;
 using pawl::blocking::barrier;
 using pawl::blocking::latch;
 
-class LatchDatabases : public testing::Test, protected scene {
+class LatchDatabases : public testing::Test, protected redis_fixture {
 protected:
     std::int64_t listeners(const std::string& channel) {
-        return server.ask({"PUBSUB", "NUMSUB", channel}).items.at(1).number();
+        return server.execute({"PUBSUB", "NUMSUB", channel}).items.at(1).number();
     }
 };
 
-//   W: waits in 1, whose latch is the older one | C: 1 -> 0 in 0, told under a larger generation
-//   | W waits on: its generation is neither over nor lost
+//   W: waits in 1, whose latch is older | C: 1 -> 0 in 0, published under a larger generation | W
+//   keeps waiting: its generation is neither over nor lost
 TEST_F(LatchDatabases, ALatchOfAnotherDatabaseMovesNobody) {
-    client zero = direct("/0"), one = direct("/1");
-    latch here(zero, "it"), there(one, "it");
-    ASSERT_TRUE(there.try_set(2));
-    ASSERT_TRUE(here.try_set(1));
-    std::optional<failure> what;
+    client database_zero = direct_client("/0"), database_one = direct_client("/1");
+    latch own_latch(database_zero, "it"), other_latch(database_one, "it");
+    ASSERT_TRUE(other_latch.try_set(2));
+    ASSERT_TRUE(own_latch.try_set(1));
+    std::optional<failure> failed;
     std::atomic<bool> over = false;
-    beside waiting([&] {
-        what = failure_of([&] { there.wait(); });
+    background_task waiting([&] {
+        failed = failure_of([&] { other_latch.wait(); });
         over = true;
     });
     ASSERT_TRUE(eventually([&] { return listeners("pawl:{it}:l/1") == 1; }));
-    EXPECT_EQ(here.inspect().waiters, 0U);
-    EXPECT_EQ(there.inspect().waiters, 1U);
-    EXPECT_EQ(here.count_down(), 0U);
-    EXPECT_TRUE(here.reset());
-    // Asked behind what was told: when it is answered, the waiter has heard that.
-    EXPECT_EQ(there.count_down(), 1U);
+    EXPECT_EQ(own_latch.inspect().waiters, 0U);
+    EXPECT_EQ(other_latch.inspect().waiters, 1U);
+    EXPECT_EQ(own_latch.count_down(), 0U);
+    EXPECT_TRUE(own_latch.reset());
+    // Sent behind the message: when this is answered, the waiter has received the message.
+    EXPECT_EQ(other_latch.count_down(), 1U);
     EXPECT_FALSE(over);
-    EXPECT_EQ(there.count_down(), 0U);
+    EXPECT_EQ(other_latch.count_down(), 0U);
     waiting.join();
-    EXPECT_FALSE(what.has_value()) << what;
+    EXPECT_FALSE(failed.has_value()) << failed;
 }
 
 TEST_F(LatchDatabases, ABarrierOfAnotherDatabaseMovesNobody) {
-    client zero = direct("/0"), one = direct("/1");
-    barrier here(zero, "it", 2), there(one, "it", 2);
-    const auto turn = there.arrive();
-    std::optional<failure> what;
-    beside waiting([&] { what = failure_of([&] { there.wait(turn); }); });
+    client database_zero = direct_client("/0"), database_one = direct_client("/1");
+    barrier own_barrier(database_zero, "it", 2), other_barrier(database_one, "it", 2);
+    const auto arrival = other_barrier.arrive();
+    std::optional<failure> failed;
+    background_task waiting([&] { failed = failure_of([&] { other_barrier.wait(arrival); }); });
     ASSERT_TRUE(eventually([&] { return listeners("pawl:{it}:l/1") == 1; }));
-    EXPECT_EQ(here.arrive(), here.arrive());
-    EXPECT_EQ(there.arrive(), turn);
+    EXPECT_EQ(own_barrier.arrive(), own_barrier.arrive());
+    EXPECT_EQ(other_barrier.arrive(), arrival);
     waiting.join();
-    EXPECT_FALSE(what.has_value()) << what;
+    EXPECT_FALSE(failed.has_value()) << failed;
 }
 
-//   W: waits in 1 | C: 1 -> 0 in 0, "0" | W looks: not open | C: 1 -> 0 in 1, "0" | W goes
+//   W: waits in 1 | C: 1 -> 0 in 0, "0" | W refreshes: not open | C: 1 -> 0 in 1, "0" | W is
+//   released
 TEST_F(LatchDatabases, RedissonsLatchOfAnotherDatabaseIsLookedAt) {
     const std::string layout = "?layout=redisson";
-    client zero = direct("/0" + layout);
+    client database_zero = direct_client("/0" + layout);
     const auto url = proxy.url("/1" + layout);
-    client one = at(url), eyes = direct("/1" + layout);
-    latch here(zero, "it"), there(one, "it"), seen(eyes, "it");
-    ASSERT_TRUE(here.try_set(1));
-    ASSERT_TRUE(seen.try_set(1));
+    client first = client_at(url), observer = direct_client("/1" + layout);
+    latch own_latch(database_zero, "it"), other_latch(first, "it"), observed_latch(observer, "it");
+    ASSERT_TRUE(own_latch.try_set(1));
+    ASSERT_TRUE(observed_latch.try_set(1));
     std::atomic<bool> over = false;
-    beside waiting([&] {
-        const bool open = there.wait_for(patience);
+    background_task waiting([&] {
+        const bool open = other_latch.wait_for(patience);
         EXPECT_TRUE(open);
         over = true;
     });
     ASSERT_TRUE(eventually([&] { return proxy.count(named("GET")) > 0; }));
-    // Asked behind the waiter's looks on the same connection.
-    (void)there.inspect();
-    const auto looks = proxy.count(named("GET"));
-    EXPECT_EQ(here.count_down(), 0U);
-    ASSERT_TRUE(eventually([&] { return over || proxy.count(named("GET")) > looks; }));
-    EXPECT_FALSE(over) << "let through by another database's latch";
-    EXPECT_EQ(seen.count_down(), 0U);
+    // Sent behind the waiter's refreshes on the same connection.
+    (void)other_latch.inspect();
+    const auto refreshes = proxy.count(named("GET"));
+    EXPECT_EQ(own_latch.count_down(), 0U);
+    ASSERT_TRUE(eventually([&] { return over || proxy.count(named("GET")) > refreshes; }));
+    EXPECT_FALSE(over) << "released by another database's latch";
+    EXPECT_EQ(observed_latch.count_down(), 0U);
     waiting.join();
 }
 

@@ -1,7 +1,10 @@
-// The ACL lines of docs/redis.md, as they stand there, on a server.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The ACL lines of docs/backends/redis.md, word for word, on a server.
 #include "rights.hpp"
 
-#include <pawl/blocking_latch.hpp>
+#include <pawl/blocking/latch.hpp>
 
 namespace {
 
@@ -10,94 +13,97 @@ using pawl::lock_mode;
 
 class NativeRights : public testing::Test, protected least_rights {
 protected:
-    // `pawl doctor` asks more of a server that keeps a log.
-    NativeRights() : least_rights("redis.md", {.config = {"appendonly yes"}}) {}
+    // `pawl doctor` needs more permissions on a server that keeps a log.
+    NativeRights() : least_rights("backends/redis.md", {.config = {"appendonly yes"}}) {}
 
-    void take_alone(client& one, client& two, const std::function<bool()>& waits) {
-        pass_on(one, two, {}, waits);
-        pass_on(one, two, {.fenced = false}, waits);
-        give_up(one, two, {});
-        auto several = one.acquire_all({"a", "b"}, {.ttl = long_ttl});
-        auto named = one.acquire_as("c", "by-name", {.ttl = long_ttl});
-        EXPECT_TRUE(two.adopt("c", "by-name", {.ttl = long_ttl}).owns_lock());
+    void exercise_exclusive(client& first, client& second, const std::function<bool()>& waits) {
+        exercise_handoff(first, second, {}, waits);
+        exercise_handoff(first, second, {.fenced = false}, waits);
+        exercise_timeout(first, second, {});
+        auto batch = first.acquire_all({"a", "b"}, {.ttl = long_ttl});
+        auto named = first.acquire_as("c", "by-name", {.ttl = long_ttl});
+        EXPECT_TRUE(second.adopt("c", "by-name", {.ttl = long_ttl}).owns_lock());
     }
-    // For who may not look.
-    std::function<bool()> in_line() {
+    // For a user that may not inspect.
+    std::function<bool()> is_queued() {
         return [this] { return waiters("it") == 1; };
     }
-    void take_beside(client& one, client& two) {
-        pass_on(one, two, {.fair = true}, seen_waiting(one));
-        pass_on(one, two, {.mode = lock_mode::permits, .permits = 2, .of = 3}, seen_waiting(one));
-        give_up(one, two, {.mode = lock_mode::permits, .permits = 2});
-        auto writer = one.acquire("it", {.ttl = long_ttl, .wait = patience});
+    void exercise_shared(client& first, client& second) {
+        exercise_handoff(first, second, {.fair = true}, waiter_condition(first));
+        exercise_handoff(first, second,
+                         {.mode = lock_mode::permits, .permits = 2, .total_permits = 3},
+                         waiter_condition(first));
+        exercise_timeout(first, second, {.mode = lock_mode::permits, .permits = 2});
+        auto writer = first.acquire("it", {.ttl = long_ttl, .wait = patience});
         held_lock reader;
-        beside waiting([&] {
-            reader =
-                two.acquire("it", {.ttl = long_ttl, .wait = patience, .mode = lock_mode::shared});
+        background_task waiting([&] {
+            reader = second.acquire("it",
+                                    {.ttl = long_ttl, .wait = patience, .mode = lock_mode::shared});
         });
-        EXPECT_TRUE(eventually(seen_waiting(one)));
+        EXPECT_TRUE(eventually(waiter_condition(first)));
         writer.downgrade();
         waiting.join();
         writer.renew();
-        EXPECT_TRUE(one.force_release("it"));
-        one.resize("it", 5);
-        lead(one, two);
+        EXPECT_TRUE(first.force_release("it"));
+        first.resize("it", 5);
+        exercise_election(first, second);
     }
-    // Releases of another library are told by the server.
-    void share_with_others() {
-        client one = user("?key=%7Bname%7D");
-        (void)server.ask({"SET", "it", "theirs", "PX", "60000"});
-        held_lock got;
-        beside waiting([&] { got = one.acquire("it", {.ttl = long_ttl, .wait = patience}); });
-        EXPECT_TRUE(eventually(seen_waiting(one)));
-        (void)server.ask({"DEL", "it"});
+    // The server notifies of releases by another library.
+    void exercise_shared_keys() {
+        client first = user_client("?key=%7Bname%7D");
+        (void)server.execute({"SET", "it", "theirs", "PX", "60000"});
+        held_lock acquired;
+        background_task waiting(
+            [&] { acquired = first.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+        EXPECT_TRUE(eventually(waiter_condition(first)));
+        (void)server.execute({"DEL", "it"});
         waiting.join();
-        EXPECT_TRUE(got.owns_lock());
+        EXPECT_TRUE(acquired.owns_lock());
     }
-    void turn(client& one, client& two) {
-        pawl::blocking::barrier mine(one, "turn", 2), other(two, "turn", 2);
-        beside waiting([&] { other.arrive_and_wait(); });
-        mine.arrive_and_wait();
+    void exercise_barrier(client& first, client& second) {
+        pawl::blocking::barrier own_barrier(first, "turn", 2), other(second, "turn", 2);
+        background_task waiting([&] { other.arrive_and_wait(); });
+        own_barrier.arrive_and_wait();
     }
 };
 
 TEST_F(NativeRights, OfAllLinesLetDoEverything) {
     allow_all({"~it", "~pawl:x:*"});
-    client one = user(), two = user();
-    take_beside(one, two);
-    take_alone(one, two, seen_waiting(one));
-    count_down(one, two, one);
-    turn(one, two);
-    look_around(one);
-    (void)server.ask({"HSET", "pawl:{other}", "a", "b"});
-    const auto what = failure_of([&] { (void)one.try_acquire("other"); });
-    ASSERT_TRUE(what.has_value());
-    EXPECT_NE(what->sentence.find("holds a hash"), std::string::npos) << what;
-    share_with_others();
+    client first = user_client(), second = user_client();
+    exercise_shared(first, second);
+    exercise_exclusive(first, second, waiter_condition(first));
+    exercise_latch(first, second, first);
+    exercise_barrier(first, second);
+    exercise_inspection(first);
+    (void)server.execute({"HSET", "pawl:{other}", "a", "b"});
+    const auto failed = failure_of([&] { (void)first.try_acquire("other"); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_NE(failed->sentence.find("holds a hash"), std::string::npos) << failed;
+    exercise_shared_keys();
     expect_nothing_refused();
-    EXPECT_EQ(in_vain(), std::vector<std::string>{});
+    EXPECT_EQ(unused_rights(), std::vector<std::string>{});
 }
 
 TEST_F(NativeRights, OfTheFirstLinesAreEnoughForExclusiveLocks) {
     allow({1, 2, 3}, {"resetchannels", "&pawl:c:*"});
-    client one = user(), two = user();
-    take_alone(one, two, in_line());
+    client first = user_client(), second = user_client();
+    exercise_exclusive(first, second, is_queued());
     expect_nothing_refused();
 }
 
 TEST_F(NativeRights, OfTheNextLineAreEnoughForTheOtherModes) {
     allow({1, 2, 3, 4}, {"resetchannels", "&pawl:c:*"});
-    client one = user(), two = user();
-    take_alone(one, two, in_line());
-    take_beside(one, two);
+    client first = user_client(), second = user_client();
+    exercise_exclusive(first, second, is_queued());
+    exercise_shared(first, second);
     expect_nothing_refused();
 }
 
 TEST_F(NativeRights, OfTheNextLineAreEnoughForLatches) {
     allow({1, 2, 3, 4, 5});
-    client one = user(), two = user();
-    count_down(one, two, one);
-    turn(one, two);
+    client first = user_client(), second = user_client();
+    exercise_latch(first, second, first);
+    exercise_barrier(first, second);
     expect_nothing_refused();
 }
 

@@ -1,7 +1,11 @@
-// What is held beside others, when answers are lost, connections cut, and the server's data gone.
-#include "scene.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
 
-#include <pawl/mutex.hpp>
+// Shared holds and permits when replies are lost, connections are cut, and the server loses its
+// data.
+#include "redis_fixture.hpp"
+
+#include <pawl/blocking/mutex.hpp>
 
 #include <redis_scripts.hpp>
 
@@ -13,231 +17,242 @@ using pawl::lock_options;
 namespace scripts = pawl::redis::scripts;
 
 constexpr lock_options shared{.ttl = long_ttl, .wait = patience, .mode = lock_mode::shared};
-constexpr lock_options two_of_three{
-    .ttl = long_ttl, .wait = patience, .mode = lock_mode::permits, .permits = 2, .of = 3};
+constexpr lock_options two_of_three{.ttl = long_ttl,
+                                    .wait = patience,
+                                    .mode = lock_mode::permits,
+                                    .permits = 2,
+                                    .total_permits = 3};
 constexpr lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
 
-class Modes : public testing::Test, protected scene {
+class Modes : public testing::Test, protected redis_fixture {
 protected:
-    // With scripts that the server knows and a connection that is up.
+    // With loaded scripts and an open connection.
     void warm(client& locks) {
         for (const auto& options : {shared, two_of_three, fair})
             (void)locks.acquire("warm", options).release();
-        server.ask({"DEL", "pawl:{warm}:d"});
+        server.execute({"DEL", "pawl:{warm}:d"});
     }
-    // No holder, nobody in line: only the number of permits stays.
+    // No holder and no waiter: only the number of permits stays.
     bool nobody_left() {
         return eventually([this] {
-            const auto left = leftovers();
-            return left.empty() || (left.size() == 1 && left[0] == "pawl:{it}:d" &&
-                                    server.ask({"HKEYS", "pawl:{it}:d"}).items.size() == 1);
+            const auto remaining = leftovers();
+            return remaining.empty() ||
+                   (remaining.size() == 1 && remaining[0] == "pawl:{it}:d" &&
+                    server.execute({"HKEYS", "pawl:{it}:d"}).items.size() == 1);
         });
     }
-    void takes_nothing_from(client& others, const lock_options& options) {
-        auto alone = others.acquire("it", {.ttl = long_ttl, .wait = patience});
-        EXPECT_EQ(alone.release(), release_result::released);
-        auto again = others.acquire("it", options);
-        EXPECT_EQ(again.release(), release_result::released);
+    void expect_no_effect_on(client& others, const lock_options& options) {
+        auto exclusive = others.acquire("it", {.ttl = long_ttl, .wait = patience});
+        EXPECT_EQ(exclusive.release(), release_result::released);
+        auto reacquired = others.acquire("it", options);
+        EXPECT_EQ(reacquired.release(), release_result::released);
     }
 };
 
-// join -> carried out -> reply lost -> asked again as somebody else. The ghost must neither keep
-// the permits or the phase of readers, nor be in the way.
+// acquire -> executed -> reply lost -> repeated with a new owner. The orphaned place must neither
+// keep the permits or the phase of readers, nor block others.
 TEST_F(Modes, ALostAnswerToAClaimLeavesNoGhost) {
     for (const auto& options : {shared, two_of_three, fair}) {
-        for (const fate how : {fate::lose_reply, fate::cut_reply, fate::lose_request}) {
-            client locks = proxied(), other = direct();
+        for (const fault_kind kind :
+             {fault_kind::lose_reply, fault_kind::cut_reply, fault_kind::lose_request}) {
+            client locks = proxied_client(), other = direct_client();
             warm(locks);
-            const auto before = proxy.struck();
-            proxy.inject({.which = script(scripts::join), .what = how});
+            const auto before = proxy.strike_count();
+            proxy.inject({.matches = script(scripts::acquire_any_mode), .kind = kind});
             auto lock = locks.acquire("it", options);
-            EXPECT_EQ(proxy.struck(), before + 1);
+            EXPECT_EQ(proxy.strike_count(), before + 1);
             EXPECT_EQ(lock.state(), lock_state::held);
             EXPECT_EQ(lock.release(), release_result::released);
             EXPECT_TRUE(nobody_left());
-            takes_nothing_from(other, options);
+            expect_no_effect_on(other, options);
         }
     }
 }
 
-// A renewal's answer is lost: there is time for another one.
+// A renewal's reply is lost: there is time for another renewal.
 TEST_F(Modes, ALostAnswerToARenewalCostsNothing) {
-    client locks = proxied();
+    client locks = proxied_client();
     auto brief = shared;
     brief.ttl = 3s;
     auto lock = locks.acquire("it", brief);
-    for (const fate how : {fate::lose_reply, fate::cut_reply, fate::lose_request}) {
-        const auto before = proxy.struck();
-        proxy.inject({.which = script(scripts::renew_beside), .what = how});
-        ASSERT_TRUE(eventually([&] { return proxy.struck() == before + 1; }));
-        const auto then = lock.safe_until();
-        ASSERT_TRUE(eventually([&] { return lock.safe_until() > then; }));
+    for (const fault_kind kind :
+         {fault_kind::lose_reply, fault_kind::cut_reply, fault_kind::lose_request}) {
+        const auto before = proxy.strike_count();
+        proxy.inject({.matches = script(scripts::renew_non_exclusive), .kind = kind});
+        ASSERT_TRUE(eventually([&] { return proxy.strike_count() == before + 1; }));
+        const auto previous_deadline = lock.safe_until();
+        ASSERT_TRUE(eventually([&] { return lock.safe_until() > previous_deadline; }));
         EXPECT_EQ(lock.state(), lock_state::held);
     }
     EXPECT_EQ(lock.release(), release_result::released);
 }
 
-// All of them are lost: the reader is told before its lease ends, and the others read on.
+// All of them are lost: the reader is told before its lease ends, and the others keep reading.
 TEST_F(Modes, LostAnswersToAllRenewalsCostTheHoldInTime) {
-    client locks = proxied(), other = direct();
+    client locks = proxied_client(), other = direct_client();
     auto brief = shared;
     brief.ttl = 2s;
     auto lock = locks.acquire("it", brief);
     const auto answered = boot_clock::now();
     auto second = other.acquire("it", shared);
-    const bell loss(lock);
-    proxy.inject(
-        {.which = script(scripts::renew_beside), .what = fate::lose_request, .times = 1000});
-    ASSERT_TRUE(loss.rang_within(5s));
-    EXPECT_LE(loss.when(), answered + 2s);
+    const loss_recorder loss(lock);
+    proxy.inject({.matches = script(scripts::renew_non_exclusive),
+                  .kind = fault_kind::lose_request,
+                  .times = 1000});
+    ASSERT_TRUE(loss.is_told_within(5s));
+    EXPECT_LE(loss.told_at(), answered + 2s);
     EXPECT_EQ(second.state(), lock_state::held);
     EXPECT_EQ(second.release(), release_result::released);
 }
 
-// part -> carried out -> reply lost -> the permits are another's -> part is said again. It must not
-// give back what is the other's.
+// release -> executed -> reply lost -> the permits are another's -> release is repeated. It must
+// not release the other's permits.
 TEST_F(Modes, AReleaseThatIsSaidAgainTakesNothingFromOthers) {
-    client other = direct();
-    for (const fate how : {fate::lose_reply, fate::cut_reply}) {
-        client locks = proxied();
+    client other = direct_client();
+    for (const fault_kind kind : {fault_kind::lose_reply, fault_kind::cut_reply}) {
+        client locks = proxied_client();
         warm(locks);
         auto lock = locks.acquire("it", two_of_three);
-        proxy.inject({.which = script(scripts::part), .what = how});
+        proxy.inject({.matches = script(scripts::release_non_exclusive), .kind = kind});
         (void)lock.release();
         auto next = other.acquire("it", two_of_three);
-        ASSERT_TRUE(eventually([&] { return proxy.count(script(scripts::part)) >= 2; }));
+        ASSERT_TRUE(
+            eventually([&] { return proxy.count(script(scripts::release_non_exclusive)) >= 2; }));
         EXPECT_GT(next.token(), lock.token());
         EXPECT_EQ(other.inspect("it").others.size(), 0U);
         EXPECT_FALSE(
             other
-                .try_acquire("it",
-                             {.ttl = long_ttl, .mode = lock_mode::permits, .permits = 2, .of = 3})
+                .try_acquire(
+                    "it",
+                    {.ttl = long_ttl, .mode = lock_mode::permits, .permits = 2, .total_permits = 3})
                 .owns_lock());
         EXPECT_EQ(next.release(), release_result::released);
         EXPECT_TRUE(nobody_left());
-        proxy.forget();
+        proxy.forget_commands();
     }
 }
 
-// The message that lets a reader in is lost: it looks for itself, and takes what is its own.
+// The message that admits a reader is lost: the reader refreshes and finds its own grant.
 TEST_F(Modes, AReaderWhoseMessageIsLostFindsItsHold) {
-    client holder = direct(), waiting = proxied();
+    client holder = direct_client(), waiting = proxied_client();
     auto lock = holder.acquire("it", {.ttl = long_ttl});
-    held_lock got;
-    beside waiter([&] { got = waiting.acquire("it", shared); });
+    held_lock acquired;
+    background_task waiter([&] { acquired = waiting.acquire("it", shared); });
     ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
     proxy.drop_pushes(true);
     EXPECT_EQ(lock.release(), release_result::released);
     waiter.join();
-    EXPECT_GT(got.token(), lock.token());
-    EXPECT_EQ(got.release(), release_result::released);
-    EXPECT_TRUE(clean());
+    EXPECT_GT(acquired.token(), lock.token());
+    EXPECT_EQ(acquired.release(), release_result::released);
+    EXPECT_TRUE(becomes_clean());
 }
 
-// downgrade -> carried out -> reply lost -> said again: it is shared, once, with the same token.
+// downgrade -> executed -> reply lost -> repeated: the lock is shared, once, with the same token.
 TEST_F(Modes, ADowngradeWhoseAnswerIsLostIsSaidAgain) {
-    for (const fate how : {fate::lose_reply, fate::cut_reply, fate::lose_request}) {
-        client locks = proxied(), other = direct();
+    for (const fault_kind kind :
+         {fault_kind::lose_reply, fault_kind::cut_reply, fault_kind::lose_request}) {
+        client locks = proxied_client(), other = direct_client();
         warm(locks);
         auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
         const auto token = lock.token();
-        proxy.inject({.which = script(scripts::downgrade), .what = how});
+        proxy.inject({.matches = script(scripts::downgrade), .kind = kind});
         lock.downgrade();
-        auto beside_it = other.acquire("it", shared);
+        auto second_reader = other.acquire("it", shared);
         EXPECT_EQ(lock.token(), token);
-        EXPECT_EQ(beside_it.token(), token);
+        EXPECT_EQ(second_reader.token(), token);
         EXPECT_FALSE(other.try_acquire("it", {.ttl = long_ttl}).owns_lock());
         EXPECT_EQ(lock.release(), release_result::released);
-        EXPECT_EQ(beside_it.release(), release_result::released);
-        EXPECT_TRUE(clean());
+        EXPECT_EQ(second_reader.release(), release_result::released);
+        EXPECT_TRUE(becomes_clean());
     }
 }
 
-// FLUSHALL: those who hold permits are told, and who waits says anew how many there are.
+// FLUSHALL: holders of permits are told, and waiters state the total again.
 TEST_F(Modes, WaitersForPermitsSurviveAFlush) {
-    client holder = direct(), waiting = direct();
+    client holder = direct_client(), waiting = direct_client();
     auto brief = two_of_three;
     brief.ttl = 2s;
     auto lock = holder.acquire("it", brief);
-    const bell loss(lock);
-    held_lock got;
-    beside waiter([&] { got = waiting.acquire("it", two_of_three); });
+    const loss_recorder loss(lock);
+    held_lock acquired;
+    background_task waiter([&] { acquired = waiting.acquire("it", two_of_three); });
     ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
-    server.ask({"FLUSHALL"});
-    EXPECT_TRUE(loss.rang_within(5s));
+    server.execute({"FLUSHALL"});
+    EXPECT_TRUE(loss.is_told_within(5s));
     waiter.join();
-    EXPECT_GT(got.token(), lock.token());
+    EXPECT_GT(acquired.token(), lock.token());
     EXPECT_EQ(waiting.inspect("it").permits, 3U);
 }
 
-// The server dies and comes back empty: readers are told, and those who read after it have a higher
-// token.
+// The server dies and comes back empty: readers are told, and later readers have a higher token.
 TEST_F(Modes, ARestartedEmptyServerCostsEveryReader) {
-    client one = direct(), two = proxied();
+    client first_client = direct_client(), second_client = proxied_client();
     auto brief = shared;
     brief.ttl = 2s;
-    auto first = one.acquire("it", brief);
-    auto second = two.acquire("it", brief);
-    const bell loss(first), other_loss(second);
+    auto first = first_client.acquire("it", brief);
+    auto second = second_client.acquire("it", brief);
+    const loss_recorder loss(first), other_loss(second);
     server.kill9();
     server.start(false);
-    EXPECT_TRUE(loss.rang_within(5s));
-    EXPECT_TRUE(other_loss.rang_within(5s));
-    auto next = one.acquire("it", shared);
+    EXPECT_TRUE(loss.is_told_within(5s));
+    EXPECT_TRUE(other_loss.is_told_within(5s));
+    auto next = first_client.acquire("it", shared);
     EXPECT_GT(next.token(), second.token());
 }
 
-// Keys of another type are one clear error, and stay as they are.
-// A holder died, its lease has ended, and nobody has looked yet: the lock is free, and somebody
-// waits, who is given it by whoever asks. A plain try may take it, a fair one must not.
+// A holder has died, its lease has ended, and no request has come since: the lock is free, and a
+// waiter exists that the next request will grant it to. A plain try may take the lock, a fair try
+// must not.
 TEST_F(Modes, AFairTryGoesPastNobodyWhoWaits) {
-    client locks = direct();
+    client locks = direct_client();
     warm(locks);
     const std::string waiter = "stranger:00ff";
-    const auto ear = server.connect();
-    (void)ear->ask({"SUBSCRIBE", "pawl:c:0:stranger"});
-    const auto stand = [&] {
-        server.ask({"DEL", "pawl:{it}", "pawl:{it}:q", "pawl:{it}:w"});
-        server.ask({"ZADD", "pawl:{it}:q", "1", waiter});
-        server.ask({"HSET", "pawl:{it}:w", waiter, "9999999999999 60000 x 00ff:host:1:command"});
+    const auto subscriber = server.connect();
+    (void)subscriber->execute({"SUBSCRIBE", "pawl:c:0:stranger"});
+    const auto enqueue_dead_waiter = [&] {
+        server.execute({"DEL", "pawl:{it}", "pawl:{it}:q", "pawl:{it}:w"});
+        server.execute({"ZADD", "pawl:{it}:q", "1", waiter});
+        server.execute(
+            {"HSET", "pawl:{it}:w", waiter, "9999999999999 60000 x 00ff:host:1:command"});
     };
-    pawl::blocking::mutex fair_one(locks, "it", {.ttl = long_ttl, .fair = true});
-    stand();
-    EXPECT_FALSE(fair_one.try_lock());
-    EXPECT_EQ(server.ask({"GET", "pawl:{it}"}).text.substr(0, 4), "00ff");
-    stand();
+    pawl::blocking::mutex fair_mutex(locks, "it", {.ttl = long_ttl, .fair = true});
+    enqueue_dead_waiter();
+    EXPECT_FALSE(fair_mutex.try_lock());
+    EXPECT_EQ(server.execute({"GET", "pawl:{it}"}).text.substr(0, 4), "00ff");
+    enqueue_dead_waiter();
     EXPECT_FALSE(locks.try_acquire("it", {.ttl = long_ttl, .fair = true}).owns_lock());
-    stand();
+    enqueue_dead_waiter();
     EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}).owns_lock());
-    server.ask({"DEL", "pawl:{it}:q", "pawl:{it}:w"});
+    server.execute({"DEL", "pawl:{it}:q", "pawl:{it}:w"});
 }
 
-//   A: holds | W's connection is gone, its place in line is not | M: PSUBSCRIBE * | A: releases
-//   | M hears of W's grant, and W does not: it is passed over
+//   A: holds | W's connection is gone, its place in the queue is not | M: PSUBSCRIBE * | A:
+//   releases | M hears of W's grant, and W does not: W is passed over
 TEST_F(Modes, AMonitorOfAllChannelsIsNoWaiter) {
     const auto monitor = server.connect();
-    (void)monitor->ask({"PSUBSCRIBE", "*"});
-    client locks = direct();
+    (void)monitor->execute({"PSUBSCRIBE", "*"});
+    client locks = direct_client();
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-    server.ask({"ZADD", "pawl:{it}:q", "1", "gone:00ff"});
-    server.ask(
+    server.execute({"ZADD", "pawl:{it}:q", "1", "gone:00ff"});
+    server.execute(
         {"HSET", "pawl:{it}:w", "gone:00ff", "9999999999999 60000 x 00ff;gone;1;host;command"});
     EXPECT_EQ(lock.release(), release_result::released);
-    EXPECT_EQ(server.ask({"EXISTS", "pawl:{it}"}).number(), 0);
+    EXPECT_EQ(server.execute({"EXISTS", "pawl:{it}"}).number(), 0);
     EXPECT_TRUE(nobody_left());
 }
 
+// Keys of another type give one clear error, and stay unchanged.
 TEST_F(Modes, KeysOfAnotherTypeAreRefused) {
-    client locks = direct();
+    client locks = direct_client();
     for (const std::string key : {"pawl:{it}", "pawl:{it}:d"}) {
-        server.ask({"RPUSH", key, "somebody's"});
+        server.execute({"RPUSH", key, "somebody's"});
         for (const auto& options : {shared, two_of_three}) {
-            const auto what = failure_of([&] { (void)locks.acquire("it", options); });
-            ASSERT_TRUE(what.has_value()) << key;
-            EXPECT_EQ(what->reason, errc::wrong_type) << key << what;
+            const auto failed = failure_of([&] { (void)locks.acquire("it", options); });
+            ASSERT_TRUE(failed.has_value()) << key;
+            EXPECT_EQ(failed->reason, errc::wrong_type) << key << failed;
         }
-        EXPECT_EQ(server.ask({"LLEN", key}).number(), 1) << key;
-        server.ask({"DEL", key});
+        EXPECT_EQ(server.execute({"LLEN", key}).number(), 1) << key;
+        server.execute({"DEL", key});
     }
 }
 

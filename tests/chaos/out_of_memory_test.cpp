@@ -1,5 +1,8 @@
-// The server is out of memory and evicts nothing: who holds goes on to, and can give back.
-#include "scene.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The server is out of memory and evicts nothing: holders keep their locks and can release them.
+#include "redis_fixture.hpp"
 
 #include <redis_scripts.hpp>
 #include <redisson_scripts.hpp>
@@ -12,91 +15,94 @@ using pawl::lock_options;
 namespace scripts = pawl::redis::scripts;
 namespace redisson_scripts = pawl::redis::redisson::scripts;
 
-constexpr lock_options alone{.ttl = long_ttl, .wait = patience};
+constexpr lock_options exclusive_options{.ttl = long_ttl, .wait = patience};
 constexpr lock_options shared{.ttl = long_ttl, .wait = patience, .mode = lock_mode::shared};
-constexpr lock_options two_of_three{
-    .ttl = long_ttl, .wait = patience, .mode = lock_mode::permits, .permits = 2, .of = 3};
+constexpr lock_options two_of_three{.ttl = long_ttl,
+                                    .wait = patience,
+                                    .mode = lock_mode::permits,
+                                    .permits = 2,
+                                    .total_permits = 3};
 constexpr lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
 
-class OutOfMemory : public testing::Test, protected scene {
+class OutOfMemory : public testing::Test, protected redis_fixture {
 protected:
-    void fill(bool on) {
-        ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", on ? "1" : "0"}).text, "OK");
+    void fill_memory(bool on) {
+        ASSERT_EQ(server.execute({"CONFIG", "SET", "maxmemory", on ? "1" : "0"}).text, "OK");
     }
-    static support::matcher any_of_renewals() {
-        return [](const support::command_words& words) {
-            return script(scripts::renew)(words) || script(redisson_scripts::renew)(words);
+    static support::matcher any_renewal() {
+        return [](const support::command_words& command) {
+            return script(scripts::renew)(command) || script(redisson_scripts::renew)(command);
         };
     }
-    // What `renew` throws where the server refuses it, and how the release ends.
-    void is_kept_and_given_back(held_lock& lock, const std::string& name) {
+    // The error of `renew` when the server refuses it, and the result of the release.
+    void expect_kept_until_release(held_lock& lock, const std::string& name) {
         for (int i = 0; i < 3; ++i) {
-            const auto what = failure_of([&] { lock.renew(); });
-            EXPECT_FALSE(what.has_value()) << name << what;
+            const auto failed = failure_of([&] { lock.renew(); });
+            EXPECT_FALSE(failed.has_value()) << name << failed;
         }
         EXPECT_EQ(lock.state(), lock_state::held) << name;
         EXPECT_EQ(lock.release(), release_result::released) << name;
     }
 };
 
-//   A: holds | the server has no memory: ZADD and SET are refused as a script's first write
-//   | A's renewal, its downgrade, its release: carried out
+//   A: holds | the server has no memory: ZADD and SET are refused as a script's first write | A's
+//   renewal, its downgrade, its release: executed
 TEST_F(OutOfMemory, HoldsAreRenewedAndGivenBack) {
-    client locks = direct();
+    client locks = direct_client();
     for (const auto& [name, options] :
-         {std::pair("alone", alone), std::pair("shared", shared),
+         {std::pair("alone", exclusive_options), std::pair("shared", shared),
           std::pair("permits", two_of_three), std::pair("fair", fair)}) {
         auto lock = locks.acquire(name, options);
-        fill(true);
-        is_kept_and_given_back(lock, name);
-        fill(false);
+        fill_memory(true);
+        expect_kept_until_release(lock, name);
+        fill_memory(false);
     }
 }
 
 TEST_F(OutOfMemory, ANewLockIsRefusedForTheTime) {
-    client locks = direct();
-    fill(true);
-    const auto what = failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
-    ASSERT_TRUE(what.has_value());
-    EXPECT_EQ(what->reason, errc::unavailable) << what;
-    fill(false);
+    client locks = direct_client();
+    fill_memory(true);
+    const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    fill_memory(false);
     EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}).owns_lock());
 }
 
 TEST_F(OutOfMemory, OneOfSeveralReadersIsRenewed) {
-    client locks = direct(), other = direct();
+    client locks = direct_client(), other = direct_client();
     auto first = locks.acquire("it", shared);
     auto second = other.acquire("it", shared);
-    fill(true);
-    is_kept_and_given_back(first, "the first");
-    is_kept_and_given_back(second, "the second");
+    fill_memory(true);
+    expect_kept_until_release(first, "the first");
+    expect_kept_until_release(second, "the second");
 }
 
 TEST_F(OutOfMemory, AWriterGoesOnAsAReader) {
-    client locks = direct();
-    auto lock = locks.acquire("it", alone);
-    fill(true);
-    const auto what = failure_of([&] { lock.downgrade(); });
-    EXPECT_FALSE(what.has_value()) << what;
-    EXPECT_EQ(server.ask({"GET", "pawl:{it}"}).text, "pawl:shared");
-    is_kept_and_given_back(lock, "a reader that wrote");
+    client locks = direct_client();
+    auto lock = locks.acquire("it", exclusive_options);
+    fill_memory(true);
+    const auto failed = failure_of([&] { lock.downgrade(); });
+    EXPECT_FALSE(failed.has_value()) << failed;
+    EXPECT_EQ(server.execute({"GET", "pawl:{it}"}).text, "pawl:shared");
+    expect_kept_until_release(lock, "a reader that wrote");
 }
 
-// Who waited before is given the lock; an operator can take it; and all is well afterwards.
+// A waiter from before is granted the lock; an operator can take it; and all is well afterwards.
 TEST_F(OutOfMemory, TheLineIsServedAndForceWorks) {
-    client locks = direct(), waiting = direct();
-    for (const auto& options : {alone, shared, two_of_three}) {
-        auto lock = locks.acquire("it", alone);
+    client locks = direct_client(), waiting = direct_client();
+    for (const auto& options : {exclusive_options, shared, two_of_three}) {
+        auto lock = locks.acquire("it", exclusive_options);
         held_lock next;
-        beside waiter([&] { next = waiting.acquire("it", options); });
+        background_task waiter([&] { next = waiting.acquire("it", options); });
         ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
-        fill(true);
+        fill_memory(true);
         EXPECT_EQ(lock.release(), release_result::released);
         waiter.join();
         EXPECT_TRUE(locks.force_release("it"));
-        EXPECT_FALSE(held("it"));
-        fill(false);
-        (void)server.ask({"DEL", "pawl:{it}:d"});
+        EXPECT_FALSE(is_held("it"));
+        fill_memory(false);
+        (void)server.execute({"DEL", "pawl:{it}:d"});
     }
 }
 
@@ -105,29 +111,29 @@ TEST_F(OutOfMemory, RedissonsHoldsAreRenewedAndGivenBack) {
         std::string url;
         lock_options options;
     };
-    const std::vector<object> objects{{"", alone},
+    const std::vector<object> objects{{"", exclusive_options},
                                       {"", fair},
                                       {"", two_of_three},
-                                      {"&object=readwrite", alone},
+                                      {"&object=readwrite", exclusive_options},
                                       {"&object=readwrite", shared},
                                       {"&object=semaphore", two_of_three}};
     for (const auto& each : objects) {
-        client locks = direct("?layout=redisson" + each.url);
-        (void)server.ask({"FLUSHALL"});
+        client locks = direct_client("?layout=redisson" + each.url);
+        (void)server.execute({"FLUSHALL"});
         auto lock = locks.acquire("it", each.options);
-        fill(true);
-        is_kept_and_given_back(lock, each.url);
-        fill(false);
+        fill_memory(true);
+        expect_kept_until_release(lock, each.url);
+        fill_memory(false);
     }
 }
 
 TEST_F(OutOfMemory, RedissonsWriterGoesOnAsAReader) {
-    client locks = direct("?layout=redisson&object=readwrite");
-    auto lock = locks.acquire("it", alone);
-    fill(true);
-    const auto what = failure_of([&] { lock.downgrade(); });
-    EXPECT_FALSE(what.has_value()) << what;
-    is_kept_and_given_back(lock, "a reader that wrote");
+    client locks = direct_client("?layout=redisson&object=readwrite");
+    auto lock = locks.acquire("it", exclusive_options);
+    fill_memory(true);
+    const auto failed = failure_of([&] { lock.downgrade(); });
+    EXPECT_FALSE(failed.has_value()) << failed;
+    expect_kept_until_release(lock, "a reader that wrote");
 }
 
 // A user may not read for a while: that says nothing about the lock, so it is no loss.
@@ -136,22 +142,22 @@ TEST_F(OutOfMemory, WhatTheServerDoesNotSayIsNoRefusal) {
         const auto mode = layout.empty() ? "-get" : "-hexists";
         const auto back = layout.empty() ? "+get" : "+hexists";
         ASSERT_EQ(
-            server.ask({"ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all"}).text,
+            server.execute({"ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all"}).text,
             "OK");
         const auto url = proxy.url(layout);
-        client locks = at("redis://locks:secret@" + url.substr(url.find("//") + 2));
-        auto lock = locks.acquire("it", alone);
-        ASSERT_EQ(server.ask({"ACL", "SETUSER", "locks", mode}).text, "OK");
-        proxy.forget();
-        std::optional<failure> what;
-        beside renewing([&] { what = failure_of([&] { lock.renew(); }); });
-        // Said again while there is time.
-        EXPECT_TRUE(eventually([&] { return proxy.count(any_of_renewals()) > 1; })) << layout;
+        client locks = client_at("redis://locks:secret@" + url.substr(url.find("//") + 2));
+        auto lock = locks.acquire("it", exclusive_options);
+        ASSERT_EQ(server.execute({"ACL", "SETUSER", "locks", mode}).text, "OK");
+        proxy.forget_commands();
+        std::optional<failure> failed;
+        background_task renewing([&] { failed = failure_of([&] { lock.renew(); }); });
+        // Repeated while there is time.
+        EXPECT_TRUE(eventually([&] { return proxy.count(any_renewal()) > 1; })) << layout;
         EXPECT_NE(lock.state(), lock_state::lost) << layout;
-        ASSERT_EQ(server.ask({"ACL", "SETUSER", "locks", back}).text, "OK");
+        ASSERT_EQ(server.execute({"ACL", "SETUSER", "locks", back}).text, "OK");
         renewing.join();
-        EXPECT_FALSE(what.has_value()) << layout << what;
-        is_kept_and_given_back(lock, layout);
+        EXPECT_FALSE(failed.has_value()) << layout << failed;
+        expect_kept_until_release(lock, layout);
     }
 }
 

@@ -1,8 +1,11 @@
-// A user with the rights that a page of the documentation gives, read from the page itself: who has
-// them can do all that the page says, is never refused anything, and has no right in vain.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A user with the permissions that a documentation page gives, read from the page itself. This user
+// can do everything that the page says, is never refused, and has no superfluous permission.
 #pragma once
 
-#include "scene.hpp"
+#include "redis_fixture.hpp"
 
 #include <functional>
 #include <string>
@@ -10,36 +13,38 @@
 
 namespace chaos {
 
-class least_rights : public scene {
+class least_rights : public redis_fixture {
 public:
     // `page` is a file in docs.
-    explicit least_rights(std::string page, support::redis_plan plan = {});
+    explicit least_rights(std::string page, support::redis_options server_options = {});
 
-    // From now on the user has the first line of the page's ACL SETUSER, these lines (the first is
-    // 0), and more.
-    void allow(const std::vector<std::size_t>& which, const support::command_words& more = {});
-    void allow_all(const support::command_words& more = {});
-    // The rights that the page gives in a sentence, in backticks that begin so.
-    [[nodiscard]] support::command_words also(const std::string& first) const;
+    // Gives the user the first line of the page's ACL SETUSER, the lines with these numbers (the
+    // first is 0), and `extra_rights`.
+    void allow(const std::vector<std::size_t>& line_numbers,
+               const support::command_words& extra_rights = {});
+    void allow_all(const support::command_words& extra_rights = {});
+    // The permissions in the page's text, in backticks, that begin with `first`.
+    [[nodiscard]] support::command_words sentence_rights(const std::string& first) const;
     // A client of that user.
-    [[nodiscard]] client user(const std::string& options = {});
+    [[nodiscard]] client user_client(const std::string& options = {});
 
-    // Since `allow`; also what a fallback hides.
+    // Since `allow`; includes refusals that a fallback hides.
     void expect_nothing_refused();
-    // Of the commands that the page allows, those that the server was never asked for since then.
-    [[nodiscard]] std::vector<std::string> in_vain();
+    // The commands that the page permits and that no client has sent since then.
+    [[nodiscard]] std::vector<std::string> unused_rights();
 
-    // One holds "it", the other waits and gets it; or gives up.
-    void pass_on(client& one, client& two, pawl::lock_options how,
-                 const std::function<bool()>& waits);
-    void give_up(client& one, client& two, pawl::lock_options how);
-    // So many wait for "it", as `by` sees it.
-    [[nodiscard]] static std::function<bool()> seen_waiting(client& by, std::uint64_t count = 1);
+    // One client holds "it"; the other waits and gets it, or gives up.
+    void exercise_handoff(client& first, client& second, pawl::lock_options options,
+                          const std::function<bool()>& waits);
+    void exercise_timeout(client& first, client& second, pawl::lock_options options);
+    // `count` clients wait for "it", as `observer` sees it.
+    [[nodiscard]] static std::function<bool()> waiter_condition(client& observer,
+                                                                std::uint64_t count = 1);
 
-    // `eyes` see the one who waits.
-    static void count_down(client& one, client& two, client& eyes);
-    static void lead(client& one, client& two);
-    static void look_around(client& locks);
+    // `observer` sees the waiter.
+    static void exercise_latch(client& first, client& second, client& observer);
+    static void exercise_election(client& first, client& second);
+    static void exercise_inspection(client& locks);
 
 private:
     std::string text_;

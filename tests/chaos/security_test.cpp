@@ -1,5 +1,8 @@
-// Passwords, permissions, TLS: who may, and what is never written down.
-#include "scene.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Passwords, permissions, TLS, and secrets that must not be written down.
+#include "redis_fixture.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,75 +14,76 @@ using namespace chaos;
 
 const std::string secret = "Tr0ub4dor-and-3-h0rses";
 
-class Passwords : public testing::Test, protected scene {
+class Passwords : public testing::Test, protected redis_fixture {
 protected:
     Passwords()
-        : scene({.config = {"requirepass " + secret,
-                            "user worker on >" + secret + "-of-worker ~pawl:* &pawl:* +@all",
-                            "user reader on >" + secret +
-                                "-of-reader ~pawl:* &pawl:* +@read +@connection"},
-                 .password = secret}) {}
-    std::string with(const std::string& credentials) {
+        : redis_fixture(
+              {.config = {"requirepass " + secret,
+                          "user worker on >" + secret + "-of-worker ~pawl:* &pawl:* +@all",
+                          "user reader on >" + secret +
+                              "-of-reader ~pawl:* &pawl:* +@read +@connection"},
+               .password = secret}) {}
+    std::string url_with(const std::string& credentials) {
         return "redis://" + credentials + "@127.0.0.1:" + std::to_string(proxy.port());
     }
     errc reason_at(const std::string& url) {
-        client locks = at(url);
-        const auto what = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
-        return what ? what->reason : errc{};
+        client locks = client_at(url);
+        const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
+        return failed ? failed->reason : errc{};
     }
 };
 
 TEST_F(Passwords, TheRightOnesOpen) {
-    for (const std::string& who :
+    for (const std::string& user :
          {":" + secret, "default:" + secret, "worker:" + secret + "-of-worker"}) {
-        client locks = at(with(who));
+        client locks = client_at(url_with(user));
         auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
-        EXPECT_EQ(lock.release(), release_result::released) << who;
+        EXPECT_EQ(lock.release(), release_result::released) << user;
     }
-    EXPECT_TRUE(clean());
+    EXPECT_TRUE(becomes_clean());
 }
 
 TEST_F(Passwords, TheWrongOnesAreRefused) {
     EXPECT_EQ(reason_at(proxy.url()), errc::refused);
-    EXPECT_EQ(reason_at(with(":wrong-" + secret)), errc::refused);
-    EXPECT_EQ(reason_at(with("nobody:" + secret)), errc::refused);
-    EXPECT_EQ(reason_at(with("worker:" + secret)), errc::refused);
+    EXPECT_EQ(reason_at(url_with(":wrong-" + secret)), errc::refused);
+    EXPECT_EQ(reason_at(url_with("nobody:" + secret)), errc::refused);
+    EXPECT_EQ(reason_at(url_with("worker:" + secret)), errc::refused);
 }
 
 TEST_F(Passwords, MissingPermissionsAreRefused) {
-    EXPECT_EQ(reason_at(with("reader:" + secret + "-of-reader")), errc::refused);
-    EXPECT_EQ(reason_at(with("worker:" + secret + "-of-worker") + "?namespace=else"),
+    EXPECT_EQ(reason_at(url_with("reader:" + secret + "-of-reader")), errc::refused);
+    EXPECT_EQ(reason_at(url_with("worker:" + secret + "-of-worker") + "?namespace=else"),
               errc::refused);
-    EXPECT_TRUE(clean());
+    EXPECT_TRUE(becomes_clean());
 }
 
-// A permission that is taken away while a lock is held: lost in time.
+// A permission that is revoked while a lock is held: the loss is reported in time.
 TEST_F(Passwords, PermissionsThatAreTakenAwayCostTheLockInTime) {
-    client locks = at(with("worker:" + secret + "-of-worker"));
+    client locks = client_at(url_with("worker:" + secret + "-of-worker"));
     auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
-    const bell loss(lock);
-    const auto then = boot_clock::now();
-    (void)server.ask({"ACL", "SETUSER", "worker", "-@all", "+@connection"});
-    ASSERT_TRUE(loss.rang_within(5s));
-    EXPECT_LE(loss.when(), then + 2s);
+    const loss_recorder loss(lock);
+    const auto before = boot_clock::now();
+    (void)server.execute({"ACL", "SETUSER", "worker", "-@all", "+@connection"});
+    ASSERT_TRUE(loss.is_told_within(5s));
+    EXPECT_LE(loss.told_at(), before + 2s);
 }
 
-// Every log line and every sentence, of successes, failures, reconnects and looks, with the secret
-// in the URL.
+// Every log line and every error message, of successes, failures, reconnects and refreshes, with
+// the secret in the URL.
 TEST_F(Passwords, AppearInNoLogAndNoSentence) {
     const std::string wrong = "wrong-" + secret;
     for (const std::string& url :
-         {with(":" + secret), with("worker:" + secret + "-of-worker"), with(":" + wrong),
-          with("nobody:" + wrong), with(":" + wrong) + "/99",
-          with("reader:" + secret + "-of-reader")}) {
-        notes.write(pawl::redis::at(url).describe());
-        client locks = at(url);
+         {url_with(":" + secret), url_with("worker:" + secret + "-of-worker"),
+          url_with(":" + wrong), url_with("nobody:" + wrong), url_with(":" + wrong) + "/99",
+          url_with("reader:" + secret + "-of-reader")}) {
+        client_log.write(pawl::redis::at(url).describe());
+        client locks = client_at(url);
         (void)failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
         (void)failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 300ms}); });
         (void)failure_of([&] { (void)locks.inspect("it"); });
         (void)failure_of([&] {
             for (const auto& each : locks.examine().findings)
-                notes.write(each.topic + each.fact + each.advice);
+                client_log.write(each.topic + each.fact + each.advice);
         });
         proxy.kill_connections();
         (void)failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 300ms}); });
@@ -89,13 +93,13 @@ TEST_F(Passwords, AppearInNoLogAndNoSentence) {
         proxy.refuse(false);
     }
     for (const std::string& bad :
-         {with(":" + secret) + "/nodb", with(":" + secret) + "?nonsense=1",
+         {url_with(":" + secret) + "/nodb", url_with(":" + secret) + "?nonsense=1",
           "redis://:" + secret + "@:0x", "redis://:" + secret + "@127.0.0.1:99999",
           "rediss+x://:" + secret + "@h",
           "redis://:" + secret + "@127.0.0.1:1?reply_timeout_ms=" + "soon"})
         EXPECT_TRUE(failure_of([&] { (void)pawl::redis::at(bad); }).has_value()) << bad;
-    EXPECT_FALSE(notes.text().empty());
-    EXPECT_EQ(notes.text().find(secret), std::string::npos) << notes.text();
+    EXPECT_FALSE(client_log.text().empty());
+    EXPECT_EQ(client_log.text().find(secret), std::string::npos) << client_log.text();
 }
 
 TEST_F(Passwords, ComeFromAFileOrTheEnvironment) {
@@ -103,11 +107,11 @@ TEST_F(Passwords, ComeFromAFileOrTheEnvironment) {
     std::ofstream(file) << secret << "\n";
     std::filesystem::permissions(file, std::filesystem::perms(0600));
     ::setenv("PAWL_CHAOS_PASSWORD", secret.c_str(), 1);
-    for (const std::string& more :
+    for (const std::string& suffix :
          {"?password_file=" + file, std::string("?password_env=PAWL_CHAOS_PASSWORD")}) {
-        client locks = at(proxy.url(more));
-        EXPECT_TRUE(locks.try_acquire("it", {.ttl = 2s}).owns_lock()) << more;
-        EXPECT_TRUE(clean());
+        client locks = client_at(proxy.url(suffix));
+        EXPECT_TRUE(locks.try_acquire("it", {.ttl = 2s}).owns_lock()) << suffix;
+        EXPECT_TRUE(becomes_clean());
     }
     EXPECT_EQ(failure_of([&] {
                   (void)pawl::redis::at(
@@ -128,8 +132,8 @@ protected:
         try {
             client locks(pawl::redis::at(url));
             (void)locks.acquire("it", {.ttl = 2s, .wait = 3s});
-        } catch (const pawl::error& what) {
-            return what.reason();
+        } catch (const pawl::error& thrown) {
+            return thrown.reason();
         }
         return std::nullopt;
     }
@@ -149,23 +153,24 @@ TEST_F(Tls, WorksWithTheRightCertificates) {
 }
 
 TEST_F(Tls, TrustsNobodyElse) {
-    const std::string mine = "&cert=" + file("client.crt") + "&cert_key=" + file("client.key");
+    const std::string own_options =
+        "&cert=" + file("client.crt") + "&cert_key=" + file("client.key");
     const std::string short_wait = "&connect_timeout_ms=1000";
-    EXPECT_NE(reason_at(server.url("?ca=" + file("other-ca.crt") + mine + short_wait)),
+    EXPECT_NE(reason_at(server.url("?ca=" + file("other-ca.crt") + own_options + short_wait)),
               std::nullopt);
-    EXPECT_NE(reason_at(server.url("?verify=yes" + mine + short_wait)), std::nullopt);
+    EXPECT_NE(reason_at(server.url("?verify=yes" + own_options + short_wait)), std::nullopt);
     EXPECT_NE(reason_at(server.url("?ca=" + file("ca.crt") + short_wait)), std::nullopt);
     const std::string plain = "redis://127.0.0.1:" + std::to_string(server.port());
     EXPECT_NE(reason_at(plain + "?connect_timeout_ms=1000"), std::nullopt);
-    EXPECT_EQ(reason_at(server.url("?verify=no" + mine)), std::nullopt);
+    EXPECT_EQ(reason_at(server.url("?verify=no" + own_options)), std::nullopt);
 }
 
-// What a person sees who took the wrong URL: one sentence that names the option or the scheme.
+// The error for a wrong URL: one sentence that names the option or the scheme.
 class TlsSentences : public testing::Test {
 protected:
     std::string file(const std::string& name) { return server.folder().file(name); }
-    // Fails at once, however long it may wait.
-    static void expect_sentence(const std::string& url, pawl::errc reason, const std::string& says,
+    // Fails at once, whatever its wait is.
+    static void expect_sentence(const std::string& url, pawl::errc reason, const std::string& part,
                                 pawl::duration longest = pawl::forever) {
         client locks(pawl::redis::at(url));
         for (const auto wait : {pawl::duration(0s), longest}) {
@@ -174,7 +179,7 @@ protected:
                 ADD_FAILURE() << url;
             } catch (const pawl::error& e) {
                 EXPECT_EQ(e.reason(), reason) << e.what();
-                EXPECT_NE(std::string(e.what()).find(says), std::string::npos) << e.what();
+                EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
             }
         }
     }
@@ -197,7 +202,7 @@ TEST_F(TlsSentences, OfASelfSignedCertificate) {
 
 TEST_F(TlsSentences, OfAnotherHost) {
     const auto url = "rediss://127.0.0.2:" + std::to_string(server.port());
-    (void)server.ask({"CONFIG", "SET", "bind", "127.0.0.1 127.0.0.2"});
+    (void)server.execute({"CONFIG", "SET", "bind", "127.0.0.1 127.0.0.2"});
     expect_sentence(url + "?ca=" + file("ca.crt"), pawl::errc::refused, "is not for '127.0.0.2'");
 }
 
@@ -208,12 +213,13 @@ TEST_F(TlsSentences, OfAMissingClientCertificate) {
 }
 
 TEST_F(TlsSentences, OfATlsPortWithoutTls) {
-    // It closes without a byte, as a proxy does whose server is away: a wait goes on.
+    // The server closes without a byte, as a proxy does whose server is down: a wait continues.
     expect_sentence("redis://127.0.0.1:" + std::to_string(server.port()), pawl::errc::unreachable,
                     "a TLS port wants rediss://", 1500ms);
 }
 
-// A Redis takes the handshake for the begin of a line: it says nothing, or that it is none.
+// A Redis takes the handshake for the beginning of a line: it is silent, or replies that the line
+// is invalid.
 TEST_F(TlsSentences, OfAPlainPortWithTls) {
     support::redis_server plain;
     const auto url = "rediss://127.0.0.1:" + std::to_string(plain.port());

@@ -1,5 +1,8 @@
-// A program that runs out of threads before its client has connected: it is told so, and the client
-// works as soon as there are threads again.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A program that runs out of threads before its client has connected: it gets an error, and the
+// client works as soon as threads are available again.
 #include <support/child.hpp>
 #include <support/eventually.hpp>
 #include <support/redis_server.hpp>
@@ -17,7 +20,7 @@ using pawl::blocking::client;
 class Shortage : public testing::Test {
 protected:
     // "held", or the error.
-    static std::string try_it(client& locks) {
+    static std::string try_to_acquire(client& locks) {
         try {
             return locks.try_acquire("it", {.ttl = 60s}).owns_lock() ? "held" : "somebody else's";
         } catch (const pawl::error& failed) {
@@ -28,29 +31,29 @@ protected:
     support::redis_server server;
 };
 
-// The look-up of a name wants a thread of its own.
-//   no thread can be started | A asks for the first time: told so, twice | threads can be started
-//   | A asks: served by the same client
+// Resolving a name needs a thread of its own.
+//   no thread can be started | A's first request: an error, twice | threads can be started | A's
+//   request: served by the same client
 TEST_F(Shortage, OfThreadsAtTheFirstConnectionIsSaidAndPasses) {
-    const auto seen = support::in_child([this] {
+    const auto result = support::run_in_child([this] {
         client locks(pawl::redis::at("redis://localhost:" + std::to_string(server.port())));
         support::forbid_threads();
-        auto told = try_it(locks) + ", " + try_it(locks);
+        auto outcome = try_to_acquire(locks) + ", " + try_to_acquire(locks);
         support::allow_threads();
-        const bool served = support::eventually([&] { return try_it(locks) == "held"; });
-        return told + (served ? ", then held" : ", then " + try_it(locks));
+        const bool served = support::eventually([&] { return try_to_acquire(locks) == "held"; });
+        return outcome + (served ? ", then held" : ", then " + try_to_acquire(locks));
     });
-    EXPECT_EQ(seen, "exhausted, exhausted, then held");
+    EXPECT_EQ(result, "exhausted, exhausted, then held");
 }
 
-// A numeric address is no name, and wants none.
+// A numeric address needs no thread.
 TEST_F(Shortage, OfThreadsDoesNotTouchANumericAddress) {
-    const auto seen = support::in_child([this] {
+    const auto result = support::run_in_child([this] {
         client locks(pawl::redis::at(server.url()));
         support::forbid_threads();
-        return try_it(locks);
+        return try_to_acquire(locks);
     });
-    EXPECT_EQ(seen, "held");
+    EXPECT_EQ(result, "held");
 }
 
 }  // namespace

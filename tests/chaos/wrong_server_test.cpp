@@ -1,5 +1,8 @@
-// Servers that will not, or cannot, serve us: the right reason, one sentence, in a bounded time.
-#include "scene.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Servers that will not, or cannot, serve: the right reason, one sentence, in a bounded time.
+#include "redis_fixture.hpp"
 
 #include <redis_scripts.hpp>
 
@@ -11,15 +14,15 @@ namespace {
 using namespace chaos;
 namespace scripts = pawl::redis::scripts;
 
-class WrongServer : public testing::Test, protected scene {
+class WrongServer : public testing::Test, protected redis_fixture {
 protected:
-    // What a client of this URL hears when it asks for a lock, with a wait and without one.
-    void expect_failure(const std::string& url, errc reason, const std::string& says) {
-        client locks = at(url);
-        const auto once = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
-        ASSERT_TRUE(once.has_value());
-        EXPECT_EQ(once->reason, reason) << once;
-        EXPECT_NE(once->sentence.find(says), std::string::npos) << once->sentence;
+    // The error of a client with this URL, with a wait and without one.
+    void expect_failure(const std::string& url, errc reason, const std::string& part) {
+        client locks = client_at(url);
+        const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
+        ASSERT_TRUE(failed.has_value());
+        EXPECT_EQ(failed->reason, reason) << failed;
+        EXPECT_NE(failed->sentence.find(part), std::string::npos) << failed->sentence;
         const auto waiting =
             failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 1s}); });
         ASSERT_TRUE(waiting.has_value());
@@ -40,7 +43,7 @@ TEST_F(WrongServer, NoSuchSocket) {
         errc::unreachable, "nothing.sock");
 }
 
-// It takes connections and says nothing.
+// Accepts connections and sends nothing.
 TEST_F(WrongServer, SaysNothing) {
     std::uint16_t port = 0;
     const int listener = support::listen_on(port);
@@ -50,20 +53,20 @@ TEST_F(WrongServer, SaysNothing) {
     ::close(listener);
 }
 
-// Answers whatever it is asked with one and the same text, and closes.
-class babbler {
+// Replies to any request with the same text, and closes.
+class fixed_reply_server {
 public:
-    explicit babbler(std::string text)
+    explicit fixed_reply_server(std::string text)
         : listener_(support::listen_on(port_)), thread_([this, text = std::move(text)] {
-              for (int one = ::accept(listener_, nullptr, nullptr); one >= 0;
-                   one = ::accept(listener_, nullptr, nullptr)) {
+              for (int socket = ::accept(listener_, nullptr, nullptr); socket >= 0;
+                   socket = ::accept(listener_, nullptr, nullptr)) {
                   char some[4096];
-                  (void)!::recv(one, some, sizeof some, 0);
-                  (void)!::send(one, text.data(), text.size(), MSG_NOSIGNAL);
-                  ::close(one);
+                  (void)!::recv(socket, some, sizeof some, 0);
+                  (void)!::send(socket, text.data(), text.size(), MSG_NOSIGNAL);
+                  ::close(socket);
               }
           }) {}
-    ~babbler() {
+    ~fixed_reply_server() {
         ::shutdown(listener_, SHUT_RDWR);
         thread_.join();
         ::close(listener_);
@@ -93,12 +96,12 @@ TEST_F(WrongServer, IsNoRedis) {
         "",
     };
     for (const std::string& text : texts) {
-        const babbler other(text);
-        client locks = at(other.url());
-        const auto what = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
-        ASSERT_TRUE(what.has_value()) << text;
-        EXPECT_TRUE(what->reason == errc::protocol || what->reason == errc::unreachable)
-            << text << ": " << what;
+        const fixed_reply_server other(text);
+        client locks = client_at(other.url());
+        const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
+        ASSERT_TRUE(failed.has_value()) << text;
+        EXPECT_TRUE(failed->reason == errc::protocol || failed->reason == errc::unreachable)
+            << text << ": " << failed;
     }
 }
 
@@ -108,143 +111,146 @@ TEST_F(WrongServer, HoldsSomethingElseUnderTheName) {
                                                          {"SADD", "pawl:{it}", "x"},
                                                          {"ZADD", "pawl:{it}", "1", "x"}};
     for (const auto& making : makings) {
-        (void)server.ask({"DEL", "pawl:{it}"});
-        (void)server.ask(making);
+        (void)server.execute({"DEL", "pawl:{it}"});
+        (void)server.execute(making);
         expect_failure(server.url(), errc::wrong_type, "pawl:{it}");
-        EXPECT_EQ(server.ask({"TYPE", "pawl:{it}"}).text, making.front() == "RPUSH"  ? "list"
-                                                          : making.front() == "HSET" ? "hash"
-                                                          : making.front() == "SADD" ? "set"
-                                                                                     : "zset");
+        EXPECT_EQ(server.execute({"TYPE", "pawl:{it}"}).text, making.front() == "RPUSH"  ? "list"
+                                                              : making.front() == "HSET" ? "hash"
+                                                              : making.front() == "SADD" ? "set"
+                                                                                         : "zset");
     }
-    (void)server.ask({"DEL", "pawl:{it}"});
-    EXPECT_TRUE(clean());
+    (void)server.execute({"DEL", "pawl:{it}"});
+    EXPECT_TRUE(becomes_clean());
 }
 
-// The lock's key becomes a list while it is held: a loss, and the release says so.
+// The lock's key becomes a list while it is held: a loss, and the release reports it.
 TEST_F(WrongServer, PutsSomethingElseInTheLocksPlace) {
-    client locks = direct();
+    client locks = direct_client();
     auto lock = locks.acquire("it", {.ttl = 3s, .wait = patience});
-    const bell loss(lock);
-    (void)server.ask({"DEL", "pawl:{it}"});
-    (void)server.ask({"RPUSH", "pawl:{it}", "x"});
-    ASSERT_TRUE(loss.rang_within(4s));
+    const loss_recorder loss(lock);
+    (void)server.execute({"DEL", "pawl:{it}"});
+    (void)server.execute({"RPUSH", "pawl:{it}", "x"});
+    ASSERT_TRUE(loss.is_told_within(4s));
     EXPECT_NE(lock.release(), release_result::released);
-    EXPECT_EQ(server.ask({"LLEN", "pawl:{it}"}).number(), 1);
+    EXPECT_EQ(server.execute({"LLEN", "pawl:{it}"}).number(), 1);
 }
 
-// Only the fence, the queue or the waiters have a wrong type: no lock may be left that nobody knows
-// of.
+// Only the fence, the queue or the waiters have a wrong type: no lock may be left behind without an
+// owner.
 TEST_F(WrongServer, HoldsSomethingElseBesideTheLock) {
     for (const std::string& key :
          {std::string("pawl:{it}:f"), std::string("pawl:{it}:q"), std::string("pawl:{it}:w")}) {
-        (void)server.ask({"FLUSHALL"});
-        client holder = direct(), locks = direct();
-        (void)server.ask({"RPUSH", key, "x"});
-        std::optional<failure> what;
+        (void)server.execute({"FLUSHALL"});
+        client holder = direct_client(), locks = direct_client();
+        (void)server.execute({"RPUSH", key, "x"});
+        std::optional<failure> failed;
         held_lock lock;
-        what = failure_of([&] { lock = holder.acquire("it", {.ttl = 2s, .wait = 2s}); });
-        if (!what) what = failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 1s}); });
-        ASSERT_TRUE(what.has_value()) << key;
-        EXPECT_EQ(what->reason, errc::wrong_type) << key << ": " << what;
-        EXPECT_EQ(what->sentence.find(key + " holds a list, where Pawl keeps "), 0U) << what;
+        failed = failure_of([&] { lock = holder.acquire("it", {.ttl = 2s, .wait = 2s}); });
+        if (!failed)
+            failed = failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 1s}); });
+        ASSERT_TRUE(failed.has_value()) << key;
+        EXPECT_EQ(failed->reason, errc::wrong_type) << key << ": " << failed;
+        EXPECT_EQ(failed->sentence.find(key + " holds a list, where Pawl keeps "), 0U) << failed;
         lock = {};
-        (void)server.ask({"DEL", key});
-        EXPECT_TRUE(clean()) << key;
+        (void)server.execute({"DEL", key});
+        EXPECT_TRUE(becomes_clean()) << key;
     }
 }
 
-// maxmemory is reached: no new locks, and that is said. What is held can be renewed and given back.
+// maxmemory is reached: no new locks, and the error says so. Holds can be renewed and released.
 TEST_F(WrongServer, IsOutOfMemory) {
-    client holder = direct(), locks = direct();
+    client holder = direct_client(), locks = direct_client();
     auto lock = holder.acquire("held", {.ttl = 2s, .wait = patience});
-    (void)server.ask({"CONFIG", "SET", "maxmemory", "1"});
+    (void)server.execute({"CONFIG", "SET", "maxmemory", "1"});
     expect_failure(server.url(), errc::unavailable, "memory");
     const auto before = lock.safe_until();
     ASSERT_TRUE(eventually([&] { return lock.safe_until() > before; }));
     EXPECT_EQ(lock.release(), release_result::released);
-    EXPECT_TRUE(clean());
-    std::atomic<bool> got = false;
-    beside waiting([&] {
-        auto mine = locks.acquire("it", {.ttl = 2s, .wait = patience});
-        got = true;
+    EXPECT_TRUE(becomes_clean());
+    std::atomic<bool> was_acquired = false;
+    background_task waiting([&] {
+        auto own_lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
+        was_acquired = true;
     });
     std::this_thread::sleep_for(300ms);  // the time without memory
-    EXPECT_FALSE(got);
-    (void)server.ask({"CONFIG", "SET", "maxmemory", "0"});
+    EXPECT_FALSE(was_acquired);
+    (void)server.execute({"CONFIG", "SET", "maxmemory", "0"});
     waiting.join();
-    EXPECT_TRUE(got);
-    EXPECT_TRUE(clean());
+    EXPECT_TRUE(was_acquired);
+    EXPECT_TRUE(becomes_clean());
 }
 
-// Out of memory with somebody in line: the release must free the lock although it cannot be handed
-// over.
+// Out of memory with a waiter in the queue: the release must free the lock although it cannot be
+// handed over.
 TEST_F(WrongServer, IsOutOfMemoryAtAHandOff) {
-    client holder = direct(), waiting = direct();
+    client holder = direct_client(), waiting = direct_client();
     auto lock = holder.acquire("it", {.ttl = long_ttl});
-    held_lock got;
-    beside waiter([&] { got = waiting.acquire("it", {.ttl = 2s, .wait = patience}); });
+    held_lock acquired;
+    background_task waiter(
+        [&] { acquired = waiting.acquire("it", {.ttl = 2s, .wait = patience}); });
     ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
-    (void)server.ask({"CONFIG", "SET", "maxmemory", "1"});
+    (void)server.execute({"CONFIG", "SET", "maxmemory", "1"});
     EXPECT_EQ(lock.release(), release_result::released);
-    (void)server.ask({"CONFIG", "SET", "maxmemory", "0"});
+    (void)server.execute({"CONFIG", "SET", "maxmemory", "0"});
     waiter.join();
-    EXPECT_GT(got.token(), lock.token());
+    EXPECT_GT(acquired.token(), lock.token());
 }
 
 TEST_F(WrongServer, IsAReplica) {
     support::redis_server replica(
         {.config = {"replicaof 127.0.0.1 " + std::to_string(server.port())}});
     ASSERT_TRUE(eventually([&] {
-        return replica.ask({"INFO", "replication"}).text.find("master_link_status:up") !=
+        return replica.execute({"INFO", "replication"}).text.find("master_link_status:up") !=
                std::string::npos;
     }));
     expect_failure(replica.url(), errc::refused, "replica");
 }
 
-// A master that is made a replica while a lock is held: the renewals are refused, the loss comes in
-// time.
+// A master becomes a replica while a lock is held: the renewals are refused, and the loss is
+// reported in time.
 TEST_F(WrongServer, BecomesAReplica) {
     support::redis_server other;
-    client locks = direct();
+    client locks = direct_client();
     auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
-    const bell loss(lock);
+    const loss_recorder loss(lock);
     const auto demoted_at = boot_clock::now();
-    (void)server.ask({"REPLICAOF", "127.0.0.1", std::to_string(other.port())});
-    ASSERT_TRUE(loss.rang_within(5s));
-    EXPECT_LE(loss.when(), demoted_at + 2s);
-    (void)server.ask({"REPLICAOF", "NO", "ONE"});
+    (void)server.execute({"REPLICAOF", "127.0.0.1", std::to_string(other.port())});
+    ASSERT_TRUE(loss.is_told_within(5s));
+    EXPECT_LE(loss.told_at(), demoted_at + 2s);
+    (void)server.execute({"REPLICAOF", "NO", "ONE"});
     auto next = locks.acquire("it", {.ttl = 2s, .wait = patience});
     EXPECT_GT(next.token(), lock.token());
 }
 
 TEST_F(WrongServer, IsLoadingItsData) {
-    client locks = proxied();
+    client locks = proxied_client();
     (void)locks.acquire("warm", {.ttl = 2s, .wait = patience}).release();
-    proxy.inject({.which = script(scripts::acquire),
-                  .what = fate::answer,
-                  .text = "-LOADING Redis is loading the dataset in memory\r\n",
+    proxy.inject({.matches = script(scripts::acquire),
+                  .kind = fault_kind::reply,
+                  .reply = "-LOADING Redis is loading the dataset in memory\r\n",
                   .times = 5});
-    const auto once = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
-    ASSERT_TRUE(once.has_value());
-    EXPECT_EQ(once->reason, errc::unavailable) << once;
+    const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
     auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
-    EXPECT_EQ(proxy.struck(), 5U);
+    EXPECT_EQ(proxy.strike_count(), 5U);
     EXPECT_EQ(lock.release(), release_result::released);
-    EXPECT_TRUE(clean());
+    EXPECT_TRUE(becomes_clean());
 }
 
-// A renewal that the server answers with a passing error is tried again, and is no loss.
+// A renewal that gets a temporary error is repeated, and is no loss.
 TEST_F(WrongServer, IsBusyAtARenewal) {
-    client locks = proxied();
+    client locks = proxied_client();
     auto lock = locks.acquire("it", {.ttl = 3s, .wait = patience});
     for (const std::string& words :
          {std::string("-BUSY Redis is busy running a script"), std::string("-LOADING soon"),
           std::string("-OOM command not allowed"), std::string("-MISCONF cannot save"),
           std::string("-ERR something new")}) {
-        const auto struck = proxy.struck();
-        proxy.inject(
-            {.which = script(scripts::renew), .what = fate::answer, .text = words + "\r\n"});
-        ASSERT_TRUE(eventually([&] { return proxy.struck() == struck + 1; }));
+        const auto struck = proxy.strike_count();
+        proxy.inject({.matches = script(scripts::renew),
+                      .kind = fault_kind::reply,
+                      .reply = words + "\r\n"});
+        ASSERT_TRUE(eventually([&] { return proxy.strike_count() == struck + 1; }));
         const auto before = lock.safe_until();
         ASSERT_TRUE(eventually([&] { return lock.safe_until() > before; })) << words;
         EXPECT_EQ(lock.state(), lock_state::held) << words;

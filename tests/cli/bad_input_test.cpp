@@ -1,4 +1,7 @@
-// Bad input: one sentence on stderr that says what to do, nothing on stdout, the right status.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Invalid input: one sentence on stderr with advice, nothing on stdout, the right exit status.
 #include "command.hpp"
 
 #include <support/redis_server.hpp>
@@ -12,26 +15,27 @@ namespace {
 
 using namespace cli_test;
 
-void expect_sentence(const outcome& found, int code, const std::string& what) {
-    EXPECT_EQ(found.code, code) << what << ": " << found.err;
-    EXPECT_EQ(found.out, "") << what;
-    EXPECT_EQ(found.err.find("pawl: "), 0U) << what << ": " << found.err;
-    EXPECT_EQ(std::count(found.err.begin(), found.err.end(), '\n'), 1) << what << ": " << found.err;
-    EXPECT_TRUE(found.err.ends_with(".\n") || found.err.ends_with("?\n"))
-        << what << ": " << found.err;
+void expect_sentence(const outcome& result, int code, const std::string& input) {
+    EXPECT_EQ(result.code, code) << input << ": " << result.err;
+    EXPECT_EQ(result.out, "") << input;
+    EXPECT_EQ(result.err.find("pawl: "), 0U) << input << ": " << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
+        << input << ": " << result.err;
+    EXPECT_TRUE(result.err.ends_with(".\n") || result.err.ends_with("?\n"))
+        << input << ": " << result.err;
 }
 
-void expect_usage_errors(const world& here, const std::vector<words>& table) {
+void expect_usage_errors(const test_sandbox& sandbox, const std::vector<words>& table) {
     for (const words& row : table) {
-        std::string what = "pawl";
+        std::string command_line = "pawl";
         for (const auto& word : row)
-            what += " '" + word + "'";
-        expect_sentence(here.run(row), 64, what);
+            command_line += " '" + word + "'";
+        expect_sentence(sandbox.run(row), 64, command_line);
     }
 }
 
 TEST(BadInput, OfTheCommandLine) {
-    const world here;
+    const test_sandbox sandbox;
     const std::vector<words> table{
         {},
         {"frobnicate"},
@@ -92,11 +96,11 @@ TEST(BadInput, OfTheCommandLine) {
         {"completion", "tcsh"},
         {"doctor", "me"},
     };
-    expect_usage_errors(here, table);
+    expect_usage_errors(sandbox, table);
 }
 
 TEST(BadInput, OfModesAndSeveralLocks) {
-    const world here;
+    const test_sandbox sandbox;
     const std::vector<words> table{
         {"run", "--permits", "x", "--", "true"},
         {"run", "--permits", "", "x", "--", "true"},
@@ -133,18 +137,18 @@ TEST(BadInput, OfModesAndSeveralLocks) {
         {"resize", "", "5"},
         {"resize", "x", "5", "6"},
     };
-    expect_usage_errors(here, table);
+    expect_usage_errors(sandbox, table);
 }
 
 TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
-    const world here;
+    const test_sandbox sandbox;
     const auto of_run = [&](const words& options) {
-        return here.run(words{"run"} + options + words{"x", "--", "true"}).err;
+        return sandbox.run(words{"run"} + options + words{"x", "--", "true"}).err;
     };
     EXPECT_EQ(of_run({"--ttl", "forever"}).find("or forever"), std::string::npos);
     EXPECT_EQ(of_run({"--max-hold", "0"}).find("pawl::"), std::string::npos);
-    const auto expect_words = [](const std::string& said, const char* what) {
-        EXPECT_NE(said.find(what), std::string::npos) << said;
+    const auto expect_words = [](const std::string& message, const char* expected) {
+        EXPECT_NE(message.find(expected), std::string::npos) << message;
     };
     expect_words(of_run({"--ttl", "400d"}), "The ttl is 400 d; it must be between 10 ms and 24 h");
     expect_words(of_run({"--ttl", "1d1h"}), "The ttl is 1 d 1 h; it must be");
@@ -155,39 +159,40 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
     expect_words(of_run({"--also", "x"}), "'x' is named twice");
     for (const char* at_once : {"-n", "--nonblock"})
         EXPECT_EQ(of_run({at_once}), "pawl: There is no option '" + std::string(at_once) +
-                                         "' here; did you mean --wait 0?\n");
+                                         "'; did you mean --wait 0?\n");
     for (const words& limit : std::vector<words>{{"--timeout", "5s"}, {"--timeout=5s"}})
         EXPECT_EQ(of_run(limit),
-                  "pawl: There is no option '--timeout' here; did you mean --wait TIME?\n");
+                  "pawl: There is no option '--timeout'; did you mean --wait TIME?\n");
     expect_words(of_run({"--on-loss", "cry"}), "'cry' is not a value of --on-loss; use kill");
     EXPECT_EQ(of_run({"--permits", "1/2", "--permits", "1/2"}),
               "pawl: --permits is given twice; give it once.\n");
     EXPECT_EQ(of_run({"--ttl=1s", "--ttl", "2s"}), "pawl: --ttl is given twice; give it once.\n");
-    expect_words(here.run({"run", "x", "--ttl"}).err, "--ttl needs a value");
-    expect_words(here.run({"resize", "x", "4294967296"}).err, "from 1 to 4294967295");
-    expect_words(here.run({"resize", "--help"}).out, "The semaphore");
-    EXPECT_EQ(here.run({"ls", "--on", "redis://host/?layout=native&layout=redisson"}).err,
+    expect_words(sandbox.run({"run", "x", "--ttl"}).err, "--ttl needs a value");
+    expect_words(sandbox.run({"resize", "x", "4294967296"}).err, "from 1 to 4294967295");
+    expect_words(sandbox.run({"resize", "--help"}).out, "The semaphore");
+    EXPECT_EQ(sandbox.run({"ls", "--on", "redis://host/?layout=native&layout=redisson"}).err,
               "pawl: The URL has the option 'layout' twice; give it once.\n");
-    expect_words(here.run({"ls", "--on", "localhost:6379"}).err, "redis://");
-    expect_words(here.run({"ls", "--on", "redis+unix:///s?frob=1"}).err, "and database.");
+    expect_words(sandbox.run({"ls", "--on", "localhost:6379"}).err, "redis://");
+    expect_words(sandbox.run({"ls", "--on", "redis+unix:///s?frob=1"}).err, "and database.");
 }
 
 TEST(BadInput, TooManyLocksAtOnce) {
-    const world here;
+    const test_sandbox sandbox;
     words all{"run", "x"};
     for (int i = 0; i < 255; ++i)
         all = all + words{"--also", "y" + std::to_string(i)};
-    EXPECT_EQ(here.run(all + words{"--", "true"}).code, 0);
-    expect_sentence(here.run(all + words{"--also", "z", "--", "true"}), 64, "257 locks");
+    EXPECT_EQ(sandbox.run(all + words{"--", "true"}).code, 0);
+    expect_sentence(sandbox.run(all + words{"--also", "z", "--", "true"}), 64, "257 locks");
 }
 
-// Redisson's RLock has no readers, and its ReadWriteLock no strict order: what to set is named.
+// Redisson's RLock has no readers, and its ReadWriteLock has no strict order. The error names the
+// setting.
 TEST(BadInput, ModesThatTheServiceDoesNotKnow) {
     support::redis_server server;
     const auto refusal = [&](const std::string& option, const std::string& url) {
-        const auto found = world(server.url(url)).run({"run", option, "x", "--", "true"});
-        expect_sentence(found, 64, option);
-        return found.err;
+        const auto result = test_sandbox(server.url(url)).run({"run", option, "x", "--", "true"});
+        expect_sentence(result, 64, option);
+        return result.err;
     };
     EXPECT_EQ(refusal("--shared", "?layout=redisson"),
               "pawl: This service has no shared locks; set object=readwrite in the URL, for "
@@ -198,15 +203,15 @@ TEST(BadInput, ModesThatTheServiceDoesNotKnow) {
         0U);
 }
 
-// Of a name that is one object in Redisson's layout, and is used as another.
+// A name that is used as another kind of object in Redisson's layout.
 TEST(BadInput, OtherObjectsOfRedisson) {
     support::redis_server server;
-    server.ask({"SET", "pool", "3"});
+    server.execute({"SET", "pool", "3"});
     const auto refusal = [&](const words& options, const std::string& object) {
-        const auto found = world(server.url("?layout=redisson" + object))
-                               .run(words{"run"} + options + words{"--", "true"});
-        expect_sentence(found, 65, options.back() + object);
-        return found.err;
+        const auto result = test_sandbox(server.url("?layout=redisson" + object))
+                                .run(words{"run"} + options + words{"--", "true"});
+        expect_sentence(result, 65, options.back() + object);
+        return result.err;
     };
     for (const words& options : std::vector<words>{{"pool"}, {"--fair", "pool"}})
         EXPECT_NE(refusal(options, "").find("pool: is a semaphore in Redisson's layout"),
@@ -214,20 +219,20 @@ TEST(BadInput, OtherObjectsOfRedisson) {
     for (const words& options : std::vector<words>{{"pool"}, {"--shared", "pool"}})
         EXPECT_NE(refusal(options, "&object=readwrite").find("object=semaphore in the URL"),
                   std::string::npos);
-    server.ask({"HSET", "lock", "176d4c5e-cbab-4c45-831e-b8c949d7ba8c:1", "1"});
+    server.execute({"HSET", "lock", "176d4c5e-cbab-4c45-831e-b8c949d7ba8c:1", "1"});
     for (const std::string object : {"", "&object=semaphore"})
         EXPECT_NE(refusal({"--permits", "1/2", "lock"}, object).find("lock: is no semaphore in "),
                   std::string::npos);
-    const auto huge =
-        world(server.url("?layout=redisson")).run({"resize", "--create", "huge", "2147483648"});
+    const auto huge = test_sandbox(server.url("?layout=redisson"))
+                          .run({"resize", "--create", "huge", "2147483648"});
     expect_sentence(huge, 64, "more than Java can count");
-    EXPECT_EQ(server.ask({"EXISTS", "huge"}).number(), 0);
-    EXPECT_EQ(server.ask({"GET", "pool"}).text, "3");
-    EXPECT_EQ(server.ask({"HLEN", "lock"}).number(), 1);
+    EXPECT_EQ(server.execute({"EXISTS", "huge"}).number(), 0);
+    EXPECT_EQ(server.execute({"GET", "pool"}).text, "3");
+    EXPECT_EQ(server.execute({"HLEN", "lock"}).number(), 1);
 }
 
 TEST(BadInput, OfTheUrl) {
-    const world here;
+    const test_sandbox sandbox;
     const std::vector<std::string> table{"nonsense",
                                          "ftp://host",
                                          "://",
@@ -255,42 +260,45 @@ TEST(BadInput, OfTheUrl) {
                                          "redis://host?ca=/x",
                                          "memory:x?y=z"};
     for (const std::string& url : table) {
-        expect_sentence(here.run({"status", "--on", url, "x"}), 64, url);
-        expect_sentence(here.run({"run", "x", "--", "true"}, {{"PAWL_URL", url}}), 64, url);
+        expect_sentence(sandbox.run({"status", "--on", url, "x"}), 64, url);
+        expect_sentence(sandbox.run({"run", "x", "--", "true"}, {{"PAWL_URL", url}}), 64, url);
     }
-    expect_sentence(here.run({"status", "--on", "memory:", "--url-file", "/dev/null", "x"}), 64,
+    expect_sentence(sandbox.run({"status", "--on", "memory:", "--url-file", "/dev/null", "x"}), 64,
                     "both");
-    expect_sentence(here.run({"status", "--url-file", "/dev/null", "x"}), 64, "an empty file");
-    expect_sentence(here.run({"status", "--url-file", here.file("absent"), "x"}), 66, "no file");
+    expect_sentence(sandbox.run({"status", "--url-file", "/dev/null", "x"}), 64, "an empty file");
+    expect_sentence(sandbox.run({"status", "--url-file", sandbox.file("absent"), "x"}), 66,
+                    "no file");
     expect_sentence(
-        here.run({"status", "x"}, {{"PAWL_URL", ""}, {"PAWL_URL_FILE", here.file("absent")}}), 66,
-        "no file");
+        sandbox.run({"status", "x"}, {{"PAWL_URL", ""}, {"PAWL_URL_FILE", sandbox.file("absent")}}),
+        66, "no file");
 }
 
 TEST(BadInput, OfTheService) {
     support::redis_server server;
     const auto nobody = server.url();
-    const world here(nobody);
-    server.ask({"HSET", "pawl:{hash}", "a", "b"});
+    const test_sandbox sandbox(nobody);
+    server.execute({"HSET", "pawl:{hash}", "a", "b"});
     for (const words& row : std::vector<words>{{"run", "hash", "--", "true"}, {"status", "hash"}}) {
-        expect_sentence(here.run(row), 65, "a key of another type");
+        expect_sentence(sandbox.run(row), 65, "a key of another type");
     }
     EXPECT_EQ(
-        here.run({"status", "hash"}).err,
+        sandbox.run({"status", "hash"}).err,
         "pawl: pawl:{hash} holds a hash, where Pawl keeps the lock; for a lock of Redisson set "
         "layout=redisson in the URL, for another program's data choose another name, "
         "namespace or key template.\n");
-    const auto several = here.run({"run", "a", "--also", "hash", "--also", "z", "--", "true"});
-    expect_sentence(several, 65, "a key of another type among several");
-    EXPECT_EQ(several.err.find("pawl: pawl:{hash} holds a hash"), 0U) << several.err;
-    server.ask({"SET", "pawl:{count}:f", "no number"});
-    const auto counter = here.run({"run", "count", "--", "true"});
+    const auto result_of_several =
+        sandbox.run({"run", "a", "--also", "hash", "--also", "z", "--", "true"});
+    expect_sentence(result_of_several, 65, "a key of another type among several");
+    EXPECT_EQ(result_of_several.err.find("pawl: pawl:{hash} holds a hash"), 0U)
+        << result_of_several.err;
+    server.execute({"SET", "pawl:{count}:f", "no number"});
+    const auto counter = sandbox.run({"run", "count", "--", "true"});
     expect_sentence(counter, 65, "a counter that does not count");
     EXPECT_EQ(counter.err.find("script"), std::string::npos) << counter.err;
-    server.ask({"CONFIG", "SET", "requirepass", "pw"});
-    expect_sentence(here.run({"run", "x", "--", "true"}), 77, "no password");
+    server.execute({"CONFIG", "SET", "requirepass", "pw"});
+    expect_sentence(sandbox.run({"run", "x", "--", "true"}), 77, "no password");
     server.kill9();
-    const auto waited = here.run({"run", "--wait", "1500ms", "x", "--", "true"});
+    const auto waited = sandbox.run({"run", "--wait", "1500ms", "x", "--", "true"});
     EXPECT_EQ(waited.code, 69) << waited.err;
     EXPECT_NE(waited.err.find("could not be reached"), std::string::npos) << waited.err;
     for (const words& row : std::vector<words>{{"run", "--wait", "0", "x", "--", "true"},
@@ -300,38 +308,41 @@ TEST(BadInput, OfTheService) {
                                                {"release", "--force", "--yes", "x"},
                                                {"doctor"},
                                                {"bench"}}) {
-        expect_sentence(here.run(row), 69, row.front() + " without a server");
+        expect_sentence(sandbox.run(row), 69, row.front() + " without a server");
     }
     for (const auto& url :
-         {std::string("redis://no-such-host.invalid"), "redis+unix://" + here.file("absent")})
-        expect_sentence(here.run({"status", "--on", url, "x"}), 69, url);
+         {std::string("redis://no-such-host.invalid"), "redis+unix://" + sandbox.file("absent")})
+        expect_sentence(sandbox.run({"status", "--on", url, "x"}), 69, url);
 }
 
 TEST(BadInput, OfTheClientCertificate) {
     support::redis_server server({.tls = true});
     const auto file = [&](const char* name) { return server.folder().file(name); };
     const auto ca = "?ca=" + file("ca.crt");
-    const auto at = [&](const std::string& more) {
-        return world(server.url(ca + more)).run({"status", "x"});
+    const auto status_with = [&](const std::string& more) {
+        return test_sandbox(server.url(ca + more)).run({"status", "x"});
     };
-    const auto half = at("&cert=" + file("client.crt"));
+    const auto half = status_with("&cert=" + file("client.crt"));
     expect_sentence(half, 64, "a certificate without its key");
     EXPECT_NE(half.err.find("cert and cert_key go together; give both."), std::string::npos);
-    const auto wrong = at("&cert=" + file("client.crt") + "&cert_key=" + file("server.key"));
+    const auto wrong =
+        status_with("&cert=" + file("client.crt") + "&cert_key=" + file("server.key"));
     expect_sentence(wrong, 64, "the key of another certificate");
     EXPECT_NE(wrong.err.find("server.key' is not that of the certificate '" + file("client.crt")),
               std::string::npos)
         << wrong.err;
-    EXPECT_EQ(at("&cert=" + file("client.crt") + "&cert_key=" + file("client.key")).code, 1);
+    EXPECT_EQ(status_with("&cert=" + file("client.crt") + "&cert_key=" + file("client.key")).code,
+              1);
 }
 
 TEST(BadInput, OfTheSqliteFile) {
-    const world here;
-    expect_sentence(here.run({"status", "--on", "sqlite:/proc/nowhere/locks.db", "x"}), 64,
+    const test_sandbox sandbox;
+    expect_sentence(sandbox.run({"status", "--on", "sqlite:/proc/nowhere/locks.db", "x"}), 64,
                     "a folder that cannot be");
     const words work{"run", "x", "--", "true"};
     EXPECT_EQ(
-        here.run(work, {{"PAWL_URL", ""}, {"HOME", ""}, {"XDG_STATE_HOME", here.file("s")}}).code,
+        sandbox.run(work, {{"PAWL_URL", ""}, {"HOME", ""}, {"XDG_STATE_HOME", sandbox.file("s")}})
+            .code,
         0);
 }
 

@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "command.hpp"
 
-#include <processes.hpp>
+#include <run/processes.hpp>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,6 +17,7 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 
 namespace cli_test {
 
@@ -38,7 +42,8 @@ std::vector<std::string> lines_of(const variables& environment) {
 
 }  // namespace
 
-started::started(const words& program, const variables& environment, int in) {
+started_process::started_process(const words& program, const variables& environment,
+                                 int input_file) {
     auto texts = program;
     auto lines = lines_of(environment);
     const auto arguments = pointers(texts);
@@ -52,7 +57,7 @@ started::started(const words& program, const variables& environment, int in) {
         return;
     }
     ::setpgid(0, 0);
-    const int input = in >= 0 ? in : ::open("/dev/null", O_RDONLY);
+    const int input = input_file >= 0 ? input_file : ::open("/dev/null", O_RDONLY);
     const int out = ::open(out_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     const int err = ::open(err_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(input, STDIN_FILENO);
@@ -63,24 +68,35 @@ started::started(const words& program, const variables& environment, int in) {
     ::_exit(127);
 }
 
-started::~started() {
+started_process::~started_process() {
     if (status_) return;
     ::kill(-pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
 }
 
-std::string started::out() const { return read_file(folder_.file("out")); }
-std::string started::err() const { return read_file(folder_.file("err")); }
-void started::signal(int number) const { ::kill(pid_, number); }
+std::string started_process::out() const { return read_file(folder_.file("out")); }
+std::string started_process::err() const { return read_file(folder_.file("err")); }
+void started_process::signal(int number) const { ::kill(pid_, number); }
 
-bool started::running() {
+void started_process::kill_supervisor() const {
+    const auto stat = "/proc/" + std::to_string(pid_) + "/stat";
+    const bool sleeps = support::eventually([&] {
+        const auto text = read_file(stat);
+        const auto name_end = text.rfind(')');
+        return name_end != std::string::npos && text.substr(name_end, 3) == ") S";
+    });
+    if (!sleeps) throw std::runtime_error("pawl does not sleep while its command runs");
+    signal(SIGKILL);
+}
+
+bool started_process::is_running() {
     int status = 0;
     if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
     return !status_;
 }
 
-outcome started::wait(std::chrono::seconds bound) {
-    if (!support::eventually([this] { return !running(); }, bound)) {
+outcome started_process::wait(std::chrono::seconds bound) {
+    if (!support::eventually([this] { return !is_running(); }, bound)) {
         throw std::runtime_error("still running; stderr: " + err());
     }
     outcome result{.out = out(), .err = err()};
@@ -89,7 +105,7 @@ outcome started::wait(std::chrono::seconds bound) {
     return result;
 }
 
-world::world(const std::string& url) {
+test_sandbox::test_sandbox(const std::string& url) {
     const char* path = std::getenv("PATH");
     environment_ = {{"PATH", path != nullptr ? path : "/usr/bin:/bin"},
                     {"HOME", folder_.path().string()},
@@ -102,25 +118,28 @@ world::world(const std::string& url) {
     environment_["PAWL_URL"] = url.empty() ? "sqlite:" + (state / "locks.db").string() : url;
 }
 
-std::unique_ptr<started> world::start(const words& arguments, const variables& more) const {
+std::unique_ptr<started_process> test_sandbox::start(const words& arguments,
+                                                     const variables& more) const {
     auto environment = environment_;
     for (const auto& [name, value] : more)
         environment[name] = value;
-    return std::make_unique<started>(words{PAWL_COMMAND} + arguments, environment);
+    return std::make_unique<started_process>(words{PAWL_COMMAND} + arguments, environment);
 }
 
-outcome world::run(const words& arguments, const variables& more) const {
+outcome test_sandbox::run(const words& arguments, const variables& more) const {
     return start(arguments, more)->wait();
 }
 
-bool world::held(const std::string& name) const { return run({"status", name}).code == 0; }
+bool test_sandbox::is_held(const std::string& name) const {
+    return run({"status", name}).code == 0;
+}
 
-bool world::soon_held(const std::string& name) const {
-    return support::eventually([&] { return held(name); });
+bool test_sandbox::eventually_held(const std::string& name) const {
+    return support::eventually([&] { return is_held(name); });
 }
 
 std::string read_file(const std::string& path) {
-    std::ostringstream content;  // which takes no harm from a process that ends, in /proc
+    std::ostringstream content;  // unaffected by a process that ends while /proc is read
     content << std::ifstream(path, std::ios::binary).rdbuf();
     return content.str();
 }
@@ -130,15 +149,16 @@ std::string from_json(const std::string& text, const std::string& expression) {
     std::ofstream(folder.file("json")) << text;
     const std::string program = "import json; it = json.load(open('" + folder.file("json") +
                                 "')); print(" + expression + ", end='')";
-    started reader({python, "-c", program}, {{"PATH", std::getenv("PATH")}, {"PYTHONUTF8", "1"}});
-    const outcome found = reader.wait();
-    if (found.code != 0) throw std::runtime_error(found.err + " in: " + text);
-    return found.out;
+    started_process reader({python, "-c", program},
+                           {{"PATH", std::getenv("PATH")}, {"PYTHONUTF8", "1"}});
+    const outcome result = reader.wait();
+    if (result.code != 0) throw std::runtime_error(result.err + " in: " + text);
+    return result.out;
 }
 
-words heartbeat(const std::string& file, const std::string& how) {
+words heartbeat(const std::string& file, const std::string& mode) {
     words result{std::filesystem::read_symlink("/proc/self/exe").string(), "--heartbeat", file};
-    if (!how.empty()) result.push_back(how);
+    if (!mode.empty()) result.push_back(mode);
     return result;
 }
 
@@ -155,12 +175,12 @@ std::int64_t boot_time() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-bool beats(const std::string& file) {
+bool is_beating(const std::string& file) {
     const auto before = last_beat(file);
     return support::eventually([&] { return last_beat(file) > before; });
 }
 
-bool soon_silent(const std::string& file) {
+bool eventually_silent(const std::string& file) {
     return support::eventually(
         [&] {
             for (const auto& each : std::filesystem::directory_iterator("/proc")) {
@@ -188,7 +208,7 @@ pid_t child_named(pid_t parent, const std::string& name) {
     return 0;
 }
 
-bool alive(pid_t process) {
+bool is_alive(pid_t process) {
     for (const auto& each : pawl::cli::all_processes()) {
         if (each.pid == process) return !each.zombie;
     }

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The command `pawl`, started the way a shell starts it.
 #pragma once
 
@@ -18,28 +21,31 @@ using words = std::vector<std::string>;
 using variables = std::map<std::string, std::string>;
 
 struct outcome {
-    int code = -1;  // -1 when a signal ended it
+    int code = -1;  // -1 if a signal ended it
     int signal = 0;
     std::string out;
     std::string err;
 };
 
-// One started process with stdin from /dev/null; stdout and stderr in files. In a process group of
-// its own. The destructor kills the group and reaps.
-class started {
+// A started process with stdin from /dev/null, and stdout and stderr in files, in its own process
+// group. The destructor kills the group and reaps the process.
+class started_process {
 public:
-    started(const words& program, const variables& environment, int in = -1);
-    started(const started&) = delete;
-    started& operator=(const started&) = delete;
-    ~started();
+    started_process(const words& program, const variables& environment, int input_file = -1);
+    started_process(const started_process&) = delete;
+    started_process& operator=(const started_process&) = delete;
+    ~started_process();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     [[nodiscard]] std::string out() const;
     [[nodiscard]] std::string err() const;
     void signal(int number) const;
-    // Throws when it still runs after `bound`.
+    // Sends SIGKILL to a `pawl` that has started its command, once it sleeps. Before, it may not
+    // have noted yet where the command runs.
+    void kill_supervisor() const;
+    // Throws if the process still runs after `bound`.
     outcome wait(std::chrono::seconds bound = std::chrono::seconds(30));
-    [[nodiscard]] bool running();
+    [[nodiscard]] bool is_running();
 
 private:
     support::temp_folder folder_;
@@ -47,23 +53,23 @@ private:
     std::optional<int> status_;
 };
 
-// A place for locks and the environment to use it with. By default the SQLite file of an empty
-// home, named in PAWL_URL; no configuration file of this host counts.
-class world {
+// A service and an environment for the command. By default the SQLite file of an empty home folder,
+// named in PAWL_URL. The host's configuration file is not used.
+class test_sandbox {
 public:
-    world() : world("") {}
-    explicit world(const std::string& url);
+    test_sandbox() : test_sandbox("") {}
+    explicit test_sandbox(const std::string& url);
 
-    [[nodiscard]] std::unique_ptr<started> start(const words& arguments,
-                                                 const variables& more = {}) const;
+    [[nodiscard]] std::unique_ptr<started_process> start(const words& arguments,
+                                                         const variables& more = {}) const;
     [[nodiscard]] outcome run(const words& arguments, const variables& more = {}) const;
     [[nodiscard]] const variables& environment() const noexcept { return environment_; }
     [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
 
-    // The lock is held by somebody; the answer of `status --json`, or empty.
-    [[nodiscard]] bool held(const std::string& name) const;
-    // Waits until it is.
-    [[nodiscard]] bool soon_held(const std::string& name) const;
+    // Whether the lock has a holder.
+    [[nodiscard]] bool is_held(const std::string& name) const;
+    // Waits until the lock has a holder.
+    [[nodiscard]] bool eventually_held(const std::string& name) const;
 
 private:
     support::temp_folder folder_;
@@ -71,23 +77,24 @@ private:
 };
 
 [[nodiscard]] std::string read_file(const std::string& path);
-// What Python makes of it: `expression` over `it`, printed. Throws when the text is no JSON.
+// Evaluates the Python `expression` with the parsed text as `it`, and returns what it prints.
+// Throws if the text is not JSON.
 [[nodiscard]] std::string from_json(const std::string& text, const std::string& expression);
 
-// This program as a child that beats: see main.cpp.
-[[nodiscard]] words heartbeat(const std::string& file, const std::string& how = "");
-// CLOCK_BOOTTIME of the newest beat in ns; 0 before the first.
+// This program as a child process that writes heartbeats: see main.cpp.
+[[nodiscard]] words heartbeat(const std::string& file, const std::string& mode = "");
+// CLOCK_BOOTTIME of the newest heartbeat in ns; 0 before the first.
 [[nodiscard]] std::int64_t last_beat(const std::string& file);
 [[nodiscard]] std::int64_t boot_time();
-[[nodiscard]] bool beats(const std::string& file);
-// The beats have come to their end: no process with that file open is left.
-[[nodiscard]] bool soon_silent(const std::string& file);
+[[nodiscard]] bool is_beating(const std::string& file);
+// Waits until no process writes to the file any more.
+[[nodiscard]] bool eventually_silent(const std::string& file);
 
-// The words with others behind them.
+// Appends `right`.
 [[nodiscard]] words operator+(words left, const words& right);
 
-// Living processes whose parent is `parent` and whose name is `name`.
+// A living child of `parent` with this name, or 0.
 [[nodiscard]] pid_t child_named(pid_t parent, const std::string& name);
-[[nodiscard]] bool alive(pid_t process);
+[[nodiscard]] bool is_alive(pid_t process);
 
 }  // namespace cli_test

@@ -1,7 +1,10 @@
-// Completion in the real shells, on a terminal. Whoever may take a lock chooses its name, and the
-// name is on the command line of an administrator after one key. It must arrive as it is, and no
-// part of it may be run, neither at the key nor when the line is.
-#include "on_terminal.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Completion in real shells, on a terminal. Any user who may take a lock chooses its name, and one
+// key puts the name on an administrator's command line. The name must arrive unchanged, and the
+// shell must not run any part of it.
+#include "terminal_process.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +15,7 @@ namespace {
 
 using namespace cli_test;
 
-// Each begins with a letter of its own, which is what will be typed.
+// Each begins with a different character, which the test types.
 const std::vector<std::string> hostile{
     "a$(touch RUN)", "b`touch RUN`", "c two  blanks", "d'single'", "e\"double\"", "f*",
     "g[a-z]?",       "h;touch RUN",  "i\\back\\n",    "j~/ü→",     "k:l=m@n",     "n!history!!",
@@ -22,7 +25,7 @@ const std::vector<std::string> hostile{
 struct shell {
     const char* name;
     words command;
-    const char* start;  // lines that make it ready
+    const char* start;  // commands that prepare the shell
 };
 
 void PrintTo(const shell& value, std::ostream* out) { *out << value.name; }
@@ -33,54 +36,56 @@ protected:
         words all{"run", "0"};
         for (const auto& name : hostile)
             all = all + words{"--also", name};
-        holder_ = home_.start(all + words{"--", "sleep", "600"});
-        ASSERT_TRUE(home_.soon_held("0")) << holder_->err();
-        // Answers completion as pawl does, and writes down what else it is asked.
-        std::filesystem::create_directory(home_.file("bin"));
-        std::ofstream(home_.file("bin/pawl")) << "#!/bin/sh\ncase $1 in ls) exec " PAWL_COMMAND
-                                                 " \"$@\";; esac\n"
-                                                 "shift; printf '%s' \"$*\" >" +
-                                                     asked_ + ".new; mv " + asked_ + ".new " +
-                                                     asked_ + "\n";
-        std::filesystem::permissions(home_.file("bin/pawl"), std::filesystem::perms(0755));
-        std::ofstream(script_) << home_.run({"completion", GetParam().name}).out;
+        holder_ = sandbox_.start(all + words{"--", "sleep", "600"});
+        ASSERT_TRUE(sandbox_.eventually_held("0")) << holder_->err();
+        // Completes as pawl does, and records the arguments of every other call.
+        std::filesystem::create_directory(sandbox_.file("bin"));
+        std::ofstream(sandbox_.file("bin/pawl")) << "#!/bin/sh\ncase $1 in ls) exec " PAWL_COMMAND
+                                                    " \"$@\";; esac\n"
+                                                    "shift; printf '%s' \"$*\" >" +
+                                                        arguments_file_ + ".new; mv " +
+                                                        arguments_file_ + ".new " +
+                                                        arguments_file_ + "\n";
+        std::filesystem::permissions(sandbox_.file("bin/pawl"), std::filesystem::perms(0755));
+        std::ofstream(script_) << sandbox_.run({"completion", GetParam().name}).out;
     }
 
-    // What pawl was asked for after `line` was typed.
-    std::string typed(on_terminal& shell, const std::string& line) {
-        std::filesystem::remove(asked_);
+    // The arguments that pawl got after `line` was typed.
+    std::string completed_arguments(terminal_process& shell, const std::string& line) {
+        std::filesystem::remove(arguments_file_);
         shell.type(line);
-        EXPECT_TRUE(support::eventually([&] { return std::filesystem::exists(asked_); }))
+        EXPECT_TRUE(support::eventually([&] { return std::filesystem::exists(arguments_file_); }))
             << line << " gives\n"
-            << shell.all();
-        return read_file(asked_);
+            << shell.all_output();
+        return read_file(arguments_file_);
     }
 
-    world home_;
-    std::string asked_ = home_.file("asked");
-    std::string script_ = home_.file("script");
-    std::unique_ptr<started> holder_;
+    test_sandbox sandbox_;
+    std::string arguments_file_ = sandbox_.file("asked");
+    std::string script_ = sandbox_.file("script");
+    std::unique_ptr<started_process> holder_;
 };
 
 TEST_P(Completion, OffersHostileNamesAsTheyAre) {
-    variables more{{"PATH", home_.file("bin") + ":" + home_.environment().at("PATH")},
+    variables more{{"PATH", sandbox_.file("bin") + ":" + sandbox_.environment().at("PATH")},
                    {"COMPLETION", script_},
-                   {"ZDOTDIR", home_.file(".")},
-                   {"XDG_CONFIG_HOME", home_.file("config")},
-                   {"XDG_DATA_HOME", home_.file("data")}};
-    on_terminal shell(home_, words{"env", "-C", home_.file(".")} + GetParam().command, more);
+                   {"ZDOTDIR", sandbox_.file(".")},
+                   {"XDG_CONFIG_HOME", sandbox_.file("config")},
+                   {"XDG_DATA_HOME", sandbox_.file("data")}};
+    terminal_process shell(sandbox_, words{"env", "-C", sandbox_.file(".")} + GetParam().command,
+                           more);
     shell.type(std::string(GetParam().start) + "echo rea''dy\n");
-    ASSERT_TRUE(shell.shows("ready")) << shell.all();
+    ASSERT_TRUE(shell.eventually_shows("ready")) << shell.all_output();
     for (const auto& name : hostile) {
-        EXPECT_EQ(typed(shell, "pawl status " + name.substr(0, 1) + "\t\n"), name);
-        EXPECT_FALSE(std::filesystem::exists(home_.file("RUN"))) << name;
+        EXPECT_EQ(completed_arguments(shell, "pawl status " + name.substr(0, 1) + "\t\n"), name);
+        EXPECT_FALSE(std::filesystem::exists(sandbox_.file("RUN"))) << name;
     }
-    EXPECT_EQ(typed(shell, "pawl status k:l\t\n"), "k:l=m@n");
-    EXPECT_EQ(typed(shell, "pawl run 0 --also a\t\n"), "0 --also a$(touch RUN)");
-    // Nothing typed: all of them, and nothing is run.
+    EXPECT_EQ(completed_arguments(shell, "pawl status k:l\t\n"), "k:l=m@n");
+    EXPECT_EQ(completed_arguments(shell, "pawl run 0 --also a\t\n"), "0 --also a$(touch RUN)");
+    // Without a typed character, all names are offered and none is run.
     shell.type("pawl status \t\t");
-    EXPECT_TRUE(shell.shows("blanks")) << shell.all();
-    EXPECT_FALSE(std::filesystem::exists(home_.file("RUN")));
+    EXPECT_TRUE(shell.eventually_shows("blanks")) << shell.all_output();
+    EXPECT_FALSE(std::filesystem::exists(sandbox_.file("RUN")));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "confined.hpp"
 
-#include <processes.hpp>
+#include <run/processes.hpp>
 
 #include <unistd.h>
 
@@ -18,7 +21,8 @@ words without_cgroups() {
 words in_a_pid_namespace() {
     words result{"unshare", "--pid", "--fork"};
     if (::geteuid() != 0) result = result + words{"--user", "--map-root-user"};
-    // Its first process must not be the one that is watched: the kernel spares it from signals.
+    // The kernel protects the first process of a PID namespace from signals, so another process is
+    // the tested one.
     return result + words{"sh", "-c", "\"$@\"; exit $?", "sh"};
 }
 
@@ -32,7 +36,7 @@ words as_nobody() { return {"setpriv", "--reuid=65534", "--regid=65534", "--clea
 
 namespace {
 
-// Of any thread: a main thread that has ended has none.
+// Of any thread: a main thread that has ended has no arguments.
 std::string arguments_of(pid_t process) {
     std::error_code gone;
     const auto threads = "/proc/" + std::to_string(process) + "/task";
@@ -45,7 +49,7 @@ std::string arguments_of(pid_t process) {
 
 }  // namespace
 
-pid_t any_with(const std::string& argument) {
+pid_t heartbeat_with_argument(const std::string& argument) {
     const auto program = heartbeat("").front();
     for (const auto& each : pawl::cli::all_processes()) {
         const std::string arguments = arguments_of(each.pid);

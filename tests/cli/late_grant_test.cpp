@@ -1,6 +1,10 @@
-// The lock comes to a `pawl` whose supervisor is stopped while it waits (Ctrl-Z, SIGSTOP): its lock
-// process takes the lock and renews it. What happens until the supervisor goes on counts, too.
-#include "places.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The lock is granted to a `pawl` whose supervisor is stopped while it waits (Ctrl-Z, SIGSTOP). Its
+// lock process acquires the lock and renews it. The events until the supervisor continues count,
+// too.
+#include "backends.hpp"
 #include "renewals.hpp"
 
 #include <gtest/gtest.h>
@@ -14,62 +18,64 @@ namespace {
 
 using namespace cli_test;
 
-class LateGrant : public ::testing::TestWithParam<place> {
+class LateGrant : public ::testing::TestWithParam<backend> {
 protected:
-    // `verb` and its options, stopped while it waits for 'x', which then becomes its lock.
+    // Stops `pawl VERB` while it waits for 'x', and lets it get the lock.
     void grant_to_stopped(const words& verb) {
-        const auto holder = here().start({"run", "x", "--", "sleep", "600"});
-        ASSERT_TRUE(here().soon_held("x")) << holder->err();
-        const auto script = "echo $PAWL_TOKEN >> " + ran_ + "; exec sleep 600";
-        late_ = here().start(verb + words{"x", "--", "sh", "-c", script});
+        const auto holder = sandbox().start({"run", "x", "--", "sleep", "600"});
+        ASSERT_TRUE(sandbox().eventually_held("x")) << holder->err();
+        const auto script = "echo $PAWL_TOKEN >> " + ran_file_ + "; exec sleep 600";
+        stopped_pawl_ = sandbox().start(verb + words{"x", "--", "sh", "-c", script});
         ASSERT_TRUE(support::eventually([&] { return status("it['waiters']") == 1; }));
-        late_->signal(SIGSTOP);
+        stopped_pawl_->signal(SIGSTOP);
         holder->signal(SIGTERM);
         EXPECT_EQ(holder->wait().code, 128 + SIGTERM);
-        ASSERT_TRUE(support::eventually([&] { return holder_pid() == late_->pid(); }));
+        ASSERT_TRUE(support::eventually([&] { return holder_pid() == stopped_pawl_->pid(); }));
     }
-    // The lock process renews only after it has told the supervisor, but for the first time, when
-    // it confirms what was handed over.
-    void await_renewals() { ASSERT_TRUE(soon_renewed(here(), "x", 2)); }
+    // The lock process sends its report before it renews, except for the first renewal of a
+    // hand-over.
+    void await_renewals() { ASSERT_TRUE(eventually_renewed(sandbox(), "x", 2)); }
     void lose_by_force() {
         await_renewals();
-        EXPECT_EQ(here().run({"release", "--force", "--yes", "x"}).code, 0);
+        EXPECT_EQ(sandbox().run({"release", "--force", "--yes", "x"}).code, 0);
     }
-    void next_holder() {
-        next_ = here().start(words{"run", "x", "--"} + heartbeat(beats_));
-        ASSERT_TRUE(beats(beats_)) << next_->err();
+    void start_next_holder() {
+        next_pawl_ = sandbox().start(words{"run", "x", "--"} + heartbeat(beats_file_));
+        ASSERT_TRUE(is_beating(beats_file_)) << next_pawl_->err();
+    }
+    // Lets the supervisor continue.
+    void expect_end_without_start(const std::string& sentence) {
+        stopped_pawl_->signal(SIGCONT);
+        const auto end = stopped_pawl_->wait();
+        EXPECT_EQ(end.code, 70);
+        EXPECT_NE(end.err.find(sentence), std::string::npos) << end.err;
+        EXPECT_FALSE(command_ran());
     }
     void expect_not_started(const words& options) {
         grant_to_stopped(words{"run", "--ttl", "2s"} + options);
         lose_by_force();
-        next_holder();
-        late_->signal(SIGCONT);
-        const auto end = late_->wait();
-        EXPECT_EQ(end.code, 70);
-        EXPECT_NE(end.err.find("released it by force; the command was not started"),
-                  std::string::npos)
-            << end.err;
-        EXPECT_FALSE(ran());
-        EXPECT_TRUE(beats(beats_)) << "the next holder goes on";
+        start_next_holder();
+        expect_end_without_start("it was released by force; the command was not started");
+        EXPECT_TRUE(is_beating(beats_file_)) << "the next holder continues";
     }
     [[nodiscard]] long long status(const std::string& expression) const {
-        return std::stoll(from_json(here().run({"status", "x", "--json"}).out, expression));
+        return std::stoll(from_json(sandbox().run({"status", "x", "--json"}).out, expression));
     }
     [[nodiscard]] long long holder_pid() const {
         return status("(it['holder'] or {}).get('pid', 0)");
     }
-    [[nodiscard]] bool ran() const { return std::filesystem::exists(ran_); }
-    [[nodiscard]] const world& here() const { return home_.here(); }
+    [[nodiscard]] bool command_ran() const { return std::filesystem::exists(ran_file_); }
+    [[nodiscard]] const test_sandbox& sandbox() const { return backend_.sandbox(); }
 
-    home home_{GetParam()};
-    std::string ran_ = here().file("ran");
-    std::string beats_ = here().file("beats");
-    std::unique_ptr<started> late_;
-    std::unique_ptr<started> next_;
+    backend_sandbox backend_{GetParam()};
+    std::string ran_file_ = sandbox().file("ran");
+    std::string beats_file_ = sandbox().file("beats");
+    std::unique_ptr<started_process> stopped_pawl_;
+    std::unique_ptr<started_process> next_pawl_;
 };
 
-//   A waits, A's supervisor is stopped | A's lock process gets the lock | somebody takes it away by
-//   force, B begins | A's supervisor goes on: it reads of the grant and of the loss at once
+//   A waits, A's supervisor is stopped | A's lock process gets the lock | the lock is released by
+//   force, B begins | A's supervisor continues: it reads the grant and the loss together
 TEST_P(LateGrant, StartsNothingAfterALoss) { expect_not_started({}); }
 TEST_P(LateGrant, StartsNothingAfterALossThatOnlySendsSigterm) {
     expect_not_started({"--on-loss", "term"});
@@ -78,69 +84,68 @@ TEST_P(LateGrant, StartsNothingAfterALossThatOnlyWarns) {
     expect_not_started({"--on-loss", "continue"});
 }
 
-//   the same, and the time of --max-hold is over before A's supervisor goes on
+//   the same, and --max-hold is over before A's supervisor continues
 TEST_P(LateGrant, StartsNothingAfterMaxHold) {
     grant_to_stopped({"run", "--ttl", "1s", "--max-hold", "2s"});
-    next_holder();
-    late_->signal(SIGCONT);
-    const auto end = late_->wait();
-    EXPECT_EQ(end.code, 70);
-    EXPECT_NE(end.err.find("--max-hold are over for 'x'; the command was not started"),
-              std::string::npos)
-        << end.err;
-    EXPECT_FALSE(ran());
+    start_next_holder();
+    expect_end_without_start("--max-hold are over for 'x'; the command was not started");
 }
 
 //   the same with A in an election: A stands again and leads after B
 TEST_P(LateGrant, StandsForElectionAgainAfterALoss) {
     grant_to_stopped({"elect", "--ttl", "2s"});
     lose_by_force();
-    next_holder();
-    late_->signal(SIGCONT);
-    ASSERT_TRUE(support::eventually([&] { return status("it['waiters']") == 1; })) << late_->err();
-    EXPECT_FALSE(ran());
-    EXPECT_TRUE(late_->running()) << late_->err();
-    next_->signal(SIGTERM);
-    (void)next_->wait();
-    EXPECT_TRUE(support::eventually([&] { return ran(); })) << late_->err();
-    late_->signal(SIGTERM);
-    EXPECT_EQ(late_->wait().code, 128 + SIGTERM) << late_->err();
+    start_next_holder();
+    stopped_pawl_->signal(SIGCONT);
+    ASSERT_TRUE(support::eventually([&] { return status("it['waiters']") == 1; }))
+        << stopped_pawl_->err();
+    EXPECT_FALSE(command_ran());
+    EXPECT_TRUE(stopped_pawl_->is_running()) << stopped_pawl_->err();
+    next_pawl_->signal(SIGTERM);
+    (void)next_pawl_->wait();
+    EXPECT_TRUE(support::eventually([&] { return command_ran(); })) << stopped_pawl_->err();
+    stopped_pawl_->signal(SIGTERM);
+    EXPECT_EQ(stopped_pawl_->wait().code, 128 + SIGTERM) << stopped_pawl_->err();
 }
 
-//   A's lock process is killed after the grant | A's supervisor goes on
+//   A's lock process is killed after the grant | A's supervisor continues
 TEST_P(LateGrant, StartsNothingWithoutItsLockProcess) {
     grant_to_stopped({"run", "--ttl", "2s"});
     await_renewals();
-    ::kill(child_named(late_->pid(), "lock-keeper"), SIGKILL);
-    late_->signal(SIGCONT);
-    EXPECT_EQ(late_->wait().code, 70);
-    EXPECT_FALSE(ran());
+    const pid_t lock_process = child_named(stopped_pawl_->pid(), "lock-process");
+    ASSERT_NE(lock_process, 0);
+    ::kill(lock_process, SIGKILL);
+    // It dies a little later than `kill` returns.
+    ASSERT_TRUE(support::eventually([&] { return !is_alive(lock_process); }));
+    stopped_pawl_->signal(SIGCONT);
+    EXPECT_EQ(stopped_pawl_->wait().code, 70);
+    EXPECT_FALSE(command_ran());
 }
 
 //   A waits, A's supervisor is stopped | A's lock process gets the lock | a signal to A | A's
-//   supervisor goes on: it reads of the grant and of the signal at once
+//   supervisor continues: it reads the grant and the signal together
 TEST_P(LateGrant, ASignalThatCameMeanwhileEndsTheWait) {
     const std::pair<const char*, int> cases[]{{"run", SIGTERM}, {"run", SIGHUP}, {"elect", SIGINT}};
     for (const auto& [verb, number] : cases) {
         grant_to_stopped({verb, "--ttl", "2s"});
         await_renewals();
-        late_->signal(number);
-        late_->signal(SIGCONT);
-        EXPECT_EQ(late_->wait().code, 128 + number) << verb;
-        EXPECT_FALSE(ran()) << verb << " " << number;
-        EXPECT_FALSE(here().held("x"));
+        stopped_pawl_->signal(number);
+        stopped_pawl_->signal(SIGCONT);
+        EXPECT_EQ(stopped_pawl_->wait().code, 128 + number) << verb;
+        EXPECT_FALSE(command_ran()) << verb << " " << number;
+        EXPECT_FALSE(sandbox().is_held("x"));
     }
 }
 
-// A short stop costs nothing.
+// A short stop has no effect.
 TEST_P(LateGrant, StartsWithALockThatIsStillHeld) {
     grant_to_stopped({"run", "--ttl", "30s"});
-    late_->signal(SIGCONT);
-    EXPECT_TRUE(support::eventually([&] { return ran(); })) << late_->err();
+    stopped_pawl_->signal(SIGCONT);
+    EXPECT_TRUE(support::eventually([&] { return command_ran(); })) << stopped_pawl_->err();
 }
 
-std::string name_of(const ::testing::TestParamInfo<place>& info) { return info.param.name; }
+std::string name_of(const ::testing::TestParamInfo<backend>& info) { return info.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(Services, LateGrant, ::testing::ValuesIn(places()), name_of);
+INSTANTIATE_TEST_SUITE_P(Services, LateGrant, ::testing::ValuesIn(backends()), name_of);
 
 }  // namespace

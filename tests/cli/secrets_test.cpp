@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Passwords: not in ps, not in any output, not in the command's environment.
 #include "command.hpp"
 
@@ -7,7 +10,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <processes.hpp>
+#include <run/processes.hpp>
 
 namespace {
 
@@ -20,8 +23,8 @@ protected:
     [[nodiscard]] std::string url(const std::string& password) const {
         return "redis://:" + password + "@127.0.0.1:" + std::to_string(server_.port());
     }
-    // All that /proc tells of the process and its children about their arguments and environment.
-    static std::string visible(pid_t process) {
+    // The arguments and environments of the process and its children that /proc shows.
+    static std::string visible_text(pid_t process) {
         std::string text;
         for (const auto& each : pawl::cli::all_processes()) {
             if (each.pid != process && each.parent != process) continue;
@@ -31,26 +34,26 @@ protected:
         return text;
     }
     void expect_hidden(const words& options, const variables& more) {
-        const auto one =
-            here_.start(words{"run", "-v"} + options +
-                            words{"x", "--", "sh", "-c", "env; echo ready; exec sleep 600"},
-                        more);
+        const auto process =
+            sandbox_.start(words{"run", "-v"} + options +
+                               words{"x", "--", "sh", "-c", "env; echo ready; exec sleep 600"},
+                           more);
         ASSERT_TRUE(support::eventually([&] {
-            return one->out().find("ready\n") != std::string::npos;
-        })) << one->err();
-        EXPECT_NE(child_named(one->pid(), "lock-keeper"), 0);
-        EXPECT_EQ(visible(one->pid()).find(secret), std::string::npos);
-        one->signal(SIGTERM);
-        const auto found = one->wait();
-        EXPECT_EQ(found.code, 128 + SIGTERM);
-        EXPECT_EQ((found.out + found.err).find(secret), std::string::npos)
-            << found.out << found.err;
-        EXPECT_NE(found.out.find("PAWL_URL=redis://127.0.0.1:"), std::string::npos) << found.out;
-        EXPECT_EQ(found.out.find("PAWL_URL_FILE"), std::string::npos);
+            return process->out().find("ready\n") != std::string::npos;
+        })) << process->err();
+        EXPECT_NE(child_named(process->pid(), "lock-process"), 0);
+        EXPECT_EQ(visible_text(process->pid()).find(secret), std::string::npos);
+        process->signal(SIGTERM);
+        const auto result = process->wait();
+        EXPECT_EQ(result.code, 128 + SIGTERM);
+        EXPECT_EQ((result.out + result.err).find(secret), std::string::npos)
+            << result.out << result.err;
+        EXPECT_NE(result.out.find("PAWL_URL=redis://127.0.0.1:"), std::string::npos) << result.out;
+        EXPECT_EQ(result.out.find("PAWL_URL_FILE"), std::string::npos);
     }
 
     support::redis_server server_{{.config = {"requirepass " + secret}, .password = secret}};
-    world here_;
+    test_sandbox sandbox_;
 };
 
 TEST_F(Secrets, StayHiddenWhenOnTheCommandLine) {
@@ -59,35 +62,36 @@ TEST_F(Secrets, StayHiddenWhenOnTheCommandLine) {
 }
 TEST_F(Secrets, StayHiddenWhenInTheEnvironment) { expect_hidden({}, {{"PAWL_URL", url(secret)}}); }
 TEST_F(Secrets, StayHiddenWhenInAFile) {
-    std::ofstream(here_.file("url")) << url(secret) << "\n";
-    expect_hidden({"--url-file", here_.file("url")}, {});
-    expect_hidden({}, {{"PAWL_URL", ""}, {"PAWL_URL_FILE", here_.file("url")}});
+    std::ofstream(sandbox_.file("url")) << url(secret) << "\n";
+    expect_hidden({"--url-file", sandbox_.file("url")}, {});
+    expect_hidden({}, {{"PAWL_URL", ""}, {"PAWL_URL_FILE", sandbox_.file("url")}});
 }
 TEST_F(Secrets, StayHiddenWhenInAConfigurationFile) {
-    const auto file = here_.file("pawl.conf");
+    const auto file = sandbox_.file("pawl.conf");
     std::ofstream(file) << "url = " << url(secret) << "\n";
     std::filesystem::permissions(file, std::filesystem::perms(0600));
     expect_hidden({}, {{"PAWL_URL", ""}, {"PAWL_CONFIG", file}});
 }
 TEST_F(Secrets, AVariableThatHoldsThePasswordDoesNotReachTheCommand) {
-    const auto one =
-        here_.run({"run", "--on", server_.url("?password_env=SECRET"), "x", "--", "env"},
-                  {{"SECRET", secret}});
-    EXPECT_EQ(one.code, 0) << one.err;
-    EXPECT_EQ(one.out.find(secret), std::string::npos);
+    const auto result =
+        sandbox_.run({"run", "--on", server_.url("?password_env=SECRET"), "x", "--", "env"},
+                     {{"SECRET", secret}});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.out.find(secret), std::string::npos);
 }
 
 TEST_F(Secrets, OfTheCommandsOwnArgumentsAreItsOwn) {
     const auto own = url(secret);
-    EXPECT_EQ(world().run({"run", "x", "--", "echo", own}).out, own + "\n");
+    EXPECT_EQ(test_sandbox().run({"run", "x", "--", "echo", own}).out, own + "\n");
 }
 
 TEST_F(Secrets, AWrongOneIsOneSentenceAndExit77) {
-    const auto found = here_.run({"run", "--on", url("wr0ng-Word"), "x", "--", "true"});
-    EXPECT_EQ(found.code, 77);
-    EXPECT_EQ(found.err.find("wr0ng"), std::string::npos) << found.err;
-    EXPECT_EQ(std::count(found.err.begin(), found.err.end(), '\n'), 1) << found.err;
-    EXPECT_EQ(here_.run({"status", "x"}, {{"PAWL_URL", server_.url()}}).code, 77) << "none at all";
+    const auto result = sandbox_.run({"run", "--on", url("wr0ng-Word"), "x", "--", "true"});
+    EXPECT_EQ(result.code, 77);
+    EXPECT_EQ(result.err.find("wr0ng"), std::string::npos) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(sandbox_.run({"status", "x"}, {{"PAWL_URL", server_.url()}}).code, 77)
+        << "none at all";
 }
 
 TEST_F(Secrets, AreNotInTheErrorOfABadUrl) {
@@ -96,11 +100,11 @@ TEST_F(Secrets, AreNotInTheErrorOfABadUrl) {
           "redis://u:" + secret + "@127.0.0.1/x", "foo://u:" + secret + "@h",
           "redis://u:" + secret + "@127.0.0.1?bad=1", "redis:/:" + secret + "@127.0.0.1",
           "redis://:" + secret + "/x@127.0.0.1", ":" + secret + "@127.0.0.1"}) {
-        const auto found = here_.run({"status", "--on", bad, "x"});
-        EXPECT_GE(found.code, 64) << bad;
-        EXPECT_EQ((found.out + found.err).find(secret), std::string::npos) << found.err;
+        const auto result = sandbox_.run({"status", "--on", bad, "x"});
+        EXPECT_GE(result.code, 64) << bad;
+        EXPECT_EQ((result.out + result.err).find(secret), std::string::npos) << result.err;
     }
-    const auto in_a_wrong_place = here_.run({url(secret), "x"});
+    const auto in_a_wrong_place = sandbox_.run({url(secret), "x"});
     EXPECT_EQ(in_a_wrong_place.code, 64);
     EXPECT_EQ(in_a_wrong_place.err.find(secret), std::string::npos) << in_a_wrong_place.err;
 }

@@ -1,5 +1,8 @@
-// A terminal: who has it, keys that send signals, jobs that are stopped and continued.
-#include "on_terminal.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The terminal: its foreground group, keys that send signals, jobs that are stopped and continued.
+#include "terminal_process.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,163 +22,164 @@ using namespace std::chrono_literals;
 const std::string pawl = PAWL_COMMAND;
 
 TEST(Terminal, TheCommandReadsAndWritesIt) {
-    const world here;
-    on_terminal one(here, {pawl, "run", "x", "--", "sh", "-c",
-                           "echo ready; read line; echo \"got $line\"; exit 6"});
-    ASSERT_TRUE(one.shows("ready"));
-    EXPECT_NE(one.foreground(), one.pid()) << "the command's group has it";
-    one.type("word\n");
-    EXPECT_TRUE(one.shows("got word"));
-    const int status = one.wait();
+    const test_sandbox sandbox;
+    terminal_process terminal(sandbox, {pawl, "run", "x", "--", "sh", "-c",
+                                        "echo ready; read line; echo \"got $line\"; exit 6"});
+    ASSERT_TRUE(terminal.eventually_shows("ready"));
+    EXPECT_NE(terminal.foreground(), terminal.pid()) << "the command's group has it";
+    terminal.type("word\n");
+    EXPECT_TRUE(terminal.eventually_shows("got word"));
+    const int status = terminal.wait();
     EXPECT_EQ(WEXITSTATUS(status), 6);
 }
 
 TEST(Terminal, CtrlCGoesToTheCommandAndThenToTheScriptAroundIt) {
-    const world here;
-    on_terminal one(
-        here, {"sh", "-c", pawl + " run x -- sh -c 'echo ready; exec sleep 600'; echo after"});
-    ASSERT_TRUE(one.shows("ready"));
-    one.type("\x03");
-    const int status = one.wait();
+    const test_sandbox sandbox;
+    terminal_process terminal(
+        sandbox, {"sh", "-c", pawl + " run x -- sh -c 'echo ready; exec sleep 600'; echo after"});
+    ASSERT_TRUE(terminal.eventually_shows("ready"));
+    terminal.type("\x03");
+    const int status = terminal.wait();
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
-    EXPECT_EQ(one.all().find("after"), std::string::npos);
-    EXPECT_FALSE(here.held("x"));
+    EXPECT_EQ(terminal.all_output().find("after"), std::string::npos);
+    EXPECT_FALSE(sandbox.is_held("x"));
 }
 
 TEST(Terminal, ACommandThatHandlesCtrlCKeepsItsStatus) {
-    const world here;
-    on_terminal one(here, {pawl, "run", "x", "--", "sh", "-c",
-                           "trap 'exit 7' INT; echo ready; while :; do sleep 0.01; done"});
-    ASSERT_TRUE(one.shows("ready"));
-    one.type("\x03");
-    EXPECT_EQ(WEXITSTATUS(one.wait()), 7);
+    const test_sandbox sandbox;
+    terminal_process terminal(sandbox,
+                              {pawl, "run", "x", "--", "sh", "-c",
+                               "trap 'exit 7' INT; echo ready; while :; do sleep 0.01; done"});
+    ASSERT_TRUE(terminal.eventually_shows("ready"));
+    terminal.type("\x03");
+    EXPECT_EQ(WEXITSTATUS(terminal.wait()), 7);
 }
 
-// The first is ours already: it is the other one that we wait for.
-TEST(Terminal, APersonWhoWaitsForSeveralIsToldForWhich) {
-    const world here;
-    const auto holder = here.start({"run", "b", "--", "sleep", "600"});
-    ASSERT_TRUE(here.soon_held("b"));
-    on_terminal one(here, {pawl, "run", "a", "--also", "b", "--", "echo", "ran"});
-    EXPECT_TRUE(one.shows("Waiting for 'b', held by ")) << one.all();
+// The first lock is already held. The message names the second.
+TEST(Terminal, AWaitForSeveralNamesTheMissingLock) {
+    const test_sandbox sandbox;
+    const auto holder = sandbox.start({"run", "b", "--", "sleep", "600"});
+    ASSERT_TRUE(sandbox.eventually_held("b"));
+    terminal_process terminal(sandbox, {pawl, "run", "a", "--also", "b", "--", "echo", "ran"});
+    EXPECT_TRUE(terminal.eventually_shows("Waiting for 'b', held by ")) << terminal.all_output();
     holder->signal(SIGTERM);
-    EXPECT_TRUE(one.shows("ran"));
-    EXPECT_EQ(WEXITSTATUS(one.wait()), 0);
+    EXPECT_TRUE(terminal.eventually_shows("ran"));
+    EXPECT_EQ(WEXITSTATUS(terminal.wait()), 0);
 }
 
 TEST(Terminal, ReleaseSaysHowManyItTakesItFrom) {
-    const world here;
-    const auto first = here.start({"run", "--shared", "x", "--", "sleep", "600"});
-    const auto second = here.start({"run", "--shared", "x", "--", "sleep", "600"});
+    const test_sandbox sandbox;
+    const auto first = sandbox.start({"run", "--shared", "x", "--", "sleep", "600"});
+    const auto second = sandbox.start({"run", "--shared", "x", "--", "sleep", "600"});
     ASSERT_TRUE(support::eventually([&] {
-        return from_json(here.run({"status", "x", "--json"}).out, "len(it['others'])") == "1";
+        return from_json(sandbox.run({"status", "x", "--json"}).out, "len(it['others'])") == "1";
     }));
-    on_terminal one(here, {pawl, "release", "--force", "x"});
-    ASSERT_TRUE(one.shows("and by 1 other.")) << one.all();
-    one.type("n\n");
-    EXPECT_EQ(WEXITSTATUS(one.wait()), 1);
-    EXPECT_TRUE(here.held("x"));
+    terminal_process terminal(sandbox, {pawl, "release", "--force", "x"});
+    ASSERT_TRUE(terminal.eventually_shows("and by 1 other.")) << terminal.all_output();
+    terminal.type("n\n");
+    EXPECT_EQ(WEXITSTATUS(terminal.wait()), 1);
+    EXPECT_TRUE(sandbox.is_held("x"));
 }
 
 TEST(Terminal, CtrlCWhileWaitingEndsIt) {
-    const world here;
-    const auto holder = here.start({"run", "x", "--", "sleep", "600"});
-    ASSERT_TRUE(here.soon_held("x"));
-    on_terminal one(here, {pawl, "run", "x", "--", "echo", "ran"});
+    const test_sandbox sandbox;
+    const auto holder = sandbox.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(sandbox.eventually_held("x"));
+    terminal_process terminal(sandbox, {pawl, "run", "x", "--", "echo", "ran"});
     ASSERT_TRUE(support::eventually([&] {
-        return from_json(here.run({"status", "x", "--json"}).out, "it['waiters']") == "1";
+        return from_json(sandbox.run({"status", "x", "--json"}).out, "it['waiters']") == "1";
     }));
-    EXPECT_TRUE(one.shows("Waiting for 'x', held by ")) << "a person is told for whom";
-    one.type("\x03");
-    EXPECT_EQ(WEXITSTATUS(one.wait()), 128 + SIGINT);
+    EXPECT_TRUE(terminal.eventually_shows("Waiting for 'x', held by ")) << "names the holder";
+    terminal.type("\x03");
+    EXPECT_EQ(WEXITSTATUS(terminal.wait()), 128 + SIGINT);
 }
 
 TEST(Terminal, AJobIsStoppedAndContinuedAndKeepsItsLock) {
-    const world here;
-    on_terminal shell(here, {"bash", "--norc", "-i"});
+    const test_sandbox sandbox;
+    terminal_process shell(sandbox, {"bash", "--norc", "-i"});
     shell.type("PS1='prompt> '\n");
-    ASSERT_TRUE(shell.shows("prompt> "));
+    ASSERT_TRUE(shell.eventually_shows("prompt> "));
     shell.type(pawl + " run --ttl 1s x -- sh -c 'echo rea''dy; read line; echo \"g\"ot $line'\n");
-    ASSERT_TRUE(shell.shows("ready"));
+    ASSERT_TRUE(shell.eventually_shows("ready"));
     shell.type("\x1a");
-    ASSERT_TRUE(shell.shows("Stopped"));
+    ASSERT_TRUE(shell.eventually_shows("Stopped"));
     EXPECT_EQ(shell.foreground(), shell.pid());
     const auto until = boot_time() + 2'500'000'000;
     while (boot_time() < until)
-        ASSERT_TRUE(here.held("x")) << "longer than the ttl";
+        ASSERT_TRUE(sandbox.is_held("x")) << "longer than the ttl";
     shell.type("fg\n");
     ASSERT_TRUE(support::eventually([&] { return shell.foreground() != shell.pid(); }));
     shell.type("word\n");
-    EXPECT_TRUE(shell.shows("got word")) << shell.all();
+    EXPECT_TRUE(shell.eventually_shows("got word")) << shell.all_output();
     EXPECT_TRUE(support::eventually([&] { return shell.foreground() == shell.pid(); }));
     shell.type("exit\n");
     shell.wait();
 }
 
 TEST(Terminal, AJobInTheBackgroundThatReadsIsStoppedUntilForeground) {
-    const world here;
-    on_terminal shell(here, {"bash", "--norc", "-i"});
+    const test_sandbox sandbox;
+    terminal_process shell(sandbox, {"bash", "--norc", "-i"});
     shell.type("PS1='prompt> '\n");
-    ASSERT_TRUE(shell.shows("prompt> "));
+    ASSERT_TRUE(shell.eventually_shows("prompt> "));
     shell.type(pawl + " run x -- sh -c 'read line; echo \"g\"ot $line' &\n");
     ASSERT_TRUE(support::eventually([&] {
         shell.type("jobs\n");
-        return shell.all().find("Stopped") != std::string::npos;
-    })) << shell.all();
+        return shell.all_output().find("Stopped") != std::string::npos;
+    })) << shell.all_output();
     shell.type("fg\n");
     ASSERT_TRUE(support::eventually([&] { return shell.foreground() != shell.pid(); }))
-        << shell.all();
+        << shell.all_output();
     shell.type("word\n");
-    EXPECT_TRUE(shell.shows("got word")) << shell.all();
+    EXPECT_TRUE(shell.eventually_shows("got word")) << shell.all_output();
 }
 
 TEST(Terminal, ThePagerBehindAPipeKeepsTheKeyboard) {
-    const world here;
-    on_terminal shell(here, {"bash", "--norc", "-i"});
+    const test_sandbox sandbox;
+    terminal_process shell(sandbox, {"bash", "--norc", "-i"});
     shell.type("PS1='prompt> '\n");
-    ASSERT_TRUE(shell.shows("prompt> "));
+    ASSERT_TRUE(shell.eventually_shows("prompt> "));
     shell.type(pawl + " run x -- echo text | (read a; read b < /dev/tty; echo \"g\"ot $a $b)\n");
     ASSERT_TRUE(support::eventually([&] { return shell.foreground() != shell.pid(); }));
     shell.type("word\n");
-    EXPECT_TRUE(shell.shows("got text word")) << shell.all();
+    EXPECT_TRUE(shell.eventually_shows("got text word")) << shell.all_output();
 }
 
 TEST(Terminal, ModesAreRestoredWhenTheCommandIsKilled) {
-    const world here;
-    on_terminal one(
-        here,
+    const test_sandbox sandbox;
+    terminal_process terminal(
+        sandbox,
         {"sh", "-c", pawl + " run x -- sh -c 'stty -echo -icanon; kill -9 $$'; stty -a; echo end"});
-    ASSERT_TRUE(one.shows("end"));
-    EXPECT_NE(one.all().find(" icanon"), std::string::npos) << one.all();
-    EXPECT_NE(one.all().find(" echo "), std::string::npos) << one.all();
+    ASSERT_TRUE(terminal.eventually_shows("end"));
+    EXPECT_NE(terminal.all_output().find(" icanon"), std::string::npos) << terminal.all_output();
+    EXPECT_NE(terminal.all_output().find(" echo "), std::string::npos) << terminal.all_output();
 }
 
 TEST(Terminal, ReleaseAsksFirst) {
-    const world here;
-    const auto holder = here.start({"run", "x", "--", "sleep", "600"});
-    ASSERT_TRUE(here.soon_held("x"));
-    on_terminal no(here, {pawl, "release", "--force", "x"});
-    ASSERT_TRUE(no.shows("Take the lock away? [y/N]"));
+    const test_sandbox sandbox;
+    const auto holder = sandbox.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(sandbox.eventually_held("x"));
+    terminal_process no(sandbox, {pawl, "release", "--force", "x"});
+    ASSERT_TRUE(no.eventually_shows("Take the lock away? [y/N]"));
     no.type("n\n");
     EXPECT_EQ(WEXITSTATUS(no.wait()), 1);
-    EXPECT_TRUE(here.held("x"));
-    on_terminal yes(here, {pawl, "release", "--force", "x"});
-    ASSERT_TRUE(yes.shows("[y/N]"));
+    EXPECT_TRUE(sandbox.is_held("x"));
+    terminal_process yes(sandbox, {pawl, "release", "--force", "x"});
+    ASSERT_TRUE(yes.eventually_shows("[y/N]"));
     yes.type("y\n");
     EXPECT_EQ(WEXITSTATUS(yes.wait()), 0);
     EXPECT_EQ(holder->wait().code, 70);
 }
 
 TEST(Terminal, WatchRedrawsAndLeavesTheScreenAsItWas) {
-    const world here;
-    on_terminal one(here, {pawl, "watch", "--interval", "50ms"});
-    ASSERT_TRUE(one.shows("\x1b[?1049h"));
-    ASSERT_TRUE(one.shows("No locks here now."));
-    const auto holder = here.start({"run", "backup", "--", "sleep", "600"});
-    ASSERT_TRUE(one.shows("backup"));
-    one.type("q");
-    EXPECT_EQ(WEXITSTATUS(one.wait()), 0);
-    EXPECT_TRUE(one.all().ends_with("\x1b[?25h\x1b[?1049l"));
+    const test_sandbox sandbox;
+    terminal_process terminal(sandbox, {pawl, "watch", "--interval", "50ms"});
+    ASSERT_TRUE(terminal.eventually_shows("\x1b[?1049h"));
+    ASSERT_TRUE(terminal.eventually_shows("No locks now."));
+    const auto holder = sandbox.start({"run", "backup", "--", "sleep", "600"});
+    ASSERT_TRUE(terminal.eventually_shows("backup"));
+    terminal.type("q");
+    EXPECT_EQ(WEXITSTATUS(terminal.wait()), 0);
+    EXPECT_TRUE(terminal.all_output().ends_with("\x1b[?25h\x1b[?1049l"));
 }
 
 }  // namespace

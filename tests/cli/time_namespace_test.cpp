@@ -1,4 +1,7 @@
-// pawl in a time namespace: its boot clock is not the one of the other processes on the host.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// pawl in a time namespace: its boot clock differs from that of the other processes on the host.
 #include "command.hpp"
 #include "confined.hpp"
 
@@ -14,52 +17,53 @@ constexpr std::int64_t second = 1'000'000'000;
 
 class TimeNamespace : public ::testing::Test {
 protected:
-    static outcome ahead(const world& in, const words& arguments) {
+    static outcome run_with_clock_ahead(const test_sandbox& sandbox, const words& arguments) {
         const auto program = with_boot_clock_ahead("86400") + words{PAWL_COMMAND} + arguments;
-        return started(program, in.environment()).wait();
+        return started_process(program, sandbox.environment()).wait();
     }
-    static bool possible() {
-        const auto there = with_boot_clock_ahead("86400") + words{"true"};
-        if (started(there, {{"PATH", "/usr/bin:/bin"}}).wait().code == 0) return true;
+    static bool can_make_time_namespace() {
+        const auto probe = with_boot_clock_ahead("86400") + words{"true"};
+        if (started_process(probe, {{"PATH", "/usr/bin:/bin"}}).wait().code == 0) return true;
         std::cout << "NOT RUN: this user may not make time namespaces" << std::endl;
         return false;
     }
 };
 
-// A holds it for 30 s by the host's clock | B's clock is a day ahead: to B the lease is over | B
-// must not get it, nor may B's rows make A's successors believe that it is free.
+// A holds the lock for 30 s by the host's clock | B's clock is a day ahead: for B the lease is over
+// | B must not get the lock, and B's rows must not make A's successors believe that it is free.
 TEST_F(TimeNamespace, ALockFileIsNotSharedWithAnotherBootClock) {
-    if (!possible()) return;
-    const world here;
+    if (!can_make_time_namespace()) return;
+    const test_sandbox sandbox;
     const auto holder =
-        here.start({"run", "x", "--", "sh", "-c",
-                    "echo ready; until [ -e " + here.file("go") + " ]; do sleep 0.01; done"});
+        sandbox.start({"run", "x", "--", "sh", "-c",
+                       "echo ready; until [ -e " + sandbox.file("go") + " ]; do sleep 0.01; done"});
     ASSERT_TRUE(support::eventually([&] { return holder->out() == "ready\n"; }));
     for (const words& arguments :
          {words{"run", "x", "--", "echo", "ran"},
           words{"run", "--wait", "1s", "x", "--", "echo", "ran"},
           words{"run", "free", "--", "echo", "ran"}, words{"release", "--force", "--yes", "x"}}) {
-        const auto inside = ahead(here, arguments);
+        const auto inside = run_with_clock_ahead(sandbox, arguments);
         EXPECT_EQ(inside.code, 64) << inside.err;
         EXPECT_EQ(inside.out, "");
         EXPECT_NE(inside.err.find("boot clock of its own"), std::string::npos) << inside.err;
     }
-    EXPECT_TRUE(here.held("x"));
-    EXPECT_EQ(here.run({"run", "y", "--", "touch", here.file("go")}).code, 0);
+    EXPECT_TRUE(sandbox.is_held("x"));
+    EXPECT_EQ(sandbox.run({"run", "y", "--", "touch", sandbox.file("go")}).code, 0);
     EXPECT_EQ(holder->wait().code, 0) << holder->err();
 }
 
-// A server has its own clock, and a client only measures time with its own: that is as good as any.
+// A server has its own clock, and the client's clock only measures durations. So any client clock
+// is correct.
 TEST_F(TimeNamespace, AServersLocksAreHeldAndLostThereAsElsewhere) {
-    if (!possible()) return;
+    if (!can_make_time_namespace()) return;
     support::redis_server server;
-    const world here(server.url());
-    const auto file = here.file("beats");
+    const test_sandbox sandbox(server.url());
+    const auto file = sandbox.file("beats");
     const auto program = with_boot_clock_ahead("86400") +
                          words{PAWL_COMMAND, "run", "--ttl", "2s", "x", "--"} +
                          heartbeat(file, "stubborn");
-    started inside(program, here.environment());
-    ASSERT_TRUE(beats(file)) << inside.err();
+    started_process inside(program, sandbox.environment());
+    ASSERT_TRUE(is_beating(file)) << inside.err();
     server.freeze();
     const auto deadline = boot_time() + (86400 + 2) * second;
     EXPECT_EQ(inside.wait().code, 70);

@@ -1,10 +1,13 @@
-// The reader of stderr has stopped reading, as a pager that nobody pages, and the pipe is full.
-// Neither the command nor the lock may wait for it.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The reader of stderr has stopped reading, like a pager that waits for a key, and the pipe is
+// full. Neither the command nor the lock may wait for it.
 #include "command.hpp"
 #include "renewals.hpp"
 
-#include <failure.hpp>
-#include <messages.hpp>
+#include <ui/failure.hpp>
+#include <ui/messages.hpp>
 
 #include <support/redis_server.hpp>
 
@@ -25,7 +28,7 @@ namespace {
 
 using namespace cli_test;
 
-// Its ends do not block here.
+// The ends of the pipe do not block in this process.
 class full_pipe {
 public:
     explicit full_pipe(std::string path) : path_(std::move(path)) {
@@ -39,7 +42,7 @@ public:
     ~full_pipe() { ::close(file_); }
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // Everything so far, without what filled it.
+    // Everything so far, without the filling.
     const std::string& text() {
         std::array<char, 4096> part{};
         for (ssize_t size = 0; (size = ::read(file_, part.data(), part.size())) > 0;)
@@ -56,29 +59,29 @@ private:
 
 class UnreadStderr : public ::testing::Test {
 protected:
-    void start(const world& here, const words& options, const std::string& command) {
+    void start(const test_sandbox& sandbox, const words& options, const std::string& command) {
         const auto script = "exec " PAWL_COMMAND " \"$@\" 2>" + stderr_.path();
-        pawl_ = std::make_unique<started>(words{"sh", "-c", script, "sh", "run"} + options +
-                                              words{"x", "--", "sh", "-c", command},
-                                          here.environment());
-        ASSERT_TRUE(here.soon_held("x"));
+        pawl_ = std::make_unique<started_process>(words{"sh", "-c", script, "sh", "run"} + options +
+                                                      words{"x", "--", "sh", "-c", command},
+                                                  sandbox.environment());
+        ASSERT_TRUE(sandbox.eventually_held("x"));
     }
-    // The command itself writes nothing there: the shell would tell of a killed `sleep`.
+    // The command itself writes nothing to stderr: the shell would report a killed `sleep`.
     void lose(const words& options, const std::string& after) {
-        start(here_, options,
+        start(sandbox_, options,
               "exec 2>/dev/null; trap 'echo told; " + after +
                   "' TERM; echo ready; while :; do sleep 0.02; done");
         ASSERT_TRUE(support::eventually([&] { return pawl_->out() == "ready\n"; }));
-        EXPECT_EQ(here_.run({"release", "--force", "--yes", "x"}).code, 0);
+        EXPECT_EQ(sandbox_.run({"release", "--force", "--yes", "x"}).code, 0);
         EXPECT_TRUE(support::eventually([&] { return pawl_->out() == "ready\ntold\n"; }));
     }
-    [[nodiscard]] bool soon_said(const std::string& text) {
+    [[nodiscard]] bool eventually_says(const std::string& text) {
         return support::eventually([&] { return stderr_.text().find(text) != std::string::npos; });
     }
 
-    world here_;
-    full_pipe stderr_{here_.file("stderr")};
-    std::unique_ptr<started> pawl_;
+    test_sandbox sandbox_;
+    full_pipe stderr_{sandbox_.file("stderr")};
+    std::unique_ptr<started_process> pawl_;
 };
 
 TEST_F(UnreadStderr, DoesNotKeepALossFromTheCommand) {
@@ -93,23 +96,23 @@ TEST_F(UnreadStderr, DoesNotKeepPawlFromKilling) {
 
 TEST_F(UnreadStderr, GetsTheMessageWhenItIsReadAgain) {
     lose({"--ttl", "6s", "--on-loss", "term"}, "");
-    EXPECT_TRUE(soon_said("pawl: Lost 'x': somebody released it by force")) << stderr_.text();
-    EXPECT_TRUE(pawl_->running());
+    EXPECT_TRUE(eventually_says("pawl: Lost 'x': it was released by force")) << stderr_.text();
+    EXPECT_TRUE(pawl_->is_running());
 }
 
-//   -v | the connection is cut: the lock process tells of that, on the thread that renews
+//   -v | the connection is cut: the lock process reports it, on the thread that renews
 TEST_F(UnreadStderr, DoesNotKeepTheLockFromItsRenewals) {
     support::redis_server server;
-    const world here(server.url());
-    start(here, {"-v", "--ttl", "4s"}, "exec sleep 600");
-    (void)server.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
-    (void)server.ask({"CLIENT", "KILL", "TYPE", "pubsub"});
-    EXPECT_TRUE(soon_renewed(here, "x", 2));
-    EXPECT_TRUE(pawl_->running());
-    EXPECT_TRUE(soon_said("pawl: ")) << "what there was to tell";
+    const test_sandbox sandbox(server.url());
+    start(sandbox, {"-v", "--ttl", "4s"}, "exec sleep 600");
+    (void)server.execute({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    (void)server.execute({"CLIENT", "KILL", "TYPE", "pubsub"});
+    EXPECT_TRUE(eventually_renewed(sandbox, "x", 2));
+    EXPECT_TRUE(pawl_->is_running());
+    EXPECT_TRUE(eventually_says("pawl: ")) << "what there was to tell";
 }
 
-// More than is kept: the first lines, in order, and how many more there were.
+// More lines than are kept: the first lines remain in order, and the others are counted.
 TEST_F(UnreadStderr, LosesAFloodButNotItsBeginning) {
     std::array<int, 2> gate{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate.data()), 0);
@@ -118,7 +121,7 @@ TEST_F(UnreadStderr, LosesAFloodButNotItsBeginning) {
     if (child == 0) {
         const int file = ::open(stderr_.path().c_str(), O_WRONLY | O_CLOEXEC);
         ::dup2(file, STDERR_FILENO);
-        pawl::cli::never_wait_for_reader();
+        pawl::cli::never_block_on_stderr();
         for (int i = 1; i <= 130; ++i)
             pawl::cli::say("Line " + std::to_string(i) + ".");
         if (::write(gate[0], &byte, 1) != 1 || ::read(gate[0], &byte, 1) != 1) ::_exit(1);
@@ -134,7 +137,7 @@ TEST_F(UnreadStderr, LosesAFloodButNotItsBeginning) {
         ::close(end);
     const auto text = stderr_.text();
     EXPECT_TRUE(text.starts_with("pawl: Line 1.\npawl: Line 2.\n")) << text;
-    EXPECT_THAT(text, testing::HasSubstr("pawl: Line 100.\npawl: 30 more messages were left out"));
+    EXPECT_THAT(text, testing::HasSubstr("pawl: Line 100.\npawl: 30 more messages were omitted"));
     EXPECT_THAT(text, testing::EndsWith("x…\n"));
     EXPECT_EQ(text.find("Line 101"), std::string::npos) << "left out";
 }

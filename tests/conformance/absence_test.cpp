@@ -1,6 +1,9 @@
-// The last sentence of a wait that ends while the service is away.
-#include <pawl/backend.hpp>
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The error of a wait that ends while the service is away.
 #include <pawl/blocking.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,16 +14,16 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// Gives nothing to anybody, and says that it is away.
-class away_backend final : public pawl::backend {
+// Grants nothing, and reports that the service is away.
+class absent_backend final : public pawl::backend {
 public:
-    explicit away_backend(std::string why) : why_(std::move(why)) {}
+    explicit absent_backend(std::string reason) : reason_(std::move(reason)) {}
 
     asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim&,
                                                         pawl::time_point) override {
         co_return std::nullopt;
     }
-    asio::awaitable<void> renew(std::span<pawl::renewal>) override { co_return; }
+    asio::awaitable<void> renew(pawl::renewal_batch&) override { co_return; }
     asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
         co_return pawl::release_result::unknown;
     }
@@ -33,27 +36,27 @@ public:
     asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
     asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
     asio::awaitable<void> close(pawl::time_point) override { co_return; }
-    std::string absence() const override { return why_; }
-    pawl::promises promised() const noexcept override { return {}; }
+    std::string unreachable_reason() const override { return reason_; }
+    pawl::capabilities capabilities() const noexcept override { return {}; }
 
 private:
-    const std::string why_;
+    const std::string reason_;
 };
 
-class away_service final : public pawl::service::definition {
+class absent_service final : public pawl::service::definition {
 public:
-    explicit away_service(std::string why) : why_(std::move(why)) {}
+    explicit absent_service(std::string reason) : reason_(std::move(reason)) {}
     std::unique_ptr<pawl::backend> open(pawl::backend_context) const override {
-        return std::make_unique<away_backend>(why_);
+        return std::make_unique<absent_backend>(reason_);
     }
     std::string describe() const override { return "away"; }
 
 private:
-    const std::string why_;
+    const std::string reason_;
 };
 
-std::string sentence_for(const std::string& why) {
-    pawl::blocking::client locks(pawl::service(std::make_shared<away_service>(why)));
+std::string sentence_for(const std::string& reason) {
+    pawl::blocking::client locks(pawl::service(std::make_shared<absent_service>(reason)));
     try {
         (void)locks.acquire("it", {.ttl = 1s, .wait = 0s});
     } catch (const pawl::error& failed) {
@@ -68,15 +71,15 @@ const std::string begins = "The lock 'it' was not acquired in time, and the serv
 TEST(Absence, OfABrokenConnectionIsGivenAdvice) {
     EXPECT_EQ(sentence_for("redis://there: Connection refused"),
               begins +
-                  "redis://there: Connection refused; check that it runs there and the URL is "
-                  "right.");
+                  "redis://there: Connection refused; check that the service runs there "
+                  "and that the URL is right.");
 }
 
 TEST(Absence, ThatTheServiceItselfExplainsHasItsOwn) {
-    const std::string said =
+    const std::string message =
         "redis://there: the server says \"LOADING\"; the server is loading its data; try again "
         "soon.";
-    EXPECT_EQ(sentence_for(said), begins + said);
+    EXPECT_EQ(sentence_for(message), begins + message);
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
-// Shared locks, permits, renewals and downgrades in the asynchronous face.
-#include "async_world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Shared locks, permits, renewals and downgrades in the async API.
+#include "async_fixture.hpp"
 #include "fixtures.hpp"
 
 #include <support/eventually.hpp>
 
-#include <pawl/backend.hpp>
 #include <pawl/lock_owner.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -24,101 +27,109 @@ using boost::system::error_code;
 
 constexpr pawl::lock_options reading{.ttl = 60s, .wait = 20s, .mode = pawl::lock_mode::shared};
 constexpr pawl::lock_options writing{.ttl = 60s, .wait = 20s};
-constexpr pawl::lock_options one_of_three{
-    .ttl = 60s, .wait = 20s, .mode = pawl::lock_mode::permits, .permits = 1, .of = 3};
+constexpr pawl::lock_options one_permit_of_three{
+    .ttl = 60s, .wait = 20s, .mode = pawl::lock_mode::permits, .permits = 1, .total_permits = 3};
 
-class AsyncModes : public tested::async_world {
+class AsyncModes : public tested::async_fixture {
 protected:
-    std::uint64_t waiters(pawl::client& eyes) {
-        return eyes.async_inspect("it", asio::use_future).get().waiters;
+    std::uint64_t waiters(pawl::client& observer) {
+        return observer.async_inspect("it", asio::use_future).get().waiters;
     }
-    bool has_waiters(pawl::client& eyes, std::uint64_t count) {
-        return support::eventually([&] { return waiters(eyes) == count; });
+    bool has_waiters(pawl::client& observer, std::uint64_t count) {
+        return support::eventually([&] { return waiters(observer) == count; });
     }
 };
 
-struct crowd {
-    int inside = 0;
-    int most = 0;
+struct concurrent_holders {
+    int current = 0;
+    int highest = 0;
 };
 
-asio::awaitable<void> pass(pawl::client& locks, pawl::lock_options options, crowd& all) {
+asio::awaitable<void> hold_briefly(pawl::client& locks, pawl::lock_options options,
+                                   concurrent_holders& holders) {
     auto lock = co_await locks.async_acquire("it", options, asio::use_awaitable);
-    all.most = std::max(all.most, ++all.inside);
+    holders.highest = std::max(holders.highest, ++holders.current);
     co_await asio::post(asio::use_awaitable);
-    --all.inside;
+    --holders.current;
     co_await lock.async_release(asio::use_awaitable);
 }
 
 TEST_P(AsyncModes, CoroutinesReadTogether) {
-    auto one = make_client(), two = make_client();
-    auto first = one.async_acquire("it", reading, asio::use_future).get();
-    auto second = two.async_acquire("it", reading, asio::use_future).get();
-    auto third =
-        one.async_try_acquire("it", {.ttl = 60s, .mode = pawl::lock_mode::shared}, asio::use_future)
-            .get();
+    auto first_client = make_client(), second_client = make_client();
+    auto first = first_client.async_acquire("it", reading, asio::use_future).get();
+    auto second = second_client.async_acquire("it", reading, asio::use_future).get();
+    auto third = first_client
+                     .async_try_acquire("it", {.ttl = 60s, .mode = pawl::lock_mode::shared},
+                                        asio::use_future)
+                     .get();
     EXPECT_TRUE(first && second && third);
     EXPECT_EQ(second.token(), first.token());
-    EXPECT_FALSE(two.async_try_acquire("it", {.ttl = 60s}, asio::use_future).get().owns_lock());
+    EXPECT_FALSE(
+        second_client.async_try_acquire("it", {.ttl = 60s}, asio::use_future).get().owns_lock());
 }
 
 TEST_P(AsyncModes, CoroutinesShareThreePermits) {
-    auto one = make_client(), two = make_client();
-    crowd all;
+    auto first_client = make_client(), second_client = make_client();
+    concurrent_holders holders;
     std::vector<std::future<void>> passing;
     for (int i = 0; i < 20; ++i)
-        passing.push_back(asio::co_spawn(loop, pass(i % 2 == 0 ? one : two, one_of_three, all),
-                                         asio::use_future));
+        passing.push_back(asio::co_spawn(
+            loop,
+            hold_briefly(i % 2 == 0 ? first_client : second_client, one_permit_of_three, holders),
+            asio::use_future));
     for (auto& each : passing)
         each.get();
-    EXPECT_GE(all.most, 1);
-    EXPECT_LE(all.most, 3);
-    one.async_resize("it", 5, asio::use_future).get();
-    EXPECT_EQ(two.async_inspect("it", asio::use_future).get().permits, 5U);
+    EXPECT_GE(holders.highest, 1);
+    EXPECT_LE(holders.highest, 3);
+    first_client.async_resize("it", 5, asio::use_future).get();
+    EXPECT_EQ(second_client.async_inspect("it", asio::use_future).get().permits, 5U);
 }
 
 TEST_P(AsyncModes, WrongPermitsAreErrorCodes) {
     auto locks = make_client();
+    pawl::diagnostics diag;
     const auto reason = [&](pawl::lock_options options) {
-        auto answer = locks.async_acquire("it", options, asio::as_tuple(asio::use_future)).get();
-        return std::error_code(std::get<0>(answer));
+        auto result =
+            locks.async_acquire("it", options, diag, asio::as_tuple(asio::use_future)).get();
+        return std::error_code(std::get<0>(result));
     };
-    auto nobody_said = one_of_three;
-    nobody_said.of = 0;
-    EXPECT_EQ(reason(nobody_said), pawl::errc::bad_option);
-    EXPECT_THAT(locks.last_failure(), testing::HasSubstr("Nobody has said how many permits 'it'"));
-    auto lock = locks.async_acquire("it", one_of_three, asio::use_future).get();
-    auto other = one_of_three;
-    other.of = 8;
+    auto unknown_total = one_permit_of_three;
+    unknown_total.total_permits = 0;
+    EXPECT_EQ(reason(unknown_total), pawl::errc::bad_option);
+    EXPECT_THAT(diag.message(), testing::HasSubstr("The total of the semaphore 'it' is not set"));
+    auto lock = locks.async_acquire("it", one_permit_of_three, asio::use_future).get();
+    auto other = one_permit_of_three;
+    other.total_permits = 8;
     EXPECT_EQ(reason(other), pawl::errc::bad_option);
-    EXPECT_THAT(locks.last_failure(), testing::HasSubstr("has 3 permits, not 8; change that"));
-    auto greedy = nobody_said;
+    EXPECT_THAT(diag.message(), testing::HasSubstr("has 3 permits, not 8; change that"));
+    auto greedy = unknown_total;
     greedy.permits = 4;
     EXPECT_EQ(reason(greedy), pawl::errc::bad_option);
-    EXPECT_THAT(locks.last_failure(), testing::HasSubstr("has 3 permits, and you ask for 4"));
+    EXPECT_THAT(diag.message(), testing::HasSubstr("has 3 permits, and you ask for 4"));
     EXPECT_EQ(std::error_code(
                   std::get<0>(locks.async_resize("it", 0, asio::as_tuple(asio::use_future)).get())),
               pawl::errc::bad_option);
 }
 
-// A writer that is cancelled in line lets the reader behind it pass.
+// A writer that is cancelled in the queue lets the reader behind it pass.
 TEST_P(AsyncModes, ACancelledWriterLetsReadersPass) {
     auto locks = make_client(), other = make_client();
     auto first = locks.async_acquire("it", reading, asio::use_future).get();
     asio::cancellation_signal signal;
-    std::promise<error_code> told;
+    std::promise<error_code> outcome_promise;
     asio::post(loop, [&] {
         locks.async_acquire(
             "it", writing,
-            asio::bind_cancellation_slot(
-                signal.slot(), [&](error_code ec, pawl::held_lock) { told.set_value(ec); }));
+            asio::bind_cancellation_slot(signal.slot(), [&](error_code ec, pawl::held_lock) {
+                outcome_promise.set_value(ec);
+            }));
     });
     ASSERT_TRUE(has_waiters(other, 1));
-    auto late = other.async_acquire("it", reading, asio::use_future);
+    auto late_result = other.async_acquire("it", reading, asio::use_future);
     ASSERT_TRUE(has_waiters(other, 2));
     asio::post(loop, [&] { signal.emit(asio::cancellation_type::terminal); });
-    EXPECT_EQ(told.get_future().get(), asio::error::operation_aborted);
-    EXPECT_TRUE(late.get());
+    EXPECT_EQ(outcome_promise.get_future().get(), asio::error::operation_aborted);
+    EXPECT_TRUE(late_result.get());
     EXPECT_EQ(waiters(other), 0U);
 }
 
@@ -147,12 +158,12 @@ TEST_P(AsyncModes, AnOwnerThatReadsCannotWrite) {
     auto locks = make_client();
     pawl::lock_owner me(locks);
     auto reads = me.async_acquire("it", reading, asio::use_future).get();
-    auto answer = me.async_acquire("it", writing, asio::as_tuple(asio::use_future)).get();
-    EXPECT_EQ(std::error_code(std::get<0>(answer)), pawl::errc::bad_option);
+    auto result = me.async_acquire("it", writing, asio::as_tuple(asio::use_future)).get();
+    EXPECT_EQ(std::error_code(std::get<0>(result)), pawl::errc::bad_option);
     EXPECT_TRUE(reads.owns_lock());
 }
 
-// Of one client, which without `fair` would give the lock from hand to hand.
+// The waiters are of one client, which without `fair` would hand the lock over locally.
 TEST_P(AsyncModes, FairClaimsStandInLineOneByOne) {
     auto locks = make_client(), other = make_client();
     auto fairly = writing;
@@ -171,20 +182,20 @@ TEST_P(AsyncModes, FairClaimsStandInLineOneByOne) {
     }
 }
 
-std::vector<tested::place> places_with_modes() {
-    auto places = tested::async_places();
+std::vector<tested::service_under_test> services_with_modes() {
+    auto services = tested::async_services();
     const auto backends = tested::all_backends();
-    std::erase_if(places, [&](const tested::place& place) {
+    std::erase_if(services, [&](const tested::service_under_test& tested_on) {
         return std::none_of(backends.begin(), backends.end(), [&](const tested::backend& each) {
-            const auto& promised = each.fixture->promised();
-            return each.name == place.name && promised.shared && promised.permits &&
-                   promised.strictly_fair && promised.downgrades;
+            const auto& supported = each.fixture->capabilities();
+            return each.name == tested_on.name && supported.shared && supported.permits &&
+                   supported.strictly_fair && supported.downgrades;
         });
     });
-    return places;
+    return services;
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AsyncModes, testing::ValuesIn(places_with_modes()),
+INSTANTIATE_TEST_SUITE_P(On, AsyncModes, testing::ValuesIn(services_with_modes()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

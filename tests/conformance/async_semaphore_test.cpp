@@ -1,5 +1,8 @@
-// The semaphore of programs with an event loop.
-#include "async_world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The semaphore for programs with an event loop.
+#include "async_fixture.hpp"
 
 #include <support/eventually.hpp>
 
@@ -22,120 +25,127 @@ using boost::system::error_code;
 
 constexpr pawl::lock_options options{.ttl = 60s, .wait = 20s};
 
-class AsyncSemaphore : public tested::async_world {
+class AsyncSemaphore : public tested::async_fixture {
 protected:
-    bool has_waiters(pawl::client& eyes, std::uint64_t count) {
+    bool has_waiters(pawl::client& observer, std::uint64_t count) {
         return support::eventually(
-            [&] { return eyes.async_inspect("it", asio::use_future).get().waiters == count; });
+            [&] { return observer.async_inspect("it", asio::use_future).get().waiters == count; });
     }
-    static std::error_code reason(pawl::semaphore& it, std::uint32_t permits = 1) {
-        auto answer = it.async_try_acquire(permits, asio::as_tuple(asio::use_future)).get();
-        return std::get<0>(answer);
+    std::error_code failure_of(pawl::semaphore& tested_semaphore, std::uint32_t permits = 1) {
+        auto result =
+            tested_semaphore.async_try_acquire(permits, diag, asio::as_tuple(asio::use_future))
+                .get();
+        return std::get<0>(result);
     }
+
+    pawl::diagnostics diag;
 };
 
 struct crowd {
-    int inside = 0;
-    int most = 0;
+    int current = 0;
+    int highest = 0;
 };
 
-asio::awaitable<void> pass(pawl::semaphore it, int rounds, crowd& all) {
+asio::awaitable<void> hold_briefly(pawl::semaphore tested_semaphore, int rounds, crowd& all) {
     for (int i = 0; i < rounds; ++i) {
-        auto permit = co_await it.async_acquire(1, asio::use_awaitable);
-        all.most = std::max(all.most, ++all.inside);
+        auto permit = co_await tested_semaphore.async_acquire(1, asio::use_awaitable);
+        all.highest = std::max(all.highest, ++all.current);
         co_await asio::post(asio::use_awaitable);
-        --all.inside;
+        --all.current;
         co_await permit.async_release(asio::use_awaitable);
     }
 }
 
 TEST_P(AsyncSemaphore, CoroutinesShareItAcrossClients) {
-    auto one = make_client(), two = make_client();
-    pawl::semaphore mine(one, "it", 3, options), theirs(two, "it", 3, options);
+    auto first_client = make_client(), second_client = make_client();
+    pawl::semaphore own_semaphore(first_client, "it", 3, options),
+        theirs(second_client, "it", 3, options);
     crowd all;
     std::vector<std::future<void>> passing;
     for (int i = 0; i < 12; ++i)
-        passing.push_back(
-            asio::co_spawn(loop, pass(i % 2 == 0 ? mine : theirs, 4, all), asio::use_future));
+        passing.push_back(asio::co_spawn(
+            loop, hold_briefly(i % 2 == 0 ? own_semaphore : theirs, 4, all), asio::use_future));
     for (auto& each : passing)
         each.get();
-    EXPECT_GE(all.most, 1);
-    EXPECT_LE(all.most, 3);
-    auto two_of_them = mine.async_acquire(2, asio::use_future).get();
+    EXPECT_GE(all.highest, 1);
+    EXPECT_LE(all.highest, 3);
+    auto two_of_them = own_semaphore.async_acquire(2, asio::use_future).get();
     EXPECT_FALSE(theirs.async_try_acquire(2, asio::use_future).get().owns_lock());
     EXPECT_TRUE(theirs.async_try_acquire(1, asio::use_future).get().owns_lock());
     EXPECT_TRUE(two_of_them.owns_lock());
 }
 
-// A has 3 of 3 | B says 3 and waits for two | A: resize to 5 | B goes on, and comes again. A
-// newcomer who says 3 is refused, also the second time.
+// A has 3 of 3 | B names 3 and waits for two | A: resize to 5 | B is granted, and acquires again. A
+// newcomer that names 3 is refused, also the second time.
 TEST_P(AsyncSemaphore, AResizeDisturbsNobodyWhoRuns) {
-    auto one = make_client(), two = make_client();
-    pawl::semaphore mine(one, "it", 3, options), theirs(two, "it", 3, options);
-    auto all = mine.async_acquire(3, asio::use_future).get();
+    auto first_client = make_client(), second_client = make_client();
+    pawl::semaphore own_semaphore(first_client, "it", 3, options),
+        theirs(second_client, "it", 3, options);
+    auto all = own_semaphore.async_acquire(3, asio::use_future).get();
     auto waiting = theirs.async_acquire(2, asio::use_future);
-    ASSERT_TRUE(has_waiters(one, 1));
-    mine.async_resize(5, asio::use_future).get();
+    ASSERT_TRUE(has_waiters(first_client, 1));
+    own_semaphore.async_resize(5, asio::use_future).get();
     auto came = waiting.get();
     EXPECT_TRUE(came.owns_lock());
     EXPECT_EQ(came.async_release(asio::use_future).get(), pawl::release_result::released);
     EXPECT_TRUE(theirs.async_acquire(2, asio::use_future).get().owns_lock());
-    EXPECT_TRUE(mine.async_acquire(1, asio::use_future).get().owns_lock());
-    pawl::semaphore newcomer(two, "it", 3, options);
-    EXPECT_EQ(reason(newcomer), pawl::errc::bad_option);
-    EXPECT_THAT(two.last_failure(), testing::HasSubstr("has 5 permits, not 3"));
-    EXPECT_EQ(reason(newcomer), pawl::errc::bad_option);
-    EXPECT_EQ(reason(theirs, 6), pawl::errc::bad_option);
-    EXPECT_THAT(two.last_failure(), testing::HasSubstr("has 5 permits, and you ask for 6"));
+    EXPECT_TRUE(own_semaphore.async_acquire(1, asio::use_future).get().owns_lock());
+    pawl::semaphore newcomer(second_client, "it", 3, options);
+    EXPECT_EQ(failure_of(newcomer), pawl::errc::bad_option);
+    EXPECT_THAT(diag.message(), testing::HasSubstr("has 5 permits, not 3"));
+    EXPECT_EQ(failure_of(newcomer), pawl::errc::bad_option);
+    EXPECT_EQ(failure_of(theirs, 6), pawl::errc::bad_option);
+    EXPECT_THAT(diag.message(), testing::HasSubstr("has 5 permits, and you ask for 6"));
 }
 
 TEST_P(AsyncSemaphore, ANumberThatNobodySaidIsAnErrorCode) {
     auto locks = make_client();
-    pawl::semaphore it(locks, "it", 0, options);
-    EXPECT_EQ(reason(it), pawl::errc::bad_option);
-    EXPECT_THAT(locks.last_failure(), testing::HasSubstr("Nobody has said how many permits 'it'"));
-    it.async_resize(1, asio::use_future).get();
-    EXPECT_TRUE(it.async_try_acquire(1, asio::use_future).get().owns_lock());
+    pawl::semaphore tested_semaphore(locks, "it", 0, options);
+    EXPECT_EQ(failure_of(tested_semaphore), pawl::errc::bad_option);
+    EXPECT_THAT(diag.message(), testing::HasSubstr("The total of the semaphore 'it' is not set"));
+    tested_semaphore.async_resize(1, asio::use_future).get();
+    EXPECT_TRUE(tested_semaphore.async_try_acquire(1, asio::use_future).get().owns_lock());
 }
 
 TEST_P(AsyncSemaphore, WhoGaveUpHasBeenHeard) {
-    auto locks = make_client(), eyes = make_client();
-    pawl::semaphore all(eyes, "it", 3, options), it(locks, "it", 3, options);
+    auto locks = make_client(), observer = make_client();
+    pawl::semaphore all(observer, "it", 3, options), tested_semaphore(locks, "it", 3, options);
     auto hold = all.async_acquire(3, asio::use_future).get();
     asio::cancellation_signal signal;
-    std::promise<error_code> told;
+    std::promise<error_code> outcome_promise;
     asio::post(loop, [&] {
-        it.async_acquire(
-            1, asio::bind_cancellation_slot(
-                   signal.slot(), [&](error_code ec, pawl::held_lock) { told.set_value(ec); }));
+        tested_semaphore.async_acquire(
+            1, asio::bind_cancellation_slot(signal.slot(), [&](error_code ec, pawl::held_lock) {
+                outcome_promise.set_value(ec);
+            }));
     });
-    ASSERT_TRUE(has_waiters(eyes, 1));
+    ASSERT_TRUE(has_waiters(observer, 1));
     asio::post(loop, [&] { signal.emit(asio::cancellation_type::terminal); });
-    EXPECT_EQ(told.get_future().get(), asio::error::operation_aborted);
+    EXPECT_EQ(outcome_promise.get_future().get(), asio::error::operation_aborted);
     all.async_resize(4, asio::use_future).get();
-    EXPECT_TRUE(it.async_try_acquire(1, asio::use_future).get().owns_lock());
+    EXPECT_TRUE(tested_semaphore.async_try_acquire(1, asio::use_future).get().owns_lock());
     pawl::semaphore hasty(locks, "it", 4, {.ttl = 60s, .wait = 50ms});
-    const auto late = hasty.async_acquire(2, asio::as_tuple(asio::use_future)).get();
-    EXPECT_EQ(std::error_code(std::get<0>(late)), pawl::errc::timed_out);
+    const auto late_result = hasty.async_acquire(2, asio::as_tuple(asio::use_future)).get();
+    EXPECT_EQ(std::error_code(std::get<0>(late_result)), pawl::errc::timed_out);
 }
 
 TEST_P(AsyncSemaphore, ADestroyedClientEndsItsWaits) {
-    auto eyes = make_client();
-    pawl::semaphore all(eyes, "it", 2, options);
+    auto observer = make_client();
+    pawl::semaphore all(observer, "it", 2, options);
     auto hold = all.async_acquire(2, asio::use_future).get();
-    std::future<std::tuple<error_code, pawl::held_lock>> answer;
+    std::future<std::tuple<error_code, pawl::held_lock>> pending_result;
     {
         auto locks = make_client();
-        pawl::semaphore it(locks, "it", 2, options);
-        answer = it.async_acquire(1, asio::as_tuple(asio::use_future));
-        ASSERT_TRUE(has_waiters(eyes, 1));
+        pawl::semaphore tested_semaphore(locks, "it", 2, options);
+        pending_result = tested_semaphore.async_acquire(1, asio::as_tuple(asio::use_future));
+        ASSERT_TRUE(has_waiters(observer, 1));
     }
-    auto told = answer.get();
-    EXPECT_EQ(std::error_code(std::get<0>(told)), pawl::errc::cancelled);
-    EXPECT_TRUE(has_waiters(eyes, 0));
+    auto cancelled_result = pending_result.get();
+    EXPECT_EQ(std::error_code(std::get<0>(cancelled_result)), pawl::errc::cancelled);
+    EXPECT_TRUE(has_waiters(observer, 0));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AsyncSemaphore, testing::ValuesIn(tested::async_places()),
+INSTANTIATE_TEST_SUITE_P(On, AsyncSemaphore, testing::ValuesIn(tested::async_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

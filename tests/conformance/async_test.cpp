@@ -1,6 +1,8 @@
-// The asynchronous face: the same locks with completion tokens, and cancellation through Asio's
-// slots.
-#include "async_world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The async API: the same locks with completion tokens, and cancellation through Asio's slots.
+#include "async_fixture.hpp"
 
 #include <support/eventually.hpp>
 #include <support/redis_server.hpp>
@@ -28,7 +30,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using boost::system::error_code;
 
-class Async : public tested::async_world {};
+class Async : public tested::async_fixture {};
 
 asio::awaitable<void> count_up(pawl::client& locks, int rounds, int& value, bool& shared) {
     const pawl::lock_options options{.ttl = 60s};
@@ -44,13 +46,14 @@ asio::awaitable<void> count_up(pawl::client& locks, int rounds, int& value, bool
 }
 
 TEST_P(Async, CoroutinesNeverOverlap) {
-    auto one = make_client(), two = make_client();
+    auto first_client = make_client(), second_client = make_client();
     int value = 0;
     bool shared = false;
     std::vector<std::future<void>> crowd;
     for (int i = 0; i < 20; ++i)
-        crowd.push_back(asio::co_spawn(loop, count_up(i % 2 == 0 ? one : two, 10, value, shared),
-                                       asio::use_future));
+        crowd.push_back(asio::co_spawn(
+            loop, count_up(i % 2 == 0 ? first_client : second_client, 10, value, shared),
+            asio::use_future));
     for (auto& each : crowd)
         each.get();
     EXPECT_EQ(value, 200);
@@ -59,12 +62,12 @@ TEST_P(Async, CoroutinesNeverOverlap) {
 
 TEST_P(Async, CallbacksAndFuturesWork) {
     auto locks = make_client();
-    std::promise<bool> told;
+    std::promise<bool> outcome_promise;
     locks.async_try_acquire("it", pawl::try_options{.ttl = 60s},
                             [&](error_code ec, pawl::held_lock lock) {
-                                told.set_value(!ec && static_cast<bool>(lock));
+                                outcome_promise.set_value(!ec && static_cast<bool>(lock));
                             });
-    EXPECT_TRUE(told.get_future().get());
+    EXPECT_TRUE(outcome_promise.get_future().get());
     auto lock = locks.async_acquire("it", {.ttl = 60s, .wait = 20s}, asio::use_future).get();
     EXPECT_EQ(locks.async_inspect("it", asio::use_future).get().held_by->token, lock.token());
     EXPECT_EQ(lock.async_release(asio::use_future).get(), pawl::release_result::released);
@@ -74,16 +77,15 @@ TEST_P(Async, CallbacksAndFuturesWork) {
 TEST_P(Async, ABoundedWaitIsAnErrorCode) {
     auto locks = make_client();
     auto lock = locks.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
-    auto answer =
+    auto result =
         locks.async_acquire("it", {.ttl = 60s, .wait = 100ms}, asio::as_tuple(asio::use_future))
             .get();
-    EXPECT_EQ(std::error_code(std::get<0>(answer)), pawl::errc::timed_out);
-    EXPECT_FALSE(std::get<1>(answer));
+    EXPECT_EQ(std::error_code(std::get<0>(result)), pawl::errc::timed_out);
+    EXPECT_FALSE(std::get<1>(result));
     EXPECT_FALSE(locks.async_try_acquire("it", {.ttl = 60s}, asio::use_future).get().owns_lock());
 }
 
-// Any cancellation type, at any moment: while asking, in line, or when the lock has just been
-// given.
+// Any cancellation type, at any moment: during a request, in the queue, or just after the grant.
 TEST_P(Async, CancellationLeavesNothing) {
     auto holder = make_client(), locks = make_client();
     std::minstd_rand dice(5);
@@ -94,47 +96,49 @@ TEST_P(Async, CancellationLeavesNothing) {
         pawl::held_lock lock;
         if (round % 2 == 0) lock = holder.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
         asio::cancellation_signal signal;
-        std::promise<std::pair<error_code, bool>> told;
+        std::promise<std::pair<error_code, bool>> outcome_promise;
         asio::post(loop, [&] {
-            locks.async_acquire("it", {.ttl = 60s, .wait = 20s},
-                                asio::bind_cancellation_slot(
-                                    signal.slot(), [&](error_code ec, pawl::held_lock mine) {
-                                        told.set_value({ec, static_cast<bool>(mine)});
-                                    }));
+            locks.async_acquire(
+                "it", {.ttl = 60s, .wait = 20s},
+                asio::bind_cancellation_slot(
+                    signal.slot(), [&](error_code ec, pawl::held_lock acquired) {
+                        outcome_promise.set_value({ec, static_cast<bool>(acquired)});
+                    }));
         });
         std::this_thread::sleep_for(  // until the random instant of the cancel
             std::chrono::microseconds(std::uniform_int_distribution<int>(0, 1500)(dice)));
         asio::post(loop, [&, type = types[round % 3]] { signal.emit(type); });
-        const auto [ec, got] = told.get_future().get();
+        const auto [ec, got] = outcome_promise.get_future().get();
         EXPECT_TRUE(got || ec == asio::error::operation_aborted) << ec.message();
         EXPECT_NE(got, static_cast<bool>(ec));
         if (lock) (void)lock.async_release(asio::use_future).get();
         EXPECT_TRUE(support::eventually([&] {
-            const auto found = holder.async_inspect("it", asio::use_future).get();
-            return !found.held_by && found.waiters == 0;
+            const auto info = holder.async_inspect("it", asio::use_future).get();
+            return !info.held_by && info.waiters == 0;
         })) << "round "
             << round;
     }
 }
 
-// By the caller: Asio's own code, so that `cancel_after` and `||` understand it.
+// A cancellation by the caller has Asio's own code, so that `cancel_after` and `||` recognize it.
 TEST_P(Async, ACallersCancellationIsOperationAborted) {
     auto holder = make_client(), locks = make_client();
     auto lock = holder.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
     for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
                             asio::cancellation_type::total}) {
         asio::cancellation_signal signal;
-        std::promise<error_code> told;
+        std::promise<error_code> outcome_promise;
         asio::post(loop, [&] {
             locks.async_acquire(
                 "it", {.ttl = 60s, .wait = 60s},
-                asio::bind_cancellation_slot(
-                    signal.slot(), [&](error_code ec, pawl::held_lock) { told.set_value(ec); }));
+                asio::bind_cancellation_slot(signal.slot(), [&](error_code ec, pawl::held_lock) {
+                    outcome_promise.set_value(ec);
+                }));
         });
         EXPECT_TRUE(support::eventually(
             [&] { return holder.async_inspect("it", asio::use_future).get().waiters == 1; }));
         asio::post(loop, [&, type] { signal.emit(type); });
-        EXPECT_EQ(told.get_future().get(), asio::error::operation_aborted);
+        EXPECT_EQ(outcome_promise.get_future().get(), asio::error::operation_aborted);
         EXPECT_TRUE(support::eventually(
             [&] { return holder.async_inspect("it", asio::use_future).get().waiters == 0; }));
     }
@@ -157,14 +161,14 @@ TEST_P(Async, WaitLostTellsOfALossAndOfARelease) {
 TEST_P(Async, ADestroyedClientEndsItsAcquires) {
     auto holder = make_client();
     auto lock = holder.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
-    std::future<std::tuple<error_code, pawl::held_lock>> answer;
+    std::future<std::tuple<error_code, pawl::held_lock>> pending_result;
     {
         auto locks = make_client();
-        answer = locks.async_acquire("it", {.ttl = 60s}, asio::as_tuple(asio::use_future));
+        pending_result = locks.async_acquire("it", {.ttl = 60s}, asio::as_tuple(asio::use_future));
         EXPECT_TRUE(support::eventually(
             [&] { return holder.async_inspect("it", asio::use_future).get().waiters == 1; }));
     }
-    const auto result = answer.get();
+    const auto result = pending_result.get();
     EXPECT_EQ(std::error_code(std::get<0>(result)), pawl::errc::cancelled);
     EXPECT_TRUE(support::eventually(
         [&] { return holder.async_inspect("it", asio::use_future).get().waiters == 0; }));
@@ -181,14 +185,7 @@ TEST_P(Async, ADroppedHandleFreesIt) {
     }
 }
 
-TEST_P(Async, AFailureHasASentence) {
-    auto locks = make_client();
-    auto answer = locks.async_acquire("a\nb", {.ttl = 60s}, asio::as_tuple(asio::use_future)).get();
-    EXPECT_EQ(std::error_code(std::get<0>(answer)), pawl::errc::bad_name);
-    EXPECT_FALSE(locks.last_failure().empty());
-}
-
-// Not only acquires: a server that does not answer keeps every operation outstanding.
+// Not only acquisitions: a server that does not reply keeps every operation outstanding.
 TEST(AsyncOperations, TellACallersCancellationFromTheClientsEnd) {
     support::redis_server server;
     asio::io_context loop;
@@ -197,19 +194,19 @@ TEST(AsyncOperations, TellACallersCancellationFromTheClientsEnd) {
     {
         pawl::client locks(loop.get_executor(), pawl::redis::at(server.url()));
         server.freeze();
-        const auto note = [&](std::vector<error_code>& where) {
-            return [&where](error_code ec, auto&&...) { where.push_back(ec); };
+        const auto record = [&](std::vector<error_code>& completions) {
+            return [&completions](error_code ec, auto&&...) { completions.push_back(ec); };
         };
-        locks.async_inspect("it", asio::bind_cancellation_slot(signal.slot(), note(by_caller)));
+        locks.async_inspect("it", asio::bind_cancellation_slot(signal.slot(), record(by_caller)));
         while (loop.poll() > 0) {}
         signal.emit(asio::cancellation_type::terminal);
         while (by_caller.empty())
             loop.run_one();
-        locks.async_inspect("it", note(by_end));
-        locks.async_list("", note(by_end));
-        locks.async_force_release("it", note(by_end));
-        locks.async_examine(note(by_end));
-        locks.async_try_acquire("it", pawl::try_options{.ttl = 60s}, note(by_end));
+        locks.async_inspect("it", record(by_end));
+        locks.async_list("", record(by_end));
+        locks.async_force_release("it", record(by_end));
+        locks.async_examine(record(by_end));
+        locks.async_try_acquire("it", pawl::try_options{.ttl = 60s}, record(by_end));
         while (loop.poll() > 0) {}
     }
     while (by_end.size() < 5)
@@ -220,7 +217,7 @@ TEST(AsyncOperations, TellACallersCancellationFromTheClientsEnd) {
     EXPECT_EQ(by_end, std::vector<error_code>(5, make_error_code(pawl::errc::cancelled)));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, Async, testing::ValuesIn(tested::async_places()),
+INSTANTIATE_TEST_SUITE_P(On, Async, testing::ValuesIn(tested::async_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

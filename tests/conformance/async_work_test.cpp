@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Work under a lock in coroutines, and polling.
-#include "async_world.hpp"
+#include "async_fixture.hpp"
 
 #include <support/eventually.hpp>
 
@@ -16,66 +19,78 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using pawl::held_lock;
 
-class AsyncWork : public tested::async_world {
+class AsyncWork : public tested::async_fixture {
 protected:
-    bool becomes_free(pawl::client& eyes) {
+    bool becomes_free(pawl::client& observer) {
         return support::eventually(
-            [&] { return !eyes.async_inspect("it", asio::use_future).get().held_by; });
+            [&] { return !observer.async_inspect("it", asio::use_future).get().held_by; });
     }
 };
 
 asio::awaitable<pawl::fencing_token> token_of(held_lock& lock) { co_return lock.token(); }
-asio::awaitable<void> fail(held_lock&) {
+asio::awaitable<void> throw_failure(held_lock&) {
     throw std::runtime_error("by the work");
     co_return;
 }
-asio::awaitable<void> nothing(held_lock&) { co_return; }
-asio::awaitable<void> forever(held_lock&) {
-    asio::steady_timer never(co_await asio::this_coro::executor, 1h);
-    co_await never.async_wait(asio::use_awaitable);
+asio::awaitable<void> do_nothing(held_lock&) { co_return; }
+asio::awaitable<void> wait_forever(held_lock&) {
+    asio::steady_timer endless_timer(co_await asio::this_coro::executor, 1h);
+    co_await endless_timer.async_wait(asio::use_awaitable);
 }
 
 constexpr pawl::lock_options options{.ttl = 60s, .wait = 20s};
-constexpr pawl::try_options once{.ttl = 60s};
+constexpr pawl::try_options no_wait{.ttl = 60s};
 
 TEST_P(AsyncWork, ReturnsWhatTheWorkReturnsAndTheLockIsFree) {
-    auto locks = make_client(), eyes = make_client();
+    auto locks = make_client(), observer = make_client();
     const auto token = wait_for(pawl::with_lock(locks, "it", options, token_of));
     EXPECT_TRUE(token);
-    EXPECT_FALSE(eyes.async_inspect("it", asio::use_future).get().held_by);
-    const auto next = wait_for(pawl::try_with_lock(locks, "it", once, token_of));
+    EXPECT_FALSE(observer.async_inspect("it", asio::use_future).get().held_by);
+    const auto next = wait_for(pawl::try_with_lock(locks, "it", no_wait, token_of));
     ASSERT_TRUE(next);
     EXPECT_GT(*next, token);
-    EXPECT_TRUE(wait_for(pawl::try_with_lock(locks, "it", once, nothing)));
+    EXPECT_TRUE(wait_for(pawl::try_with_lock(locks, "it", no_wait, do_nothing)));
 }
 
 TEST_P(AsyncWork, IsSkippedWhenSomebodyElseHasIt) {
     auto locks = make_client(), other = make_client();
     auto lock = other.async_acquire("it", options, asio::use_future).get();
-    EXPECT_FALSE(wait_for(pawl::try_with_lock(locks, "it", once, token_of)));
-    EXPECT_FALSE(wait_for(pawl::try_with_lock(locks, "it", once, nothing)));
+    EXPECT_FALSE(wait_for(pawl::try_with_lock(locks, "it", no_wait, token_of)));
+    EXPECT_FALSE(wait_for(pawl::try_with_lock(locks, "it", no_wait, do_nothing)));
     EXPECT_EQ(lock.async_release(asio::use_future).get(), pawl::release_result::released);
 }
 
 TEST_P(AsyncWork, ThatThrowsGivesItBack) {
-    auto locks = make_client(), eyes = make_client();
-    EXPECT_THROW(wait_for(pawl::with_lock(locks, "it", options, fail)), std::runtime_error);
-    EXPECT_TRUE(becomes_free(eyes));
+    auto locks = make_client(), observer = make_client();
+    EXPECT_THROW(wait_for(pawl::with_lock(locks, "it", options, throw_failure)),
+                 std::runtime_error);
+    EXPECT_TRUE(becomes_free(observer));
 }
 
-// The work is cancelled while it has the lock: the frame goes, and with it the handle.
+TEST_P(AsyncWork, AnErrorOfTheAcquireHasItsMessage) {
+    auto locks = make_client();
+    try {
+        wait_for(pawl::with_lock(locks, "", options, do_nothing));
+        ADD_FAILURE() << "no error for an empty name";
+    } catch (const pawl::error& e) {
+        EXPECT_EQ(e.reason(), pawl::errc::bad_name);
+        EXPECT_STREQ(e.what(), "The lock's name is empty; give it 1 to 512 bytes.");
+    }
+}
+
+// The work is cancelled while it holds the lock: the frame is destroyed, and the handle with it.
 TEST_P(AsyncWork, ThatIsCancelledGivesItBack) {
-    auto locks = make_client(), eyes = make_client();
+    auto locks = make_client(), observer = make_client();
     asio::cancellation_signal signal;
     std::promise<std::exception_ptr> ended;
-    asio::co_spawn(loop, pawl::with_lock(locks, "it", options, forever),
+    asio::co_spawn(loop, pawl::with_lock(locks, "it", options, wait_forever),
                    asio::bind_cancellation_slot(
                        signal.slot(), [&](std::exception_ptr why) { ended.set_value(why); }));
     EXPECT_TRUE(support::eventually(
-        [&] { return eyes.async_inspect("it", asio::use_future).get().held_by.has_value(); }));
+        [&] { return observer.async_inspect("it", asio::use_future).get().held_by.has_value(); }));
     asio::post(loop, [&] { signal.emit(asio::cancellation_type::terminal); });
     EXPECT_THROW(std::rethrow_exception(ended.get_future().get()), boost::system::system_error);
-    EXPECT_TRUE(becomes_free(eyes));
+    EXPECT_TRUE(becomes_free(observer));
 }
 
 TEST_P(AsyncWork, PollingIsCancelledInItsPause) {
@@ -94,10 +109,10 @@ TEST_P(AsyncWork, PollingIsCancelledInItsPause) {
 }
 
 struct buyer {
-    std::vector<int>& goods;
+    std::vector<int>& items;
     asio::awaitable<bool> operator()(held_lock&, std::size_t index) {
-        if (goods[index] == 0) co_return false;
-        --goods[index];
+        if (items[index] == 0) co_return false;
+        --items[index];
         co_return true;
     }
 };
@@ -105,15 +120,15 @@ struct buyer {
 TEST_P(AsyncWork, AnEmptyStripeLeadsToTheNext) {
     auto locks = make_client();
     const pawl::striped stripes("stock", 4);
-    std::vector<int> goods(4);
-    goods[(stripes.index_of("buyer") + 3) % 4] = 1;
-    const buyer one{goods};
-    EXPECT_TRUE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, one)));
-    EXPECT_FALSE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, one)));
+    std::vector<int> items(4);
+    items[(stripes.index_of("buyer") + 3) % 4] = 1;
+    const buyer tested_buyer{items};
+    EXPECT_TRUE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, tested_buyer)));
+    EXPECT_FALSE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, tested_buyer)));
     EXPECT_TRUE(locks.async_list("", asio::use_future).get().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AsyncWork, testing::ValuesIn(tested::async_places()),
+INSTANTIATE_TEST_SUITE_P(On, AsyncWork, testing::ValuesIn(tested::async_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "faulty_backend.hpp"
 
-#include <pawl/backend.hpp>
 #include <pawl/memory.hpp>
+#include <pawl/spi/backend.hpp>
 
 namespace tested {
 
@@ -9,8 +12,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-class deaf : public pawl::loss_listener {
-    void lost(std::string_view, pawl::loss_reason) override {}
+class ignoring_listener : public pawl::loss_listener {
+    void on_loss(std::string_view, pawl::loss_reason) override {}
+    void on_possible_loss() override {}
 };
 
 std::uint64_t next_number() {
@@ -20,123 +24,126 @@ std::uint64_t next_number() {
 
 class faulty_backend : public pawl::backend {
 public:
-    faulty_backend(const pawl::service& sound, pawl::backend_context context, fault which)
-        : which_(which), time_(context.time) {
-        if (is(fault::tells_no_victim)) context.listener = &deaf_;
-        sound_ = sound.open(std::move(context));
+    faulty_backend(const pawl::service& correct_service, pawl::backend_context context,
+                   fault injected)
+        : fault_(injected), time_(context.time) {
+        if (has(fault::tells_no_victim)) context.listener = &ignoring_listener_;
+        correct_ = correct_service.open(std::move(context));
     }
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& what,
+    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& requested,
                                                         pawl::time_point give_up_at) override {
-        std::optional<pawl::grant> given;
-        if (is(fault::gives_it_to_everybody)) {
-            given.emplace();
-            given->deadline = time_->now() + what.ttl - pawl::drift(what.ttl);
-            given->token = pawl::fencing_token(next_number());
-            co_return given;
+        std::optional<pawl::grant> granted;
+        if (has(fault::gives_it_to_everybody)) {
+            granted.emplace();
+            granted->deadline = time_->now() + requested.ttl - pawl::drift(requested.ttl);
+            granted->token = pawl::fencing_token(next_number());
+            co_return granted;
         }
-        const auto mine = shortened(what);
-        if (is(fault::waits_too_little)) give_up_at = time_->now();
-        const bool waits = give_up_at > time_->now();
-        given = co_await sound_->acquire(mine, give_up_at);
-        if (!given && waits) ++gave_up_;
-        if (!given) co_return given;
-        if (is(fault::tokens_go_back))
-            given->token = pawl::fencing_token(1'000'000 - next_number());
-        if (is(fault::no_tokens)) given->token = {};
-        if (is(fault::gives_readers_tokens_of_their_own))
-            given->token = pawl::fencing_token(next_number());
-        if (is(fault::counts_from_too_late)) given->deadline += std::chrono::seconds(1);
-        co_return given;
+        const auto changed_claim = shorten(requested);
+        if (has(fault::waits_too_little)) give_up_at = time_->now();
+        const bool may_wait = give_up_at > time_->now();
+        granted = co_await correct_->acquire(changed_claim, give_up_at);
+        if (!granted && may_wait) ++gave_up_;
+        if (!granted) co_return granted;
+        if (has(fault::tokens_go_back))
+            granted->token = pawl::fencing_token(1'000'000 - next_number());
+        if (has(fault::no_tokens)) granted->token = {};
+        if (has(fault::gives_readers_tokens_of_their_own))
+            granted->token = pawl::fencing_token(next_number());
+        if (has(fault::counts_from_too_late)) granted->deadline += std::chrono::seconds(1);
+        co_return granted;
     }
-    asio::awaitable<void> renew(std::span<pawl::renewal> batch) override {
-        if (!is(fault::renews_only_in_words)) co_return co_await sound_->renew(batch);
-        for (auto& each : batch) {
-            each.result = pawl::renewal::outcome::extended;
-            each.deadline = time_->now() + each.ttl - pawl::drift(each.ttl);
+    asio::awaitable<void> renew(pawl::renewal_batch& batch) override {
+        if (!has(fault::renews_only_in_words)) co_return co_await correct_->renew(batch);
+        for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
+            const auto ttl = batch.renewals()[i].ttl;
+            batch.settle(i, pawl::renewal::outcome::extended,
+                         time_->now() + ttl - pawl::drift(ttl));
         }
     }
-    asio::awaitable<pawl::release_result> release(const pawl::hold& what) override {
-        if (is(fault::keeps_it_after_a_release) || is(fault::gives_it_to_everybody))
+    asio::awaitable<pawl::release_result> release(const pawl::hold& held) override {
+        if (has(fault::keeps_it_after_a_release) || has(fault::gives_it_to_everybody))
             co_return pawl::release_result::released;
-        const pawl::hold mine{shortened(what.claim), what.grant};
-        co_return co_await sound_->release(mine);
+        const pawl::hold changed_hold{shorten(held.claim), held.grant};
+        co_return co_await correct_->release(changed_hold);
     }
     asio::awaitable<pawl::lock_info> inspect(std::string_view name) override {
-        if (is(fault::breaks_down)) throw std::runtime_error("the backend fell over");
-        auto found = co_await sound_->inspect(name);
-        if (is(fault::forgets_no_waiter)) found.waiters += gave_up_;
-        if (is(fault::names_the_wrong_holder) && found.held_by) found.held_by->pid = 1;
-        co_return found;
+        if (has(fault::breaks_down)) throw std::runtime_error("the backend fell over");
+        auto info = co_await correct_->inspect(name);
+        if (has(fault::forgets_no_waiter)) info.waiters += gave_up_;
+        if (has(fault::names_the_wrong_holder) && info.held_by) info.held_by->pid = 1;
+        co_return info;
     }
     asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view prefix) override {
-        co_return co_await sound_->list(is(fault::lists_everything) ? "" : prefix);
+        co_return co_await correct_->list(has(fault::lists_everything) ? "" : prefix);
     }
-    asio::awaitable<std::optional<pawl::grant>> downgrade(const pawl::hold& what) override {
-        if (is(fault::downgrades_only_in_words)) {
-            pawl::grant same = what.grant;
-            same.deadline = time_->now() + what.claim.ttl - pawl::drift(what.claim.ttl);
-            co_return same;
+    asio::awaitable<std::optional<pawl::grant>> downgrade(const pawl::hold& held) override {
+        if (has(fault::downgrades_only_in_words)) {
+            pawl::grant unchanged = held.grant;
+            unchanged.deadline = time_->now() + held.claim.ttl - pawl::drift(held.claim.ttl);
+            co_return unchanged;
         }
-        const pawl::hold mine{shortened(what.claim), what.grant};
-        co_return co_await sound_->downgrade(mine);
+        const pawl::hold changed_hold{shorten(held.claim), held.grant};
+        co_return co_await correct_->downgrade(changed_hold);
     }
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
-        if (!is(fault::resizes_only_in_words)) co_await sound_->resize(name, permits);
+        if (!has(fault::resizes_only_in_words)) co_await correct_->resize(name, permits);
     }
     asio::awaitable<bool> force_release(std::string_view name) override {
-        const bool found = co_await sound_->force_release(name);
-        co_return found || is(fault::forces_what_nobody_has);
+        const bool result = co_await correct_->force_release(name);
+        co_return result || has(fault::forces_what_nobody_has);
     }
     asio::awaitable<pawl::examination> examine() override {
-        if (is(fault::examines_nothing)) co_return pawl::examination();
-        co_return co_await sound_->examine();
+        if (has(fault::examines_nothing)) co_return pawl::examination();
+        co_return co_await correct_->examine();
     }
     asio::awaitable<void> close(pawl::time_point give_up_at) override {
-        co_await sound_->close(give_up_at);
+        co_await correct_->close(give_up_at);
     }
-    pawl::promises promised() const noexcept override {
-        auto said = faulty_promises;
-        said.across_hosts = is(fault::promises_too_much);
-        return said;
+    pawl::capabilities capabilities() const noexcept override {
+        auto claimed = faulty_promises;
+        claimed.across_hosts = has(fault::promises_too_much);
+        return claimed;
     }
 
 private:
-    [[nodiscard]] bool is(fault one) const noexcept { return which_ == one; }
-    [[nodiscard]] pawl::claim shortened(pawl::claim what) const {
-        if (is(fault::shortens_names)) what.name.resize(std::min<std::size_t>(what.name.size(), 1));
-        if (is(fault::reads_alone)) what.mode = pawl::lock_mode::exclusive;
-        if (is(fault::counts_each_as_one)) what.permits = std::min(what.permits, 1U);
-        return what;
+    [[nodiscard]] bool has(fault asked_fault) const noexcept { return fault_ == asked_fault; }
+    [[nodiscard]] pawl::claim shorten(pawl::claim requested) const {
+        if (has(fault::shortens_names))
+            requested.name.resize(std::min<std::size_t>(requested.name.size(), 1));
+        if (has(fault::reads_alone)) requested.mode = pawl::lock_mode::exclusive;
+        if (has(fault::counts_each_as_one)) requested.permits = std::min(requested.permits, 1U);
+        return requested;
     }
 
-    fault which_;
+    fault fault_;
     pawl::runtime* time_;
-    deaf deaf_;
-    std::unique_ptr<pawl::backend> sound_;
+    ignoring_listener ignoring_listener_;
+    std::unique_ptr<pawl::backend> correct_;
     static inline std::atomic<std::uint64_t> gave_up_ = 0;  // of all clients
 };
 
 class faulty_service : public pawl::service::definition {
 public:
-    explicit faulty_service(fault which) : which_(which) {}
+    explicit faulty_service(fault injected) : fault_(injected) {}
     std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
-        return std::make_unique<faulty_backend>(sound_, std::move(context), which_);
+        return std::make_unique<faulty_backend>(correct_, std::move(context), fault_);
     }
     std::string describe() const override { return "faulty"; }
 
 private:
-    pawl::service sound_ = pawl::memory::make();
-    fault which_;
+    pawl::service correct_ = pawl::memory::make();
+    fault fault_;
 };
 
 }  // namespace
 
-pawl::conformance::world faulty_world(fault which) {
-    return {.where = pawl::service(std::make_shared<faulty_service>(which)),
+pawl::conformance::test_service make_faulty_world(fault injected) {
+    return {.target = pawl::service(std::make_shared<faulty_service>(injected)),
             .url = {},
             .restart = {},
-            .keep = {}};
+            .owned = {}};
 }
 
 }  // namespace tested

@@ -1,8 +1,11 @@
-// The memory backend with one fault, to see whether the suite finds it.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The memory backend with one fault, to check that the suite finds it.
 #pragma once
 
-#include <pawl/backend.hpp>
-#include <pawl/conformance.hpp>
+#include <pawl/spi/backend.hpp>
+#include <pawl/spi/conformance.hpp>
 
 #include <cstdint>
 
@@ -34,14 +37,14 @@ enum class fault : std::uint8_t {
 };
 
 // Without a fault.
-inline constexpr pawl::promises faulty_promises{.survives_restart = false,
-                                                .loss_is_pushed = true,
-                                                .across_processes = false,
-                                                .across_hosts = false,
-                                                .shared = true,
-                                                .permits = true,
-                                                .strictly_fair = true,
-                                                .downgrades = true};
-[[nodiscard]] pawl::conformance::world faulty_world(fault which);
+inline constexpr pawl::capabilities faulty_promises{.tokens_survive_data_loss = false,
+                                                    .loss_is_pushed = true,
+                                                    .across_processes = false,
+                                                    .across_hosts = false,
+                                                    .shared = true,
+                                                    .permits = true,
+                                                    .strictly_fair = true,
+                                                    .downgrades = true};
+[[nodiscard]] pawl::conformance::test_service make_faulty_world(fault injected);
 
 }  // namespace tested

@@ -1,84 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "fixtures.hpp"
+
+#include "coarse_service.hpp"
 
 #include <support/redis_server.hpp>
 #include <support/temp_folder.hpp>
 
-#include <pawl/backend.hpp>
 #include <pawl/memory.hpp>
 #include <pawl/redis.hpp>
+#include <pawl/spi/backend.hpp>
 #include <pawl/sqlite.hpp>
 
 namespace tested {
 
 namespace {
 
-using pawl::promises;
-using pawl::conformance::world;
+using pawl::capabilities;
+using pawl::conformance::test_service;
 
-class made_by final : public pawl::conformance::fixture {
+class fixture_of final : public pawl::conformance::fixture {
 public:
-    made_by(std::function<world()> make, const promises& promised)
-        : make_(std::move(make)), promised_(promised) {}
+    fixture_of(std::function<test_service()> make, const pawl::capabilities& supported)
+        : make_(std::move(make)), supported_(supported) {}
 
-    world fresh() override { return make_(); }
-    const promises& promised() const override { return promised_; }
+    test_service make_test_service() override { return make_(); }
+    const pawl::capabilities& capabilities() const override { return supported_; }
 
 private:
-    const std::function<world()> make_;
-    const promises promised_;
+    const std::function<test_service()> make_;
+    const pawl::capabilities supported_;
 };
 
-world fresh_memory() {
-    return {.where = pawl::memory::make(), .url = {}, .restart = {}, .keep = {}};
+test_service new_memory_world() {
+    return {.target = pawl::memory::make(), .url = {}, .restart = {}, .owned = {}};
 }
 
-world fresh_file() {
+test_service new_coarse_world() {
+    return {.target = coarse_service(pawl::memory::make()), .url = {}, .restart = {}, .owned = {}};
+}
+
+test_service new_sqlite_world() {
     auto folder = std::make_shared<support::temp_folder>();
     const std::string path = folder->file("locks.db");
-    return {.where = pawl::sqlite::at({.path = path}),
+    return {.target = pawl::sqlite::at({.path = path}),
             .url = "sqlite:" + path,
             .restart = {},
-            .keep = folder};
+            .owned = folder};
 }
 
-// One server for each promise, over TCP.
-world fresh_server(const std::string& options) {
+// One server for each test, over TCP.
+test_service new_redis_world(const std::string& options) {
     auto server = std::make_shared<support::redis_server>();
-    return {.where = pawl::redis::at(server->url(options)),
+    return {.target = pawl::redis::at(server->url(options)),
             .url = server->url(options),
             .restart =
                 [server] {
                     server->kill9();
                     server->start(false);
                 },
-            .keep = server};
+            .owned = server};
 }
 
-constexpr promises of_redis() {
-    promises all;
+constexpr capabilities redis_capabilities() {
+    capabilities all;
     all.loss_is_pushed = true;
     all.shared = all.permits = all.strictly_fair = all.downgrades = true;
-    all.chosen_values = all.several = true;
+    all.caller_values = all.acquire_batch = true;
     all.latches = all.barriers = true;
     return all;
 }
 
-constexpr promises of_sqlite() {
-    auto all = of_redis();
-    all.across_hosts = all.chosen_values = all.several = false;
+constexpr capabilities sqlite_capabilities() {
+    auto all = redis_capabilities();
+    all.across_hosts = all.caller_values = all.acquire_batch = false;
     return all;
 }
 
-constexpr promises of_memory() {
-    auto all = of_sqlite();
-    all.survives_restart = all.across_processes = false;
+constexpr capabilities memory_capabilities() {
+    auto all = sqlite_capabilities();
+    all.tokens_survive_data_loss = all.across_processes = false;
     return all;
 }
 
-// What a Java service's lock cannot promise, Pawl's cannot either where they are the same lock.
-constexpr promises of_redisson(bool readwrite) {
-    promises all;
-    all.survives_restart = all.names_holders = all.hands_over = all.one_line = false;
+constexpr capabilities coarse_memory_capabilities() {
+    auto all = memory_capabilities();
+    make_coarse(all);
+    return all;
+}
+
+// Where Pawl and Java share a lock, Pawl has only the capabilities of the Java lock.
+constexpr capabilities redisson_capabilities(bool readwrite) {
+    capabilities all;
+    all.tokens_survive_data_loss = all.names_holders = all.hands_over = all.modes_share_queue =
+        false;
     all.order = pawl::fairness::none;
     all.permits = all.latches = true;
     all.shared = all.downgrades = readwrite;
@@ -86,18 +102,23 @@ constexpr promises of_redisson(bool readwrite) {
     return all;
 }
 
-backend on_redis(const std::string& name, const std::string& options, const promises& promised) {
-    return {name, std::make_shared<made_by>([options] { return fresh_server(options); }, promised)};
+backend redis_backend(const std::string& name, const std::string& options,
+                      const capabilities& supported) {
+    return {name, std::make_shared<fixture_of>([options] { return new_redis_world(options); },
+                                               supported)};
 }
 
 }  // namespace
 
 std::vector<backend> all_backends() {
-    return {{"Memory", std::make_shared<made_by>(fresh_memory, of_memory())},
-            {"Sqlite", std::make_shared<made_by>(fresh_file, of_sqlite())},
-            on_redis("Redis", "", of_redis()),
-            on_redis("Redisson", "?layout=redisson", of_redisson(false)),
-            on_redis("RedissonReadWrite", "?layout=redisson&object=readwrite", of_redisson(true))};
+    return {{"Memory", std::make_shared<fixture_of>(new_memory_world, memory_capabilities())},
+            {"CoarseMemory",
+             std::make_shared<fixture_of>(new_coarse_world, coarse_memory_capabilities())},
+            {"Sqlite", std::make_shared<fixture_of>(new_sqlite_world, sqlite_capabilities())},
+            redis_backend("Redis", "", redis_capabilities()),
+            redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
+            redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
+                          redisson_capabilities(true))};
 }
 
 }  // namespace tested

@@ -1,7 +1,10 @@
-// The backends of this project as the conformance suite wants to see them.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The backends of this project as fixtures of the conformance suite.
 #pragma once
 
-#include <pawl/conformance.hpp>
+#include <pawl/spi/conformance.hpp>
 
 #include <memory>
 #include <ostream>
@@ -15,7 +18,7 @@ struct backend {
     std::shared_ptr<pawl::conformance::fixture> fixture;
 };
 
-inline void PrintTo(const backend& one, std::ostream* out) { *out << one.name; }
+inline void PrintTo(const backend& tested, std::ostream* out) { *out << tested.name; }
 
 [[nodiscard]] std::vector<backend> all_backends();
 

@@ -1,7 +1,11 @@
-// What a system, or a backend, throws that is no error of Pawl's: both faces say the same of it.
-#include <pawl/backend.hpp>
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Exceptions of the system or of a backend that are not Pawl's: the sync and the async API report
+// the same.
 #include <pawl/blocking.hpp>
 #include <pawl/client.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
@@ -21,22 +25,22 @@ using pawl::errc;
 
 using thrower = std::function<void()>;
 
-// Whatever it is asked, it throws.
-class falling_backend final : public pawl::backend {
+// It throws for every request.
+class throwing_backend final : public pawl::backend {
 public:
-    explicit falling_backend(thrower falls) : falls_(std::move(falls)) {}
+    explicit throwing_backend(thrower throws) : throws_(std::move(throws)) {}
 
     asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim&,
                                                         pawl::time_point) override {
-        falls_();
+        throws_();
         co_return std::nullopt;
     }
-    asio::awaitable<void> renew(std::span<pawl::renewal>) override { co_return; }
+    asio::awaitable<void> renew(pawl::renewal_batch&) override { co_return; }
     asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
         co_return pawl::release_result::unknown;
     }
     asio::awaitable<pawl::lock_info> inspect(std::string_view) override {
-        falls_();
+        throws_();
         co_return pawl::lock_info{};
     }
     asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view) override {
@@ -45,31 +49,31 @@ public:
     asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
     asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
     asio::awaitable<void> close(pawl::time_point) override { co_return; }
-    pawl::promises promised() const noexcept override { return {}; }
+    pawl::capabilities capabilities() const noexcept override { return {}; }
 
 private:
-    const thrower falls_;
+    const thrower throws_;
 };
 
-class falling_service final : public pawl::service::definition {
+class throwing_service final : public pawl::service::definition {
 public:
-    explicit falling_service(thrower falls) : falls_(std::move(falls)) {}
+    explicit throwing_service(thrower throws) : throws_(std::move(throws)) {}
     std::unique_ptr<pawl::backend> open(pawl::backend_context) const override {
-        return std::make_unique<falling_backend>(falls_);
+        return std::make_unique<throwing_backend>(throws_);
     }
     std::string describe() const override { return "falling"; }
 
 private:
-    const thrower falls_;
+    const thrower throws_;
 };
 
-struct fall {
+struct exception_case {
     const char* name;
-    void (*happens)();
-    errc said_as;
+    void (*throw_it)();
+    errc reported_as;
 };
 
-const fall falls[] = {
+const exception_case cases[] = {
     {"Boosts",
      [] { throw boost::system::system_error(asio::error::no_descriptors, "no descriptors"); },
      errc::exhausted},
@@ -83,36 +87,37 @@ const fall falls[] = {
     {"NoException", [] { throw 7; }, errc::protocol},
 };
 
-class ForeignException : public testing::TestWithParam<fall> {
+class ForeignException : public testing::TestWithParam<exception_case> {
 protected:
-    pawl::service where{std::make_shared<falling_service>(GetParam().happens)};
+    pawl::service tested_service{std::make_shared<throwing_service>(GetParam().throw_it)};
 };
 
 TEST_P(ForeignException, IsAnErrorOfPawlsForWhoBlocks) {
-    pawl::blocking::client locks(where);
-    const auto reason_of = [](const std::function<void()>& asks) {
+    pawl::blocking::client locks(tested_service);
+    const auto reason_of = [](const std::function<void()>& call) {
         try {
-            asks();
+            call();
         } catch (const pawl::error& failed) {
             return failed.reason();
         }
         return errc{};
     };
-    EXPECT_EQ(reason_of([&] { (void)locks.inspect("it"); }), GetParam().said_as);
-    EXPECT_EQ(reason_of([&] { (void)locks.acquire("it", {}); }), GetParam().said_as);
+    EXPECT_EQ(reason_of([&] { (void)locks.inspect("it"); }), GetParam().reported_as);
+    EXPECT_EQ(reason_of([&] { (void)locks.acquire("it", {}); }), GetParam().reported_as);
 }
 
 TEST_P(ForeignException, IsTheSameCodeForWhoDoesNot) {
     asio::io_context loop;
-    pawl::client locks(loop.get_executor(), where);
-    boost::system::error_code said;
-    locks.async_inspect(
-        "it", [&](const boost::system::error_code& ec, const pawl::lock_info&) { said = ec; });
+    pawl::client locks(loop.get_executor(), tested_service);
+    boost::system::error_code result_code;
+    locks.async_inspect("it", [&](const boost::system::error_code& ec, const pawl::lock_info&) {
+        result_code = ec;
+    });
     loop.poll();
-    EXPECT_EQ(said, boost::system::error_code(make_error_code(GetParam().said_as)));
+    EXPECT_EQ(result_code, boost::system::error_code(make_error_code(GetParam().reported_as)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, ForeignException, testing::ValuesIn(falls),
+INSTANTIATE_TEST_SUITE_P(Of, ForeignException, testing::ValuesIn(cases),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace

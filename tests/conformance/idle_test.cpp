@@ -1,5 +1,8 @@
-// Clients of threads that nobody calls: their leases are renewed, and they say what goes wrong.
-#include "async_world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Idle clients of the sync API: their leases are renewed, and their failures are logged.
+#include "async_fixture.hpp"
 
 #include <support/eventually.hpp>
 
@@ -15,35 +18,35 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Idle : public testing::TestWithParam<tested::place> {
+class Idle : public testing::TestWithParam<tested::service_under_test> {
 protected:
-    pawl::service where = GetParam().make();
+    pawl::service tested_service = GetParam().make_service();
 };
 
-// A machine that is busy may lose such a lease all the same: then another one is tried.
+// A busy machine may lose such a lease all the same: then the test tries another one.
 TEST_P(Idle, TheShortestLeaseIsRenewed) {
-    pawl::blocking::client locks(where);
+    pawl::blocking::client locks(tested_service);
     EXPECT_TRUE(support::eventually([&] {
-        const auto mine = locks.try_acquire("it", {.ttl = 10ms});
+        const auto own_lock = locks.try_acquire("it", {.ttl = 10ms});
         const auto before = locks.statistics().renewals;
-        return mine && support::eventually([&] {
-                   return !mine.owns_lock() || locks.statistics().renewals >= before + 4;
+        return own_lock && support::eventually([&] {
+                   return !own_lock.owns_lock() || locks.statistics().renewals >= before + 4;
                }) &&
-               mine.owns_lock();
+               own_lock.owns_lock();
     })) << "no lease of 10 ms was renewed four times";
 }
 
-// A thread that locks twice waits for itself: a person finds the reason in the log.
+// A thread that locks twice waits for itself; the log says so.
 TEST_P(Idle, AClientThatWaitsForItselfSaysSo) {
     for (const bool fair : {false, true}) {
         std::mutex guard;
         std::string lines;
-        pawl::blocking::client locks(where, {.log = [&](std::string_view line) {
+        pawl::blocking::client locks(tested_service, {.log = [&](std::string_view line) {
                                          const std::lock_guard lock(guard);
                                          lines += std::string(line) + "\n";
                                      }});
         std::stop_source end;
-        auto mine = locks.acquire("it", {.ttl = 600ms});
+        auto own_lock = locks.acquire("it", {.ttl = 600ms});
         std::jthread same([&] {
             try {
                 (void)locks.acquire("it", {.ttl = 600ms, .fair = fair}, end.get_token());
@@ -53,15 +56,15 @@ TEST_P(Idle, AClientThatWaitsForItselfSaysSo) {
         });
         EXPECT_TRUE(support::eventually([&] {
             const std::lock_guard lock(guard);
-            return lines.find("'it' has been held by this client") != std::string::npos;
+            return lines.find("'it' is held by this client") != std::string::npos;
         }));
         end.request_stop();
         same.join();
-        mine.release();
+        own_lock.release();
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Backend, Idle, testing::ValuesIn(tested::async_places()),
+INSTANTIATE_TEST_SUITE_P(Backend, Idle, testing::ValuesIn(tested::async_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -1,44 +1,50 @@
-// Every promise on every backend, each as a test of its own.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Every conformance test on every backend, each as its own test.
 #include "fixtures.hpp"
 
-#include <pawl/backend.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using pawl::conformance::promise;
+using pawl::conformance::test_case;
 
-class kept : public testing::Test {
+class promise_test : public testing::Test {
 public:
-    kept(pawl::conformance::fixture& of, const promise& which) : of_(of), which_(which) {}
+    promise_test(pawl::conformance::fixture& service_fixture, const test_case& promise_checked)
+        : fixture_(service_fixture), promise_(promise_checked) {}
 
     void TestBody() override {
         try {
-            which_.run(of_);
-        } catch (const std::exception& how) {
-            FAIL() << how.what();
+            promise_.run(fixture_);
+        } catch (const std::exception& thrown) {
+            FAIL() << thrown.what();
         }
     }
 
 private:
-    pawl::conformance::fixture& of_;
-    const promise& which_;
+    pawl::conformance::fixture& fixture_;
+    const test_case& promise_;
 };
 
-void register_all(const std::string& backend, pawl::conformance::fixture& of) {
-    for (const promise& each : pawl::conformance::all_promises())
-        if (each.asked_of(of.promised()))
+void register_all(const std::string& backend, pawl::conformance::fixture& service_fixture) {
+    for (const test_case& each : pawl::conformance::all_test_cases())
+        if (each.applies_to(service_fixture.capabilities()))
             testing::RegisterTest(backend.c_str(), std::string(each.name).c_str(), nullptr, nullptr,
                                   __FILE__, __LINE__,
-                                  [&of, &each]() -> testing::Test* { return new kept(of, each); });
+                                  [&service_fixture, &each]() -> testing::Test* {
+                                      return new promise_test(service_fixture, each);
+                                  });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (const auto answer = pawl::conformance::helper_main(argc, argv, pawl::from_url))
-        return *answer;
+    if (const auto helper_status = pawl::conformance::helper_main(argc, argv, pawl::from_url))
+        return *helper_status;
     testing::InitGoogleTest(&argc, argv);
     const auto backends = tested::all_backends();
     for (const auto& each : backends)

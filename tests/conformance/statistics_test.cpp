@@ -1,10 +1,13 @@
-// What a client counts is exactly what it did, on every backend.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A client's counters are exact on every backend.
 #include "fixtures.hpp"
 
 #include <support/eventually.hpp>
 
-#include <pawl/backend.hpp>
 #include <pawl/client.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
@@ -23,27 +26,27 @@ using support::eventually;
 
 class Statistics : public testing::TestWithParam<tested::backend> {
 protected:
-    pawl::conformance::world where = GetParam().fixture->fresh();
-    const pawl::promises promised = GetParam().fixture->promised();
+    pawl::conformance::test_service test_world = GetParam().fixture->make_test_service();
+    const pawl::capabilities supported = GetParam().fixture->capabilities();
 };
 
-// The connection is there, and the server knows the scripts.
-void warm_up(client& locks) {
-    auto lock = locks.acquire("warm", {.ttl = 300ms});
+// The connection exists, and the server knows the scripts.
+void warm_up(client& locks, pawl::duration least_ttl) {
+    auto lock = locks.acquire("warm", {.ttl = std::max<pawl::duration>(300ms, least_ttl)});
     (void)eventually([&] { return locks.statistics().renewals > 0; });
     (void)lock.release();
     (void)locks.inspect("warm");
 }
 
 TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
-    client locks(where.where);
+    client locks(test_world.target);
     EXPECT_EQ(locks.statistics().requests, 0U) << "making a client asks nobody";
-    warm_up(locks);
+    warm_up(locks, supported.least_ttl);
     const statistics before = locks.statistics();
     for (int i = 0; i < 10; ++i)
         EXPECT_EQ(locks.acquire("it", {.ttl = 60s}).release(), pawl::release_result::released);
     const statistics after = locks.statistics();
-    // A release of Redisson's layout leaves a latch, which is taken away afterwards.
+    // A release in Redisson's layout leaves a latch, which is deleted afterwards.
     const std::uint64_t most = GetParam().name.starts_with("Redisson") ? 30 : 20;
     EXPECT_TRUE(eventually([&] { return locks.statistics().requests - before.requests == most; }));
     EXPECT_EQ(after.grants - before.grants, 10U);
@@ -51,12 +54,12 @@ TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
     EXPECT_EQ(after.hand_offs, before.hand_offs);
     EXPECT_EQ(after.renewals, before.renewals);
     EXPECT_EQ(after.losses, before.losses);
-    EXPECT_EQ(after.connections, where.restart ? 1U : 0U);
+    EXPECT_EQ(after.connections, test_world.restart ? 1U : 0U);
 }
 
 TEST_P(Statistics, ATryThatFindsItHeldIsOneRequestAndNoGrant) {
-    client holder(where.where), locks(where.where);
-    warm_up(locks);
+    client holder(test_world.target), locks(test_world.target);
+    warm_up(locks, supported.least_ttl);
     auto lock = holder.acquire("it", {.ttl = 60s});
     const statistics before = locks.statistics();
     EXPECT_FALSE(locks.try_acquire("it").owns_lock());
@@ -64,11 +67,11 @@ TEST_P(Statistics, ATryThatFindsItHeldIsOneRequestAndNoGrant) {
     EXPECT_EQ(locks.statistics().grants, before.grants);
 }
 
-// The waiter stands in line, is told, and confirms: it asks for the lock only once. Where it had to
-// wait for a second it has also refreshed its place; such a round says nothing.
+// The waiter is queued, notified, and confirms: it sends one request for the lock. If it had to
+// wait for a second it has also refreshed its place; such a round proves nothing.
 TEST_P(Statistics, AHandOffNeedsNoSecondAttempt) {
-    client holder(where.where), waits(where.where);
-    warm_up(waits);
+    client holder(test_world.target), waits(test_world.target);
+    warm_up(waits, supported.least_ttl);
     for (int round = 0; round < 20; ++round) {
         auto lock = holder.acquire("it", {.ttl = 60s});
         const statistics before = waits.statistics();
@@ -77,30 +80,30 @@ TEST_P(Statistics, AHandOffNeedsNoSecondAttempt) {
                                [&] { return waits.acquire("it", {.ttl = 60s, .wait = 30s}); });
         ASSERT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
         (void)lock.release();
-        auto mine = next.get();
+        auto own_lock = next.get();
         const auto took = pawl::boot_clock::now() - began;
-        const bool confirms = GetParam().name != "Memory" && promised.hands_over;
+        const bool confirms = !GetParam().name.ends_with("Memory") && supported.hands_over;
         ASSERT_TRUE(
             eventually([&] { return !confirms || waits.statistics().renewals > before.renewals; }));
         const statistics after = waits.statistics();
-        (void)mine.release();
+        (void)own_lock.release();
         if (took >= 1s) continue;
         EXPECT_EQ(after.grants - before.grants, 1U);
         EXPECT_GE(after.pushes - before.pushes, 1U);
-        // A writer of Redisson's layout tells Java's sleepers and those about to sleep.
+        // A writer in Redisson's layout wakes Java's waiting readers and those about to wait.
         EXPECT_LE(after.pushes - before.pushes, GetParam().name == "RedissonReadWrite" ? 2U : 1U);
-        EXPECT_EQ(after.hand_offs - before.hand_offs, promised.hands_over ? 1U : 0U);
-        if (!promised.hands_over) return;  // told, it asked once more
+        EXPECT_EQ(after.hand_offs - before.hand_offs, supported.hands_over ? 1U : 0U);
+        if (!supported.hands_over) return;  // after the notification it sent one more request
         EXPECT_EQ(after.requests - before.requests, confirms ? 2U : 1U);
         return;
     }
     FAIL() << "no round was over within a second";
 }
 
-// Those that are due at nearly the same time go together.
+// Leases that are due at nearly the same time are renewed together.
 TEST_P(Statistics, ManyRenewalsAreOneRequest) {
-    client locks(where.where);
-    warm_up(locks);
+    client locks(test_world.target);
+    warm_up(locks, supported.least_ttl);
     std::vector<pawl::blocking::held_lock> held;
     for (int i = 0; i < 50; ++i)
         held.push_back(locks.acquire("it/" + std::to_string(i), {.ttl = 6s}));
@@ -110,7 +113,7 @@ TEST_P(Statistics, ManyRenewalsAreOneRequest) {
         ends.push_back(each.safe_until());
     ASSERT_TRUE(eventually([&] {
         return std::equal(held.begin(), held.end(), ends.begin(),
-                          [](const auto& one, auto end) { return one.safe_until() > end; });
+                          [](const auto& lock, auto end) { return lock.safe_until() > end; });
     }));
     const statistics after = locks.statistics();
     EXPECT_EQ(after.renewals - before.renewals, 1U);
@@ -119,37 +122,37 @@ TEST_P(Statistics, ManyRenewalsAreOneRequest) {
 }
 
 TEST_P(Statistics, ALossIsCountedOnce) {
-    client locks(where.where), operators(where.where);
-    // Where nobody tells the victim, its next renewal does.
-    auto lock = locks.acquire("it", {.ttl = promised.loss_is_pushed ? 60s : 3s});
+    client locks(test_world.target), operators(test_world.target);
+    // If the loss is not pushed, the next renewal finds it.
+    auto lock = locks.acquire("it", {.ttl = supported.loss_is_pushed ? 60s : 3s});
     EXPECT_TRUE(operators.force_release("it"));
     ASSERT_TRUE(eventually([&] { return lock.lost().stop_requested(); }));
     EXPECT_EQ(lock.release(), pawl::release_result::taken_over);
     EXPECT_EQ(locks.statistics().losses, 1U);
-    EXPECT_EQ(locks.statistics().pushes, promised.loss_is_pushed ? 1U : 0U);
+    EXPECT_EQ(locks.statistics().pushes, supported.loss_is_pushed ? 1U : 0U);
     EXPECT_EQ(operators.statistics().losses, 0U);
 }
 
 TEST_P(Statistics, ANewConnectionIsCounted) {
-    if (!where.restart) {
-        EXPECT_EQ(client(where.where).statistics().connections, 0U);
+    if (!test_world.restart) {
+        EXPECT_EQ(client(test_world.target).statistics().connections, 0U);
         return;
     }
-    client locks(where.where);
-    warm_up(locks);
+    client locks(test_world.target);
+    warm_up(locks, supported.least_ttl);
     EXPECT_EQ(locks.statistics().connections, 1U);
-    where.restart();
+    test_world.restart();
     (void)locks.acquire("it", {.ttl = 60s, .wait = 30s}).release();
     EXPECT_EQ(locks.statistics().connections, 2U);
 }
 
 TEST_P(Statistics, BothFacesCountAlike) {
     boost::asio::io_context loop;
-    pawl::client locks(loop.get_executor(), where.where);
-    auto answer = locks.async_acquire("it", {.ttl = 60s}, boost::asio::use_future);
-    while (answer.wait_for(0s) != std::future_status::ready)
+    pawl::client locks(loop.get_executor(), test_world.target);
+    auto result = locks.async_acquire("it", {.ttl = 60s}, boost::asio::use_future);
+    while (result.wait_for(0s) != std::future_status::ready)
         loop.run_one();
-    const auto lock = answer.get();
+    const auto lock = result.get();
     EXPECT_EQ(locks.statistics().grants, 1U);
     EXPECT_GE(locks.statistics().requests, 1U);
 }

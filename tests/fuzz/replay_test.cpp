@@ -1,4 +1,7 @@
-// Each input of the corpus, and each that ever made a target fail, once more.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Replays each input of the corpus, and each input that ever made a target fail.
 #include "targets/targets.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +37,7 @@ TEST_P(Corpus, IsReplayed) {
     for (const auto& path : inputs) {
         std::ifstream file(path, std::ios::binary);
         const std::string input{std::istreambuf_iterator<char>(file), {}};
-        // What ends the program is seen by its last line.
+        // The last line tells which input ended the program.
         ::testing::Test::RecordProperty("input", path.filename().string());
         GetParam().run(input);
     }

@@ -1,4 +1,7 @@
-# Every page, example, manual and completion of the source tree lies in the installed one.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Every page, example, manual and completion of the source tree is in the installed one.
 set(missing "")
 function(expect folder)
     foreach(file IN LISTS ARGN)
@@ -7,7 +10,7 @@ function(expect folder)
         endif()
     endforeach()
 endfunction()
-file(GLOB pages RELATIVE ${source} ${source}/docs/*.md ${source}/docs/decisions/*.md)
+file(GLOB pages RELATIVE ${source} ${source}/docs/*/*.md)
 file(GLOB_RECURSE examples RELATIVE ${source} ${source}/examples/*.cpp ${source}/examples/*.hpp)
 file(GLOB manuals_there RELATIVE ${source}/cli/man ${source}/cli/man/*.1)
 expect(${docs} ${pages} ${examples} examples/CMakeLists.txt README.md LICENSE)

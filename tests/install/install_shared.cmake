@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 # Installs the shared libraries into `prefix`-shared, and both kinds into `prefix`-both.
 function(install_components where)
     file(REMOVE_RECURSE ${where})

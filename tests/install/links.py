@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 """links.py FOLDER: every relative link of the installed pages leads to something."""
 import pathlib
 import re

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# symbols.sh NM STATIC SHARED: what the libraries in these folders show to a program's linker.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# symbols.sh NM STATIC SHARED: the symbols that the libraries in these folders export.
 set -euo pipefail
 nm=$1 static=$2 shared=$3
 status=0
 
-# SENTENCE: nothing may come in.
+# SENTENCE: standard input must be empty.
 expect_none() {
     local lines
     lines=$(head -n5)
@@ -26,7 +29,7 @@ for archive in "$static"/libpawl*.a; do
             continue
             ;;
     esac
-    # B is the variable that keeps an older Boost out.
+    # B is the variable that refuses an older Boost.
     { "$nm" --defined-only --extern-only "$archive" 2>/dev/null | grep ' [TDRB] ' |
         grep -v '4pawl\|do_use_service' || true; } |
         expect_none "$archive has functions of Boost that the program's own cannot replace:"

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // error: needs Boost.Asio in its default settings
 #ifdef MISUSE
 #define BOOST_ASIO_DISABLE_THREADS
 #endif
-#include <pawl/asio_settings.hpp>
+#include <pawl/detail/asio_settings.hpp>

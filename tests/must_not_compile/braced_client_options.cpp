@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // error: use of deleted function|call to deleted constructor
 #include <pawl/client.hpp>
 

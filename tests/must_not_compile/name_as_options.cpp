@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // error: cannot convert|could not convert|no viable conversion|no matching
 #include <pawl/blocking.hpp>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // error: .*write 30s or 500ms
 #include <pawl/options.hpp>
 

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# older_standard.sh COMPILER FLAG… -- HEADER…: no header may meet another error first than the one
-# that names the standard.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# older_standard.sh COMPILER FLAG… -- HEADER…: the first error of a header must be the
+# one that names the standard.
 set -u
 compile=()
 while [[ $1 != -- ]]; do

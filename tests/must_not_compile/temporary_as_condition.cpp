@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // error: use of deleted function
 #include <pawl/blocking.hpp>
 
@@ -5,7 +8,7 @@ bool work(pawl::blocking::client& locks) {
     if (const auto held = locks.try_acquire("it")) return true;
     if (const auto held = locks.try_acquire_all({"it", "that"})) return true;
 #ifdef MISUSE
-    if (locks.try_acquire("it")) return true;  // given back before the first statement
+    if (locks.try_acquire("it")) return true;  // released before the first statement
 #endif
     return false;
 }

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // error: could not convert|has no non-static data member|does not refer to any field
 #include <pawl/options.hpp>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // error: no match for|invalid operands
 #include <pawl/blocking.hpp>
 

@@ -1,5 +1,8 @@
-// A waiter that is dead or frozen delays the next by two seconds at most, in virtual time.
-#include "dwelling.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A dead or frozen waiter delays the next waiter by at most two seconds of virtual time.
+#include "workload/single_client_process.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 
@@ -13,143 +16,138 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-// One who takes the lock.
-class resident {
+// A program that acquires the lock.
+class test_user {
 public:
-    resident(scheduler& world, simulated_network& network, prng chance)
-        : at_(world, network, where_, chance) {}
+    test_user(scheduler& loop, simulated_network& network, prng random)
+        : program_(loop, network, options_, random) {}
 
-    void ask(const lock_options& options) {
-        at_.home.post([this, options] {
-            at_.locks->async_acquire(
+    void acquire(const lock_options& options) {
+        program_.process.post([this, options] {
+            program_.locks->async_acquire(
                 "it", options,
-                asio::bind_executor(at_.home.get_executor(),
+                asio::bind_executor(program_.process.get_executor(),
                                     [this](const boost::system::error_code& ec, held_lock lock) {
                                         if (!ec) lock_ = std::move(lock);
                                     }));
         });
     }
-    void give_back() {
-        at_.home.post([this] { lock_ = {}; });
+    void release() {
+        program_.process.post([this] { lock_ = {}; });
     }
-    void end() {
-        at_.home.resume();
-        at_.home.post([this] {
+    void close() {
+        program_.process.resume();
+        program_.process.post([this] {
             lock_ = {};
-            at_.locks.reset();
+            program_.locks.reset();
         });
     }
-    [[nodiscard]] bool holds() const { return static_cast<bool>(lock_); }
-    [[nodiscard]] process& home() noexcept { return at_.home; }
+    [[nodiscard]] bool owns_lock() const { return static_cast<bool>(lock_); }
+    [[nodiscard]] simulated_process& process() noexcept { return program_.process; }
 
 private:
-    const redis::options where_;
-    dwelling at_;
+    const redis::options options_;
+    single_client_process program_;
     held_lock lock_;
 };
 
-enum class death : std::uint8_t { killed, stopped, cut_off };
+enum class waiter_failure : std::uint8_t { killed, stopped, cut_off };
 
-// What the holder, the first in line and the next want.
-struct line {
+// The requests of the holder, the first waiter and the next waiter.
+struct queue_case {
     const char* name;
     lock_options holder, first, next;
-    bool released;  // by the holder, after the first in line died
+    bool released;  // by the holder, after the first waiter failed
 };
 
 constexpr lock_options fair{.ttl = 3s, .fair = true};
 constexpr lock_options read{.ttl = 3s, .mode = lock_mode::shared};
 constexpr lock_options write{.ttl = 3s};
 
-constexpr lock_options some(std::uint32_t permits) {
-    return {.ttl = 3s, .mode = lock_mode::permits, .permits = permits, .of = 3};
+constexpr lock_options permits_of(std::uint32_t permits) {
+    return {.ttl = 3s, .mode = lock_mode::permits, .permits = permits, .total_permits = 3};
 }
 
-const line lines[] = {
+const queue_case queue_cases[] = {
     {"fair", fair, fair, fair, true},
     {"writer_before_reader", read, write, read, false},
     {"writer_before_writer", read, write, write, true},
-    {"many_permits_before_one", some(2), some(3), some(1), false},
+    {"many_permits_before_one", permits_of(2), permits_of(3), permits_of(1), false},
 };
 
-class scene {
+class queue_scenario {
 public:
-    explicit scene(std::uint64_t seed)
-        : chance_(seed),
-          network_(world_, chance_.fork(), network_faults{}),
-          holder_(world_, network_, chance_.fork()),
-          first_(world_, network_, chance_.fork()),
-          next_(world_, network_, chance_.fork()) {}
+    explicit queue_scenario(std::uint64_t seed)
+        : random_(seed),
+          network_(loop_, random_.fork(), network_faults{}),
+          holder_(loop_, network_, random_.fork()),
+          first_(loop_, network_, random_.fork()),
+          next_(loop_, network_, random_.fork()) {}
 
-    ~scene() {
-        network_.reconnect(first_.home());
+    ~queue_scenario() {
+        network_.reconnect(first_.process());
         for (auto* each : {&holder_, &first_, &next_})
-            each->end();
-        pass(10s);
+            each->close();
+        loop_.run_for(10s);
     }
-    scene(const scene&) = delete;
-    scene& operator=(const scene&) = delete;
+    queue_scenario(const queue_scenario&) = delete;
+    queue_scenario& operator=(const queue_scenario&) = delete;
 
-    // How long the next waits after the first died.
-    instant play(const line& who, death how) {
-        holder_.ask(who.holder);
-        pass(100ms);
-        EXPECT_TRUE(holder_.holds());
-        first_.ask(who.first);
-        pass(10ms);
-        const bool earlier = chance_.chance(0.5);
-        if (earlier) next_.ask(who.next);
-        pass(instant(chance_.between(0, instant(4s).count())));
-        die(how);
-        const auto died = world_.now();
-        if (!earlier) next_.ask(who.next);
-        if (who.released) {
-            pass(10ms);
-            holder_.give_back();
+    // Returns how long the next waiter waits after the failure of the first.
+    instant play(const queue_case& test_case, waiter_failure failure) {
+        holder_.acquire(test_case.holder);
+        loop_.run_for(100ms);
+        EXPECT_TRUE(holder_.owns_lock());
+        first_.acquire(test_case.first);
+        loop_.run_for(10ms);
+        const bool asks_before_failure = random_.happens(0.5);
+        if (asks_before_failure) next_.acquire(test_case.next);
+        loop_.run_for(instant(random_.between(0, instant(4s).count())));
+        fail_first_waiter(failure);
+        const auto failed_at = loop_.now();
+        if (!asks_before_failure) next_.acquire(test_case.next);
+        if (test_case.released) {
+            loop_.run_for(10ms);
+            holder_.release();
         }
-        while (!next_.holds() && world_.now() < died + 10s)
-            pass(5ms);
-        EXPECT_FALSE(first_.holds());
-        return world_.now() - died;
+        while (!next_.owns_lock() && loop_.now() < failed_at + 10s)
+            loop_.run_for(5ms);
+        EXPECT_FALSE(first_.owns_lock());
+        return loop_.now() - failed_at;
     }
 
 private:
-    void pass(instant time) {
-        const auto until = world_.now() + time;
-        world_.at(until, [] {});
-        world_.run_ready();
-        while (world_.next() <= until && world_.step()) {}
+    void fail_first_waiter(waiter_failure failure) {
+        if (failure == waiter_failure::cut_off) return network_.cut_off(first_.process());
+        first_.process().pause();
+        if (failure == waiter_failure::killed) network_.ban(first_.process());
     }
 
-    void die(death how) {
-        if (how == death::cut_off) return network_.cut_off(first_.home());
-        first_.home().pause();
-        if (how == death::killed) network_.ban(first_.home());
-    }
-
-    scheduler world_;
-    prng chance_;
+    scheduler loop_;
+    prng random_;
     simulated_network network_;
-    resident holder_, first_, next_;
+    test_user holder_, first_, next_;
 };
 
-class DeadWaiter : public testing::TestWithParam<line> {};
+class DeadWaiter : public testing::TestWithParam<queue_case> {};
 
-// The holder stays; who is first in line does not fit, and dies at any moment between two of its
-// looks. Its place must end, and somebody must notice, although nothing else happens at the server.
-// Or the holder gives back, and the one who is given the lock never says that it has it.
+// The holder keeps the lock. The first waiter, which cannot share it, fails at any time between two
+// of its refreshes. Its place must expire and the next waiter must notice, although nothing else
+// occurs at the server. Or the holder releases the lock, and the failed waiter never confirms it.
 TEST_P(DeadWaiter, DelaysTheNextByTwoSecondsAtMost) {
-    for (const auto how : {death::killed, death::stopped, death::cut_off}) {
+    for (const auto failure :
+         {waiter_failure::killed, waiter_failure::stopped, waiter_failure::cut_off}) {
         for (std::uint64_t seed = 0; seed < 50; ++seed) {
-            SCOPED_TRACE(std::to_string(seed) + ", death " + std::to_string(static_cast<int>(how)));
-            const auto waited = scene(seed).play(GetParam(), how);
+            SCOPED_TRACE(std::to_string(seed) + ", death " +
+                         std::to_string(static_cast<int>(failure)));
+            const auto waited = queue_scenario(seed).play(GetParam(), failure);
             EXPECT_LE(std::chrono::duration_cast<std::chrono::milliseconds>(waited), 2000ms);
         }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Line, DeadWaiter, testing::ValuesIn(lines),
-                         [](const auto& of) { return std::string(of.param.name); });
+INSTANTIATE_TEST_SUITE_P(Line, DeadWaiter, testing::ValuesIn(queue_cases),
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace pawl::simulation

@@ -1,7 +1,10 @@
-// A grant and its loss that a client reads together.
-#include "dwelling.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
 
-#include <redis/keys.hpp>
+// A client reads a grant and its loss together.
+#include "workload/single_client_process.hpp"
+
+#include <redis/common/keys.hpp>
 
 #include <boost/asio/bind_executor.hpp>
 
@@ -13,65 +16,61 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-struct asked {
+struct pending_acquire {
     held_lock lock;
     boost::system::error_code ec;
-    bool come = false;
+    bool completed = false;
 };
 
 class ForcedGrant : public testing::Test {
 protected:
     void TearDown() override {
-        for (auto* each : {&holds, &waits})
+        for (auto* each : {&holder, &waiter})
             each->lock = {};
-        for (auto* each : {&one, &two})
-            each->home.post([each] { each->locks.reset(); });
-        run_for(48h);
-        EXPECT_TRUE(world.idle());
+        for (auto* each : {&first_program, &second_program})
+            each->process.post([each] { each->locks.reset(); });
+        loop.run_for(48h);
+        EXPECT_TRUE(loop.is_idle());
     }
-    void run_for(instant how_long) {
-        const auto until = world.now() + how_long;
-        world.at(until, [] {});
-        world.run_ready();
-        while (world.next() <= until && world.step()) {}
-    }
-    void ask(dwelling& who, asked& to) {
-        auto done = [&to](const boost::system::error_code& ec, held_lock lock) {
-            to.lock = std::move(lock);
-            to.ec = ec;
-            to.come = true;
+    void start_acquire(single_client_process& program, pending_acquire& result) {
+        auto handler = [&result](const boost::system::error_code& ec, held_lock lock) {
+            result.lock = std::move(lock);
+            result.ec = ec;
+            result.completed = true;
         };
-        who.locks->async_acquire("it", {.ttl = 60s, .wait = 30s},
-                                 asio::bind_executor(who.home.get_executor(), done));
+        program.locks->async_acquire("it", {.ttl = 60s, .wait = 30s},
+                                     asio::bind_executor(program.process.get_executor(), handler));
     }
 
-    scheduler world;
-    simulated_network network{world, prng(1), {}};
-    redis::options where;
-    dwelling one{world, network, where, prng(2)}, two{world, network, where, prng(3)};
-    asked holds, waits;
+    scheduler loop;
+    simulated_network network{loop, prng(1), {}};
+    redis::options options;
+    single_client_process first_program{loop, network, options, prng(2)},
+        second_program{loop, network, options, prng(3)};
+    pending_acquire holder, waiter;
 };
 
-//   A: holds, B waits | B's program stands still for a moment | A: releases, B is granted it | an
-//   operator takes it away | B reads both at once: it was never B's, and B waits on
+//   A: holds, B waits | B's program is stopped for a moment | A: releases, B is granted the lock |
+//   an operator takes the lock away | B reads both messages: it never held the lock, and waits on
 TEST_F(ForcedGrant, ALossThatIsReadWithItsGrantEndsTheGrant) {
-    ask(one, holds);
-    run_for(100ms);
-    ASSERT_TRUE(holds.lock);
-    ask(two, waits);
-    run_for(100ms);
-    two.home.pause();
-    holds.lock.async_release([](release_result) {});
-    run_for(20ms);
-    one.locks->async_force_release("it", [](const boost::system::error_code& ec, bool taken) {
-        EXPECT_TRUE(!ec && taken) << ec.message();
-    });
-    run_for(20ms);
-    two.home.resume();
-    run_for(3s);
-    ASSERT_TRUE(waits.come);
-    EXPECT_FALSE(waits.ec) << waits.ec.message();
-    EXPECT_EQ(waits.lock.state(), lock_state::held);
+    start_acquire(first_program, holder);
+    loop.run_for(100ms);
+    ASSERT_TRUE(holder.lock);
+    start_acquire(second_program, waiter);
+    loop.run_for(100ms);
+    second_program.process.pause();
+    holder.lock.async_release([](release_result) {});
+    loop.run_for(20ms);
+    first_program.locks->async_force_release(
+        "it", [](const boost::system::error_code& ec, bool released) {
+            EXPECT_TRUE(!ec && released) << ec.message();
+        });
+    loop.run_for(20ms);
+    second_program.process.resume();
+    loop.run_for(3s);
+    ASSERT_TRUE(waiter.completed);
+    EXPECT_FALSE(waiter.ec) << waiter.ec.message();
+    EXPECT_EQ(waiter.lock.state(), lock_state::held);
 }
 
 }  // namespace

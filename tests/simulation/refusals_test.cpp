@@ -1,6 +1,9 @@
-// A server that is there and refuses every request, for longer than any pause, in virtual time.
-#include "refusals.hpp"
-#include "dwelling.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A reachable server refuses every request for longer than any pause, in virtual time.
+#include "server/refusals.hpp"
+#include "workload/single_client_process.hpp"
 
 #include <redis_scripts.hpp>
 
@@ -21,295 +24,292 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-class resident {
+class test_user {
 public:
-    resident(scheduler& world, simulated_network& network, prng chance,
-             const redis::limits& bounds = {})
-        : at_(world, network, where_, chance, bounds) {}
+    test_user(scheduler& loop, simulated_network& network, prng random,
+              const redis::limits& limits = {})
+        : program_(loop, network, options_, random, limits) {}
 
-    void ask(const std::string& name, const lock_options& options) {
-        at_.home.post([this, name, options] {
-            at_.locks->async_acquire(
+    void acquire(const std::string& name, const lock_options& options) {
+        program_.process.post([this, name, options] {
+            program_.locks->async_acquire(
                 name, options,
-                asio::bind_executor(at_.home.get_executor(),
+                asio::bind_executor(program_.process.get_executor(),
                                     [this](const boost::system::error_code& ec, held_lock lock) {
-                                        failed_ = ec;
+                                        error_ = ec;
                                         if (!ec) lock_ = std::move(lock);
                                     }));
         });
     }
-    void give_back() {
-        at_.home.post([this] { lock_ = {}; });
+    void release() {
+        program_.process.post([this] { lock_ = {}; });
     }
-    void end() {
-        at_.home.post([this] {
+    void close() {
+        program_.process.post([this] {
             lock_ = {};
-            at_.locks.reset();
+            program_.locks.reset();
         });
     }
     [[nodiscard]] const held_lock& lock() const noexcept { return lock_; }
-    [[nodiscard]] boost::system::error_code failure() const noexcept { return failed_; }
-    [[nodiscard]] process& home() noexcept { return at_.home; }
+    [[nodiscard]] boost::system::error_code error() const noexcept { return error_; }
+    [[nodiscard]] simulated_process& process() noexcept { return program_.process; }
 
 private:
-    const redis::options where_;
-    dwelling at_;
+    const redis::options options_;
+    single_client_process program_;
     held_lock lock_;
-    boost::system::error_code failed_;
+    boost::system::error_code error_;
 };
 
-// Every script that came to the server: when, which, and whose.
-struct seen {
-    instant when{};
+// A script that the server received.
+struct seen_request {
+    instant received_at{};
     std::string script, first_argument;
     bool refused = false;
 };
 
-class scene : public simulated_network::witness {
+class refusal_scenario : public simulated_network::observer {
 public:
-    explicit scene(network_faults faults = {})
-        : chance_(1), network_(world_, chance_.fork(), faults) {
-        network_.set_witness(this);
+    explicit refusal_scenario(network_faults faults = {})
+        : random_(1), network_(loop_, random_.fork(), faults) {
+        network_.set_observer(this);
     }
-    ~scene() override {
-        for (auto& each : residents_)
-            each->end();
-        pass(10s);
+    ~refusal_scenario() override {
+        for (auto& each : users_)
+            each->close();
+        pass_time(10s);
     }
-    scene(const scene&) = delete;
-    scene& operator=(const scene&) = delete;
+    refusal_scenario(const refusal_scenario&) = delete;
+    refusal_scenario& operator=(const refusal_scenario&) = delete;
 
-    resident& add(const redis::limits& bounds = {}) {
-        residents_.push_back(std::make_unique<resident>(world_, network_, chance_.fork(), bounds));
-        return *residents_.back();
+    test_user& add(const redis::limits& limits = {}) {
+        users_.push_back(std::make_unique<test_user>(loop_, network_, random_.fork(), limits));
+        return *users_.back();
     }
-    void pass(instant time) {
-        const auto until = world_.now() + time;
-        world_.at(until, [] {});
-        world_.run_ready();
-        while (world_.next() <= until && world_.step()) {}
+    void pass_time(instant period) { loop_.run_for(period); }
+    void refuse(const refusal& refusal) {
+        network_.refuse(std::string(refusal.error), refusal.at_once);
     }
-    void refuse(const refusal& how) { network_.refuse(std::string(how.error), how.at_once); }
     void accept() { network_.refuse({}, false); }
-    [[nodiscard]] instant now() const { return world_.now(); }
+    [[nodiscard]] instant now() const { return loop_.now(); }
     [[nodiscard]] simulated_network& network() noexcept { return network_; }
     [[nodiscard]] std::string value_of(const std::string& name) {
-        return network_.server().data().get("pawl:{" + name + "}").value_or("");
+        return network_.server().data().text_of("pawl:{" + name + "}");
     }
-    // In the seconds since `begin`: how many requests were refused.
+    // The number of refused requests in each second since `begin`.
     [[nodiscard]] std::vector<int> refused_since(instant begin) const {
-        std::vector<int> found;
-        for (const auto& each : all) {
-            if (!each.refused || each.when < begin) continue;
-            const auto second = static_cast<std::size_t>((each.when - begin) / 1s);
-            found.resize(std::max(found.size(), second + 1));
-            ++found[second];
+        std::vector<int> counts;
+        for (const auto& each : requests) {
+            if (!each.refused || each.received_at < begin) continue;
+            const auto second = static_cast<std::size_t>((each.received_at - begin) / 1s);
+            counts.resize(std::max(counts.size(), second + 1));
+            ++counts[second];
         }
-        return found;
+        return counts;
     }
     [[nodiscard]] long count(const std::string& script) const {
-        return std::ranges::count(all, script, &seen::script);
+        return std::ranges::count(requests, script, &seen_request::script);
     }
 
-    std::vector<seen> all;
+    std::vector<seen_request> requests;
 
 private:
-    void executed(process&, const words& command, const redis::reply& answer) override {
+    void on_executed(simulated_process&, const words& command, const redis::reply& reply) override {
         if (command[0] != "EVALSHA" && command[0] != "EVAL") return;
-        const bool error = answer.what == redis::reply::kind::error;
-        if (error && answer.text.starts_with("NOSCRIPT")) return;
-        const auto which = std::ranges::find_if(redis::scripts::all, [&](const auto& each) {
+        const bool error = reply.type == redis::reply::kind::error;
+        if (error && reply.text.starts_with("NOSCRIPT")) return;
+        const auto script = std::ranges::find_if(redis::scripts::all, [&](const auto& each) {
             return command[1] == each.sha1 || command[1] == each.text;
         });
         const auto first = 3 + std::stoul(command[2]);
-        all.push_back({world_.now(), std::string(which->name),
-                       first < command.size() ? command[first] : "", error});
+        requests.push_back({loop_.now(), std::string(script->name),
+                            first < command.size() ? command[first] : "", error});
     }
 
-    scheduler world_;
-    prng chance_;
+    scheduler loop_;
+    prng random_;
     simulated_network network_;
-    std::vector<std::unique_ptr<resident>> residents_;
+    std::vector<std::unique_ptr<test_user>> users_;
 };
 
-class Refusals : public testing::TestWithParam<refusal>, protected scene {};
+class Refusals : public testing::TestWithParam<refusal>, protected refusal_scenario {};
 
-//   0 s    A waits, with a ttl of a minute; the server refuses. Attempt after attempt is refused
-//   45 s   the server accepts: A holds
-//   …      nothing that A did before may end that: each attempt was refused by the server's own
-//          word, so there is nothing to undo, and none of them had the owner of A's hold
+//   0 s    A waits with a ttl of a minute, and the server refuses attempt after attempt
+//   45 s   the server accepts: A holds the lock
+//   …      no earlier request of A may end the hold: the server refused each attempt explicitly, so
+//          there is nothing to undo, and none of them had the owner of A's hold
 TEST_P(Refusals, LeaveNothingBehindThatGivesALiveLockAway) {
     refuse(GetParam());
     auto& a = add();
     auto& b = add();
-    a.ask("it", {.ttl = 60s});
-    pass(45s);
+    a.acquire("it", {.ttl = 60s});
+    pass_time(45s);
     EXPECT_FALSE(a.lock());
     accept();
-    pass(3s);
+    pass_time(3s);
     ASSERT_TRUE(a.lock());
     EXPECT_EQ(count("leave"), 0);
-    b.ask("it", {.ttl = 60s});
+    b.acquire("it", {.ttl = 60s});
     const auto value = value_of("it");
     for (int second = 0; second < 150; ++second) {
-        pass(1s);
+        pass_time(1s);
         ASSERT_EQ(value_of("it"), value) << "after " << second << " s";
     }
     EXPECT_EQ(a.lock().state(), lock_state::held);
     EXPECT_FALSE(b.lock());
     std::set<std::string> owners;
-    for (const auto& each : all) {
+    for (const auto& each : requests) {
         if (each.script != "acquire") continue;
         EXPECT_TRUE(owners.insert(each.first_argument.substr(0, 32)).second);
     }
-    a.give_back();
-    pass(100ms);
+    a.release();
+    pass_time(100ms);
     EXPECT_TRUE(b.lock());
 }
 
-// A minute of refusals: a handful of requests in the first second, then about one a second.
+// A minute of refusals: a few requests in the first second, then about one per second.
 TEST_P(Refusals, AreAskedForLessAndLess) {
     auto& a = add();
     refuse(GetParam());
     const auto begin = now();
-    a.ask("it", {});
-    pass(60s);
-    const auto asked = refused_since(begin);
-    ASSERT_GE(asked.size(), 55U);
-    EXPECT_LE(asked[0], 6);
-    for (std::size_t second = 4; second < asked.size(); ++second)
-        EXPECT_LE(asked[second], 2) << "in second " << second;
-    EXPECT_LE(std::accumulate(asked.begin(), asked.end(), 0), 60);
+    a.acquire("it", {});
+    pass_time(60s);
+    const auto refused = refused_since(begin);
+    ASSERT_GE(refused.size(), 55U);
+    EXPECT_LE(refused[0], 6);
+    for (std::size_t second = 4; second < refused.size(); ++second)
+        EXPECT_LE(refused[second], 2) << "in second " << second;
+    EXPECT_LE(std::accumulate(refused.begin(), refused.end(), 0), 60);
     accept();
-    pass(2s);
+    pass_time(2s);
     EXPECT_TRUE(a.lock());
 }
 
-// The same for a waiter that stands in line, for a holder's release, and for what is to be undone.
+// The limits of the test above also apply to a queued waiter, to a holder's release, and to undos.
 TEST_P(Refusals, AreBearableForAllThatGoesOn) {
     auto& holder = add();
     auto& waiter = add();
-    holder.ask("it", {.ttl = 30s});
-    pass(100ms);
-    waiter.ask("it", {.ttl = 30s});
-    pass(100ms);
+    holder.acquire("it", {.ttl = 30s});
+    pass_time(100ms);
+    waiter.acquire("it", {.ttl = 30s});
+    pass_time(100ms);
     ASSERT_TRUE(holder.lock());
     refuse(GetParam());
     const auto begin = now();
-    holder.give_back();
-    pass(25s);
+    holder.release();
+    pass_time(25s);
     if (GetParam().error.starts_with("OOM")) {
-        // A release needs no memory, nor does the grant to the next in line.
+        // Neither a release nor the grant to the next waiter needs memory.
         EXPECT_TRUE(waiter.lock());
         return;
     }
-    const auto asked = refused_since(begin);
-    ASSERT_FALSE(asked.empty());
-    EXPECT_LE(asked[0], 12);
-    for (std::size_t second = 5; second < asked.size(); ++second)
-        EXPECT_LE(asked[second], 4) << "in second " << second;
+    const auto refused = refused_since(begin);
+    ASSERT_FALSE(refused.empty());
+    EXPECT_LE(refused[0], 12);
+    for (std::size_t second = 5; second < refused.size(); ++second)
+        EXPECT_LE(refused[second], 4) << "in second " << second;
     EXPECT_FALSE(waiter.lock());
     accept();
-    pass(5s);
+    pass_time(5s);
     EXPECT_TRUE(waiter.lock());
 }
 
-//   The server stands still while A asks for twelve locks, and gives up: twelve undos are pending.
-//   Then it goes on, and refuses them all. One is tried at a time, less and less; when it accepts
-//   again, all of them are sent.
+//   The server is frozen while A requests twelve locks and gives up, so twelve undos are pending.
+//   Then the server continues and refuses all of them. A tries one at a time, less and less often.
+//   When the server accepts requests again, A sends all of them.
 TEST_P(Refusals, HoldUpAllUndosTogether) {
     auto& a = add();
-    a.ask("warm", {});
-    pass(100ms);
-    a.give_back();
-    pass(100ms);
+    a.acquire("warm", {});
+    pass_time(100ms);
+    a.release();
+    pass_time(100ms);
     network().freeze();
     for (int i = 0; i < 12; ++i)
-        a.ask("lock" + std::to_string(i), {.ttl = 60s, .wait = 1ms});
-    pass(1s);
+        a.acquire("lock" + std::to_string(i), {.ttl = 60s, .wait = 1ms});
+    pass_time(1s);
     refuse(GetParam());
     network().thaw();
     const auto begin = now();
-    pass(30s);
-    const auto asked = refused_since(begin);
+    pass_time(30s);
+    const auto refused = refused_since(begin);
     if (GetParam().error.starts_with("OOM")) {
-        // An undo needs no memory: all of them are over at once.
-        EXPECT_LE(asked.size(), 1U);
+        // An undo needs no memory, so all of them succeed at once.
+        EXPECT_LE(refused.size(), 1U);
         for (int i = 0; i < 12; ++i)
             EXPECT_EQ(value_of("lock" + std::to_string(i)), "");
         return;
     }
-    ASSERT_GE(asked.size(), 20U);
-    EXPECT_GE(asked[0], 12);
-    for (std::size_t second = 4; second < asked.size(); ++second)
-        EXPECT_LE(asked[second], 2) << "in second " << second;
+    ASSERT_GE(refused.size(), 20U);
+    EXPECT_GE(refused[0], 12);
+    for (std::size_t second = 4; second < refused.size(); ++second)
+        EXPECT_LE(refused[second], 2) << "in second " << second;
     accept();
     const auto before = count("leave");
-    pass(5s);
+    pass_time(5s);
     EXPECT_GE(count("leave") - before, 12);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfAll, Refusals, testing::ValuesIn(refusals), [](const auto& of) {
-    return std::string(of.param.error.substr(0, of.param.error.find(' ')));
+INSTANTIATE_TEST_SUITE_P(OfAll, Refusals, testing::ValuesIn(refusals), [](const auto& test) {
+    return std::string(test.param.error.substr(0, test.param.error.find(' ')));
 });
 
-// A connection that breaks after every request: each may have been carried out, and is undone. The
-// queue of undos is full after two: then the client asks for nothing new, and says so.
+// A frozen server: each request may have been executed and must be undone. The undo queue is full
+// after two requests. Then the client refuses new requests.
 TEST(UndoQueue, ThatIsFullHoldsUpNewRequests) {
-    scene at;
-    redis::limits bounds;
-    bounds.undos = 2;
-    auto& a = at.add(bounds);
-    a.ask("first", {});
-    at.pass(100ms);
+    refusal_scenario scenario;
+    redis::limits limits;
+    limits.max_undos = 2;
+    auto& a = scenario.add(limits);
+    a.acquire("first", {});
+    scenario.pass_time(100ms);
     ASSERT_TRUE(a.lock());
-    at.all.clear();
-    at.network().freeze();
+    scenario.requests.clear();
+    scenario.network().freeze();
     for (const auto* name : {"one", "two"})
-        a.ask(name, {.wait = 1ms});
-    at.pass(1s);
-    EXPECT_EQ(a.failure(), make_error_code(errc::unreachable));
-    a.ask("three", {.wait = 1ms});
-    at.pass(1s);
-    EXPECT_EQ(a.failure(), make_error_code(errc::unavailable));
-    at.network().thaw();
-    at.pass(5s);
+        a.acquire(name, {.wait = 1ms});
+    scenario.pass_time(1s);
+    EXPECT_EQ(a.error(), make_error_code(errc::unreachable));
+    a.acquire("three", {.wait = 1ms});
+    scenario.pass_time(1s);
+    EXPECT_EQ(a.error(), make_error_code(errc::unavailable));
+    scenario.network().thaw();
+    scenario.pass_time(5s);
     for (const auto* name : {"one", "two", "three"})
-        EXPECT_EQ(at.value_of(name), "");
-    a.ask("three", {});
-    at.pass(3s);
-    EXPECT_EQ(a.failure(), boost::system::error_code());
-    EXPECT_NE(at.value_of("three"), "");
+        EXPECT_EQ(scenario.value_of(name), "");
+    a.acquire("three", {});
+    scenario.pass_time(3s);
+    EXPECT_EQ(a.error(), boost::system::error_code());
+    EXPECT_NE(scenario.value_of("three"), "");
 }
 
-//   A asks, and its connection breaks: the network keeps the request | A undoes it over another
-//   connection, three times | the network delivers the request, seconds later: nobody holds the
-//   lock, and another undo must free it long before its lease of a minute ends
+//   A requests the lock and its connection breaks; the network keeps the request | A undoes it
+//   three times over another connection | seconds later the network delivers the request: no user
+//   has the lock, and another undo must free it long before its lease of a minute ends
 TEST(UndoQueue, FreesWhatTheNetworkDeliversAfterTheFirstUndos) {
     network_faults slow;
     slow.latency_low = slow.latency_high = 1ms;
-    slow.zombie = 1;
-    slow.zombie_for = 12s;
-    scene at(slow);
-    auto& a = at.add();
+    slow.late_delivery = 1;
+    slow.longest_late_delay = 12s;
+    refusal_scenario scenario(slow);
+    auto& a = scenario.add();
     instant latest{};
     for (int i = 0; i < 10; ++i) {
         const auto name = "lock" + std::to_string(i);
-        a.ask("warm" + std::to_string(i), {});
-        at.pass(10ms);
-        a.give_back();
-        at.pass(10ms);
-        at.all.clear();
-        const auto broken = at.now();
-        a.ask(name, {.ttl = 60s, .wait = 1ms});
-        at.pass(500us);
-        at.network().break_all(a.home());
-        at.pass(25s);
-        EXPECT_EQ(at.value_of(name), "") << name;
-        for (const auto& each : at.all)
-            if (each.script == "acquire") latest = std::max(latest, each.when - broken);
-        EXPECT_LE(at.count("leave"), 16) << name;
-        EXPECT_GE(at.count("leave"), 4) << name;
+        a.acquire("warm" + std::to_string(i), {});
+        scenario.pass_time(10ms);
+        a.release();
+        scenario.pass_time(10ms);
+        scenario.requests.clear();
+        const auto broken = scenario.now();
+        a.acquire(name, {.ttl = 60s, .wait = 1ms});
+        scenario.pass_time(500us);
+        scenario.network().break_all(a.process());
+        scenario.pass_time(25s);
+        EXPECT_EQ(scenario.value_of(name), "") << name;
+        for (const auto& each : scenario.requests)
+            if (each.script == "acquire") latest = std::max(latest, each.received_at - broken);
+        EXPECT_LE(scenario.count("leave"), 16) << name;
+        EXPECT_GE(scenario.count("leave"), 4) << name;
     }
     EXPECT_GT(latest, 2s) << "no request was delivered late";
 }

@@ -1,9 +1,12 @@
-// Several locks or none, where an answer is late, lost or never comes. The swarm found these; here
-// each is played step by step.
-#include "dwelling.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Several locks or none, if a reply is late, lost or never arrives. The simulation found these
+// interleavings; here they are tested step by step.
+#include "workload/single_client_process.hpp"
 
 #include <pawl/error.hpp>
-#include <redis/keys.hpp>
+#include <redis/common/keys.hpp>
 #include <redis_scripts.hpp>
 
 #include <boost/asio/bind_executor.hpp>
@@ -18,187 +21,184 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-struct answer {
-    bool come = false;
+struct set_result {
+    bool completed = false;
     boost::system::error_code ec;
     held_locks locks;
-    instant at{};
+    instant completed_at{};
 };
 
-class Sets : public testing::Test, protected simulated_network::witness {
+class Sets : public testing::Test, protected simulated_network::observer {
 protected:
-    Sets() { network.set_witness(this); }
+    Sets() { network.set_observer(this); }
 
     void TearDown() override {
-        network.set_witness(nullptr);
-        for (auto* each : {&all, &busy, &third})
+        network.set_observer(nullptr);
+        for (auto* each : {&first_result, &second_result, &third_result})
             each->locks = {};
-        for (auto* each : {&one, &two})
-            each->home.post([each] { each->locks.reset(); });
-        world.run_ready();
-        const auto limit = world.now() + 48h;
-        while (world.next() <= limit && world.step()) {}
-        EXPECT_TRUE(world.idle());
+        for (auto* each : {&first_program, &second_program})
+            each->process.post([each] { each->locks.reset(); });
+        loop.run_ready();
+        const auto limit = loop.now() + 48h;
+        while (loop.next_event_at() <= limit && loop.step()) {}
+        EXPECT_TRUE(loop.is_idle());
     }
 
-    void executed([[maybe_unused]] process& by, const words& command,
-                  [[maybe_unused]] const redis::reply& what) override {
+    void on_executed([[maybe_unused]] simulated_process& process, const words& command,
+                     [[maybe_unused]] const redis::reply& reply) override {
         for (const auto& each : redis::scripts::all)
             if (command.size() > 1 && (command[1] == each.sha1 || command[1] == each.text) &&
-                what.what != redis::reply::kind::error && each.name == awaited)
-                std::exchange(then, [] {})();
+                reply.type != redis::reply::kind::error && each.name == awaited_script)
+                std::exchange(after_execution, [] {})();
     }
-    // Right after that script is carried out, before its answer leaves.
-    void after(std::string_view script, std::function<void()> what) {
-        awaited = script;
-        then = std::move(what);
+    // The work runs right after the execution of the script, before its reply is sent.
+    void after_script(std::string_view script, std::function<void()> work) {
+        awaited_script = script;
+        after_execution = std::move(work);
     }
 
-    void ask(dwelling& who, std::vector<std::string> names, const lock_options& options,
-             answer& to) {
-        auto done = [&to, this](const boost::system::error_code& ec, held_locks found) {
-            to = {true, ec, std::move(found), world.now()};
+    void start_acquire(single_client_process& program, std::vector<std::string> names,
+                       const lock_options& options, set_result& result) {
+        auto handler = [&result, this](const boost::system::error_code& ec, held_locks locks) {
+            result = {true, ec, std::move(locks), loop.now()};
         };
-        who.locks->async_acquire_all(std::move(names), options,
-                                     asio::bind_executor(who.home.get_executor(), done));
+        program.locks->async_acquire_all(
+            std::move(names), options,
+            asio::bind_executor(program.process.get_executor(), handler));
     }
-    // Also the scripts are known there, afterwards.
-    void meet(dwelling& who) {
-        ask(who, {"y", "z"}, {}, all);
-        ASSERT_TRUE(comes(all, 1s));
-        all = {};
-        run_for(100ms);
+    // Connects the program; afterwards the server also knows the scripts.
+    void connect(single_client_process& program) {
+        start_acquire(program, {"y", "z"}, {}, first_result);
+        ASSERT_TRUE(completes_within(first_result, 1s));
+        first_result = {};
+        loop.run_for(100ms);
     }
-    void run_for(instant how_long) {
-        const auto until = world.now() + how_long;
-        world.at(until, [] {});
-        world.run_ready();
-        while (world.next() <= until && world.step()) {}
-    }
-    bool comes(const answer& what, instant within) {
-        const auto until = world.now() + within;
-        world.run_ready();
-        while (!what.come && world.next() <= until && world.step()) {}
-        return what.come;
+    bool completes_within(const set_result& result, instant within) {
+        const auto until = loop.now() + within;
+        loop.run_ready();
+        while (!result.completed && loop.next_event_at() <= until && loop.step()) {}
+        return result.completed;
     }
     bool is_free(const std::string& name) {
-        const redis::key_scheme scheme(where.name_space, where.key);
-        return !network.server().data().exists(scheme.of(name).lock);
+        const redis::key_scheme scheme(service_options.name_space, service_options.key);
+        return network.server().data().find(scheme.keys_of(name).lock) == nullptr;
     }
 
-    scheduler world;
-    simulated_network network{world, prng(1), {}};
-    redis::options where;  // an answer may take 5 s
-    dwelling one{world, network, where, prng(2)}, two{world, network, where, prng(3)};
-    // Here, so that what is told to them late finds them.
-    answer all, busy, third;
-    std::string_view awaited;
-    std::function<void()> then = [] {};
+    scheduler loop;
+    simulated_network network{loop, prng(1), {}};
+    redis::options service_options;  // a reply may take 5 s
+    single_client_process first_program{loop, network, service_options, prng(2)},
+        second_program{loop, network, service_options, prng(3)};
+    // Members, so that late completions find them.
+    set_result first_result, second_result, third_result;
+    std::string_view awaited_script;
+    std::function<void()> after_execution = [] {};
 };
 
-// 1. The server stands still. 2. A asks for a and b, for 100 ms. Without an answer it is told so
-// then, not when the server is taken for dead. 3. The server goes on, and carries out the question:
-// nothing of it may stay.
+// 1. The server is frozen. 2. A requests a and b, for 100 ms at most. Without a reply, the request
+// ends after that time, not when the server is considered dead. 3. The server continues and
+// executes the request. No lock may remain.
 TEST_F(Sets, SilenceIsNotWaitedForBeyondTheWait) {
-    meet(one);
+    connect(first_program);
     network.freeze();
-    const auto asked = world.now();
-    ask(one, {"a", "b"}, {.ttl = 60s, .wait = 100ms}, all);
-    ASSERT_TRUE(comes(all, 20s));
-    EXPECT_EQ(all.ec, make_error_code(errc::unreachable));
-    EXPECT_LE(all.at - asked, 500ms);
+    const auto started_at = loop.now();
+    start_acquire(first_program, {"a", "b"}, {.ttl = 60s, .wait = 100ms}, first_result);
+    ASSERT_TRUE(completes_within(first_result, 20s));
+    EXPECT_EQ(first_result.ec, make_error_code(errc::unreachable));
+    EXPECT_LE(first_result.completed_at - started_at, 500ms);
     network.thaw();
-    run_for(1s);
+    loop.run_for(1s);
     EXPECT_TRUE(is_free("a") && is_free("b"));
 }
 
-// 1. The server gives a and b to A for 60 ms. 2. The answer takes 80 ms: others may have both by
-// now. A must not be given a set.
+// 1. The server grants a and b to A for 60 ms. 2. The reply takes 80 ms, so others may hold both by
+// then. A must not get the set.
 TEST_F(Sets, AnAnswerThatComesTooLateIsALoss) {
-    meet(one);
-    after("several", [this] {
-        network.cut_off(one.home);
-        world.after(80ms, [this] { network.reconnect(one.home); });
+    connect(first_program);
+    after_script("acquire_batch", [this] {
+        network.cut_off(first_program.process);
+        loop.schedule_after(80ms, [this] { network.reconnect(first_program.process); });
     });
-    ask(one, {"a", "b"}, {.ttl = 60ms, .wait = 10s}, all);
-    ASSERT_TRUE(comes(all, 20s));
-    EXPECT_EQ(all.ec, make_error_code(errc::lost));
-    EXPECT_FALSE(all.locks);
-    run_for(1s);
+    start_acquire(first_program, {"a", "b"}, {.ttl = 60ms, .wait = 10s}, first_result);
+    ASSERT_TRUE(completes_within(first_result, 20s));
+    EXPECT_EQ(first_result.ec, make_error_code(errc::lost));
+    EXPECT_FALSE(first_result.locks);
+    loop.run_for(1s);
     EXPECT_TRUE(is_free("a") && is_free("b"));
 }
 
-// 1. The server gives a and b to A. 2. The connection breaks, the answer with it. 3. A asks again,
-// for one after the other. Both of the first hold must have been given back, or A waits for itself
-// until their lease ends.
+// 1. The server grants a and b to A. 2. The connection breaks and the reply is lost. 3. A requests
+// one after the other. The first grants of both must have been undone, or A waits for itself until
+// their leases end.
 TEST_F(Sets, AnAnswerThatIsLostLeavesNoneOfThem) {
-    meet(one);
-    after("several", [this] { network.break_all(one.home); });
-    const auto asked = world.now();
-    ask(one, {"a", "b"}, {.ttl = 60s}, all);
-    ASSERT_TRUE(comes(all, 70s));
-    EXPECT_FALSE(all.ec);
-    EXPECT_LE(all.at - asked, 3s);
-    all.locks = {};
-    run_for(1s);
+    connect(first_program);
+    after_script("acquire_batch", [this] { network.break_all(first_program.process); });
+    const auto started_at = loop.now();
+    start_acquire(first_program, {"a", "b"}, {.ttl = 60s}, first_result);
+    ASSERT_TRUE(completes_within(first_result, 70s));
+    EXPECT_FALSE(first_result.ec);
+    EXPECT_LE(first_result.completed_at - started_at, 3s);
+    first_result.locks = {};
+    loop.run_for(1s);
     EXPECT_TRUE(is_free("a") && is_free("b"));
 }
 
-// 1. b is B's. 2. A, who waits for 100 ms, is given a; the answer takes 150 ms. 3. The server
-// stands still. The time is over, and the question for b must not take longer than a wait's.
+// 1. B holds b. 2. A waits for 100 ms and is granted a; the reply takes 150 ms. 3. The server is
+// frozen. A's time is over, and the request for b must not take longer than any other request.
 TEST_F(Sets, TheLastQuestionIsNoLongerThanTheOthers) {
-    meet(one);
-    meet(two);
-    ask(two, {"b", "c"}, {.ttl = 60s}, busy);
-    ASSERT_TRUE(comes(busy, 1s));
-    after("acquire", [this] {
-        network.cut_off(one.home);
+    connect(first_program);
+    connect(second_program);
+    start_acquire(second_program, {"b", "c"}, {.ttl = 60s}, second_result);
+    ASSERT_TRUE(completes_within(second_result, 1s));
+    after_script("acquire", [this] {
+        network.cut_off(first_program.process);
         network.freeze();
-        world.after(150ms, [this] { network.reconnect(one.home); });
+        loop.schedule_after(150ms, [this] { network.reconnect(first_program.process); });
     });
-    const auto asked = world.now();
-    ask(one, {"a", "b"}, {.ttl = 60s, .wait = 100ms}, all);
-    ASSERT_TRUE(comes(all, 20s));
-    EXPECT_EQ(all.ec, make_error_code(errc::unreachable));
-    EXPECT_LE(all.at - asked, 1s);
+    const auto started_at = loop.now();
+    start_acquire(first_program, {"a", "b"}, {.ttl = 60s, .wait = 100ms}, first_result);
+    ASSERT_TRUE(completes_within(first_result, 20s));
+    EXPECT_EQ(first_result.ec, make_error_code(errc::unreachable));
+    EXPECT_LE(first_result.completed_at - started_at, 1s);
     network.thaw();
-    run_for(5s);
+    loop.run_for(5s);
     EXPECT_TRUE(is_free("a"));
 }
 
-// 1. A has a and waits for b. 2. An operator takes a away. 3. b comes: both or none, so none.
+// 1. A holds a and waits for b. 2. An operator takes a away. 3. b is granted: both or none, so
+// none.
 TEST_F(Sets, OneThatIsLostBeforeTheLastComesLeavesNone) {
-    meet(one);
-    meet(two);
-    ask(two, {"b", "c"}, {.ttl = 60s}, busy);
-    ASSERT_TRUE(comes(busy, 1s));
-    ask(one, {"b", "a"}, {.ttl = 60s}, all);
-    run_for(100ms);
-    EXPECT_FALSE(all.come || is_free("a"));
-    two.locks->async_force_release(
-        "a", asio::bind_executor(two.home.get_executor(),
+    connect(first_program);
+    connect(second_program);
+    start_acquire(second_program, {"b", "c"}, {.ttl = 60s}, second_result);
+    ASSERT_TRUE(completes_within(second_result, 1s));
+    start_acquire(first_program, {"b", "a"}, {.ttl = 60s}, first_result);
+    loop.run_for(100ms);
+    EXPECT_FALSE(first_result.completed || is_free("a"));
+    second_program.locks->async_force_release(
+        "a", asio::bind_executor(second_program.process.get_executor(),
                                  [](const boost::system::error_code&, bool) {}));
-    run_for(100ms);
-    busy.locks = {};
-    ASSERT_TRUE(comes(all, 1s));
-    EXPECT_EQ(all.ec, make_error_code(errc::lost));
-    run_for(1s);
+    loop.run_for(100ms);
+    second_result.locks = {};
+    ASSERT_TRUE(completes_within(first_result, 1s));
+    EXPECT_EQ(first_result.ec, make_error_code(errc::lost));
+    loop.run_for(1s);
     EXPECT_TRUE(is_free("a") && is_free("b"));
 }
 
-// One says a, b, c, the other c, b, a, and neither ever waits for the other: in the order of names
-// nobody can have what somebody waits for who has what he wants.
+// One program requests a, b, c and the other c, b, a. There is no deadlock, because both acquire
+// the locks in the order of the names.
 TEST_F(Sets, OppositeOrdersBothEnd) {
-    ask(one, {"a", "b", "c"}, {.ttl = 60s}, all);
-    ask(two, {"c", "b", "a"}, {.ttl = 60s}, busy);
-    ask(one, {"b", "c"}, {.ttl = 60s}, third);
-    for (int given = 0; given < 3; ++given) {
-        run_for(3s);
-        for (auto* each : {&all, &busy, &third})
+    start_acquire(first_program, {"a", "b", "c"}, {.ttl = 60s}, first_result);
+    start_acquire(second_program, {"c", "b", "a"}, {.ttl = 60s}, second_result);
+    start_acquire(first_program, {"b", "c"}, {.ttl = 60s}, third_result);
+    for (int round = 0; round < 3; ++round) {
+        loop.run_for(3s);
+        for (auto* each : {&first_result, &second_result, &third_result})
             each->locks = {};
     }
-    for (const auto* each : {&all, &busy, &third})
-        EXPECT_TRUE(each->come && !each->ec);
+    for (const auto* each : {&first_result, &second_result, &third_result})
+        EXPECT_TRUE(each->completed && !each->ec);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
-// Programs that run out of something, step by step, in virtual time.
-#include "shortage.hpp"
-#include "dwelling.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
 
-#include <redis/keys.hpp>
+// Programs that run out of a resource, step by step, in virtual time.
+#include "kernel/process_resources.hpp"
+#include "workload/single_client_process.hpp"
+
+#include <redis/common/keys.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -22,157 +25,150 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
 // Two programs and a server.
-class Scarcity : public testing::Test {
+class Shortage : public testing::Test {
 protected:
-    ~Scarcity() override {
+    ~Shortage() override {
         for (auto* each : {&holder_, &other_}) {
-            each->home.has().recover();
-            each->home.post([each] { each->locks.reset(); });
+            each->process.resources().recover();
+            each->process.post([each] { each->locks.reset(); });
         }
-        pass(10s);
+        loop_.run_for(10s);
     }
 
-    struct asking {
-        std::optional<boost::system::error_code> answer;
+    struct pending_acquire {
+        std::optional<boost::system::error_code> error;
         held_lock lock;
         asio::cancellation_signal cancel;
     };
 
-    void ask(dwelling& who, asking& how, const lock_options& options) {
-        who.home.post([&who, &how, options] {
-            const own_bookkeeping uncounted;
-            auto done = [&how](const boost::system::error_code& ec, held_lock lock) {
-                const own_bookkeeping also_uncounted;
-                how.answer = ec;
-                how.lock = std::move(lock);
+    void start_acquire(single_client_process& program, pending_acquire& pending,
+                       const lock_options& options) {
+        program.process.post([&program, &pending, options] {
+            const uncounted_allocations uncounted;
+            auto handler = [&pending](const boost::system::error_code& ec, held_lock lock) {
+                const uncounted_allocations also_uncounted;
+                pending.error = ec;
+                pending.lock = std::move(lock);
             };
-            who.locks->async_acquire(
+            program.locks->async_acquire(
                 "it", options,
-                asio::bind_cancellation_slot(how.cancel.slot(),
-                                             asio::bind_executor(who.home.get_executor(), done)));
+                asio::bind_cancellation_slot(
+                    pending.cancel.slot(),
+                    asio::bind_executor(program.process.get_executor(), handler)));
         });
     }
-    void drop(dwelling& who, asking& how) {
-        who.home.post([&how] { how.lock = {}; });
-        world_.run_ready();
+    void release(single_client_process& program, pending_acquire& pending) {
+        program.process.post([&pending] { pending.lock = {}; });
+        loop_.run_ready();
     }
-    void pass(instant time) {
-        const auto until = world_.now() + time;
-        world_.at(until, [] {});
-        world_.run_ready();
-        while (world_.next() <= until && world_.step()) {}
+    void expect_acquires(single_client_process& program, duration ttl) {
+        pending_acquire pending;
+        start_acquire(program, pending, {.ttl = ttl});
+        loop_.run_for(1s);
+        EXPECT_TRUE(pending.lock.owns_lock());
+        release(program, pending);
     }
-    [[nodiscard]] std::size_t waiters() {
-        const auto keys = redis::key_scheme(where_.name_space, where_.key).of("it");
-        const auto* all = network_.server().data().peek();
-        const auto found = all->find(keys.waiters);
-        if (found == all->end()) return 0;
-        return std::get<store::hash>(found->second.content).size();
+    [[nodiscard]] std::size_t waiter_count() {
+        const auto keys = redis::key_scheme(options_.name_space, options_.key).keys_of("it");
+        const auto* const waiters = network_.server().data().peek<store::hash>(keys.waiters);
+        return waiters == nullptr ? 0 : waiters->size();
     }
 
-    scheduler world_;
-    const redis::options where_;
-    simulated_network network_{world_, prng(1), network_faults{}};
-    dwelling holder_{world_, network_, where_, prng(2)};
-    dwelling other_{world_, network_, where_, prng(3)};
+    scheduler loop_;
+    const redis::options options_;
+    simulated_network network_{loop_, prng(1), network_faults{}};
+    single_client_process holder_{loop_, network_, options_, prng(2)};
+    single_client_process other_{loop_, network_, options_, prng(3)};
 };
 
-// A waiter gives up while its program has no memory: its place in line is left all the same, with
-// what was made before it was taken.
-TEST_F(Scarcity, AWaiterWithoutMemoryLeavesItsPlace) {
-    asking held, waiting;
-    ask(holder_, held, {.ttl = 5s});
-    pass(50ms);
-    ask(other_, waiting, {.ttl = 5s});
-    pass(50ms);
-    ASSERT_EQ(waiters(), 1u);
-    other_.home.has().run_out_of(resource::memory);
-    other_.home.post([&] {
-        const own_bookkeeping uncounted;
+// A waiter gives up while its program has no memory. It leaves the queue with resources that were
+// allocated before it joined the queue.
+TEST_F(Shortage, AWaiterWithoutMemoryLeavesItsPlace) {
+    pending_acquire held, waiting;
+    start_acquire(holder_, held, {.ttl = 5s});
+    loop_.run_for(50ms);
+    start_acquire(other_, waiting, {.ttl = 5s});
+    loop_.run_for(50ms);
+    ASSERT_EQ(waiter_count(), 1u);
+    other_.process.resources().run_out_of(resource::memory);
+    other_.process.post([&] {
+        const uncounted_allocations uncounted;
         waiting.cancel.emit(asio::cancellation_type::terminal);
     });
-    pass(20ms);
-    EXPECT_TRUE(waiting.answer.has_value());
-    other_.home.has().recover();
-    pass(300ms);
-    EXPECT_EQ(waiters(), 0u);
-    drop(holder_, held);
+    loop_.run_for(20ms);
+    EXPECT_TRUE(waiting.error.has_value());
+    other_.process.resources().recover();
+    loop_.run_for(300ms);
+    EXPECT_EQ(waiter_count(), 0u);
+    release(holder_, held);
 }
 
-// The keeper goes on without memory, and what it cannot renew it tells.
-TEST_F(Scarcity, AHolderWithoutMemoryIsToldOfItsLossInTime) {
-    asking held;
-    ask(holder_, held, {.ttl = 300ms});
-    pass(50ms);
+// Without memory, the keeper continues and reports the holds that it cannot renew.
+TEST_F(Shortage, AHolderWithoutMemoryIsToldOfItsLossInTime) {
+    pending_acquire held;
+    start_acquire(holder_, held, {.ttl = 300ms});
+    loop_.run_for(50ms);
     ASSERT_TRUE(held.lock.owns_lock());
     const auto lost = held.lock.lost();
-    holder_.home.has().run_out_of(resource::memory);
-    pass(300ms);
+    holder_.process.resources().run_out_of(resource::memory);
+    loop_.run_for(300ms);
     EXPECT_TRUE(lost.stop_requested());
     EXPECT_EQ(held.lock.state(), lock_state::lost);
-    holder_.home.has().recover();
-    drop(holder_, held);
-    pass(1s);
-    asking again;
-    ask(holder_, again, {.ttl = 300ms});
-    pass(1s);
-    EXPECT_TRUE(again.lock.owns_lock());
-    drop(holder_, again);
+    holder_.process.resources().recover();
+    release(holder_, held);
+    loop_.run_for(1s);
+    expect_acquires(holder_, 300ms);
 }
 
-TEST_F(Scarcity, AProgramWithoutTimersIsToldSo) {
-    asking held, waiting;
-    ask(holder_, held, {.ttl = 5s});
-    pass(50ms);
-    other_.home.has().run_out_of(resource::timers);
-    ask(other_, waiting, {.ttl = 5s});
-    pass(100ms);
-    ASSERT_TRUE(waiting.answer.has_value());
-    EXPECT_EQ(*waiting.answer, make_error_code(errc::exhausted));
-    other_.home.has().recover();
-    drop(holder_, held);
-    asking again;
-    ask(other_, again, {.ttl = 5s});
-    pass(1s);
-    EXPECT_TRUE(again.lock.owns_lock());
-    drop(other_, again);
+TEST_F(Shortage, AProgramWithoutTimersIsToldSo) {
+    pending_acquire held, waiting;
+    start_acquire(holder_, held, {.ttl = 5s});
+    loop_.run_for(50ms);
+    other_.process.resources().run_out_of(resource::timers);
+    start_acquire(other_, waiting, {.ttl = 5s});
+    loop_.run_for(100ms);
+    ASSERT_TRUE(waiting.error.has_value());
+    EXPECT_EQ(*waiting.error, make_error_code(errc::exhausted));
+    other_.process.resources().recover();
+    release(holder_, held);
+    expect_acquires(other_, 5s);
 }
 
-TEST_F(Scarcity, AProgramWithoutDescriptorsConnectsLater) {
-    asking held;
-    holder_.home.has().run_out_of(resource::descriptors);
-    ask(holder_, held, {.ttl = 5s, .wait = 10s});
-    pass(3s);
+TEST_F(Shortage, AProgramWithoutDescriptorsConnectsLater) {
+    pending_acquire held;
+    holder_.process.resources().run_out_of(resource::descriptors);
+    start_acquire(holder_, held, {.ttl = 5s, .wait = 10s});
+    loop_.run_for(3s);
     EXPECT_FALSE(held.lock.owns_lock());
-    holder_.home.has().recover();
-    pass(3s);
+    holder_.process.resources().recover();
+    loop_.run_for(3s);
     EXPECT_TRUE(held.lock.owns_lock());
-    drop(holder_, held);
+    release(holder_, held);
 }
 
-// What a client has for its holds goes with them.
-TEST_F(Scarcity, AClientGivesItsMemoryBack) {
-    const auto bytes = [this] { return holder_.home.has().memory().bytes(); };
+// A client frees the memory of its holds with the holds.
+TEST_F(Shortage, AClientGivesItsMemoryBack) {
+    const auto bytes = [this] { return holder_.process.resources().memory().bytes(); };
     for (int turn = 0; turn < 2; ++turn) {
-        asking held;
-        ask(holder_, held, {.ttl = 5s});
-        pass(50ms);
-        drop(holder_, held);
-        pass(10s);
+        pending_acquire held;
+        start_acquire(holder_, held, {.ttl = 5s});
+        loop_.run_for(50ms);
+        release(holder_, held);
+        loop_.run_for(10s);
     }
     const auto idle = bytes();
     for (int turn = 0; turn < 20; ++turn) {
-        asking held;
-        ask(holder_, held, {.ttl = 5s});
-        pass(50ms);
+        pending_acquire held;
+        start_acquire(holder_, held, {.ttl = 5s});
+        loop_.run_for(50ms);
         EXPECT_GT(bytes(), idle);
-        drop(holder_, held);
-        pass(10s);
+        release(holder_, held);
+        loop_.run_for(10s);
     }
     EXPECT_EQ(bytes(), idle);
 }
 
-// Called as functions: a compiler may leave out the pair that expressions make.
+// Called as functions, because a compiler may omit a pair of new and delete expressions.
 bool can_allocate() {
     try {
         ::operator delete(::operator new(1000));
@@ -188,11 +184,11 @@ TEST(MemoryAccount, CountsAndRefuses) {
     bool refused = false;
     bool own_refused = true;
     {
-        const allocating_for it(account.get());
+        const allocation_scope it(account.get());
         kept = std::make_unique<std::string>();
         account->refuse(1);
         refused = !can_allocate();
-        const own_bookkeeping uncounted;
+        const uncounted_allocations uncounted;
         own_refused = !can_allocate();
     }
     EXPECT_EQ(account->bytes(), sizeof(std::string));

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "journal.hpp"
 
 #include <filesystem>
@@ -20,38 +23,38 @@ namespace {
 constexpr std::size_t room = std::size_t{1} << 24;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-int open_file(const std::string& path, int how) {
-    const int file = ::open(path.c_str(), how | O_CREAT | O_CLOEXEC, 0600);
+int open_file(const std::string& path, int flags) {
+    const int file = ::open(path.c_str(), flags | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) throw std::runtime_error("cannot write " + path);
     return file;
 }
 
 std::string resource_in(const std::string& folder) { return folder + "/resource"; }
 
-// "got KEY TOKEN INVOKED RETURNED DEADLINE", then "at KEY WHEN DEADLINE" as long as the lock was
-// believed to be held, "refused KEY" for a write that came too late, "leave KEY" before the
-// release, "late KEY" if it was found lost. What a holder believed after its last line, before it
-// was killed, nobody knows.
-void read_journal(const std::filesystem::path& path, testimony& into) {
+// "got KEY TOKEN INVOKED RETURNED DEADLINE", then "at KEY WHEN DEADLINE" as long as the holder
+// believed in its lock, "refused KEY" for a write that came too late, "leave KEY" before the
+// release, "late KEY" if the lock was found lost. The belief of a killed holder after its last line
+// is unknown.
+void read_journal(const std::filesystem::path& path, storm_record& result) {
     std::map<std::string, support::hold_record> open;
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
-        std::istringstream words(line);
+        std::istringstream fields(line);
         std::string verb, key;
-        words >> verb >> key;
+        fields >> verb >> key;
         support::hold_record& it = open[key];
         if (verb == "got") {
-            words >> it.token >> it.invoked >> it.returned >> it.deadline;
+            fields >> it.token >> it.invoked >> it.returned >> it.deadline;
             it.ended = it.returned;
-            it.who = path.stem().string() + "/" + key;
+            it.owner = path.stem().string() + "/" + key;
         } else if (verb == "at") {
-            words >> it.ended >> it.deadline;
+            fields >> it.ended >> it.deadline;
         }
-        into.late += verb == "late" ? 1 : 0;
-        into.refused += verb == "refused" ? 1 : 0;
+        result.late_count += verb == "late" ? 1 : 0;
+        result.refused += verb == "refused" ? 1 : 0;
     }
     for (auto& [key, record] : open)
-        into.history.holds.push_back(record);
+        result.history.holds.push_back(record);
 }
 
 }  // namespace
@@ -78,15 +81,15 @@ resource::resource(const std::string& folder) {
 
 resource::~resource() { ::munmap(cells_, room * sizeof(cell)); }
 
-// The first cell says where to look for the end; who was stopped may set it back, which costs time
-// only.
-bool resource::take(std::uint64_t token) const {
+// The first cell is a hint for the search of the end. A stopped process may set it back, which
+// costs time only.
+bool resource::accept_token(std::uint64_t token) const {
     std::size_t end = std::max<std::size_t>(cells_[0], 1);
     for (std::uint64_t before = 0; end < room; ++end) {
-        std::uint64_t there = 0;
+        std::uint64_t stored = 0;
         before = end > 1 ? cells_[end - 1].load() : 0;
         if (before > token && cells_[end].load() == 0) return false;
-        if (before <= token && cells_[end].compare_exchange_strong(there, token)) {
+        if (before <= token && cells_[end].compare_exchange_strong(stored, token)) {
             cells_[0] = end + 1;
             return true;
         }
@@ -94,8 +97,8 @@ bool resource::take(std::uint64_t token) const {
     throw std::runtime_error("the storm is too long for its resource");
 }
 
-testimony read_testimony(const std::string& folder) {
-    testimony result;
+storm_record read_records(const std::string& folder) {
+    storm_record result;
     for (const auto& each : std::filesystem::directory_iterator(folder))
         if (each.path().extension() == ".journal") read_journal(each.path(), result);
     std::ifstream file(resource_in(folder), std::ios::binary);
@@ -108,22 +111,22 @@ testimony read_testimony(const std::string& folder) {
     return result;
 }
 
-bool holds(const std::string& journal) {
+bool has_hold(const std::string& journal) {
     constexpr std::streamoff enough = 4096;  // some twenty holds
     std::ifstream file(journal, std::ios::ate);
     file.seekg(std::max<std::streamoff>(file.tellg() - enough, 0));
     std::set<std::string> open;
     for (std::string line; std::getline(file, line);) {
-        std::istringstream words(line);
+        std::istringstream fields(line);
         std::string verb, key;
-        words >> verb >> key;
+        fields >> verb >> key;
         if (verb == "got") open.insert(key);
         if (verb == "leave") open.erase(key);
     }
     return !open.empty();
 }
 
-int late_ones(const std::string& journal) {
+int count_late(const std::string& journal) {
     std::ifstream file(journal);
     int count = 0;
     for (std::string line; std::getline(file, line);)

@@ -1,5 +1,8 @@
-// What the processes of a storm write down. Each line goes to the file in one write, so it survives
-// the SIGKILL of its writer the moment after.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The records of the storm's processes. Each line goes to the file in one write, so it survives a
+// SIGKILL of its writer the moment after.
 #pragma once
 
 #include <support/history.hpp>
@@ -24,9 +27,9 @@ private:
     int file_;
 };
 
-// The fenced resource that the lock guards, in memory that all processes share: the tokens that it
-// took, in its own order. Comparing and taking is one step, and nobody who is killed or stopped
-// anywhere can keep others from it.
+// The fenced resource that the lock guards, in memory that all processes share: the accepted
+// tokens, in its own order. Comparing and accepting is one step, and a process that is killed or
+// stopped anywhere cannot block the others.
 class resource {
 public:
     explicit resource(const std::string& folder);
@@ -34,26 +37,26 @@ public:
     resource& operator=(const resource&) = delete;
     ~resource();
 
-    // False: somebody with a larger token has been here.
-    bool take(std::uint64_t token) const;
+    // False: a larger token was here before.
+    bool accept_token(std::uint64_t token) const;
 
 private:
     using cell = std::atomic<std::uint64_t>;
     cell* cells_;
 };
 
-// What the storm's processes wrote about themselves.
-struct testimony {
+// The records of all processes of the storm.
+struct storm_record {
     support::history history;
-    int late = 0;     // holders that found their lock lost
-    int refused = 0;  // writes that the resource refused
+    int late_count = 0;  // holders that found their lock lost
+    int refused = 0;     // writes that the resource refused
 };
 
-[[nodiscard]] testimony read_testimony(const std::string& folder);
+[[nodiscard]] storm_record read_records(const std::string& folder);
 
-// Whether the process with this journal has a lock that it has not begun to give back.
-[[nodiscard]] bool holds(const std::string& journal);
+// Whether the process with this journal has a lock that it has not begun to release.
+[[nodiscard]] bool has_hold(const std::string& journal);
 // How often it found its lock lost.
-[[nodiscard]] int late_ones(const std::string& journal);
+[[nodiscard]] int count_late(const std::string& journal);
 
 }  // namespace storm

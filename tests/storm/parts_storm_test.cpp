@@ -1,6 +1,10 @@
-// Storms for the other ways to hold: the stripes of a lock, taken together, and a hold that passes
-// from process to process by its value.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Storms for the other ways to hold: the stripes of a lock, acquired together, and a hold that
+// passes from process to process by its value.
 #include "journal.hpp"
+#include "length.hpp"
 #include "process.hpp"
 
 #include <support/eventually.hpp>
@@ -11,7 +15,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <random>
@@ -26,49 +29,44 @@ using pawl::conformance::child;
 
 constexpr pawl::duration ttl = 1s;
 constexpr pawl::duration longest_stop = 1800ms;
-// One that holds may have been stopped, and the next one as well.
+// One holder may have been stopped, and the next one as well.
 constexpr pawl::duration grace = 5s;
 
-pawl::duration length_of_storm() {
-    const char* told = std::getenv("PAWL_STORM_SECONDS");
-    return std::chrono::seconds(told == nullptr ? 20 : std::atoi(told));
-}
-
 void expect_no_violation(const std::string& folder) {
-    const auto told = storm::read_testimony(folder);
-    for (const auto& each : support::check(told.history))
-        ADD_FAILURE() << each.rule << ": " << each.what;
-    EXPECT_GT(told.history.holds.size(), 10U);
-    const auto gap = pawl::duration(support::longest_gap(told.history));
+    const auto testimony = storm::read_records(folder);
+    for (const auto& each : support::check_history(testimony.history))
+        ADD_FAILURE() << each.rule << ": " << each.message;
+    EXPECT_GT(testimony.history.holds.size(), 10U);
+    const auto gap = pawl::duration(support::longest_gap(testimony.history));
     EXPECT_LE(gap, ttl + longest_stop + grace) << "the lock did not move on";
-    std::cout << told.history.holds.size() << " holds, " << told.late << " late, " << told.refused
-              << " writes refused, longest gap " << gap / 1ms << " ms\n";
+    std::cout << testimony.history.holds.size() << " holds, " << testimony.late_count << " late, "
+              << testimony.refused << " writes refused, longest gap " << gap / 1ms << " ms\n";
 }
 
 class part_storm {
 public:
     part_storm(std::string url, std::string role) : url_(std::move(url)), role_(std::move(role)) {}
 
-    [[nodiscard]] child next(const std::string& kind) {
-        return child(pawl::conformance::myself_as_helper(
+    [[nodiscard]] child start_process(const std::string& kind) {
+        return child(pawl::conformance::launch_as_helper(
             {role_, url_, folder_.path().string(), kind + std::to_string(started_++)}));
     }
 
     // One of them is killed, or stopped for less or more than the ttl of 1 s.
-    void strike(child& victim, const std::string& kind) {
+    void disturb(child& victim, const std::string& kind) {
         if (dice_() % 2 == 0) {
-            victim.kill9();
-            victim = next(kind);
+            victim.kill_and_reap();
+            victim = start_process(kind);
         } else {
             victim.stop();
             pause(100, 1800);
-            victim.proceed();
+            victim.resume();
         }
     }
     void pause(int at_least, int at_most) {
         ::poll(nullptr, 0, std::uniform_int_distribution<int>(at_least, at_most)(dice_));
     }
-    [[nodiscard]] std::size_t any_of(std::size_t count) { return dice_() % count; }
+    [[nodiscard]] std::size_t random_index(std::size_t count) { return dice_() % count; }
     [[nodiscard]] std::string folder() const { return folder_.path().string(); }
 
     void expect_nothing_left() const {
@@ -88,17 +86,17 @@ void stripes_in_storm(const std::string& url) {
     part_storm storm(url, "stripes");
     for (std::size_t i = 0; i < storm::stripes; ++i)
         std::filesystem::create_directory(storm::folder_of_stripe(storm.folder(), i));
-    std::vector<child> crowd;
+    std::vector<child> children;
     for (int i = 0; i < 5; ++i)
-        crowd.push_back(storm.next("p"));
-    const auto until = boot_clock::now() + length_of_storm();
+        children.push_back(storm.start_process("p"));
+    const auto until = boot_clock::now() + storm::length_or(20s);
     while (boot_clock::now() < until) {
         storm.pause(50, 700);
-        storm.strike(crowd[storm.any_of(crowd.size())], "p");
+        storm.disturb(children[storm.random_index(children.size())], "p");
     }
-    for (child& each : crowd)
+    for (child& each : children)
         each.close_input();
-    for (child& each : crowd)
+    for (child& each : children)
         EXPECT_EQ(each.wait(60s), std::optional<int>(0));
     for (std::size_t i = 0; i < storm::stripes; ++i)
         expect_no_violation(storm::folder_of_stripe(storm.folder(), i));
@@ -110,32 +108,34 @@ TEST(StripesStorm, Redis) {
     stripes_in_storm(server.url());
 }
 TEST(StripesStorm, Sqlite) {
-    const support::temp_folder place;
-    stripes_in_storm("sqlite:" + place.file("locks.db"));
+    const support::temp_folder folder;
+    stripes_in_storm("sqlite:" + folder.file("locks.db"));
 }
 
-// The next of the chain begins when the one before it is dead: it finds its value, and adopts
-// within the lease or begins anew. Two others want the lock for themselves.
+// The next process of the chain starts when the one before it is dead: it finds the value, and
+// adopts within the lease or acquires anew. Two others want the lock for themselves.
 TEST(AdoptStorm, Redis) {
     support::redis_server server;
     part_storm storm(server.url() + "?key={name}", "adopt");
-    child chain = storm.next("chain");
+    child chain = storm.start_process("chain");
     std::vector<child> others;
     for (int i = 0; i < 2; ++i)
-        others.push_back(storm.next("other"));
-    const auto until = boot_clock::now() + length_of_storm();
+        others.push_back(storm.start_process("other"));
+    const auto until = boot_clock::now() + storm::length_or(20s);
     while (boot_clock::now() < until) {
         storm.pause(20, 1500);
-        chain.kill9();
+        chain.kill_and_reap();
         storm.pause(0, 1500);  // also until its lease is over
-        chain = storm.next("chain");
-        if (storm.any_of(3) == 0) storm.strike(others[storm.any_of(2)], "other");
+        chain = storm.start_process("chain");
+        if (storm.random_index(3) == 0) storm.disturb(others[storm.random_index(2)], "other");
     }
-    chain.kill9();
+    chain.kill_and_reap();
     for (child& each : others)
-        each.kill9();
+        each.kill_and_reap();
     expect_no_violation(storm.folder());
-    EXPECT_TRUE(support::eventually([&] { return server.ask({"EXISTS", "it"}).number() == 0; }));
+    EXPECT_TRUE(support::eventually([&] {
+        return server.execute({"EXISTS", "it"}).number() == 0;
+    }));
 }
 
 }  // namespace

@@ -1,21 +1,27 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // 64 waiters in 8 processes want one lock. Every moment a process is killed, or stopped for less or
-// more than the ttl and let go on; now the holder's, now any other.
+// more than the ttl and continued; sometimes the holder's, sometimes another.
 //
 //   waiting | claiming | believing | writing | releasing      <- SIGKILL, SIGSTOP, SIGCONT at each
 //
-// What it must survive above all, with a ttl of 1 s:
+// What the storm must survive above all, with a ttl of 1 s:
 //
-//   0.000  A holds, token 7; its watch says that it is still safe for 0.9 s
-//   0.001  A is stopped, between that look and its write
-//   1.000  A's lease is over; B is next in line, and belongs to A's process: given, never claimed
+//   0.000  A holds, token 7; its clock says that it is still safe for 0.9 s
+//   0.001  A is stopped, between that check and its write
+//   1.000  A's lease is over; B is next in the queue, and belongs to A's process: granted, never
+//   claimed
 //   2.000  B's claim window is over; C gets the lock, token 9, and writes
 //   2.500  C is killed; the lock goes on to D at 3.5, token 10
-//   3.000  A goes on: its write comes with token 7 and is refused; A looks again and sees that it
+//   3.000  A continues: its write comes with token 7 and is refused; A checks again and sees that
+//   it
 //          has lost; its release finds "expired"; no timer of A's fires first to say "renewed"
 //
-// The lock is never believed to be held twice, whoever wakes knows, the lock moves on within ttl +
-// 2 s of every fault, and the resource never takes a token that goes back.
+// The lock is never believed to be held twice, every resumed process knows of its loss, the lock
+// moves on within ttl + 2 s of every fault, and the resource never accepts a token that goes back.
 #include "journal.hpp"
+#include "length.hpp"
 
 #include <support/eventually.hpp>
 #include <support/redis_server.hpp>
@@ -26,7 +32,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -44,44 +49,38 @@ constexpr std::size_t processes = 8;
 constexpr pawl::duration ttl = 1s;
 constexpr pawl::duration grace = 2s;
 
-// A minute, or PAWL_STORM_SECONDS.
-pawl::duration length_of_storm() {
-    const char* told = std::getenv("PAWL_STORM_SECONDS");
-    return std::chrono::seconds(told == nullptr ? 60 : std::atoi(told));
-}
-
-class weather {
+class storm_run {
 public:
-    // `blocks_all` says of a process that stands still whether nobody can get on without it.
-    weather(std::string url, std::function<bool(pid_t)> blocks_all)
+    // `blocks_all` tells whether a stopped process keeps all others from proceeding.
+    storm_run(std::string url, std::function<bool(pid_t)> blocks_all)
         : url_(std::move(url)), blocks_all_(std::move(blocks_all)) {
         for (std::size_t i = 0; i < processes; ++i)
-            crowd_.push_back(one_more());
+            members_.push_back(start_member());
     }
 
-    void rage_for(pawl::duration length) {
+    void run_for(pawl::duration length) {
         const auto until = boot_clock::now() + length;
         for (unsigned turn = 0; boot_clock::now() < until && !testing::Test::HasFailure(); ++turn) {
             pause(50ms, 900ms);
             switch (turn % 4) {
-            case 0: kill(newest()); break;
+            case 0: kill_member(newest()); break;
             case 1: stop_a_holder(); break;
-            case 2: kill(any()); break;
+            case 2: kill_member(random_member()); break;
             default: stop_anybody(); break;
             }
         }
     }
 
-    // Every process gives back what it holds and ends by itself.
-    void calm_down() {
-        for (member& each : crowd_)
+    // Every process releases its holds and ends by itself.
+    void finish() {
+        for (member& each : members_)
             each.process.close_input();
-        for (member& each : crowd_)
+        for (member& each : members_)
             EXPECT_EQ(each.process.wait(60s), std::optional<int>(0))
-                << each.name << " does not end well";
+                << each.name << " ends with an error";
     }
 
-    void judge() const;
+    void check_history() const;
 
 private:
     struct member {
@@ -89,60 +88,60 @@ private:
         child process;
     };
 
-    member one_more() {
+    member start_member() {
         const std::string name = "p" + std::to_string(started_++);
-        return {name, child(pawl::conformance::myself_as_helper(
+        return {name, child(pawl::conformance::launch_as_helper(
                           {"storm", url_, folder_.path().string(), name}))};
     }
 
-    void kill(std::size_t victim) {
-        crowd_[victim].process.kill9();
-        crowd_[victim] = one_more();
+    void kill_member(std::size_t victim) {
+        members_[victim].process.kill_and_reap();
+        members_[victim] = start_member();
         ++kills_;
     }
 
-    // A holder that sleeps longer than its lease wakes up late, and must know it.
+    // A holder that is stopped for longer than its lease resumes late, and must know it.
     void stop_a_holder() {
         std::size_t victim = newest();
-        for (int tries = 0; !stopped_well(victim, true); victim = newest())
-            if (++tries == 2000) return;  // then the lock has not moved, and the judge will say so
-        ++overslept_;
-        expect_to_move_on(victim, "its holder was stopped");
-        if (any() % 2 == 0) {
-            kill((victim + 1) % processes);
-            expect_to_move_on(victim, "one was stopped and another one killed");
+        for (int tries = 0; !stop_if_holder(victim, true); victim = newest())
+            if (++tries == 2000) return;  // the checker reports that the lock has not moved
+        ++long_stops_;
+        expect_progress(victim, "its holder was stopped");
+        if (random_member() % 2 == 0) {
+            kill_member((victim + 1) % processes);
+            expect_progress(victim, "one was stopped and another one killed");
         }
         pause(0ms, 1200ms);
-        const std::string journal = journal_of(crowd_[victim].name);
-        const int before = storm::late_ones(journal);
-        crowd_[victim].process.proceed();
-        EXPECT_TRUE(support::eventually([&] { return storm::late_ones(journal) > before; }))
-            << "a holder woke up and did not see that it had lost";
+        const std::string journal = journal_of(members_[victim].name);
+        const int before = storm::count_late(journal);
+        members_[victim].process.resume();
+        EXPECT_TRUE(support::eventually([&] { return storm::count_late(journal) > before; }))
+            << "a resumed holder did not see its loss";
     }
 
-    // For less than the ttl: whoever it is may find that it still holds the lock.
+    // For less than the ttl: the process may find that it still holds the lock.
     void stop_anybody() {
-        const std::size_t victim = any();
-        if (!stopped_well(victim, false)) return;
-        ++naps_;
+        const std::size_t victim = random_member();
+        if (!stop_if_holder(victim, false)) return;
+        ++short_stops_;
         pause(1ms, 900ms);
-        crowd_[victim].process.proceed();
+        members_[victim].process.resume();
     }
 
-    // Stops it, unless it turns out to be at another point than wanted: then it goes on.
-    bool stopped_well(std::size_t victim, bool holding) {
-        child& process = crowd_[victim].process;
+    // Stops the process. If it is not at the wanted point, it is continued.
+    bool stop_if_holder(std::size_t victim, bool holding) {
+        child& process = members_[victim].process;
         process.stop();
-        if ((!holding || storm::holds(journal_of(crowd_[victim].name))) &&
+        if ((!holding || storm::has_hold(journal_of(members_[victim].name))) &&
             !blocks_all_(process.pid()))
             return true;
-        process.proceed();
+        process.resume();
         pause(1ms, 5ms);
         return false;
     }
 
-    void expect_to_move_on(std::size_t without, const char* after) {
-        // At least a "got": who woke up late writes less.
+    void expect_progress(std::size_t without, const char* after) {
+        // At least a "got": a process that resumes late writes less.
         const auto enough = written_by_others(without) + 60;
         EXPECT_TRUE(
             support::eventually([&] { return written_by_others(without) > enough; }, ttl + grace))
@@ -155,7 +154,7 @@ private:
         std::this_thread::sleep_for(pawl::duration(length(dice_)));  // between two faults
     }
 
-    [[nodiscard]] std::size_t any() {
+    [[nodiscard]] std::size_t random_member() {
         return std::uniform_int_distribution<std::size_t>(0, processes - 1)(dice_);
     }
 
@@ -165,10 +164,10 @@ private:
 
     [[nodiscard]] std::uintmax_t written_by_others(std::size_t than) const {
         std::uintmax_t bytes = 0;
-        for (const member& each : crowd_) {
+        for (const member& each : members_) {
             std::error_code missing;
             const auto size = std::filesystem::file_size(journal_of(each.name), missing);
-            if (&each != &crowd_[than] && !missing) bytes += size;
+            if (&each != &members_[than] && !missing) bytes += size;
         }
         return bytes;
     }
@@ -180,45 +179,46 @@ private:
             return std::filesystem::last_write_time(journal_of(each.name), missing);
         };
         const auto newest = std::max_element(
-            crowd_.begin(), crowd_.end(),
+            members_.begin(), members_.end(),
             [&](const member& a, const member& b) { return written(a) < written(b); });
-        return static_cast<std::size_t>(newest - crowd_.begin());
+        return static_cast<std::size_t>(newest - members_.begin());
     }
 
     std::string url_;
     std::function<bool(pid_t)> blocks_all_;
     support::temp_folder folder_;
-    std::vector<member> crowd_;
+    std::vector<member> members_;
     std::minstd_rand dice_{std::random_device{}()};
     int started_ = 0;
     int kills_ = 0;
-    int overslept_ = 0;  // holders that were stopped for longer than the ttl
-    int naps_ = 0;
+    int long_stops_ = 0;  // holders that were stopped for longer than the ttl
+    int short_stops_ = 0;
 };
 
-void weather::judge() const {
-    const auto told = storm::read_testimony(folder_.path().string());
-    const auto found = support::check(told.history);
-    for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), 10); ++i)
-        ADD_FAILURE() << found[i].rule << ": " << found[i].what;
+void storm_run::check_history() const {
+    const auto testimony = storm::read_records(folder_.path().string());
+    const auto violations = support::check_history(testimony.history);
+    for (std::size_t i = 0; i < std::min<std::size_t>(violations.size(), 10); ++i)
+        ADD_FAILURE() << violations[i].rule << ": " << violations[i].message;
     // The last hold before a fault ends with its lease; a hold itself is a few ms long.
-    const auto gap = pawl::duration(support::longest_gap(told.history));
+    const auto gap = pawl::duration(support::longest_gap(testimony.history));
     EXPECT_LE(gap, ttl + grace) << "the lock did not move on";
-    const auto holds = told.history.holds.size(), writes = told.history.writes.size();
+    const auto holds = testimony.history.holds.size(), writes = testimony.history.writes.size();
     EXPECT_GT(holds, 50U);
     EXPECT_GT(writes, holds / 2);
-    std::cout << holds << " holds, " << writes << " writes, " << kills_ << " killed, " << overslept_
-              << " holders overslept, " << naps_ << " naps, " << told.late << " late, "
-              << told.refused << " writes refused, longest gap " << gap / 1ms << " ms\n";
+    std::cout << holds << " holds, " << writes << " writes, " << kills_ << " killed, "
+              << long_stops_ << " holders stopped too long, " << short_stops_ << " naps, "
+              << testimony.late_count << " late, " << testimony.refused
+              << " writes refused, longest gap " << gap / 1ms << " ms\n";
 }
 
 TEST(Storm, Redis) {
     support::redis_server server;
-    weather storm(server.url(), [](pid_t) { return false; });
-    storm.rage_for(length_of_storm());
-    storm.calm_down();
-    storm.judge();
-    // What the killed had is gone with its lease; nothing else stays.
+    storm_run storm(server.url(), [](pid_t) { return false; });
+    storm.run_for(storm::length_or(60s));
+    storm.finish();
+    storm.check_history();
+    // What the killed processes held is gone with its lease; nothing else stays.
     EXPECT_TRUE(support::eventually([&] {
         auto keys = server.keys();
         std::erase_if(keys, [](const std::string& key) { return key.ends_with(":f"); });
@@ -226,33 +226,34 @@ TEST(Storm, Redis) {
     }));
 }
 
-// Who is stopped in the middle of a transaction keeps the file for itself: docs/sqlite.md says so.
-// These are SQLite's locks for writing, for a checkpoint and for recovery, in the -shm file.
+// A process that is stopped in the middle of a transaction keeps the file locked, as
+// docs/backends/sqlite.md says. These are SQLite's locks for writing, for a checkpoint and for
+// recovery, in the -shm file.
 bool in_a_transaction(const std::string& shared_memory, pid_t process) {
     const int file = ::open(shared_memory.c_str(), O_RDWR | O_CLOEXEC);
     if (file < 0) return true;  // it is being made
     bool locked = false;
     for (const int byte : {120, 121, 122}) {
-        struct flock asked {};
-        asked.l_type = F_WRLCK;
-        asked.l_whence = SEEK_SET;
-        asked.l_start = byte;
-        asked.l_len = 1;
-        locked = locked || ::fcntl(file, F_GETLK, &asked) != 0 ||
-                 (asked.l_type != F_UNLCK && asked.l_pid == process);
+        struct flock lock_request {};
+        lock_request.l_type = F_WRLCK;
+        lock_request.l_whence = SEEK_SET;
+        lock_request.l_start = byte;
+        lock_request.l_len = 1;
+        locked = locked || ::fcntl(file, F_GETLK, &lock_request) != 0 ||
+                 (lock_request.l_type != F_UNLCK && lock_request.l_pid == process);
     }
     ::close(file);
     return locked;
 }
 
 TEST(Storm, Sqlite) {
-    const support::temp_folder place;
-    const std::string path = place.file("locks.db");
-    weather storm("sqlite:" + path,
-                  [&](pid_t process) { return in_a_transaction(path + "-shm", process); });
-    storm.rage_for(length_of_storm());
-    storm.calm_down();
-    storm.judge();
+    const support::temp_folder folder;
+    const std::string path = folder.file("locks.db");
+    storm_run storm("sqlite:" + path,
+                    [&](pid_t process) { return in_a_transaction(path + "-shm", process); });
+    storm.run_for(storm::length_or(60s));
+    storm.finish();
+    storm.check_history();
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "work.hpp"
 
 #include <pawl/types.hpp>
@@ -21,7 +24,7 @@ namespace {
 
 using pawl::boot_clock;
 
-// Of the lock "x", which was asked for alone, first or second.
+// Of the lock "x", which was requested alone, first or second.
 const char* token_of_x() {
     const char* first = std::getenv("PAWL_NAME");
     const bool is_first = first != nullptr && std::string_view(first) == "x";

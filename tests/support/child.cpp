@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "child.hpp"
 
 #include <fcntl.h>
@@ -22,7 +25,7 @@ namespace {
     throw std::system_error(errno, std::system_category(), call);
 }
 
-std::string words_of(const std::function<std::string()>& work) {
+std::string result_of(const std::function<std::string()>& work) {
     try {
         return work();
     } catch (const std::exception& thrown) {
@@ -39,7 +42,7 @@ bool can_start_thread() {
     }
 }
 
-// With the folders they are in, so that they can be opened again.
+// With their folders, so that they can be opened again.
 void give_open_files_to(uid_t user) {
     const auto temporary = std::filesystem::temp_directory_path().string();
     for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -54,26 +57,26 @@ void give_open_files_to(uid_t user) {
 
 }  // namespace
 
-std::string in_child(const std::function<std::string()>& work) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2");
+std::string run_in_child(const std::function<std::string()>& work) {
+    std::array<int, 2> pipe_ends{};
+    if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) fail("pipe2");
     const auto child = ::fork();
     if (child < 0) fail("fork");
     if (child == 0) {
-        const auto words = words_of(work);
-        [[maybe_unused]] const auto written = ::write(ends[1], words.data(), words.size());
+        const auto words = result_of(work);
+        [[maybe_unused]] const auto written = ::write(pipe_ends[1], words.data(), words.size());
         ::_exit(0);
     }
-    ::close(ends[1]);
+    ::close(pipe_ends[1]);
     std::string words;
-    std::array<char, 512> part{};
+    std::array<char, 512> buffer{};
     for (;;) {
-        const auto got = ::read(ends[0], part.data(), part.size());
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        words.append(part.data(), static_cast<std::size_t>(got));
+        const auto count = ::read(pipe_ends[0], buffer.data(), buffer.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        words.append(buffer.data(), static_cast<std::size_t>(count));
     }
-    ::close(ends[0]);
+    ::close(pipe_ends[0]);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     if (!WIFEXITED(status)) return "died of signal " + std::to_string(WTERMSIG(status));
@@ -86,7 +89,7 @@ void forbid_threads() {
     limit.rlim_cur = 0;
     if (::setrlimit(RLIMIT_NPROC, &limit) != 0) fail("setrlimit");
     constexpr uid_t nobody_else = 61'234;
-    // The limit is not root's.
+    // The limit does not apply to root.
     if (::geteuid() == 0) {
         give_open_files_to(nobody_else);
         if (::setresuid(nobody_else, nobody_else, nobody_else) != 0) fail("setresuid");
@@ -102,16 +105,16 @@ void allow_threads() {
     if (!can_start_thread()) throw std::runtime_error("threads still cannot be started");
 }
 
-// Those that are open stay so.
+// Open descriptors stay open.
 void forbid_descriptors() {
     const int lowest_free = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (lowest_free < 0) fail("open");
     ::close(lowest_free);
     const auto limit = static_cast<rlim_t>(lowest_free);
-    const rlimit few{limit, limit};
-    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) fail("setrlimit");
+    const rlimit lowered{limit, limit};
+    if (::setrlimit(RLIMIT_NOFILE, &lowered) != 0) fail("setrlimit");
     if (::open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0)
-        throw std::runtime_error("descriptors can still be had");
+        throw std::runtime_error("descriptors can still be opened");
 }
 
 std::string blocked_signals() {

@@ -1,4 +1,7 @@
-// A fork of the test that runs short of something, so that the test does not.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A fork of the test that runs short of a resource, so that the test does not.
 #pragma once
 
 #include <functional>
@@ -6,14 +9,14 @@
 
 namespace support {
 
-// What `work` returned, or the words of what it threw, in a forked child.
-[[nodiscard]] std::string in_child(const std::function<std::string()>& work);
+// Returns the result of `work`, or the message of its exception, from a forked child.
+[[nodiscard]] std::string run_in_child(const std::function<std::string()>& work);
 
-// From now on this process can start no thread; it has no rights of root any more.
+// From now on this process can start no thread; it has no root privileges any more.
 void forbid_threads();
 void allow_threads();
 
-// From now on this process can open nothing more.
+// From now on this process can open no descriptor.
 void forbid_descriptors();
 
 // The signals that the calling thread has blocked.

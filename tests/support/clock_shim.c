@@ -1,6 +1,9 @@
-// Preloaded into a program, so that its clocks are what a test says. The file that PAWL_CLOCK_FILE
-// names is a `struct clock_page`, as tests/support/moved_clock.hpp writes it. Other clocks, and
-// what the page leaves alone, are the system's.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Preloaded into a program, so that the test controls its clocks. The file named by PAWL_CLOCK_FILE
+// is a `struct clock_page`, written by tests/support/moved_clock.hpp. Other clocks, and what the
+// page leaves alone, are the system's.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -14,13 +17,12 @@
 #include <unistd.h>
 
 struct clock_page {
-    atomic_uint_least64_t version;          // odd while the page is written
-    _Atomic(int64_t) wall_is_us;            // the wall clock stands at this instant; 0: it goes
-    _Atomic(int64_t) wall_ahead_us;         // else it is ahead by so much,
-    _Atomic(int64_t) wall_faster_ppm;       // and by so much more
+    atomic_uint_least64_t version;          // odd while the page is being written
+    _Atomic(int64_t) wall_is_us;            // the wall clock stands at this instant; 0: it runs
+    _Atomic(int64_t) wall_ahead_us;         // otherwise it is ahead by this much,
+    _Atomic(int64_t) wall_faster_ppm;       // and by this much more
     _Atomic(int64_t) wall_faster_since_us;  // for each µs since then
-    _Atomic(int64_t)
-        boot_behind_ns;  // the clocks that count since the boot stood still for so long
+    _Atomic(int64_t) boot_behind_ns;        // the boot clocks stood still for this long
 };
 
 static struct clock_page* page;
@@ -46,7 +48,7 @@ static int64_t moved_wall(int64_t now) {
     }
 }
 
-// Straight to the kernel: the C library's own function may not be found yet at the first call.
+// Straight to the kernel: the C library's own function may not be resolved yet at the first call.
 int clock_gettime(clockid_t which, struct timespec* out) {
     const int result = (int)syscall(SYS_clock_gettime, which, out);
     if (result != 0 || !page) return result;
@@ -72,7 +74,7 @@ int clock_gettime(clockid_t which, struct timespec* out) {
     return 0;
 }
 
-// The kernel's timers go by the kernel's clock.
+// The kernel's timers use the kernel's clock.
 int timerfd_settime(int timer, int flags, const struct itimerspec* when, struct itimerspec* old) {
     struct itimerspec at = *when;
     const int set = at.it_value.tv_sec != 0 || at.it_value.tv_nsec != 0;

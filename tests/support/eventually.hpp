@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #pragma once
 
 #include <chrono>
@@ -6,12 +9,12 @@
 
 namespace support {
 
-// Looks again and again until the effect is there; false when it was not within `bound`.
-[[nodiscard]] inline bool eventually(const std::function<bool()>& effect,
-                                     std::chrono::nanoseconds bound = std::chrono::seconds(10)) {
-    const auto give_up_at = std::chrono::steady_clock::now() + bound;
-    while (!effect()) {
-        if (std::chrono::steady_clock::now() >= give_up_at) return false;
+// Waits until the condition is true; false when it was not within `timeout`.
+[[nodiscard]] inline bool eventually(const std::function<bool()>& condition,
+                                     std::chrono::nanoseconds timeout = std::chrono::seconds(10)) {
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() >= deadline) return false;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     return true;

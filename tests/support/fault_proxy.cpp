@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "fault_proxy.hpp"
 
 #include "proxy_connection.hpp"
@@ -39,7 +42,7 @@ public:
         ::close(listen_on(port_));
         listener_ = listen_on(port_);  // by its number: see `refuse`
         ::fcntl(listener_, F_SETFL, O_NONBLOCK);
-        wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        wake_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
     }
     ~engine() {
@@ -47,13 +50,13 @@ public:
         wake();
         thread_.join();
         ::close(listener_);
-        ::close(wake_);
+        ::close(wake_event_);
     }
 
     // Runs `change` between two steps of the loop.
     template <class Change>
     auto with(Change change) {
-        const std::scoped_lock alone(guard_);
+        const std::scoped_lock lock(mutex_);
         wake();
         return change(*this);
     }
@@ -61,34 +64,33 @@ public:
     std::uint16_t port_ = 0;
     int listener_ = -1;
     bool refuses_ = false;
-    proxy_orders orders_;
+    proxy_state orders_;
     std::list<proxy_connection> connections_;
     std::size_t connections_ever_ = 0;
 
 private:
     void wake() {
-        const std::uint64_t one = 1;
-        [[maybe_unused]] const auto written = ::write(wake_, &one, sizeof one);
+        const std::uint64_t increment = 1;
+        [[maybe_unused]] const auto written = ::write(wake_event_, &increment, sizeof increment);
     }
     void run(const std::stop_token& stop);
-    void accept_one();
-    [[nodiscard]] int patience() const;
-    void serve(const std::vector<pollfd>& ready);
-    [[nodiscard]] std::vector<pollfd> wanted() const;
+    void accept_client();
+    [[nodiscard]] int poll_timeout() const;
+    void serve_connections(const std::vector<pollfd>& ready);
+    [[nodiscard]] std::vector<pollfd> poll_set() const;
 
     endpoint upstream_;
-    int wake_ = -1;
-    std::mutex guard_;
+    int wake_event_ = -1;
+    std::mutex mutex_;
     std::jthread thread_;
 };
 
-// Connections that are frozen are not listened to: what comes waits in the kernel, as it would on a
-// real way.
-std::vector<pollfd> fault_proxy::engine::wanted() const {
-    const bool deaf = orders_.frozen || refuses_;
-    std::vector<pollfd> result{{wake_, POLLIN, 0}, {deaf ? -1 : listener_, POLLIN, 0}};
+// Frozen connections are not polled: data wait in the kernel, as on a real network.
+std::vector<pollfd> fault_proxy::engine::poll_set() const {
+    const bool refusing = orders_.frozen || refuses_;
+    std::vector<pollfd> result{{wake_event_, POLLIN, 0}, {refusing ? -1 : listener_, POLLIN, 0}};
     for (const proxy_connection& each : connections_) {
-        const bool stopped = orders_.frozen || each.swallowing();
+        const bool stopped = orders_.frozen || each.is_swallowing();
         const short events = stopped ? short{0} : short{POLLIN};
         result.push_back({stopped ? -1 : each.client(), events, 0});
         result.push_back({stopped ? -1 : each.server(), events, 0});
@@ -96,7 +98,7 @@ std::vector<pollfd> fault_proxy::engine::wanted() const {
     return result;
 }
 
-int fault_proxy::engine::patience() const {
+int fault_proxy::engine::poll_timeout() const {
     if (orders_.frozen) return -1;
     auto next = pawl::time_point::max();
     for (const proxy_connection& each : connections_)
@@ -104,29 +106,29 @@ int fault_proxy::engine::patience() const {
     if (next == pawl::time_point::max()) return -1;
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(next - pawl::boot_clock::now()).count();
-    // A full socket makes something due that cannot go yet: then look again soon.
+    // A full socket leaves data that are due but cannot be sent yet: check again soon.
     return static_cast<int>(std::max<std::int64_t>(left, 1));
 }
 
 void fault_proxy::engine::run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         std::vector<pollfd> ready;
-        int wait = 0;
+        int timeout = 0;
         {
-            const std::scoped_lock alone(guard_);
-            ready = wanted();
-            wait = patience();
+            const std::scoped_lock lock(mutex_);
+            ready = poll_set();
+            timeout = poll_timeout();
         }
-        (void)::poll(ready.data(), ready.size(), wait);
+        (void)::poll(ready.data(), ready.size(), timeout);
         std::uint64_t ignored = 0;
-        [[maybe_unused]] const auto count = ::read(wake_, &ignored, sizeof ignored);
-        const std::scoped_lock alone(guard_);
-        serve(ready);
+        [[maybe_unused]] const auto count = ::read(wake_event_, &ignored, sizeof ignored);
+        const std::scoped_lock lock(mutex_);
+        serve_connections(ready);
     }
 }
 
-// The owner may have removed connections meanwhile: sockets are looked up, not counted.
-void fault_proxy::engine::serve(const std::vector<pollfd>& ready) {
+// The owner may have removed connections meanwhile, so sockets are found by their number.
+void fault_proxy::engine::serve_connections(const std::vector<pollfd>& ready) {
     const auto readable = [&](int socket) {
         return std::any_of(ready.begin(), ready.end(), [&](const pollfd& each) {
             return each.fd == socket && each.revents != 0;
@@ -135,20 +137,20 @@ void fault_proxy::engine::serve(const std::vector<pollfd>& ready) {
     if (orders_.frozen) return;
     for (proxy_connection& each : connections_) {
         try {
-            if (!each.over() && readable(each.client())) each.read_client(orders_);
-            if (!each.over() && readable(each.server())) each.read_server(orders_);
+            if (!each.is_over() && readable(each.client())) each.read_client(orders_);
+            if (!each.is_over() && readable(each.server())) each.read_server(orders_);
             each.flush(pawl::boot_clock::now());
         } catch (const std::runtime_error&) {
-            // Not RESP: this proxy is no help there.
+            // Not RESP: this proxy cannot help.
             connections_.remove_if([&](const proxy_connection& it) { return &it == &each; });
             break;
         }
     }
-    connections_.remove_if([](const proxy_connection& each) { return each.over(); });
-    if (!refuses_ && readable(listener_)) accept_one();
+    connections_.remove_if([](const proxy_connection& each) { return each.is_over(); });
+    if (!refuses_ && readable(listener_)) accept_client();
 }
 
-void fault_proxy::engine::accept_one() {
+void fault_proxy::engine::accept_client() {
     const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client < 0) return;
     const int server = connect_to(upstream_);
@@ -170,24 +172,24 @@ std::string fault_proxy::url(const std::string& more) const {
     return "redis://127.0.0.1:" + std::to_string(port()) + more;
 }
 
-void fault_proxy::inject(fault what) {
-    engine_->with([&](engine& it) { it.orders_.faults.push_back({std::move(what)}); });
+void fault_proxy::inject(fault injected) {
+    engine_->with([&](engine& it) { it.orders_.faults.push_back({std::move(injected)}); });
 }
 
-std::size_t fault_proxy::struck() const {
-    return engine_->with([](engine& it) { return it.orders_.struck; });
+std::size_t fault_proxy::strike_count() const {
+    return engine_->with([](engine& it) { return it.orders_.strike_count; });
 }
 
 void fault_proxy::heal() {
     engine_->with([](engine& it) { it.orders_.faults.clear(); });
 }
 
-// A socket that was bound by number and listens no more keeps its port; closed, it would lose it to
-// whichever program asks the kernel for a free one.
-void fault_proxy::refuse(bool on) {
+// A socket that was bound by number and has stopped listening keeps its port; a closed one would
+// lose it to another program.
+void fault_proxy::refuse(bool refused) {
     engine_->with([&](engine& it) {
-        if (std::exchange(it.refuses_, on) == on) return;
-        if (on)
+        if (std::exchange(it.refuses_, refused) == refused) return;
+        if (refused)
             ::shutdown(it.listener_, SHUT_RD);
         else if (::listen(it.listener_, 128) != 0)
             throw std::runtime_error("cannot listen again on port " + std::to_string(it.port_));
@@ -198,12 +200,12 @@ void fault_proxy::kill_connections() {
     engine_->with([](engine& it) { it.connections_.clear(); });
 }
 
-void fault_proxy::freeze(bool on) {
-    engine_->with([&](engine& it) { it.orders_.frozen = on; });
+void fault_proxy::freeze(bool frozen) {
+    engine_->with([&](engine& it) { it.orders_.frozen = frozen; });
 }
 
-void fault_proxy::drop_pushes(bool on) {
-    engine_->with([&](engine& it) { it.orders_.drop_pushes = on; });
+void fault_proxy::drop_pushes(bool dropped) {
+    engine_->with([&](engine& it) { it.orders_.drop_pushes = dropped; });
 }
 
 void fault_proxy::delay(std::chrono::milliseconds requests, std::chrono::milliseconds replies) {
@@ -213,18 +215,18 @@ void fault_proxy::delay(std::chrono::milliseconds requests, std::chrono::millise
     });
 }
 
-std::vector<passing> fault_proxy::seen() const {
-    return engine_->with([](engine& it) { return it.orders_.seen; });
+std::vector<seen_command> fault_proxy::commands() const {
+    return engine_->with([](engine& it) { return it.orders_.commands; });
 }
 
 std::size_t fault_proxy::count(const matcher& which) const {
-    const auto all = seen();
+    const auto all = commands();
     return static_cast<std::size_t>(std::count_if(
-        all.begin(), all.end(), [&](const passing& each) { return which(each.words); }));
+        all.begin(), all.end(), [&](const seen_command& each) { return which(each.words); }));
 }
 
-void fault_proxy::forget() {
-    engine_->with([](engine& it) { it.orders_.seen.clear(); });
+void fault_proxy::forget_commands() {
+    engine_->with([](engine& it) { it.orders_.commands.clear(); });
 }
 
 std::size_t fault_proxy::connections_ever() const {

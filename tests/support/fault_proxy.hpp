@@ -1,4 +1,7 @@
-// A man in the middle who reads the Redis protocol and breaks what he is told to break.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A proxy that reads the Redis protocol and injects faults.
 #pragma once
 
 #include "resp.hpp"
@@ -16,36 +19,36 @@ namespace support {
 using matcher = std::function<bool(const command_words&)>;
 
 [[nodiscard]] matcher any_command();
-// The first word, in any case.
+// The command's name, in any case.
 [[nodiscard]] matcher named(std::string command);
-// Some word is exactly this one.
+// Some word equals `word`.
 [[nodiscard]] matcher with_word(std::string word);
 
-// What happens to a command. A stream loses nothing in its middle: where a request or a reply is
-// lost, the connection is lost with all that is behind it.
-enum class fate {
+// The effect of a fault on a command. A stream loses nothing in its middle: if a request or a reply
+// is lost, the connection is lost with everything behind it.
+enum class fault_kind {
     lose_request,    // it never arrives; the connection is cut
-    lose_reply,      // it is carried out; the connection is cut before a byte of the answer
-    cut_reply,       // half of the answer arrives, then the connection is cut
-    delay_request,   // it and all behind it wait for `by`
-    delay_reply,     // the answer and all behind it wait for `by`
-    repeat_request,  // it arrives twice; the second answer is not passed on
-    swallow,         // from it on nothing passes in either direction, and the connection stays open
-    answer           // it does not arrive; the answer is `text`, in RESP
+    lose_reply,      // it is executed; the connection is cut before a byte of the reply
+    cut_reply,       // half of the reply arrives, then the connection is cut
+    delay_request,   // it and everything behind it wait for `delay`
+    delay_reply,     // the reply and everything behind it wait for `delay`
+    repeat_request,  // it arrives twice; the second reply is not passed on
+    swallow,         // from then on nothing passes either way; the connection stays open
+    reply            // it does not arrive; the reply is `reply`, in RESP
 };
 
 struct fault {
-    matcher which;
-    fate what = fate::lose_reply;
-    std::chrono::milliseconds by{};
-    std::string text;
-    std::size_t nth = 1;    // of the commands that match from now on
-    std::size_t times = 1;  // so many in a row, from the nth on
+    matcher matches;
+    fault_kind kind = fault_kind::lose_reply;
+    std::chrono::milliseconds delay{};
+    std::string reply;
+    std::size_t first_match = 1;  // of the commands that match from now on
+    std::size_t times = 1;        // consecutive matches, from the first on
 };
 
-struct passing {
+struct seen_command {
     command_words words;
-    pawl::time_point when;  // it arrived here: after it was sent
+    pawl::time_point arrived_at;  // at the proxy, so after it was sent
     std::size_t connection = 0;
 };
 
@@ -60,22 +63,22 @@ public:
     [[nodiscard]] std::uint16_t port() const noexcept;
     [[nodiscard]] std::string url(const std::string& more = {}) const;
 
-    void inject(fault what);
-    // How often a fault struck so far.
-    [[nodiscard]] std::size_t struck() const;
-    // Faults that were not injected yet do not strike any more.
+    void inject(fault injected);
+    // The number of faults applied so far.
+    [[nodiscard]] std::size_t strike_count() const;
+    // Removes all faults.
     void heal();
 
-    void refuse(bool on);  // nobody listens; what is open stays open
+    void refuse(bool refused);  // new connections are refused; open ones stay open
     void kill_connections();
-    void freeze(bool on);  // nothing passes in either direction, everything stays open
-    void drop_pushes(bool on);
+    void freeze(bool frozen);  // nothing passes in either direction, everything stays open
+    void drop_pushes(bool dropped);
     void delay(std::chrono::milliseconds requests, std::chrono::milliseconds replies);
 
-    // The commands that came from clients, in their order.
-    [[nodiscard]] std::vector<passing> seen() const;
+    // The commands that came from clients, in order.
+    [[nodiscard]] std::vector<seen_command> commands() const;
     [[nodiscard]] std::size_t count(const matcher& which) const;
-    void forget();
+    void forget_commands();
     [[nodiscard]] std::size_t connections_ever() const;
     [[nodiscard]] std::size_t connections_now() const;
 

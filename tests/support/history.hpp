@@ -1,4 +1,7 @@
-// What a crowd of lock users did, and whether a lock service may have let them.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The history of a set of lock users, and whether a lock service may have produced it.
 //
 // Tokens give the order, so no search is needed: O(n log n). Times are of one clock for all
 // processes.
@@ -13,21 +16,21 @@ namespace support {
 
 using instant = std::int64_t;  // ns of the boot clock
 
-// One acquire that succeeded. Those that did not constrain nothing.
+// One successful acquire. Failed ones constrain nothing.
 struct hold_record {
     std::uint64_t token = 0;
     instant invoked = 0;          // before the call
-    instant returned = 0;         // after it: from here on the holder believes
-    instant ended = 0;            // the end of belief: release called, loss told, or deadline
+    instant returned = 0;         // after it: from now on the holder believes
+    instant ended = 0;            // the end of belief: release called, loss reported, or deadline
     instant deadline = 0;         // the last known one
-    std::optional<instant> lost;  // when the loss was told
-    std::string who;
+    std::optional<instant> lost;  // when the loss was reported
+    std::string owner;
 };
 
 // A write that the resource saw, in its own order.
 struct write_record {
     std::uint64_t token = 0;
-    instant when = 0;
+    instant observed_at = 0;
 };
 
 struct history {
@@ -37,15 +40,16 @@ struct history {
 
 struct violation {
     std::string rule;  // C1 … C6
-    std::string what;
+    std::string message;
 };
 
-// C1 tokens are distinct. C2 who returned before another began has the smaller token. C3 no two
-// believe at once. C4 the resource never sees a token go back, nor one that nobody got. C5 a loss
-// is told at its deadline at the latest. C6 a record makes sense in itself.
-[[nodiscard]] std::vector<violation> check(const history& of);
+// C1 tokens are distinct. C2 a holder that returned before another began has the smaller token. C3
+// beliefs do not overlap. C4 the resource never sees a token go back, nor a token that was never
+// granted. C5 a loss is reported at its deadline at the latest. C6 a record is consistent in
+// itself.
+[[nodiscard]] std::vector<violation> check_history(const history& recorded);
 
-// The longest time between one acquire and the next one, over all of the history, in ns.
-[[nodiscard]] instant longest_gap(const history& of);
+// The longest time between one acquire and the next, over the whole history, in ns.
+[[nodiscard]] instant longest_gap(const history& recorded);
 
 }  // namespace support

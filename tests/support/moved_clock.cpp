@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "moved_clock.hpp"
 
 #include <fcntl.h>
@@ -54,31 +57,31 @@ void moved_clock::write(Change change) {
     ++page_->version;
 }
 
-void moved_clock::stand_at(std::int64_t us) {
+void moved_clock::freeze_at(std::int64_t us) {
     write([&] { page_->wall_is_us = us; });
 }
 
-void moved_clock::leap(std::chrono::microseconds by) {
-    write([&] { page_->wall_ahead_us += by.count(); });
+void moved_clock::step(std::chrono::microseconds amount) {
+    write([&] { page_->wall_ahead_us += amount.count(); });
 }
 
-void moved_clock::go_at(double rate) {
-    const auto so_far = ahead();
+void moved_clock::set_rate(double rate) {
+    const auto offset = wall_offset();
     write([&] {
-        page_->wall_ahead_us = so_far.count();
+        page_->wall_ahead_us = offset.count();
         page_->wall_faster_since_us = system_us();
         page_->wall_faster_ppm = static_cast<std::int64_t>((rate - 1) * 1'000'000);
     });
 }
 
-std::chrono::microseconds moved_clock::ahead() const {
+std::chrono::microseconds moved_clock::wall_offset() const {
     const auto since = system_us() - page_->wall_faster_since_us;
     return std::chrono::microseconds(page_->wall_ahead_us +
                                      since * page_->wall_faster_ppm / 1'000'000);
 }
 
-void moved_clock::stood_still(std::chrono::nanoseconds how_long) {
-    write([&] { page_->boot_behind_ns += how_long.count(); });
+void moved_clock::suspend_boot_clock(std::chrono::nanoseconds span) {
+    write([&] { page_->boot_behind_ns += span.count(); });
 }
 
 }  // namespace support

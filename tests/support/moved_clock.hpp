@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The clocks of another program, moved by the test while it runs: see clock_shim.c.
 #pragma once
 
@@ -12,7 +15,7 @@
 
 namespace support {
 
-// Not thread-safe. Must outlive the programs that it is given to.
+// Not thread-safe. Must outlive the programs that use it.
 class moved_clock {
 public:
     moved_clock();
@@ -20,10 +23,10 @@ public:
     moved_clock(const moved_clock&) = delete;
     moved_clock& operator=(const moved_clock&) = delete;
 
-    // For the program whose clocks it is.
+    // For the program that gets these clocks.
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment() const;
 
-    // What is started while it lives has these clocks.
+    // Programs started during its lifetime have these clocks.
     class for_new_programs {
     public:
         explicit for_new_programs(const moved_clock& clocks);
@@ -32,17 +35,17 @@ public:
         for_new_programs& operator=(const for_new_programs&) = delete;
     };
 
-    // The wall clock stands at this instant, in µs since 1970.
-    void stand_at(std::int64_t us);
-    // The wall clock leaps.
-    void leap(std::chrono::microseconds by);
-    // How fast the wall clock goes from now on: 1.5 is half as fast again.
-    void go_at(double rate);
-    // By how much the wall clock is ahead of the system's.
-    [[nodiscard]] std::chrono::microseconds ahead() const;
+    // Stops the wall clock at this instant, in µs since 1970.
+    void freeze_at(std::int64_t us);
+    // Moves the wall clock.
+    void step(std::chrono::microseconds amount);
+    // Sets the rate of the wall clock: 1.5 is half as fast again.
+    void set_rate(double rate);
+    // The difference between the wall clock and the system's.
+    [[nodiscard]] std::chrono::microseconds wall_offset() const;
 
-    // The clocks that count since the boot stood still for so long, as those of a paused machine.
-    void stood_still(std::chrono::nanoseconds how_long);
+    // The boot clocks stood still for this long, as those of a paused machine.
+    void suspend_boot_clock(std::chrono::nanoseconds span);
 
 private:
     // The same as in clock_shim.c.

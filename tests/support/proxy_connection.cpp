@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "proxy_connection.hpp"
 
 #include <algorithm>
@@ -24,7 +27,7 @@ command_words words_of(std::string_view bytes) {
     return result;
 }
 
-// RESP3 marks them; in RESP2 only their first element tells.
+// RESP3 marks pushes; in RESP2 only their first element tells.
 bool is_push(const resp_value& value) {
     if (value.kind == '>') return true;
     if (value.kind != '*' || value.items.empty()) return false;
@@ -33,24 +36,25 @@ bool is_push(const resp_value& value) {
            first == "invalidate";
 }
 
-// Appends what has come. False: the stream has ended.
-bool receive(int socket, std::string& to) {
-    char some[65536];
-    const auto count = ::recv(socket, some, sizeof some, MSG_DONTWAIT);
-    if (count > 0) to.append(some, static_cast<std::size_t>(count));
+// Appends the received bytes. False: the stream has ended.
+bool receive(int socket, std::string& received) {
+    char buffer[65536];
+    const auto count = ::recv(socket, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (count > 0) received.append(buffer, static_cast<std::size_t>(count));
     return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 }  // namespace
 
-const fault* proxy_orders::fate_of(const command_words& words) {
-    for (order& each : faults) {
-        if (!each.what.which(words)) continue;
+const fault* proxy_state::match_fault(const command_words& words) {
+    for (injected_fault& each : faults) {
+        if (!each.definition.matches(words)) continue;
         ++each.matched;
-        if (each.matched < each.what.nth || each.matched >= each.what.nth + each.what.times)
+        if (each.matched < each.definition.first_match ||
+            each.matched >= each.definition.first_match + each.definition.times)
             continue;
-        ++struck;
-        return &each.what;
+        ++strike_count;
+        return &each.definition;
     }
     return nullptr;
 }
@@ -65,7 +69,7 @@ pawl::time_point proxy_connection::wakes_at() const noexcept {
                        : std::min(to_client_.ready_at(), to_server_.ready_at());
 }
 
-void proxy_connection::read_client(proxy_orders& orders) {
+void proxy_connection::read_client(proxy_state& state) {
     over_ = !receive(client_, from_client_);
     while (!over_ && !swallowing_) {
         const std::size_t length = resp_length(from_client_);
@@ -73,100 +77,105 @@ void proxy_connection::read_client(proxy_orders& orders) {
         std::string bytes = from_client_.substr(0, length);
         from_client_.erase(0, length);
         const command_words words = words_of(bytes);
-        take_command(words, std::move(bytes), orders);
+        handle_command(words, std::move(bytes), state);
     }
 }
 
-void proxy_connection::take_command(const command_words& words, std::string bytes,
-                                    proxy_orders& orders) {
+void proxy_connection::handle_command(const command_words& words, std::string bytes,
+                                      proxy_state& state) {
     const auto now = pawl::boot_clock::now();
-    orders.seen.push_back({words, now, number_});
+    state.commands.push_back({words, now, number_});
     if (upper(words.front()) == "HELLO" && words.size() > 1) resp3_ = words[1] == "3";
-    const auto not_before = now + orders.request_delay;
-    if (const fault* with = orders.fate_of(words))
-        return strike(*with, std::move(bytes), not_before);
-    expect_answers(words, {});
+    const auto not_before = now + state.request_delay;
+    if (const fault* applied = state.match_fault(words))
+        return apply_fault(*applied, std::move(bytes), not_before);
+    expect_replies(words, {});
     to_server_.add(std::move(bytes), not_before);
 }
 
-// In RESP3 the answer to a subscription is a push; in RESP2 it is one answer for each channel.
-void proxy_connection::expect_answers(const command_words& words, expected how) {
+// In RESP3 the reply to a subscription is a push; in RESP2 there is one reply for each channel.
+void proxy_connection::expect_replies(const command_words& words, expected_reply handling) {
     const std::string name = upper(words.front());
     const bool subscribing = name.ends_with("SUBSCRIBE");
     if (subscribing && resp3_) return;
     const std::size_t count = subscribing ? std::max<std::size_t>(words.size() - 1, 1) : 1;
     for (std::size_t i = 0; i < count; ++i)
-        expected_.push_back(how);
+        expected_.push_back(handling);
 }
 
-void proxy_connection::strike(const fault& with, std::string bytes, pawl::time_point not_before) {
-    switch (with.what) {
-    case fate::lose_request: over_ = true; return;
-    case fate::swallow: swallowing_ = true; return;
-    case fate::answer: expected_.push_back({.own = with.text}); return give_own_answers();
-    case fate::delay_request:
+void proxy_connection::apply_fault(const fault& applied, std::string bytes,
+                                   pawl::time_point not_before) {
+    switch (applied.kind) {
+    case fault_kind::lose_request: over_ = true; return;
+    case fault_kind::swallow: swallowing_ = true; return;
+    case fault_kind::reply:
+        expected_.push_back({.own_reply = applied.reply});
+        return send_own_replies();
+    case fault_kind::delay_request:
         expected_.emplace_back();
-        to_server_.add(std::move(bytes), not_before + with.by);
+        to_server_.add(std::move(bytes), not_before + applied.delay);
         return;
-    case fate::repeat_request:
-        expected_.push_back({.what = fate::answer, .swallow_next = true});
+    case fault_kind::repeat_request:
+        expected_.push_back({.kind = fault_kind::reply, .swallow_next = true});
         to_server_.add(bytes + bytes, not_before);
         return;
-    case fate::lose_reply:
-    case fate::cut_reply:
-    case fate::delay_reply:
-        expected_.push_back({.what = with.what, .by = with.by});
+    case fault_kind::lose_reply:
+    case fault_kind::cut_reply:
+    case fault_kind::delay_reply:
+        expected_.push_back({.kind = applied.kind, .delay = applied.delay});
         to_server_.add(std::move(bytes), not_before);
         return;
     }
 }
 
-void proxy_connection::read_server(proxy_orders& orders) {
-    const bool goes_on = receive(server_, from_server_);
+void proxy_connection::read_server(proxy_state& state) {
+    const bool is_open = receive(server_, from_server_);
     while (!over_ && !ends_when_sent_) {
         const std::size_t length = resp_length(from_server_);
         if (length == 0) break;
         std::string bytes = from_server_.substr(0, length);
         from_server_.erase(0, length);
         const bool push = is_push(parse_resp(bytes));
-        take_reply(std::move(bytes), push, orders);
-        give_own_answers();
+        handle_reply(std::move(bytes), push, state);
+        send_own_replies();
     }
-    ends_when_sent_ = ends_when_sent_ || !goes_on;
+    ends_when_sent_ = ends_when_sent_ || !is_open;
 }
 
-// Those that were only waiting for what the server owed before them.
-void proxy_connection::give_own_answers() {
-    for (; !expected_.empty() && !expected_.front().own.empty(); expected_.pop_front())
-        to_client_.add(std::move(expected_.front().own), pawl::boot_clock::now());
+// Sends own replies that waited only for the server's earlier replies.
+void proxy_connection::send_own_replies() {
+    for (; !expected_.empty() && !expected_.front().own_reply.empty(); expected_.pop_front())
+        to_client_.add(std::move(expected_.front().own_reply), pawl::boot_clock::now());
 }
 
-void proxy_connection::take_reply(std::string bytes, bool push, const proxy_orders& orders) {
-    const auto not_before = pawl::boot_clock::now() + orders.reply_delay;
+void proxy_connection::handle_reply(std::string bytes, bool push, const proxy_state& state) {
+    const auto not_before = pawl::boot_clock::now() + state.reply_delay;
     if (push || expected_.empty()) {
-        if (!push || !orders.drop_pushes) to_client_.add(std::move(bytes), not_before);
+        if (!push || !state.drop_pushes) to_client_.add(std::move(bytes), not_before);
         return;
     }
-    const expected how = expected_.front();
+    const expected_reply handling = expected_.front();
     expected_.pop_front();
-    switch (how.what) {
-    case fate::lose_reply: over_ = true; return;
-    case fate::cut_reply:
+    switch (handling.kind) {
+    case fault_kind::lose_reply: over_ = true; return;
+    case fault_kind::cut_reply:
         bytes.resize(bytes.size() / 2);
         to_client_.add(std::move(bytes), not_before);
         ends_when_sent_ = true;
         return;
-    case fate::delay_reply: to_client_.add(std::move(bytes), not_before + how.by); break;
-    case fate::swallow: return;
+    case fault_kind::delay_reply:
+        to_client_.add(std::move(bytes), not_before + handling.delay);
+        break;
+    case fault_kind::swallow: return;
     default: to_client_.add(std::move(bytes), not_before);
     }
-    if (how.swallow_next) expected_.push_front({.what = fate::swallow});
+    if (handling.swallow_next) expected_.push_front({.kind = fault_kind::swallow});
 }
 
 void proxy_connection::flush(pawl::time_point now) {
     if (swallowing_) return;
     if (!to_server_.flush(server_, now) || !to_client_.flush(client_, now)) over_ = true;
-    if (ends_when_sent_ && to_client_.empty()) over_ = true;
+    if (ends_when_sent_ && to_client_.is_empty()) over_ = true;
 }
 
 }  // namespace support

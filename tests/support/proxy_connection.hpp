@@ -1,5 +1,7 @@
-// One connection through the fault proxy: the client's socket, the server's, and what is known of
-// both.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// One connection through the fault proxy: the client's socket, the server's, and the state of both.
 #pragma once
 
 #include "fault_proxy.hpp"
@@ -10,21 +12,21 @@
 
 namespace support {
 
-// What the proxy's owner told it, shared by all connections.
-struct proxy_orders {
-    struct order {
-        fault what;
+// The settings of the proxy, shared by all connections.
+struct proxy_state {
+    struct injected_fault {
+        fault definition;
         std::size_t matched = 0;
     };
-    std::vector<order> faults;
-    std::size_t struck = 0;
+    std::vector<injected_fault> faults;
+    std::size_t strike_count = 0;
     bool frozen = false;
     bool drop_pushes = false;
     std::chrono::milliseconds request_delay{}, reply_delay{};
-    std::vector<passing> seen;
+    std::vector<seen_command> commands;
 
-    // The fault that strikes this command; null when it may pass.
-    const fault* fate_of(const command_words& words);
+    // The fault for this command; null when the command may pass.
+    const fault* match_fault(const command_words& words);
 };
 
 class proxy_connection {
@@ -37,34 +39,34 @@ public:
 
     [[nodiscard]] int client() const noexcept { return client_; }
     [[nodiscard]] int server() const noexcept { return server_; }
-    [[nodiscard]] bool swallowing() const noexcept { return swallowing_; }
-    [[nodiscard]] bool over() const noexcept { return over_; }
-    // When there is something to send.
+    [[nodiscard]] bool is_swallowing() const noexcept { return swallowing_; }
+    [[nodiscard]] bool is_over() const noexcept { return over_; }
+    // The time at which there is something to send.
     [[nodiscard]] pawl::time_point wakes_at() const noexcept;
 
-    void read_client(proxy_orders& orders);
-    void read_server(proxy_orders& orders);
+    void read_client(proxy_state& state);
+    void read_server(proxy_state& state);
     void flush(pawl::time_point now);
 
 private:
-    struct expected {
-        fate what = fate::answer;  // `answer` stands for: pass it on
-        std::chrono::milliseconds by{};
+    struct expected_reply {
+        fault_kind kind = fault_kind::reply;  // `reply` means: pass it on
+        std::chrono::milliseconds delay{};
         bool swallow_next = false;
-        std::string own{};  // an answer that does not come from the server
+        std::string own_reply{};  // a reply that does not come from the server
     };
-    void take_command(const command_words& words, std::string bytes, proxy_orders& orders);
-    void strike(const fault& with, std::string bytes, pawl::time_point not_before);
-    void take_reply(std::string bytes, bool push, const proxy_orders& orders);
-    void give_own_answers();
-    void expect_answers(const command_words& words, expected how);
+    void handle_command(const command_words& words, std::string bytes, proxy_state& state);
+    void apply_fault(const fault& applied, std::string bytes, pawl::time_point not_before);
+    void handle_reply(std::string bytes, bool push, const proxy_state& state);
+    void send_own_replies();
+    void expect_replies(const command_words& words, expected_reply handling);
 
     int client_;
     int server_;
     std::size_t number_;
     std::string from_client_, from_server_;
     proxy_pipe to_client_, to_server_;
-    std::deque<expected> expected_;
+    std::deque<expected_reply> expected_;
     bool resp3_ = false;
     bool swallowing_ = false;
     bool ends_when_sent_ = false;

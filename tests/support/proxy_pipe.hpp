@@ -1,5 +1,8 @@
-// One direction's bytes on their way out of the fault proxy, each with the time before which it
-// must not go.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The bytes of one direction on their way out of the fault proxy, each chunk with the earliest time
+// to send it.
 #pragma once
 
 #include <pawl/types.hpp>
@@ -22,8 +25,8 @@ public:
         chunks_.push_back({std::move(bytes), not_before});
     }
 
-    [[nodiscard]] bool empty() const noexcept { return chunks_.empty(); }
-    // When the first of it may go; the end of time when there is nothing.
+    [[nodiscard]] bool is_empty() const noexcept { return chunks_.empty(); }
+    // When the first chunk may be sent; the end of time when there is none.
     [[nodiscard]] pawl::time_point ready_at() const noexcept {
         return chunks_.empty() ? pawl::time_point::max() : chunks_.front().not_before;
     }

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "redis_server.hpp"
 
 #include "eventually.hpp"
@@ -24,28 +27,29 @@ std::uint16_t free_port() {
 }
 
 std::string program() {
-    const char* named = std::getenv("PAWL_TEST_SERVER");
-    return named != nullptr && *named != '\0' ? named : "redis-server";
+    const char* configured = std::getenv("PAWL_TEST_SERVER");
+    return configured != nullptr && *configured != '\0' ? configured : "redis-server";
 }
 
 void run_openssl(const std::string& folder, const std::string& arguments) {
-    pawl::conformance::launch how;
-    how.words = {"openssl"};
+    pawl::conformance::launch_options options;
+    options.arguments = {"openssl"};
     std::istringstream words(arguments);
     for (std::string word; words >> word;)
-        how.words.push_back(word);
-    how.folder = folder;
-    how.output_file = folder + "/openssl.log";
-    pawl::conformance::child openssl(how);
+        options.arguments.push_back(word);
+    options.folder = folder;
+    options.output_file = folder + "/openssl.log";
+    pawl::conformance::child openssl(options);
     if (openssl.wait(30s) != 0) throw std::runtime_error("openssl failed: " + arguments);
 }
 
 }  // namespace
 
-redis_server::redis_server(redis_plan plan)
-    : plan_(std::move(plan)), socket_(folder_.file("redis.sock")) {
-    if (plan_.tls) make_certificates();
-    // Another program may take the port between the look and the start: then on another one.
+redis_server::redis_server(redis_options options)
+    : options_(std::move(options)), socket_path_(folder_.file("redis.sock")) {
+    if (options_.tls) make_certificates();
+    // Another program may take the port between the check and the start: then another port is
+    // tried.
     for (int attempt = 0; attempt < 10; ++attempt) {
         port_ = free_port();
         if (try_start()) return;
@@ -58,12 +62,12 @@ redis_server::~redis_server() {
 }
 
 std::string redis_server::url(const std::string& more) const {
-    return std::string(plan_.tls ? "rediss" : "redis") + "://127.0.0.1:" + std::to_string(port_) +
-           more;
+    return std::string(options_.tls ? "rediss" : "redis") +
+           "://127.0.0.1:" + std::to_string(port_) + more;
 }
 
 std::string redis_server::unix_url(const std::string& more) const {
-    return "redis+unix://" + socket_ + more;
+    return "redis+unix://" + socket_path_ + more;
 }
 
 std::string redis_server::log() const {
@@ -73,91 +77,105 @@ std::string redis_server::log() const {
 }
 
 std::unique_ptr<resp_client> redis_server::connect() const {
-    auto made = std::make_unique<resp_client>(endpoint{.port = 0, .unix_socket = socket_});
-    if (!plan_.password.empty()) (void)made->ask({"AUTH", plan_.password});
-    return made;
+    auto connection =
+        std::make_unique<resp_client>(endpoint{.port = 0, .unix_socket = socket_path_});
+    if (!options_.password.empty()) (void)connection->execute({"AUTH", options_.password});
+    return connection;
 }
 
-resp_value redis_server::ask(const command_words& words) {
-    if (!asking_) asking_ = connect();
-    return asking_->ask(words);
+resp_value redis_server::execute(const command_words& words) {
+    if (!client_) client_ = connect();
+    return client_->execute(words);
 }
 
 std::vector<std::string> redis_server::keys() {
     std::vector<std::string> result;
-    for (const resp_value& each : ask({"KEYS", "*"}).items)
+    for (const resp_value& each : execute({"KEYS", "*"}).items)
         result.push_back(each.text);
     std::sort(result.begin(), result.end());
     return result;
 }
 
+std::int64_t redis_server::time_ms() {
+    const auto time = execute({"TIME"});
+    return std::stoll(time.items.at(0).text) * 1000 + std::stoll(time.items.at(1).text) / 1000;
+}
+
+void redis_server::serve_all_slots() {
+    (void)execute({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
+    const auto is_ready = [this] {
+        return execute({"CLUSTER", "INFO"}).text.find("cluster_state:ok") != std::string::npos;
+    };
+    if (!eventually(is_ready)) throw std::runtime_error("the cluster does not start");
+}
+
 void redis_server::terminate() {
-    asking_.reset();
+    client_.reset();
     process_->signal(SIGCONT);
     process_->signal(SIGTERM);
-    if (!process_->wait(20s)) process_->kill9();
+    if (!process_->wait(20s)) process_->kill_and_reap();
 }
 
 void redis_server::kill9() {
-    asking_.reset();
-    process_->kill9();
+    client_.reset();
+    process_->kill_and_reap();
 }
 
 void redis_server::freeze() { process_->stop(); }
 
-void redis_server::thaw() { process_->proceed(); }
+void redis_server::thaw() { process_->resume(); }
 
-bool redis_server::running() { return process_ && process_->running(); }
+bool redis_server::is_running() { return process_ && process_->is_running(); }
 
 void redis_server::start(bool with_data) {
-    if (running()) throw std::runtime_error("the server runs already");
+    if (is_running()) throw std::runtime_error("the server is already running");
     if (!with_data)
         for (const auto& each : std::filesystem::directory_iterator(folder_.path()))
             if (const auto name = each.path().filename().string();
                 name.starts_with("appendonly") || name.ends_with(".rdb"))
                 std::filesystem::remove_all(each.path());
-    // The port is still ours, but connections of the old one may linger for a moment.
+    // The port is still ours, but connections of the old server may linger for a moment.
     if (!eventually([this] { return try_start(); }, 10s))
         throw std::runtime_error(program() + " does not start again: " + log());
 }
 
 bool redis_server::try_start() {
     write_config();
-    asking_.reset();
-    std::filesystem::remove(socket_);
+    client_.reset();
+    std::filesystem::remove(socket_path_);
     std::vector<std::string> words{program(), folder_.file("redis.conf")};
-    if (plan_.sentinel) words.emplace_back("--sentinel");
-    process_.emplace(pawl::conformance::launch{.words = words,
-                                               .environment = {},
-                                               .output_file = folder_.file("log"),
-                                               .folder = folder_.path().string()});
-    bool answers = false;
-    const bool done = eventually(
+    if (options_.sentinel) words.emplace_back("--sentinel");
+    process_.emplace(pawl::conformance::launch_options{.arguments = words,
+                                                       .environment = {},
+                                                       .output_file = folder_.file("log"),
+                                                       .folder = folder_.path().string()});
+    bool is_ready = false;
+    const bool settled = eventually(
         [&] {
-            if (!process_->running()) return true;
+            if (!process_->is_running()) return true;
             try {
-                answers = !ask({"PING"}).text.starts_with("LOADING");
+                is_ready = !execute({"PING"}).text.starts_with("LOADING");
             } catch (const std::runtime_error&) {
-                asking_.reset();
+                client_.reset();
             }
-            return answers;
+            return is_ready;
         },
         20s);
-    return done && answers;
+    return settled && is_ready;
 }
 
 void redis_server::write_config() const {
     std::ofstream file(folder_.file("redis.conf"));
-    file << "bind 127.0.0.1\nunixsocket " << socket_ << "\nunixsocketperm 700\nsave \"\"\n"
+    file << "bind 127.0.0.1\nunixsocket " << socket_path_ << "\nunixsocketperm 700\nsave \"\"\n"
          << "daemonize no\ndir " << folder_.path().string() << "\n";
-    if (plan_.tls)
+    if (options_.tls)
         file << "port 0\ntls-port " << port_
              << "\ntls-cert-file server.crt\ntls-key-file server.key\n"
              << "tls-ca-cert-file ca.crt\ntls-auth-clients "
-             << (plan_.client_certificates ? "yes" : "no") << "\n";
+             << (options_.client_certificates ? "yes" : "no") << "\n";
     else
         file << "port " << port_ << "\n";
-    for (const std::string& line : plan_.config)
+    for (const std::string& line : options_.config)
         file << line << "\n";
 }
 

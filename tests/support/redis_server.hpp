@@ -1,4 +1,7 @@
-// A private server for one test: own folder, own free port, gone with the object.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A private server for one test, with its own folder and its own free port. The destructor ends it.
 #pragma once
 
 #include "resp.hpp"
@@ -13,45 +16,49 @@
 
 namespace support {
 
-struct redis_plan {
+struct redis_options {
     std::vector<std::string> config;  // lines as in redis.conf: "requirepass secret"
     bool tls = false;                 // the port then speaks TLS only; certificates are made for it
     bool client_certificates = false;
     bool sentinel = false;
-    std::string password;  // for `ask`; set `requirepass` or a user in `config` as well
+    std::string password;  // for `execute`; set `requirepass` or a user in `config` as well
 };
 
-// redis-server, or what the environment variable PAWL_TEST_SERVER names (valkey-server). Keeps
+// redis-server, or the program in the environment variable PAWL_TEST_SERVER (valkey-server). Keeps
 // nothing on disk unless `config` says so. Not thread-safe.
 class redis_server {
 public:
-    explicit redis_server(redis_plan plan = {});
+    explicit redis_server(redis_options options = {});
     ~redis_server();
     redis_server(const redis_server&) = delete;
     redis_server& operator=(const redis_server&) = delete;
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    [[nodiscard]] const std::string& unix_socket() const noexcept { return socket_; }
+    [[nodiscard]] const std::string& unix_socket() const noexcept { return socket_path_; }
     [[nodiscard]] const temp_folder& folder() const noexcept { return folder_; }
-    // redis://127.0.0.1:PORT, or rediss://…; `more` is added as it is.
+    // redis://127.0.0.1:PORT, or rediss://…, followed by `more`.
     [[nodiscard]] std::string url(const std::string& more = {}) const;
     [[nodiscard]] std::string unix_url(const std::string& more = {}) const;
     [[nodiscard]] std::string log() const;
 
-    // Over the unix socket, so past any proxy. Throws std::runtime_error without an answer.
-    resp_value ask(const command_words& words);
+    // Over the unix socket, so not through any proxy. Throws std::runtime_error without a reply.
+    resp_value execute(const command_words& words);
     // A connection of its own, to subscribe, monitor or block.
     [[nodiscard]] std::unique_ptr<resp_client> connect() const;
     // Every key, sorted.
     [[nodiscard]] std::vector<std::string> keys();
+    // The server's clock, in ms since 1970.
+    [[nodiscard]] std::int64_t time_ms();
+    // Makes a server with `cluster-enabled yes` a cluster of one node, and waits until it is ready.
+    void serve_all_slots();
 
     void terminate();  // SIGTERM, and waits for its end
     void kill9();      // SIGKILL
     void freeze();     // SIGSTOP
     void thaw();       // SIGCONT
-    // On the same port. What it stored on disk is there unless `with_data` is false.
+    // On the same port. Data on disk are kept unless `with_data` is false.
     void start(bool with_data = true);
-    [[nodiscard]] bool running();
+    [[nodiscard]] bool is_running();
     [[nodiscard]] pid_t pid() const noexcept { return process_->pid(); }
 
 private:
@@ -59,12 +66,12 @@ private:
     void write_config() const;
     void make_certificates() const;
 
-    redis_plan plan_;
+    redis_options options_;
     temp_folder folder_;
-    std::string socket_;
+    std::string socket_path_;
     std::uint16_t port_ = 0;
     std::optional<pawl::conformance::child> process_;
-    std::unique_ptr<resp_client> asking_;
+    std::unique_ptr<resp_client> client_;
 };
 
 }  // namespace support

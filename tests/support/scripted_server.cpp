@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "scripted_server.hpp"
 
 #include <sys/socket.h>
@@ -10,7 +13,7 @@
 namespace support {
 namespace {
 
-std::string answer_to(const command_words& words) {
+std::string handshake_reply(const command_words& words) {
     static const std::string info =
         "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:0123456789abcdef\r\n";
     const auto& name = words.front();
@@ -27,14 +30,14 @@ std::string answer_to(const command_words& words) {
 
 }  // namespace
 
-std::optional<command_words> conversation::receive() {
+std::optional<command_words> scripted_connection::receive() {
     std::size_t size = resp_length(unread_);
     while (size == 0) {
-        std::array<char, 4096> some;
-        const auto got = ::recv(socket_, some.data(), some.size(), 0);
-        was_reset_ = got < 0 && errno == ECONNRESET;
-        if (got <= 0) return std::nullopt;
-        unread_.append(some.data(), static_cast<std::size_t>(got));
+        std::array<char, 4096> buffer;
+        const auto count = ::recv(socket_, buffer.data(), buffer.size(), 0);
+        was_reset_ = count < 0 && errno == ECONNRESET;
+        if (count <= 0) return std::nullopt;
+        unread_.append(buffer.data(), static_cast<std::size_t>(count));
         size = resp_length(unread_);
     }
     command_words words;
@@ -44,7 +47,7 @@ std::optional<command_words> conversation::receive() {
     return words;
 }
 
-bool conversation::send(std::string_view bytes) {
+bool scripted_connection::send(std::string_view bytes) {
     while (!bytes.empty()) {
         const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent <= 0) return false;
@@ -53,39 +56,39 @@ bool conversation::send(std::string_view bytes) {
     return true;
 }
 
-bool conversation::flood(std::string_view unit, std::size_t most) {
+bool scripted_connection::flood(std::string_view chunk, std::size_t limit) {
     std::string block;
     while (block.size() < 64 << 10)
-        block += unit;
-    for (std::size_t sent = 0; sent < most; sent += block.size()) {
+        block += chunk;
+    for (std::size_t sent = 0; sent < limit; sent += block.size()) {
         if (!send(block)) return false;
     }
     return true;
 }
 
-std::optional<command_words> conversation::greet() {
+std::optional<command_words> scripted_connection::complete_handshake() {
     for (auto words = receive(); words; words = receive()) {
-        const auto answer = answer_to(*words);
-        if (answer.empty()) return words;
-        if (!send(answer)) return std::nullopt;
+        const auto reply = handshake_reply(*words);
+        if (reply.empty()) return words;
+        if (!send(reply)) return std::nullopt;
     }
     return std::nullopt;
 }
 
-scripted_server::scripted_server(std::function<void(conversation&)> script)
+scripted_server::scripted_server(std::function<void(scripted_connection&)> script)
     : script_(std::move(script)),
       listener_(listen_on(port_)),
-      accepting_([this] { accept_all(); }) {}
+      accept_thread_([this] { accept_all(); }) {}
 
 scripted_server::~scripted_server() {
     ::shutdown(listener_, SHUT_RDWR);
-    accepting_.join();
+    accept_thread_.join();
     {
-        const std::lock_guard lock(guard_);
-        for (const int each : open_)
+        const std::lock_guard lock(mutex_);
+        for (const int each : open_sockets_)
             ::shutdown(each, SHUT_RDWR);
     }
-    serving_.clear();
+    connection_threads_.clear();
     ::close(listener_);
 }
 
@@ -94,20 +97,20 @@ std::string scripted_server::url(const std::string& more) const {
 }
 
 void scripted_server::accept_all() {
-    for (int one = ::accept(listener_, nullptr, nullptr); one >= 0;
-         one = ::accept(listener_, nullptr, nullptr)) {
+    for (int socket = ::accept(listener_, nullptr, nullptr); socket >= 0;
+         socket = ::accept(listener_, nullptr, nullptr)) {
         ++connections_;
-        const std::lock_guard lock(guard_);
-        open_.insert(one);
-        serving_.emplace_back([this, one] { serve(one); });
+        const std::lock_guard lock(mutex_);
+        open_sockets_.insert(socket);
+        connection_threads_.emplace_back([this, socket] { run_script(socket); });
     }
 }
 
-void scripted_server::serve(int socket) {
-    conversation with(socket);
-    script_(with);
-    const std::lock_guard lock(guard_);
-    open_.erase(socket);
+void scripted_server::run_script(int socket) {
+    scripted_connection connection(socket);
+    script_(connection);
+    const std::lock_guard lock(mutex_);
+    open_sockets_.erase(socket);
     ::close(socket);
 }
 

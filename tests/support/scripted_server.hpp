@@ -1,4 +1,7 @@
-// A server that answers as a test says: for what a real one cannot be made to do.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A server whose replies a test scripts, for behaviour that a real server cannot show.
 #pragma once
 
 #include "resp.hpp"
@@ -17,22 +20,23 @@
 namespace support {
 
 // One connection, on a thread of its own.
-class conversation {
+class scripted_connection {
 public:
-    explicit conversation(int socket) noexcept : socket_(socket) {}
-    conversation(const conversation&) = delete;
-    conversation& operator=(const conversation&) = delete;
+    explicit scripted_connection(int socket) noexcept : socket_(socket) {}
+    scripted_connection(const scripted_connection&) = delete;
+    scripted_connection& operator=(const scripted_connection&) = delete;
 
     // The next command; empty when the client has gone.
     std::optional<command_words> receive();
-    // Whether the client's end was a reset of the connection.
+    // Whether the client ended the connection with a reset.
     [[nodiscard]] bool was_reset() const noexcept { return was_reset_; }
     // False when the client has gone.
     bool send(std::string_view bytes);
-    // `unit` again and again, until the client goes, or that many bytes were sent.
-    bool flood(std::string_view unit, std::size_t most);
-    // Answers as Redis does until the first command that is not of a handshake, which it returns.
-    std::optional<command_words> greet();
+    // Sends `chunk` again and again, until the client goes or `limit` bytes were sent.
+    bool flood(std::string_view chunk, std::size_t limit);
+    // Replies as Redis does until the first command that is not part of a handshake, and returns
+    // that command.
+    std::optional<command_words> complete_handshake();
 
 private:
     int socket_;
@@ -42,7 +46,7 @@ private:
 
 class scripted_server {
 public:
-    explicit scripted_server(std::function<void(conversation&)> script);
+    explicit scripted_server(std::function<void(scripted_connection&)> script);
     ~scripted_server();
     scripted_server(const scripted_server&) = delete;
     scripted_server& operator=(const scripted_server&) = delete;
@@ -52,16 +56,16 @@ public:
 
 private:
     void accept_all();
-    void serve(int socket);
+    void run_script(int socket);
 
-    std::function<void(conversation&)> script_;
+    std::function<void(scripted_connection&)> script_;
     std::uint16_t port_ = 0;
     int listener_;
     std::atomic<std::size_t> connections_ = 0;
-    std::mutex guard_;
-    std::set<int> open_;
-    std::vector<std::jthread> serving_;
-    std::jthread accepting_;
+    std::mutex mutex_;
+    std::set<int> open_sockets_;
+    std::vector<std::jthread> connection_threads_;
+    std::jthread accept_thread_;
 };
 
 }  // namespace support

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #pragma once
 
 #include <filesystem>
@@ -8,13 +11,13 @@
 
 namespace support {
 
-// A folder of its own, removed with all that is in it.
+// A temporary folder, removed with its content.
 class temp_folder {
 public:
     temp_folder() {
         std::string path = (std::filesystem::temp_directory_path() / "pawl-XXXXXX").string();
         if (::mkdtemp(path.data()) == nullptr)
-            throw std::runtime_error("cannot make a folder below " +
+            throw std::runtime_error("cannot create a folder below " +
                                      std::filesystem::temp_directory_path().string());
         path_ = path;
     }

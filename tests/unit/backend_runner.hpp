@@ -1,11 +1,14 @@
-// Drives one backend from a test's thread: a client with an event loop and a thread of its own.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Drives one backend from a test's thread: a client with its own event loop and thread.
 #pragma once
 
-#include "core/chance.hpp"
+#include "core/util/random.hpp"
 
-#include <pawl/backend.hpp>
 #include <pawl/error.hpp>
 #include <pawl/service.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -38,7 +41,7 @@ namespace backend_tests {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-inline pawl::claim ask(std::string name, pawl::duration ttl = 60s) {
+inline pawl::claim make_claim(std::string name, pawl::duration ttl = 60s) {
     return {.name = std::move(name),
             .owner = pawl::core::random_hex(pawl::real_runtime(), 16),
             .ttl = ttl};
@@ -46,7 +49,7 @@ inline pawl::claim ask(std::string name, pawl::duration ttl = 60s) {
 
 inline pawl::time_point now() { return pawl::real_runtime().now(); }
 
-// What a coroutine came to. By value: the thread sanitizer cannot see how libstdc++ counts the
+// The result of a coroutine. By value: the thread sanitizer cannot see how libstdc++ counts the
 // references to an exception that two threads share.
 template <class T>
 struct outcome {
@@ -63,141 +66,145 @@ struct outcome {
 };
 
 template <class T>
-outcome<T> outcome_of(const std::exception_ptr& failed, T value) {
-    outcome<T> got;
+outcome<T> outcome_of(const std::exception_ptr& exception, T value) {
+    outcome<T> result;
     try {
-        if (failed) std::rethrow_exception(failed);
-        got.value = std::move(value);
+        if (exception) std::rethrow_exception(exception);
+        result.value = std::move(value);
     } catch (const pawl::error& e) {
-        got.reason = e.reason();
-        got.sentence = e.what();
+        result.reason = e.reason();
+        result.sentence = e.what();
     } catch (const boost::system::system_error& e) {
-        got.code = e.code();
+        result.code = e.code();
     }
-    return got;
+    return result;
 }
 
 template <class T>
-std::future<outcome<T>> spawn(const asio::any_io_executor& on, asio::awaitable<T> what,
+std::future<outcome<T>> spawn(const asio::any_io_executor& executor, asio::awaitable<T> operation,
                               asio::cancellation_slot slot = {}) {
     auto promise = std::make_shared<std::promise<outcome<T>>>();
-    auto answer = promise->get_future();
-    asio::co_spawn(on, std::move(what),
+    auto future = promise->get_future();
+    asio::co_spawn(executor, std::move(operation),
                    asio::bind_cancellation_slot(
                        slot, [promise = std::move(promise)](std::exception_ptr failed, T value) {
                            promise->set_value(outcome_of(failed, std::move(value)));
                        }));
-    return answer;
+    return future;
 }
 
 // All members may be called from any thread; the destructor closes the backend.
-class client : private pawl::loss_listener {
+class backend_runner : private pawl::loss_listener {
 public:
-    explicit client(const pawl::service& where) : strand_(asio::make_strand(loop_)) {
+    explicit backend_runner(const pawl::service& service) : strand_(asio::make_strand(loop_)) {
         pawl::backend_context context;
         context.strand = strand_;
         context.time = &pawl::real_runtime();
         context.listener = this;
-        context.who = {"here", ::getpid(), "test"};
-        backend_ = where.open(std::move(context));
+        context.process = {"here", ::getpid(), "test"};
+        backend_ = service.open(std::move(context));
         thread_ = std::thread([this] { loop_.run(); });
     }
-    ~client() {
+    ~backend_runner() {
         if (backend_) close();
         alive_.reset();
         thread_.join();
     }
-    client(const client&) = delete;
-    client& operator=(const client&) = delete;
+    backend_runner(const backend_runner&) = delete;
+    backend_runner& operator=(const backend_runner&) = delete;
 
     // An acquire that is under way.
     class pending {
     public:
-        pending(client& of, pawl::claim what, pawl::duration wait)
-            : what_(std::make_shared<pawl::claim>(std::move(what))), strand_(of.strand_) {
-            const auto give_up_at =
+        pending(backend_runner& runner, pawl::claim requested, pawl::duration wait)
+            : claim_(std::make_shared<pawl::claim>(std::move(requested))), strand_(runner.strand_) {
+            const auto deadline =
                 wait == pawl::duration::max() ? pawl::time_point::max() : now() + wait;
-            answer_ = spawn(strand_, start(*of.backend_, what_, give_up_at), stop_->slot());
+            future_ =
+                spawn(strand_, start(*runner.backend_, claim_, deadline), cancel_signal_->slot());
         }
-        // Empty: somebody else's. Throws what the backend threw; operation_aborted when cancelled.
+        // Empty: held by another. Throws the backend's error; operation_aborted when cancelled.
         std::optional<pawl::hold> get() {
-            auto given = answer_.get().get();
-            if (!given) return std::nullopt;
-            return pawl::hold{*what_, *given};
+            auto granted = future_.get().get();
+            if (!granted) return std::nullopt;
+            return pawl::hold{*claim_, *granted};
         }
-        [[nodiscard]] bool done() const {
-            return answer_.wait_for(0s) == std::future_status::ready;
+        [[nodiscard]] bool is_done() const {
+            return future_.wait_for(0s) == std::future_status::ready;
         }
         void cancel() {
-            asio::post(strand_, [stop = stop_] { stop->emit(asio::cancellation_type::terminal); });
+            asio::post(strand_,
+                       [stop = cancel_signal_] { stop->emit(asio::cancellation_type::terminal); });
         }
-        [[nodiscard]] const pawl::claim& what() const noexcept { return *what_; }
+        [[nodiscard]] const pawl::claim& requested_claim() const noexcept { return *claim_; }
 
     private:
-        // Keeps the claim, as it has to outlive the call.
-        static asio::awaitable<std::optional<pawl::grant>> start(pawl::backend& at,
-                                                                 std::shared_ptr<pawl::claim> what,
-                                                                 pawl::time_point give_up_at) {
-            co_return co_await at.acquire(*what, give_up_at);
+        // Keeps the claim, which must outlive the call.
+        static asio::awaitable<std::optional<pawl::grant>> start(
+            pawl::backend& at, std::shared_ptr<pawl::claim> requested, pawl::time_point deadline) {
+            co_return co_await at.acquire(*requested, deadline);
         }
 
-        std::shared_ptr<pawl::claim> what_;
+        std::shared_ptr<pawl::claim> claim_;
         asio::any_io_executor strand_;
-        std::shared_ptr<asio::cancellation_signal> stop_ =
+        std::shared_ptr<asio::cancellation_signal> cancel_signal_ =
             std::make_shared<asio::cancellation_signal>();
-        std::future<outcome<std::optional<pawl::grant>>> answer_;
+        std::future<outcome<std::optional<pawl::grant>>> future_;
     };
 
-    pending start(pawl::claim what, pawl::duration wait = pawl::duration::max()) {
-        return pending(*this, std::move(what), wait);
+    pending start(pawl::claim requested, pawl::duration wait = pawl::duration::max()) {
+        return pending(*this, std::move(requested), wait);
     }
-    std::optional<pawl::hold> acquire(pawl::claim what, pawl::duration wait = 0s) {
-        return start(std::move(what), wait).get();
+    std::optional<pawl::hold> acquire(pawl::claim requested, pawl::duration wait = 0s) {
+        return start(std::move(requested), wait).get();
     }
-    pawl::hold take(const std::string& name, pawl::duration ttl = 60s) {
-        return acquire(ask(name, ttl), pawl::duration::max()).value();
+    pawl::hold acquire_hold(const std::string& name, pawl::duration ttl = 60s) {
+        return acquire(make_claim(name, ttl), pawl::duration::max()).value();
     }
 
-    pawl::release_result release(const pawl::hold& what) { return wait(backend_->release(what)); }
-    pawl::renewal renew(const pawl::hold& what, pawl::duration ttl) {
-        pawl::renewal line{.what = &what, .ttl = ttl};
-        wait(backend_->renew(std::span(&line, 1)));
-        return line;
+    pawl::release_result release(const pawl::hold& released) {
+        return wait(backend_->release(released));
+    }
+    pawl::renewal renew(const pawl::hold& renewed, pawl::duration ttl) {
+        pawl::renewal_batch batch({{.held = &renewed, .ttl = ttl}});
+        wait(backend_->renew(batch));
+        return batch.renewals().front();
     }
     pawl::lock_info inspect(const std::string& name) { return wait(backend_->inspect(name)); }
     std::vector<pawl::lock_info> list(const std::string& prefix) {
         return wait(backend_->list(prefix));
     }
-    bool force(const std::string& name) { return wait(backend_->force_release(name)); }
+    bool force_release(const std::string& name) { return wait(backend_->force_release(name)); }
     void resize(const std::string& name, std::uint32_t permits) {
         wait(backend_->resize(name, permits));
     }
     pawl::examination examine() { return wait(backend_->examine()); }
     void close() {
         wait(backend_->close(now() + std::chrono::seconds(2)));
-        // On the strand, where all else that knows the backend runs.
+        // On the strand, as all other uses of the backend.
         asio::post(strand_, std::packaged_task<void()>([this] { backend_.reset(); })).get();
     }
     [[nodiscard]] pawl::backend& raw() noexcept { return *backend_; }
-    [[nodiscard]] pawl::promises promised() const { return backend_->promised(); }
+    [[nodiscard]] pawl::capabilities capabilities() const { return backend_->capabilities(); }
 
-    [[nodiscard]] bool was_told_of(const std::string& owner, pawl::loss_reason why) const {
+    [[nodiscard]] bool has_lost(const std::string& owner, pawl::loss_reason why) const {
         const std::lock_guard lock(mutex_);
         return losses_.contains({owner, why});
     }
 
 private:
-    void lost(std::string_view owner, pawl::loss_reason why) override {
+    void on_possible_loss() override {}
+    void on_loss(std::string_view owner, pawl::loss_reason why) override {
         const std::lock_guard lock(mutex_);
         losses_.emplace(owner, why);
     }
     template <class T>
-    T wait(asio::awaitable<T> what) {
-        return spawn(strand_, std::move(what)).get().get();
+    T wait(asio::awaitable<T> operation) {
+        return spawn(strand_, std::move(operation)).get().get();
     }
-    // Those that give nothing throw nothing either.
-    void wait(asio::awaitable<void> what) {
-        asio::co_spawn(strand_, std::move(what), asio::use_future).get();
+    // Operations without a result do not throw either.
+    void wait(asio::awaitable<void> operation) {
+        asio::co_spawn(strand_, std::move(operation), asio::use_future).get();
     }
 
     asio::io_context loop_{1};

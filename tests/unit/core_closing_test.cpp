@@ -1,9 +1,12 @@
-// A client with many holds closes: few releases are under way at a time, so that the end of the
-// drain time has few of them to end.
-#include "core/alarm.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
 
-#include <pawl/backend.hpp>
+// A client with many holds closes: few releases are under way at a time, so that few of them have
+// to end at the end of the drain time.
+#include "core/util/wakeup.hpp"
+
 #include <pawl/client.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -23,39 +26,39 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-constexpr std::size_t holds = 5000;
-constexpr std::size_t few = 2000;
+constexpr std::size_t hold_count = 5000;
+constexpr std::size_t some_holds = 2000;
 
 struct release_counts {
-    std::size_t begun = 0;
+    std::size_t started = 0;
     std::size_t under_way = 0;
-    std::size_t most_under_way = 0;
-    std::size_t begun_after_close = 0;
+    std::size_t max_under_way = 0;
+    std::size_t started_after_close = 0;
 };
 
-// Gives every lock to whoever asks. A release is answered at the next turn of the loop, or, by a
-// silent service, not before it is closed.
+// Grants every lock. A release is answered at the next turn of the loop, or, by a silent service,
+// when the service is closed.
 class counting_backend final : public pawl::backend {
 public:
     counting_backend(pawl::backend_context context, std::shared_ptr<release_counts> counts,
                      bool is_silent)
         : context_(std::move(context)), counts_(std::move(counts)), silent_(is_silent) {}
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& what,
+    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& requested,
                                                         pawl::time_point) override {
-        pawl::grant given;
-        given.deadline = context_.time->now() + what.ttl;
-        co_return given;
+        pawl::grant granted;
+        granted.deadline = context_.time->now() + requested.ttl;
+        co_return granted;
     }
-    asio::awaitable<void> renew(std::span<pawl::renewal>) override { co_return; }
+    asio::awaitable<void> renew(pawl::renewal_batch&) override { co_return; }
     asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
-        ++counts_->begun;
-        if (closed_) ++counts_->begun_after_close;
-        counts_->most_under_way = std::max(counts_->most_under_way, ++counts_->under_way);
+        ++counts_->started;
+        if (closed_) ++counts_->started_after_close;
+        counts_->max_under_way = std::max(counts_->max_under_way, ++counts_->under_way);
         if (silent_) {
-            pawl::core::alarm answer(*context_.time, context_.strand);
-            const auto entry = unanswered_.insert(unanswered_.end(), &answer);
-            co_await answer.wait_until(pawl::time_point::max());
+            pawl::core::wakeup wakeup(*context_.time, context_.strand);
+            const auto entry = unanswered_.insert(unanswered_.end(), &wakeup);
+            co_await wakeup.wait_until(pawl::time_point::max());
             unanswered_.erase(entry);
         } else {
             co_await asio::post(context_.strand, asio::use_awaitable);
@@ -74,17 +77,17 @@ public:
     asio::awaitable<void> close(pawl::time_point) override {
         closed_ = true;
         for (auto* each : unanswered_)
-            each->ring();
+            each->notify();
         co_return;
     }
-    pawl::promises promised() const noexcept override { return {}; }
+    pawl::capabilities capabilities() const noexcept override { return {}; }
 
 private:
     pawl::backend_context context_;
     std::shared_ptr<release_counts> counts_;
     const bool silent_;
     bool closed_ = false;
-    std::list<pawl::core::alarm*> unanswered_;
+    std::list<pawl::core::wakeup*> unanswered_;
 };
 
 class counting_service final : public pawl::service::definition {
@@ -101,16 +104,16 @@ private:
     const bool silent_;
 };
 
-// By the handles' destructors, by calls that want to know, or by the client that has them still.
-enum class ending { dropped, asked, held };
+// By the handles' destructors, by calls of release, or by the client that still has them.
+enum class ending_kind { by_destructor, by_release, by_client };
 
-struct answers {
+struct outcomes {
     std::map<pawl::release_result, std::size_t> results;
     int closed = 0;
 };
 
-answers close_with_many_holds(const std::shared_ptr<release_counts>& counts, bool is_silent,
-                              ending how, pawl::duration drain) {
+outcomes close_with_many_holds(const std::shared_ptr<release_counts>& counts, bool is_silent,
+                               ending_kind way_of_ending, pawl::duration drain) {
     asio::io_context loop;
     pawl::client_options options;
     options.drain = drain;
@@ -118,55 +121,57 @@ answers close_with_many_holds(const std::shared_ptr<release_counts>& counts, boo
                        pawl::service(std::make_shared<counting_service>(counts, is_silent)),
                        options);
     std::vector<pawl::held_lock> held;
-    for (std::size_t i = 0; i < holds; ++i)
+    for (std::size_t i = 0; i < hold_count; ++i)
         locks.async_try_acquire("lock " + std::to_string(i), pawl::try_options{.ttl = 10min},
-                                [&](boost::system::error_code, pawl::held_lock got) {
-                                    held.push_back(std::move(got));
+                                [&](boost::system::error_code, pawl::held_lock lock) {
+                                    held.push_back(std::move(lock));
                                 });
-    while (held.size() < holds)
+    while (held.size() < hold_count)
         loop.run_one();
-    answers told;
-    if (how == ending::asked) {
+    outcomes result;
+    if (way_of_ending == ending_kind::by_release) {
         for (auto& each : held)
-            each.async_release([&](pawl::release_result found) { ++told.results[found]; });
-    } else if (how == ending::dropped) {
+            each.async_release(
+                [&](pawl::release_result release_outcome) { ++result.results[release_outcome]; });
+    } else if (way_of_ending == ending_kind::by_destructor) {
         held.clear();
     }
-    locks.async_close([&] { ++told.closed; });
+    locks.async_close([&] { ++result.closed; });
     loop.run();
-    return told;
+    return result;
 }
 
-class ClosingWithManyHolds : public testing::TestWithParam<ending> {};
+class ClosingWithManyHolds : public testing::TestWithParam<ending_kind> {};
 
-//   5000 releases are asked for | close | the server says nothing | the drain time is over
+//   5000 releases are requested | close | the server does not reply | the drain time is over
 TEST_P(ClosingWithManyHolds, BeginsFewReleasesAtAServerThatIsSilent) {
     const auto counts = std::make_shared<release_counts>();
-    const auto told = close_with_many_holds(counts, true, GetParam(), 50ms);
-    EXPECT_EQ(told.closed, 1);
-    EXPECT_GT(counts->begun, 0U);
-    EXPECT_LT(counts->begun, few);
-    EXPECT_EQ(counts->begun_after_close, 0U);
+    const auto result = close_with_many_holds(counts, true, GetParam(), 50ms);
+    EXPECT_EQ(result.closed, 1);
+    EXPECT_GT(counts->started, 0U);
+    EXPECT_LT(counts->started, some_holds);
+    EXPECT_EQ(counts->started_after_close, 0U);
     EXPECT_EQ(counts->under_way, 0U);
-    if (GetParam() == ending::asked) {
-        EXPECT_EQ(told.results.size(), 1U);
-        EXPECT_EQ(told.results.at(pawl::release_result::unknown), holds);
+    if (GetParam() == ending_kind::by_release) {
+        EXPECT_EQ(result.results.size(), 1U);
+        EXPECT_EQ(result.results.at(pawl::release_result::unknown), hold_count);
     }
 }
 
 TEST_P(ClosingWithManyHolds, GivesAllBackToAServerThatAnswers) {
     const auto counts = std::make_shared<release_counts>();
-    const auto told = close_with_many_holds(counts, false, GetParam(), 10min);
-    EXPECT_EQ(told.closed, 1);
-    EXPECT_EQ(counts->begun, holds);
-    EXPECT_EQ(counts->begun_after_close, 0U);
-    EXPECT_LT(counts->most_under_way, few);
-    if (GetParam() == ending::asked) {
-        EXPECT_EQ(told.results.at(pawl::release_result::released), holds);
+    const auto result = close_with_many_holds(counts, false, GetParam(), 10min);
+    EXPECT_EQ(result.closed, 1);
+    EXPECT_EQ(counts->started, hold_count);
+    EXPECT_EQ(counts->started_after_close, 0U);
+    EXPECT_LT(counts->max_under_way, some_holds);
+    if (GetParam() == ending_kind::by_release) {
+        EXPECT_EQ(result.results.at(pawl::release_result::released), hold_count);
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, ClosingWithManyHolds,
-                         testing::Values(ending::dropped, ending::asked, ending::held));
+                         testing::Values(ending_kind::by_destructor, ending_kind::by_release,
+                                         ending_kind::by_client));
 
 }  // namespace

@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Handles that hold nothing.
 #include <pawl/blocking.hpp>
+#include <pawl/blocking/mutex.hpp>
 #include <pawl/held_locks.hpp>
 #include <pawl/memory.hpp>
-#include <pawl/mutex.hpp>
 
 #include <boost/asio/detached.hpp>
 
@@ -16,15 +19,15 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// As the standard's lock types do, and with a sentence.
-void expect_refused(const std::function<void()>& question) {
+// As the standard's lock types do, and with a message.
+void expect_refused(const std::function<void()>& query) {
     try {
-        question();
-        ADD_FAILURE() << "an empty handle answered";
+        query();
+        ADD_FAILURE() << "an empty handle accepted the call";
     } catch (const error& refused) {
         EXPECT_EQ(refused.code(), std::errc::operation_not_permitted);
         EXPECT_EQ(refused.reason(), errc::not_held);
-        EXPECT_NE(std::string(refused.what()).find("holds no lock"), std::string::npos);
+        EXPECT_NE(std::string(refused.what()).find("handle is empty"), std::string::npos);
     }
 }
 
@@ -62,7 +65,7 @@ TEST(EmptyHandle, MovedFromAndOfATryThatFoundItTaken) {
     blocking::client locks(memory::make());
     auto first = locks.acquire("it", {.ttl = 60s});
     auto second = std::move(first);
-    expect_empty_lock(first);  // NOLINT: what it is then is the question
+    expect_empty_lock(first);  // NOLINT: the state after the move is under test
     auto busy = locks.try_acquire("it");
     expect_empty_lock(busy);
     EXPECT_TRUE(second.owns_lock());

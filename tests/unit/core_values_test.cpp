@@ -1,12 +1,15 @@
-// Pure parts of the core and of the Redis backend: nothing here waits, connects or sleeps.
-#include "core/permits.hpp"
-#include "core/url.hpp"
-#include "core/validate.hpp"
-#include "redis/keys.hpp"
-#include "redis/options.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Pure parts of the core and of the Redis backend: nothing in this file waits, connects or sleeps.
+#include "core/engine/validate.hpp"
+#include "core/util/permits.hpp"
+#include "core/util/url.hpp"
+#include "redis/common/keys.hpp"
+#include "redis/native/values.hpp"
 #include "redis/redisson/names.hpp"
-#include "redis/server_errors.hpp"
-#include "redis/values.hpp"
+#include "redis/transport/options.hpp"
+#include "redis/transport/server_errors.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/redis.hpp>
@@ -24,9 +27,9 @@ namespace {
 using namespace std::chrono_literals;
 
 template <class Work>
-errc refusal(Work work) {
+errc error_of(Work operation) {
     try {
-        work();
+        operation();
     } catch (const error& e) {
         const std::string sentence = e.what();
         EXPECT_FALSE(sentence.empty());
@@ -41,22 +44,22 @@ TEST(Names, AreOneTo512PrintableBytes) {
     core::check_name("a");
     core::check_name(std::string(512, 'x'));
     core::check_name("stock/42 ünïcode {braces} %41");
-    EXPECT_EQ(refusal([] { core::check_name(""); }), errc::bad_name);
-    EXPECT_EQ(refusal([] { core::check_name(std::string(513, 'x')); }), errc::bad_name);
-    EXPECT_EQ(refusal([] { core::check_name("a\nb"); }), errc::bad_name);
-    EXPECT_EQ(refusal([] { core::check_name(std::string_view("a\0b", 3)); }), errc::bad_name);
-    EXPECT_EQ(refusal([] { core::check_name("a\x7f"); }), errc::bad_name);
+    EXPECT_EQ(error_of([] { core::check_name(""); }), errc::bad_name);
+    EXPECT_EQ(error_of([] { core::check_name(std::string(513, 'x')); }), errc::bad_name);
+    EXPECT_EQ(error_of([] { core::check_name("a\nb"); }), errc::bad_name);
+    EXPECT_EQ(error_of([] { core::check_name(std::string_view("a\0b", 3)); }), errc::bad_name);
+    EXPECT_EQ(error_of([] { core::check_name("a\x7f"); }), errc::bad_name);
 }
 
 TEST(Options, ThatMakeNoSenseAreRefused) {
     core::check_options({});
-    EXPECT_EQ(refusal([] { core::check_options({.ttl = 0s}); }), errc::bad_option);
-    EXPECT_EQ(refusal([] { core::check_options({.ttl = -1s}); }), errc::bad_option);
-    EXPECT_EQ(refusal([] { core::check_options({.ttl = 25h}); }), errc::bad_option);
-    EXPECT_EQ(refusal([] { core::check_options({.wait = -1s}); }), errc::bad_option);
-    EXPECT_EQ(refusal([] { core::check_options({.max_hold = 0s}); }), errc::bad_option);
-    EXPECT_EQ(refusal([] { core::check_options({.mode = lock_mode(3)}); }), errc::bad_option);
-    EXPECT_EQ(refusal([] { core::check_options({.mode = lock_mode(255)}); }), errc::bad_option);
+    EXPECT_EQ(error_of([] { core::check_options({.ttl = 0s}); }), errc::bad_option);
+    EXPECT_EQ(error_of([] { core::check_options({.ttl = -1s}); }), errc::bad_option);
+    EXPECT_EQ(error_of([] { core::check_options({.ttl = 25h}); }), errc::bad_option);
+    EXPECT_EQ(error_of([] { core::check_options({.wait = -1s}); }), errc::bad_option);
+    EXPECT_EQ(error_of([] { core::check_options({.max_hold = 0s}); }), errc::bad_option);
+    EXPECT_EQ(error_of([] { core::check_options({.mode = lock_mode(3)}); }), errc::bad_option);
+    EXPECT_EQ(error_of([] { core::check_options({.mode = lock_mode(255)}); }), errc::bad_option);
     core::check_options({.mode = lock_mode::permits});
 }
 
@@ -66,8 +69,9 @@ TEST(Urls, AreTakenApart) {
     EXPECT_EQ(url.scheme, "redis");
     EXPECT_EQ(url.user, "alice");
     EXPECT_EQ(url.password, "p@ss");
-    EXPECT_EQ(url.host, "::1");
-    EXPECT_EQ(url.port, 7000);
+    ASSERT_EQ(url.hosts.size(), 1U);
+    EXPECT_EQ(url.hosts[0].host, "::1");
+    EXPECT_EQ(url.hosts[0].port, 7000);
     EXPECT_EQ(url.path, "/3");
     ASSERT_EQ(url.options.size(), 2u);
     EXPECT_EQ(url.options[0].second, "{name}");
@@ -76,7 +80,24 @@ TEST(Urls, AreTakenApart) {
 TEST(Urls, KeepAPasswordTogetherThatHasAnAtSign) {
     const auto url = core::parse_url("redis://:a@b@host");
     EXPECT_EQ(url.password, "a@b");
-    EXPECT_EQ(url.host, "host");
+    EXPECT_EQ(url.hosts.at(0).host, "host");
+}
+
+TEST(Urls, MayNameSeveralHosts) {
+    const auto url = core::parse_url("redis://u:a,b@h1,h2:7001,[::1]:7002,h%2c4/3?namespace=x");
+    EXPECT_EQ(url.password, "a,b");
+    ASSERT_EQ(url.hosts.size(), 4U);
+    EXPECT_EQ(url.hosts[0].host, "h1");
+    EXPECT_EQ(url.hosts[0].port, std::nullopt);
+    EXPECT_EQ(url.hosts[1].host, "h2");
+    EXPECT_EQ(url.hosts[1].port, 7001);
+    EXPECT_EQ(url.hosts[2].host, "::1");
+    EXPECT_EQ(url.hosts[2].port, 7002);
+    EXPECT_EQ(url.hosts[3].host, "h,4");
+    EXPECT_EQ(url.path, "/3");
+    EXPECT_EQ(error_of([&] { static_cast<void>(core::single_host(url)); }), errc::bad_url);
+    for (const std::string_view none : {"memory:x", "sqlite:/x", "redis+unix:///s"})
+        EXPECT_TRUE(core::parse_url(none).hosts.empty()) << none;
 }
 
 TEST(Urls, ThatMakeNoSenseAreRefusedWithoutTheirPassword) {
@@ -85,7 +106,7 @@ TEST(Urls, ThatMakeNoSenseAreRefusedWithoutTheirPassword) {
           "redis://[::1", "redis://h/one", "redis://h?nonsense=1", "redis://h?key",
           "redis://h?key=plain", "redis://h?namespace=a{b", "redis://h/0?verify=perhaps",
           "redis+unix:", "redis://%zz", "redis://:hunter2@h:bad", "rediss://:hunter2@h?hunter=2",
-          // Passwords that their own marks, or a lost one, cut short.
+          // Passwords that their own special characters, or a missing one, cut short.
           "redis:/:hunter2@h", "redis:hunter2@h", "redis//:hunter2@h", ":hunter2@h:6379",
           "hunter2@h", "redis://:hunter2/x@h", "redis://:1/hunter2@h", "redis://:1?hunter2@h",
           "redis://u:hunter2?x@h", "rediss://u:hunter2/@h:1/0", "redis+unix://:hunter2/x@/sock",
@@ -107,11 +128,12 @@ TEST(Urls, MaySayHowLongACounterOfTokensIsKept) {
     for (const std::string_view good :
          {"redis://h?token_retention_ms=1000", "redis://h?token_retention_ms=31536000000"})
         EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
-    redis::options where;
-    for (const auto kept : {std::chrono::milliseconds(999), std::chrono::milliseconds(0),
-                            std::chrono::milliseconds(std::chrono::hours(366 * 24))}) {
-        where.token_retention = kept;
-        EXPECT_EQ(refusal([&] { static_cast<void>(redis::at(where)); }), errc::bad_option);
+    redis::options options;
+    for (const auto connection_timeout :
+         {std::chrono::milliseconds(999), std::chrono::milliseconds(0),
+          std::chrono::milliseconds(std::chrono::hours(366 * 24))}) {
+        options.token_retention = connection_timeout;
+        EXPECT_EQ(error_of([&] { static_cast<void>(redis::at(options)); }), errc::bad_option);
     }
 }
 
@@ -120,7 +142,7 @@ TEST(Urls, WithAnOptionTwiceAreRefused) {
          {"redis://h?layout=native&layout=redisson", "redis://h/?verify=no&x=1&verify=no",
           "redis://h?key=a&k%65y=b", "redis+unix:///s?database=1&database=2",
           "sqlite:/f?namespace=a&namespace=b", "memory:?a=b&a=b"})
-        EXPECT_EQ(refusal([&] { static_cast<void>(from_url(bad)); }), errc::bad_option) << bad;
+        EXPECT_EQ(error_of([&] { static_cast<void>(from_url(bad)); }), errc::bad_option) << bad;
 }
 
 TEST(Urls, MayHaveAnAtSignWhereItBelongs) {
@@ -141,7 +163,7 @@ TEST(Urls, AreShownWithoutUserAndPassword) {
 
 TEST(Keys, OfOneLockShareOneHashTag) {
     const redis::key_scheme scheme("pawl", "");
-    const auto keys = scheme.of("stock/42");
+    const auto keys = scheme.keys_of("stock/42");
     EXPECT_EQ(keys.lock, "pawl:{stock/42}");
     EXPECT_EQ(keys.fence, "pawl:{stock/42}:f");
     EXPECT_EQ(keys.queue, "pawl:{stock/42}:q");
@@ -152,11 +174,11 @@ TEST(Keys, OfDifferentNamesAreDifferentAndLeadBack) {
     const redis::key_scheme scheme("pawl", "");
     const std::vector<std::string> names{"a",   "a:f", "ab", "a}", "a}:f", "{a}", "%7B",
                                          "%7D", "{",   "}",  "}{", "a b",  "ü",   "*"};
-    std::set<std::string> seen;
+    std::set<std::string> values;
     for (const auto& name : names) {
-        const auto keys = scheme.of(name);
+        const auto keys = scheme.keys_of(name);
         for (const auto& key : {keys.lock, keys.fence, keys.queue, keys.waiters})
-            EXPECT_TRUE(seen.insert(key).second) << key;
+            EXPECT_TRUE(values.insert(key).second) << key;
         EXPECT_EQ(scheme.name_of(keys.lock), name);
         EXPECT_EQ(scheme.name_of(keys.fence), std::nullopt) << keys.fence;
     }
@@ -164,18 +186,17 @@ TEST(Keys, OfDifferentNamesAreDifferentAndLeadBack) {
 
 TEST(Keys, FollowATemplateToTheLetter) {
     const redis::key_scheme scheme("pawl", "redlock:{name}");
-    const auto keys = scheme.of("x{y}");
+    const auto keys = scheme.keys_of("x{y}");
     EXPECT_EQ(keys.lock, "redlock:x{y}");
     EXPECT_EQ(keys.fence, "pawl:x:redlock:x{y}:f");
-    EXPECT_EQ(scheme.of("x").fence, "pawl:x:{redlock:x}:f");
+    EXPECT_EQ(scheme.keys_of("x").fence, "pawl:x:{redlock:x}:f");
     EXPECT_EQ(scheme.name_of("redlock:x{y}"), "x{y}");
-    EXPECT_EQ(redis::key_scheme("pawl", "{name}").of("job").lock, "job");
-    EXPECT_EQ(refusal([] { redis::key_scheme("pawl", "nothing"); }), errc::bad_option);
-    EXPECT_EQ(refusal([] { redis::key_scheme("", ""); }), errc::bad_option);
+    EXPECT_EQ(redis::key_scheme("pawl", "{name}").keys_of("job").lock, "job");
+    EXPECT_EQ(error_of([] { redis::key_scheme("pawl", "nothing"); }), errc::bad_option);
+    EXPECT_EQ(error_of([] { redis::key_scheme("", ""); }), errc::bad_option);
 }
 
-// The server's own reckoning: CRC-16 of what stands in the first braces, if anything does, modulo
-// 16384.
+// The server's own computation: CRC-16 of the text in the first braces, if any, modulo 16384.
 unsigned slot_of(std::string_view key) {
     const auto open = key.find('{');
     const auto close = open == std::string_view::npos ? open : key.find('}', open + 1);
@@ -197,7 +218,7 @@ TEST(Keys, AreOfOneSlotWhateverTheNameIs) {
     std::vector<std::string> names{"a}b", "{}x", "}a", "{}", "}", "{", "a{}b{c}", "{{a}}", "{a"};
     for (int i = 0; i < 20'000; ++i) {
         auto& name = names.emplace_back();
-        for (auto left = random() % 9 + 1; left > 0; --left)
+        for (auto remaining = random() % 9 + 1; remaining > 0; --remaining)
             name += letters[random() % letters.size()];
     }
     for (const std::string& pattern :
@@ -205,12 +226,12 @@ TEST(Keys, AreOfOneSlotWhateverTheNameIs) {
           std::string("{{name}}:l"), std::string("}{name}"), std::string("{tag}{name}"),
           std::string("a{{name}")}) {
         const redis::key_scheme scheme("pawl", pattern);
-        std::map<std::string, std::string> seen;
+        std::map<std::string, std::string> values;
         for (const auto& name : names) {
-            const auto keys = scheme.of(name);
+            const auto keys = scheme.keys_of(name);
             for (const auto& key : keys.all())
                 ASSERT_EQ(slot_of(key), slot_of(keys.lock)) << pattern << " " << name << " " << key;
-            const auto [at, is_new] = seen.emplace(keys.fence, keys.lock);
+            const auto [at, is_new] = values.emplace(keys.fence, keys.lock);
             ASSERT_TRUE(is_new || at->second == keys.lock) << pattern << " " << name;
             if (!pattern.empty()) {
                 ASSERT_EQ(scheme.name_of(keys.fence), std::nullopt) << pattern << " " << name;
@@ -222,23 +243,23 @@ TEST(Keys, AreOfOneSlotWhateverTheNameIs) {
 TEST(RedissonNames, AreThoseOfTheJavaSide) {
     using redis::redisson::naming;
     const naming plain("");
-    const auto keys = plain.of("a:b");
+    const auto keys = plain.names_of("a:b");
     EXPECT_EQ(keys.lock, "a:b");
     EXPECT_EQ(keys.counter, "redisson_lock_token:{a:b}");
     EXPECT_EQ(keys.channel, "redisson_lock__channel:{a:b}");
-    EXPECT_EQ(keys.latch("00ff"), "redisson_unlock_latch:{a:b}:00ff");
-    // One brace is enough to leave a name as it is.
-    EXPECT_EQ(plain.of("a{b}c").channel, "redisson_lock__channel:a{b}c");
-    EXPECT_EQ(plain.of("{").counter, "redisson_lock_token:{");
-    EXPECT_EQ(plain.of("}").counter, "redisson_lock_token:{}}");
+    EXPECT_EQ(keys.unlock_latch("00ff"), "redisson_unlock_latch:{a:b}:00ff");
+    // One brace is enough to leave a name unchanged.
+    EXPECT_EQ(plain.names_of("a{b}c").channel, "redisson_lock__channel:a{b}c");
+    EXPECT_EQ(plain.names_of("{").counter, "redisson_lock_token:{");
+    EXPECT_EQ(plain.names_of("}").counter, "redisson_lock_token:{}}");
     const naming mapped("shop:{name}.lock");
-    EXPECT_EQ(mapped.of("x").lock, "shop:x.lock");
-    EXPECT_EQ(mapped.of("x").counter, "redisson_lock_token:{shop:x.lock}");
+    EXPECT_EQ(mapped.names_of("x").lock, "shop:x.lock");
+    EXPECT_EQ(mapped.names_of("x").counter, "redisson_lock_token:{shop:x.lock}");
     EXPECT_EQ(mapped.name_of("shop:x.lock"), "x");
     EXPECT_EQ(mapped.name_of("shop:.lock"), std::nullopt);
     EXPECT_EQ(mapped.name_of("x.lock"), std::nullopt);
     EXPECT_EQ(mapped.glob("a*"), "shop:a\\**.lock");
-    // Two names may have one key beside theirs.
+    // Two names may share one key beside their own.
     using names = std::vector<std::string>;
     EXPECT_EQ(plain.names_of_lent("{a}:timeout"), (names{"{a}", "a"}));
     EXPECT_EQ(plain.names_of_lent("x{a}:timeout"), names{"x{a}"});
@@ -250,32 +271,34 @@ TEST(RedissonNames, AreThoseOfTheJavaSide) {
 TEST(RedissonLayout, IsChosenByAnOptionAndHasNoNamespace) {
     (void)redis::at("redis://h?layout=redisson&key=app:{name}");
     (void)redis::at("redis://h?layout=native&namespace=shop");
-    EXPECT_EQ(refusal([] { (void)redis::at("redis://h?layout=jedis"); }), errc::bad_url);
-    EXPECT_EQ(refusal([] { (void)redis::at("redis://h?layout=redisson&namespace=shop"); }),
+    EXPECT_EQ(error_of([] { (void)redis::at("redis://h?layout=jedis"); }), errc::bad_url);
+    EXPECT_EQ(error_of([] { (void)redis::at("redis://h?layout=redisson&namespace=shop"); }),
               errc::bad_option);
-    EXPECT_EQ(refusal([] { (void)redis::at("redis://h?layout=redisson&key=plain"); }),
+    EXPECT_EQ(error_of([] { (void)redis::at("redis://h?layout=redisson&key=plain"); }),
               errc::bad_option);
 }
 
 TEST(Permits, AreCountedInWords) {
-    claim one;
-    one.name = "x";
-    one.permits = 3;
+    claim requested;
+    requested.name = "x";
+    requested.permits = 3;
     EXPECT_EQ(core::permits_text(1), "1 permit");
     EXPECT_EQ(core::permits_text(0), "0 permits");
-    EXPECT_NE(std::string(core::too_many(one, 1).what())
+    EXPECT_NE(std::string(core::too_many_error(requested, 1).what())
                   .find("has 1 permit, and you ask for 3; ask for fewer, or change that with "
                         "`pawl resize 'x' 3`."),
               std::string::npos);
     EXPECT_EQ(
-        refusal([] { core::check_options({.mode = lock_mode::permits, .permits = 2, .of = 1}); }),
+        error_of([] {
+            core::check_options({.mode = lock_mode::permits, .permits = 2, .total_permits = 1});
+        }),
         errc::bad_option);
 }
 
 TEST(Values, TellWhoIsBehindThem) {
-    const identity who{"box;1", 42, "cmd\nx"};
-    const auto prefix = redis::value_prefix("0123456789abcdef", "feed", who);
-    const auto read = redis::read_value(redis::value_of(prefix, 1'700'000'000'123));
+    const identity holder_identity{"box;1", 42, "cmd\nx"};
+    const auto prefix = redis::make_value_prefix("0123456789abcdef", "feed", holder_identity);
+    const auto read = redis::parse_value(redis::make_value(prefix, 1'700'000'000'123));
     EXPECT_EQ(read.host, "box 1");
     EXPECT_EQ(read.pid, 42);
     EXPECT_EQ(read.command, "cmd x");
@@ -285,7 +308,7 @@ TEST(Values, TellWhoIsBehindThem) {
 
 TEST(Values, OfOtherLibrariesAreOnlyAnOwner) {
     for (const std::string_view value : {"", "x", "a;b;c", "a;b;c;d;e;f", "c3f1b0aa-uuid"}) {
-        const auto read = redis::read_value(value);
+        const auto read = redis::parse_value(value);
         EXPECT_EQ(read.pid, 0);
         EXPECT_TRUE(read.host.empty());
         EXPECT_EQ(read.owner, value.substr(0, 8));
@@ -293,41 +316,42 @@ TEST(Values, OfOtherLibrariesAreOnlyAnOwner) {
 }
 
 TEST(ServerErrors, AreClassified) {
-    EXPECT_TRUE(redis::worth_retrying("LOADING Redis is loading"));
-    EXPECT_TRUE(redis::worth_retrying("BUSY Redis is busy"));
-    EXPECT_TRUE(redis::worth_retrying("OOM command not allowed"));
-    EXPECT_FALSE(redis::worth_retrying("WRONGTYPE Operation"));
-    EXPECT_FALSE(redis::worth_retrying("ERR anything"));
-    for (const auto* words :
+    EXPECT_TRUE(redis::is_transient("LOADING Redis is loading"));
+    EXPECT_TRUE(redis::is_transient("BUSY Redis is busy"));
+    EXPECT_TRUE(redis::is_transient("OOM command not allowed"));
+    EXPECT_FALSE(redis::is_transient("WRONGTYPE Operation"));
+    EXPECT_FALSE(redis::is_transient("ERR anything"));
+    for (const auto* sentence :
          {"NOREPLICAS Not enough", "OOM command", "MISCONF no", "MOVED 1 a:1", "READONLY You can't",
           "ERR Error running script (call to f_1): "
           "@user_script:7: -OOM command not allowed"})
-        EXPECT_TRUE(redis::changed_nothing(words)) << words;
-    // A script may meet these after it has written.
-    for (const auto* words : {"WRONGTYPE Operation", "NOPERM no", "ERR anything"})
-        EXPECT_FALSE(redis::changed_nothing(words)) << words;
-    EXPECT_EQ(redis::explain("WRONGTYPE Operation", "k").reason(), errc::wrong_type);
-    EXPECT_EQ(redis::explain("ERR value is not an integer or out of range", "k").reason(),
+        EXPECT_TRUE(redis::proves_no_change(sentence)) << sentence;
+    // A script may meet these errors after it has written.
+    for (const auto* sentence : {"WRONGTYPE Operation", "NOPERM no", "ERR anything"})
+        EXPECT_FALSE(redis::proves_no_change(sentence)) << sentence;
+    EXPECT_EQ(redis::to_error("WRONGTYPE Operation", "k").reason(), errc::wrong_type);
+    EXPECT_EQ(redis::to_error("ERR value is not an integer or out of range", "k").reason(),
               errc::wrong_type);
-    EXPECT_EQ(redis::explain("READONLY You can't", "k").reason(), errc::refused);
-    EXPECT_EQ(redis::explain("NOPERM no", "k").reason(), errc::refused);
-    EXPECT_EQ(redis::explain("MISCONF no", "k").reason(), errc::unavailable);
-    EXPECT_EQ(redis::explain("ERR odd", "k").reason(), errc::protocol);
+    EXPECT_EQ(redis::to_error("READONLY You can't", "k").reason(), errc::refused);
+    EXPECT_EQ(redis::to_error("NOPERM no", "k").reason(), errc::refused);
+    EXPECT_EQ(redis::to_error("MISCONF no", "k").reason(), errc::unavailable);
+    EXPECT_EQ(redis::to_error("ERR odd", "k").reason(), errc::protocol);
 }
 
-// Servers from 7.0 on say behind their words in which script it was, older ones before them.
+// Servers from 7.0 on name the script behind the message, older ones before it.
 TEST(ServerErrors, SayNothingOfTheScript) {
-    const std::string words = "WRONGTYPE Operation against a key holding the wrong kind of value",
+    const std::string sentence =
+                          "WRONGTYPE Operation against a key holding the wrong kind of value",
                       digest(40, 'a');
-    const auto plain = redis::explain(words, "k");
-    for (const auto& said :
-         {words + " script: " + digest + ", on @user_script:1.",
-          "ERR Error running script (call to f_" + digest + "): @user_script:12: " + words}) {
-        EXPECT_STREQ(redis::explain(said, "k").what(), plain.what());
-        EXPECT_EQ(redis::explain(said, "k").reason(), errc::wrong_type);
+    const auto plain = redis::to_error(sentence, "k");
+    for (const auto& reply_text :
+         {sentence + " script: " + digest + ", on @user_script:1.",
+          "ERR Error running script (call to f_" + digest + "): @user_script:12: " + sentence}) {
+        EXPECT_STREQ(redis::to_error(reply_text, "k").what(), plain.what());
+        EXPECT_EQ(redis::to_error(reply_text, "k").reason(), errc::wrong_type);
     }
     const std::string odd =
-        redis::explain("ERR odd script: " + digest + ", on @user_script:1.", "k").what();
+        redis::to_error("ERR odd script: " + digest + ", on @user_script:1.", "k").what();
     EXPECT_NE(odd.find("the server says \"ERR odd\""), std::string::npos) << odd;
 }
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "failing_memory.hpp"
 
 #include <atomic>
@@ -9,13 +12,13 @@ namespace {
 
 thread_local bool none = false;
 
-constexpr long never = std::numeric_limits<long>::max() / 2;
-std::atomic<long> left = never;
+constexpr long no_failure = std::numeric_limits<long>::max() / 2;
+std::atomic<long> remaining = no_failure;
 
-bool fails() noexcept { return none || left.fetch_sub(1, std::memory_order_relaxed) == 0; }
+bool must_fail() noexcept { return none || remaining.fetch_sub(1, std::memory_order_relaxed) == 0; }
 
 void* allocate(std::size_t size) {
-    if (fails()) throw std::bad_alloc();
+    if (must_fail()) throw std::bad_alloc();
     if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
     throw std::bad_alloc();
 }
@@ -39,16 +42,16 @@ void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); 
 
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
     void* memory = nullptr;
-    if (fails() || ::posix_memalign(&memory, alignment, size) != 0) return nullptr;
+    if (must_fail() || ::posix_memalign(&memory, alignment, size) != 0) return nullptr;
     return memory;
 }
 
 namespace failing_memory {
 
-none_for_this_thread::none_for_this_thread() noexcept { none = true; }
-none_for_this_thread::~none_for_this_thread() { none = false; }
+no_memory_in_thread::no_memory_in_thread() noexcept { none = true; }
+no_memory_in_thread::~no_memory_in_thread() { none = false; }
 
-void fail_once_at(long number) noexcept { left = number; }
-bool fail_no_more() noexcept { return left.exchange(never) < 0; }
+void fail_once_at(long number) noexcept { remaining = number; }
+bool stop_failing() noexcept { return remaining.exchange(no_failure) < 0; }
 
 }  // namespace failing_memory

@@ -1,21 +1,23 @@
-// Memory that ends when a test wants it to: of operator new, and of Asio, which asks aligned_alloc.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Memory that fails when a test wants it to: operator new, and Asio's aligned_alloc.
 #pragma once
 
 namespace failing_memory {
 
-// Until it goes out of scope this thread gets none.
-class none_for_this_thread {
+// This thread gets no memory until the end of the scope.
+class no_memory_in_thread {
 public:
-    none_for_this_thread() noexcept;
-    ~none_for_this_thread();
-    none_for_this_thread(const none_for_this_thread&) = delete;
-    none_for_this_thread& operator=(const none_for_this_thread&) = delete;
+    no_memory_in_thread() noexcept;
+    ~no_memory_in_thread();
+    no_memory_in_thread(const no_memory_in_thread&) = delete;
+    no_memory_in_thread& operator=(const no_memory_in_thread&) = delete;
 };
 
-// Of the allocations of all threads from now on, only the one with this number fails: 0 is the
-// next.
+// From now on, only one allocation of all threads fails, the one with this number: 0 is the next.
 void fail_once_at(long number) noexcept;
-// From now on none fails. True: it has come to the one that did.
-bool fail_no_more() noexcept;
+// From now on none fails. True: the failing allocation was reached.
+bool stop_failing() noexcept;
 
 }  // namespace failing_memory

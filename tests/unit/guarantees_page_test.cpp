@@ -1,7 +1,10 @@
-// docs/guarantees.md and `pawl doctor` say the same: each row and each verdict of the command
-// stands on the page, word for word.
-#include "redis/assessment.hpp"
-#include "sqlite_world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// docs/guide/guarantees.md and `pawl doctor` agree: each row and each verdict of the command is on
+// the page, word for word.
+#include "lock_file_fixture.hpp"
+#include "redis/doctor/assessment.hpp"
 
 #include <pawl/blocking.hpp>
 #include <pawl/memory.hpp>
@@ -19,34 +22,35 @@ using pawl::guarantee_row;
 
 const std::string& page() {
     static const std::string text = [] {
-        std::ifstream file(std::string(PAWL_SOURCE_DIR) + "/docs/guarantees.md");
+        std::ifstream file(std::string(PAWL_SOURCE_DIR) + "/docs/guide/guarantees.md");
         return std::string(std::istreambuf_iterator<char>(file), {});
     }();
     return text;
 }
 
-// The page has signs where the command has words.
-std::string cell(const std::string& words) {
-    if (words == "holds for holders that stop when told") return "⌛";
+// The page has symbols where the command has words.
+std::string table_cell(const std::string& text) {
+    if (text == "holds for holders that stop when told") return "⌛";
     const std::pair<const char*, const char*> signs[] = {
         {"holds", "✔"}, {"can break", "✘"}, {"never goes back", "✔"}};
     for (const auto& [begin, sign] : signs) {
-        if (!words.starts_with(begin)) continue;
-        auto rest = words.substr(std::string(begin).size());
+        if (!text.starts_with(begin)) continue;
+        auto rest = text.substr(std::string(begin).size());
         if (rest.find_first_of(",:;") == 0) rest.erase(0, 1);
         return sign + rest;
     }
-    return words;
+    return text;
 }
 
 std::string line(const guarantee_row& row, const std::string& failover) {
-    return "| " + row.backend + " | " + cell(row.holder_crash) + " | " + cell(row.holder_pause) +
-           " | " + cell(row.server_crash) + " | " + failover + " | " + cell(row.partition) + " | " +
-           cell(row.clock_jump) + " | " + cell(row.token) + " |\n";
+    return "| " + row.backend + " | " + table_cell(row.holder_crash) + " | " +
+           table_cell(row.holder_pause) + " | " + table_cell(row.server_crash) + " | " + failover +
+           " | " + table_cell(row.partition) + " | " + table_cell(row.clock_jump) + " | " +
+           table_cell(row.token) + " |\n";
 }
 
-std::string name_of(finding::grade how) {
-    switch (how) {
+std::string name_of(finding::grade grade) {
+    switch (grade) {
     case finding::grade::good: return "good";
     case finding::grade::note: return "note";
     case finding::grade::warning: return "warning";
@@ -56,13 +60,13 @@ std::string name_of(finding::grade how) {
 }
 
 std::string line(const finding& verdict) {
-    return "| " + verdict.topic + ": " + verdict.fact + " | " + name_of(verdict.how) + " | " +
+    return "| " + verdict.topic + ": " + verdict.fact + " | " + name_of(verdict.level) + " | " +
            verdict.advice + (verdict.advice.empty() ? "|\n" : " |\n");
 }
 
 void expect_on_page(const std::string& text) {
     EXPECT_NE(page().find("\n" + text), std::string::npos)
-        << "docs/guarantees.md lacks this line, or says something else:\n"
+        << "docs/guide/guarantees.md lacks this line, or has another one:\n"
         << text;
 }
 
@@ -76,16 +80,16 @@ TEST(guarantees_page, has_the_rows_of_redis) {
     for (const auto writes : all_persistences) {
         const auto alone = guarantees_of(writes, topology::alone);
         const auto replicated = guarantees_of(writes, topology::replicated);
-        expect_on_page(
-            line(alone, cell(alone.failover) + "; with replicas " + cell(replicated.failover)));
+        expect_on_page(line(alone, table_cell(alone.failover) + "; with replicas " +
+                                       table_cell(replicated.failover)));
     }
 }
 
 TEST(guarantees_page, has_the_rows_of_the_other_backends) {
-    const backend_tests::sqlite_world files;
-    for (const auto& where : {pawl::memory::make(), files.service()}) {
-        const auto row = pawl::blocking::client(where).examine().guarantees;
-        expect_on_page(line(row, cell(row.failover)));
+    const backend_tests::lock_file_fixture files;
+    for (const auto& service : {pawl::memory::make(), files.service()}) {
+        const auto row = pawl::blocking::client(service).examine().guarantees;
+        expect_on_page(line(row, table_cell(row.failover)));
     }
 }
 
@@ -97,9 +101,9 @@ TEST(guarantees_page, has_what_a_failover_means_wherever_the_server_stands) {
 TEST(guarantees_page, has_the_verdicts_of_doctor) {
     for (const auto writes : all_persistences)
         expect_on_page(line(persistence_finding(writes)));
-    for (const auto how : {transport::unix_socket, transport::loopback, transport::plain,
-                           transport::tls, transport::tls_unchecked})
-        expect_on_page(line(transport_finding(how)));
+    for (const auto transport_kind : {transport::unix_socket, transport::loopback, transport::plain,
+                                      transport::tls, transport::tls_unchecked})
+        expect_on_page(line(transport_finding(transport_kind)));
     expect_on_page(line(user_finding(true, true)));
     expect_on_page(line(user_finding(false, true)));
     expect_on_page(line(user_finding(false, false)));
@@ -115,16 +119,16 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
         expect_on_page(line(cluster_finding(nodes, true)));
 }
 
-// A server without a limit evicts nothing, whatever the policy; the limit may come tomorrow.
+// A server without a limit evicts nothing, whatever its policy; the limit may come tomorrow.
 TEST(guarantees_page, an_evicting_policy_is_never_called_good) {
     for (const char* policy : {"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru",
                                "volatile-lfu", "volatile-random", "volatile-ttl"}) {
-        EXPECT_EQ(eviction_finding(policy, true).how, finding::grade::bad) << policy;
-        EXPECT_EQ(eviction_finding(policy, false).how, finding::grade::warning) << policy;
+        EXPECT_EQ(eviction_finding(policy, true).level, finding::grade::bad) << policy;
+        EXPECT_EQ(eviction_finding(policy, false).level, finding::grade::warning) << policy;
     }
 }
 
-// Only a server that stands alone has no failover.
+// Only a single server has no failover.
 TEST(guarantees_page, a_failover_does_not_apply_to_a_server_alone_and_to_no_other) {
     for (const auto writes : all_persistences) {
         for (const auto stands : all_topologies)

@@ -1,6 +1,9 @@
-// Memory that ends when a handle is dropped: no lock stays behind that nobody has a handle of.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Memory fails when a handle is dropped: no lock stays behind without a handle.
 #include "failing_memory.hpp"
-#include "hand_time.hpp"
+#include "manual_time.hpp"
 
 #include <pawl/client.hpp>
 #include <pawl/memory.hpp>
@@ -24,9 +27,9 @@ protected:
     OutOfMemory() {
         client_options named;
         named.time = &time_;
-        service where = memory::make();
-        locks_.emplace(loop_.get_executor(), where, named);
-        other_.emplace(loop_.get_executor(), where, named);
+        service lock_service = memory::make();
+        locks_.emplace(loop_.get_executor(), lock_service, named);
+        other_.emplace(loop_.get_executor(), lock_service, named);
     }
     ~OutOfMemory() override {
         locks_.reset();
@@ -49,25 +52,25 @@ protected:
     }
 
     asio::io_context loop_;
-    hand_moved time_;
+    manual_time time_;
     std::optional<client> locks_, other_;
 };
 
-// The handle cannot say that it is gone: the keeper sees it at the next renewal.
+// The handle cannot announce its end: the keeper sees it at the next renewal.
 TEST_F(OutOfMemory, ADroppedHandleIsNoticedAtTheNextRenewal) {
-    std::optional<held_lock> mine;
-    locks_->async_acquire("it", {.ttl = ttl}, [&](const boost::system::error_code&, held_lock got) {
-        mine.emplace(std::move(got));
-    });
+    std::optional<held_lock> held;
+    locks_->async_acquire(
+        "it", {.ttl = ttl},
+        [&](const boost::system::error_code&, held_lock lock) { held.emplace(std::move(lock)); });
     run();
-    ASSERT_TRUE(mine && mine->owns_lock());
+    ASSERT_TRUE(held && held->owns_lock());
     {
-        const failing_memory::none_for_this_thread none;
-        mine.reset();
+        const failing_memory::no_memory_in_thread none;
+        held.reset();
     }
     run();
     EXPECT_FALSE(is_free()) << "nothing has run since";
-    time_.move(ttl / 2);
+    time_.advance(ttl / 2);
     run();
     EXPECT_TRUE(is_free());
 }

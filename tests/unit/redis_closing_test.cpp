@@ -1,6 +1,9 @@
-// A client that closes while the server refuses what it gives back: the drain time is all that it
-// takes, however long the pauses between the attempts are.
-#include <redis/backend.hpp>
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A client closes while the server refuses its releases: closing takes no longer than the drain
+// time, whatever the pauses between the attempts are.
+#include <redis/native/backend.hpp>
 #include <redis/redisson/backend.hpp>
 
 #include <pawl/error.hpp>
@@ -23,17 +26,17 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// Refuses all, or loses it.
+// Refuses every request, or loses it.
 class useless_link final : public link {
 public:
     explicit useless_link(bool loses) : loses_(loses) {}
 
-    asio::awaitable<reply> exec(std::span<const std::string_view>, time_point) override {
+    asio::awaitable<reply> exec(std::span<const std::string_view>, time_point, bool) override {
         if (loses_) throw connection_lost("the connection was closed");
-        reply answer;
-        answer.what = reply::kind::error;
-        answer.text = "READONLY You can't write against a read only replica.";
-        co_return answer;
+        reply result;
+        result.type = reply::kind::error;
+        result.text = "READONLY You can't write against a read only replica.";
+        co_return result;
     }
     const session& current() const noexcept override { return session_; }
     bool connected() const noexcept override { return true; }
@@ -46,8 +49,8 @@ private:
 
 class Closing : public testing::TestWithParam<std::tuple<bool, bool>> {};
 
-//   A gives a lock back | the server refuses it, or the answer is lost | A pauses before it says so
-//   again, for an hour | A closes
+//   A releases a lock | the server refuses it, or the reply is lost | A pauses before it repeats
+//   the release, for an hour | A closes
 TEST_P(Closing, EndsThePausesOfReleases) {
     const auto [redissons, loses] = GetParam();
     asio::io_context loop;
@@ -57,22 +60,22 @@ TEST_P(Closing, EndsThePausesOfReleases) {
     const link_factory connect = [lost = loses](link::listener&, const std::string&) {
         return std::make_unique<useless_link>(lost);
     };
-    options where;
-    where.reply_timeout = 2h;
+    options redis_options;
+    redis_options.reply_timeout = 2h;
     limits bounds;
     bounds.first_pause = bounds.longest_pause = 2h;
-    const auto made = redissons ? redisson::make_backend(where, context, connect, bounds)
-                                : make_backend(where, context, connect, bounds);
-    hold mine;
-    mine.claim.name = "it";
-    mine.claim.owner = "0123456789abcdef0123456789abcdef";
-    mine.claim.ttl = 10h;
-    mine.grant.deadline = real_runtime().now() + 10h;
-    mine.grant.proof = "0123456789abcdef0123456789abcdef:1";
-    auto released = asio::co_spawn(context.strand, made->release(mine), asio::use_future);
+    const auto created = redissons ? redisson::make_backend(redis_options, context, connect, bounds)
+                                   : make_backend(redis_options, context, connect, bounds);
+    hold own_hold;
+    own_hold.claim.name = "it";
+    own_hold.claim.owner = "0123456789abcdef0123456789abcdef";
+    own_hold.claim.ttl = 10h;
+    own_hold.grant.deadline = real_runtime().now() + 10h;
+    own_hold.grant.stored_value = "0123456789abcdef0123456789abcdef:1";
+    auto released = asio::co_spawn(context.strand, created->release(own_hold), asio::use_future);
     loop.poll();
     auto closed =
-        asio::co_spawn(context.strand, made->close(context.time->now()), asio::use_future);
+        asio::co_spawn(context.strand, created->close(context.time->now()), asio::use_future);
     loop.run_for(30s);
     ASSERT_TRUE(loop.stopped()) << "it still pauses";
     closed.get();

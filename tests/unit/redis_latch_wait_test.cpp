@@ -1,5 +1,8 @@
-// A wait for a latch at a server that refuses: its pauses are those of the client's bounds.
-#include <redis/backend.hpp>
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A wait for a latch at a server that refuses: its pauses are those of the client's limits.
+#include <redis/native/backend.hpp>
 #include <redis/redisson/backend.hpp>
 
 #include <pawl/error.hpp>
@@ -24,14 +27,15 @@ using namespace std::chrono_literals;
 
 class loading_link final : public link {
 public:
-    explicit loading_link(int& looks) : looks_(looks) {}
+    explicit loading_link(int& refresh_count) : refresh_count_(refresh_count) {}
 
-    asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point) override {
-        if (words[0] == "EVALSHA" || words[0] == "GET") ++looks_;
-        reply answer;
-        answer.what = reply::kind::error;
-        answer.text = "LOADING Redis is loading the dataset in memory";
-        co_return answer;
+    asio::awaitable<reply> exec(std::span<const std::string_view> command, time_point,
+                                bool) override {
+        if (command[0] == "EVALSHA" || command[0] == "GET") ++refresh_count_;
+        reply result;
+        result.type = reply::kind::error;
+        result.text = "LOADING Redis is loading the dataset in memory";
+        co_return result;
     }
     asio::awaitable<void> subscribe(std::string, time_point) override { co_return; }
     const session& current() const noexcept override { return session_; }
@@ -39,29 +43,30 @@ public:
     asio::awaitable<void> close(time_point) override { co_return; }
 
 private:
-    int& looks_;
+    int& refresh_count_;
     session session_;
 };
 
 class LatchWait : public testing::TestWithParam<bool> {};
 
 TEST_P(LatchWait, PausesAsTheBoundsSay) {
-    int looks = 0;
+    int refresh_count = 0;
     asio::io_context loop;
     backend_context context;
     context.strand = asio::make_strand(loop);
     context.time = &real_runtime();
     const link_factory connect = [&](link::listener&, const std::string&) {
-        return std::make_unique<loading_link>(looks);
+        return std::make_unique<loading_link>(refresh_count);
     };
-    const options where;
+    const options redis_options;
     limits bounds;
     bounds.first_pause = bounds.longest_pause = 2h;
-    const auto made = GetParam() ? redisson::make_backend(where, context, connect, bounds)
-                                 : make_backend(where, context, connect, bounds);
-    auto waited =
-        asio::co_spawn(context.strand, made->counted()->wait("it", 1, real_runtime().now() + 700ms),
-                       asio::use_future);
+    const auto created = GetParam()
+                             ? redisson::make_backend(redis_options, context, connect, bounds)
+                             : make_backend(redis_options, context, connect, bounds);
+    auto waited = asio::co_spawn(context.strand,
+                                 created->latches()->wait("it", 1, real_runtime().now() + 700ms),
+                                 asio::use_future);
     loop.run();
     std::optional<errc> failed;
     try {
@@ -70,7 +75,7 @@ TEST_P(LatchWait, PausesAsTheBoundsSay) {
         failed = e.reason();
     }
     EXPECT_EQ(failed, errc::unavailable);
-    EXPECT_EQ(looks, 2) << "at the beginning and at the end";
+    EXPECT_EQ(refresh_count, 2) << "at the beginning and at the end";
 }
 
 INSTANTIATE_TEST_SUITE_P(OfBothLayouts, LatchWait, testing::Bool());

@@ -1,5 +1,8 @@
-// A listing of the names at a server that never says that the list is over.
-#include <redis/backend.hpp>
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A listing of the names at a server that never ends the list.
+#include <redis/native/backend.hpp>
 #include <redis/redisson/backend.hpp>
 
 #include <pawl/redis.hpp>
@@ -24,25 +27,26 @@ namespace asio = boost::asio;
 
 std::size_t requests = 0;
 
-// Answers every SCAN with another cursor and as many keys as it is told: always the same ones, or
-// always others.
+// Answers every SCAN with another cursor and the given number of keys: always the same ones, or
+// always new ones.
 class endless_link final : public link {
 public:
     endless_link(std::size_t keys, bool always_others) : keys_(keys), others_(always_others) {}
 
-    asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point) override {
-        reply answer;
-        if (words[0] != "SCAN") co_return answer;
+    asio::awaitable<reply> exec(std::span<const std::string_view> command, time_point,
+                                bool) override {
+        reply result;
+        if (command[0] != "SCAN") co_return result;
         ++requests;
-        answer.what = reply::kind::array;
-        answer.items.resize(2);
-        answer.items[0] = {reply::kind::string, 0, "7", {}};
-        answer.items[1].what = reply::kind::array;
+        result.type = reply::kind::array;
+        result.items.resize(2);
+        result.items[0] = {reply::kind::string, 0, "7", {}};
+        result.items[1].type = reply::kind::array;
         for (std::size_t i = 0; i < keys_; ++i) {
             const auto number = std::to_string(others_ ? ++last_ : i);
-            answer.items[1].items.push_back({reply::kind::string, 0, "pawl:{" + number + "}", {}});
+            result.items[1].items.push_back({reply::kind::string, 0, "pawl:{" + number + "}", {}});
         }
-        co_return answer;
+        co_return result;
     }
     const session& current() const noexcept override { return session_; }
     bool connected() const noexcept override { return true; }
@@ -66,10 +70,11 @@ protected:
         const link_factory connect = [=](link::listener&, const std::string&) {
             return std::make_unique<endless_link>(keys_in_each_reply, always_others);
         };
-        const options where;
-        const auto made = GetParam() ? redisson::make_backend(where, context, connect, bounds)
-                                     : make_backend(where, context, connect, bounds);
-        auto listed = asio::co_spawn(context.strand, made->list(""), asio::use_future);
+        const options redis_options;
+        const auto created = GetParam()
+                                 ? redisson::make_backend(redis_options, context, connect, bounds)
+                                 : make_backend(redis_options, context, connect, bounds);
+        auto listed = asio::co_spawn(context.strand, created->list(""), asio::use_future);
         loop.run();
         try {
             listed.get();
@@ -83,20 +88,20 @@ protected:
 
 TEST_P(EndlessListing, EndsAfterSoManyRequests) {
     limits bounds;
-    bounds.scan_requests = 5;
+    bounds.max_scan_requests = 5;
     EXPECT_THAT(failure(0, bounds), testing::HasSubstr("list a longer prefix"));
 }
 
 TEST_P(EndlessListing, EndsAfterSoManyKeys) {
     limits bounds;
-    bounds.scanned_keys = 100;
+    bounds.max_scanned_keys = 100;
     EXPECT_THAT(failure(60, bounds, true), testing::HasSubstr("more than 100 keys"));
 }
 
 TEST_P(EndlessListing, CountsAKeyThatIsNamedAgainOnce) {
     limits bounds;
-    bounds.scanned_keys = 100;
-    bounds.scan_requests = 5;
+    bounds.max_scanned_keys = 100;
+    bounds.max_scan_requests = 5;
     const auto before = requests;
     (void)failure(60, bounds);
     EXPECT_EQ(requests, before + 5);
@@ -104,7 +109,7 @@ TEST_P(EndlessListing, CountsAKeyThatIsNamedAgainOnce) {
 
 TEST_P(EndlessListing, EndsAfterSoMuchTime) {
     limits bounds;
-    bounds.scan_time = {};
+    bounds.max_scan_time = {};
     const auto before = requests;
     EXPECT_THAT(failure(1, bounds), testing::HasSubstr("list a longer prefix"));
     EXPECT_EQ(requests, before);

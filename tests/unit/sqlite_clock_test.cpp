@@ -1,6 +1,9 @@
-// A boot clock that is not the host's: leases of the two would mean different instants.
-#include "sqlite/place.hpp"
-#include "sqlite_world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A boot clock that is not the host's: the two clocks' leases would mean different instants.
+#include "lock_file_fixture.hpp"
+#include "sqlite/file_location.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,57 +28,58 @@ bool set_boot_offset(const std::string& seconds) {
     return written == static_cast<ssize_t>(line.size());
 }
 
-// The children of this process are in a time namespace of their own from now on.
-bool children_get_a_clock(const std::string& offset) {
+// From now on, the children of this process are in their own time namespace.
+bool set_clock_of_children(const std::string& offset) {
     const bool root = ::geteuid() == 0;
     return ::unshare(root ? CLONE_NEWTIME : CLONE_NEWTIME | CLONE_NEWUSER) == 0 &&
            set_boot_offset(offset);
 }
 
-bool refused(const std::string& part) {
-    return bool(says(failure_of([] { (void)pawl::sqlite::this_boot(); }), errc::unsupported, part));
+bool is_refused(const std::string& part) {
+    return bool(has_message(failure_of([] { (void)pawl::sqlite::current_boot_id(); }),
+                            errc::unsupported, part));
 }
 
 template <class Body>
-result in_its_child(Body body) {
-    const int code = in_a_child([&] { return body() ? as_expected : not_as_expected; });
+result run_in_its_child(Body body) {
+    const int code = run_in_child([&] { return body() ? as_expected : not_as_expected; });
     return code == as_expected ? as_expected : not_as_expected;
 }
 
-void expect(int outcome) {
+void expect_result(int outcome) {
     if (outcome == no_namespaces)
         std::cout << "NOT RUN: this user may not make time namespaces" << std::endl;
     else
         EXPECT_EQ(outcome, as_expected);
 }
 
-// A holds it until 100 by the host's clock, at 50. B's clock says 150: to B the lease is over, and
-// B would take the lock. So B must not come as far.
+// A holds the lock until 100 by the host's clock, at 50. B's clock says 150: for B the lease is
+// over, and B would take the lock. So B must be refused earlier.
 TEST(sqlite_clock, a_time_namespace_with_another_boot_clock_is_refused) {
     for (const std::string offset : {"86400", "1"})
-        expect(in_a_child([&] {
-            if (!children_get_a_clock(offset)) return no_namespaces;
-            return in_its_child([] { return refused("boot clock of its own"); });
+        expect_result(run_in_child([&] {
+            if (!set_clock_of_children(offset)) return no_namespaces;
+            return run_in_its_child([] { return is_refused("boot clock of its own"); });
         }));
 }
 
-// The kernel says which clock a process's children will have. Where these are in another namespace
-// than the process, nothing says which clock it has itself.
+// The kernel tells which clock a process's children will have. If they are in another namespace
+// than the process, nothing tells which clock the process itself has.
 TEST(sqlite_clock, a_process_whose_clock_is_not_known_is_refused) {
-    expect(in_a_child([] {
-        if (!children_get_a_clock("86400")) return no_namespaces;
-        if (!refused("for its children")) return not_as_expected;
-        return in_its_child(
-            [] { return children_get_a_clock("0") && refused("for its children"); });
+    expect_result(run_in_child([] {
+        if (!set_clock_of_children("86400")) return no_namespaces;
+        if (!is_refused("for its children")) return not_as_expected;
+        return run_in_its_child(
+            [] { return set_clock_of_children("0") && is_refused("for its children"); });
     }));
 }
 
-// A time namespace whose boot clock is the host's is as good as none.
+// A time namespace whose boot clock is the host's does no harm.
 TEST(sqlite_clock, a_time_namespace_with_the_hosts_boot_clock_is_not_refused) {
-    const auto boot = pawl::sqlite::this_boot();
-    expect(in_a_child([&] {
-        if (!children_get_a_clock("0")) return no_namespaces;
-        return in_its_child([&] { return pawl::sqlite::this_boot() == boot; });
+    const auto boot = pawl::sqlite::current_boot_id();
+    expect_result(run_in_child([&] {
+        if (!set_clock_of_children("0")) return no_namespaces;
+        return run_in_its_child([&] { return pawl::sqlite::current_boot_id() == boot; });
     }));
 }
 

@@ -1,6 +1,9 @@
-// What others may do to the file itself: give it a second name, take its log away, read it.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// What other programs may do to the file itself: give it a second name, remove its log, read it.
+#include "lock_file_fixture.hpp"
 #include "sqlite/file_identity.hpp"
-#include "sqlite_world.hpp"
 #include "support/eventually.hpp"
 
 #include <gtest/gtest.h>
@@ -28,95 +31,99 @@ using pawl::loss_reason;
 using support::eventually;
 
 // ctest counts a test that prints this as skipped.
-void not_run(const std::string& why) { std::cout << "NOT RUN: " << why << std::endl; }
+void report_not_run(const std::string& why) { std::cout << "NOT RUN: " << why << std::endl; }
 
 TEST(sqlite_names, a_file_with_a_hard_link_is_refused_under_both) {
-    const sqlite_world world;
-    EXPECT_FALSE(use_of(world.path()));
-    fs::create_hard_link(world.path(), world.folder().file("other.db"));
-    for (const auto& path : {world.path(), world.folder().file("other.db")})
-        EXPECT_TRUE(says(use_of(path), errc::refused, "hard links")) << path;
-    fs::remove(world.folder().file("other.db"));
-    EXPECT_FALSE(use_of(world.path()));
+    const lock_file_fixture lock_file;
+    EXPECT_FALSE(try_to_use(lock_file.path()));
+    fs::create_hard_link(lock_file.path(), lock_file.folder().file("other.db"));
+    for (const auto& path : {lock_file.path(), lock_file.folder().file("other.db")})
+        EXPECT_TRUE(has_message(try_to_use(path), errc::refused, "hard links")) << path;
+    fs::remove(lock_file.folder().file("other.db"));
+    EXPECT_FALSE(try_to_use(lock_file.path()));
 }
 
-// A holds it; the link is made; B asks under the other name. B must not get it, and A is told that
-// the file is not safe any more.
+// A holds the lock; the link is made; B requests it under the other name. B must not get it, and A
+// is told that the file is not safe any more.
 TEST(sqlite_names, a_link_that_is_made_under_a_holder_is_noticed) {
-    const sqlite_world world;
-    client holder(world.service());
-    const auto lock = holder.take("it");
-    fs::create_hard_link(world.path(), world.folder().file("other.db"));
-    EXPECT_TRUE(says(use_of(world.folder().file("other.db")), errc::refused, "hard links"));
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    const auto lock = holder.acquire_hold("it");
+    fs::create_hard_link(lock_file.path(), lock_file.folder().file("other.db"));
+    EXPECT_TRUE(
+        has_message(try_to_use(lock_file.folder().file("other.db")), errc::refused, "hard links"));
     EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::unknown);
-    EXPECT_TRUE(says(failure_of([&] { holder.take("more"); }), errc::refused, "hard links"));
-    fs::remove(world.folder().file("other.db"));
+    EXPECT_TRUE(
+        has_message(failure_of([&] { holder.acquire_hold("more"); }), errc::refused, "hard links"));
+    fs::remove(lock_file.folder().file("other.db"));
     EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::extended);
 }
 
-// One file under two names by way of a symbolic link is one file: SQLite follows it.
+// One file under two names by a symbolic link is one file: SQLite follows the link.
 TEST(sqlite_names, a_symbolic_link_is_the_same_file) {
-    const sqlite_world world;
-    client one(world.service());
-    const auto lock = one.take("it");
-    const auto link = world.folder().file("link.db");
-    fs::create_symlink(world.path(), link);
-    client other(pawl::sqlite::at({.path = link}));
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    const auto lock = holder.acquire_hold("it");
+    const auto link = lock_file.folder().file("link.db");
+    fs::create_symlink(lock_file.path(), link);
+    backend_runner other(pawl::sqlite::at({.path = link}));
     EXPECT_EQ(other.inspect("it").held_by.value().token, lock.grant.token);
     EXPECT_FALSE(fs::exists(link + "-wal"));
-    // It leads elsewhere from now on.
-    const auto theirs = other.take("theirs");
+    // From now on the link leads elsewhere.
+    const auto theirs = other.acquire_hold("theirs");
     fs::remove(link);
-    fs::create_symlink(world.folder().file("second.db"), link);
-    std::ofstream(world.folder().file("second.db")).flush();
+    fs::create_symlink(lock_file.folder().file("second.db"), link);
+    std::ofstream(lock_file.folder().file("second.db")).flush();
     EXPECT_EQ(other.renew(theirs, 60s).result, pawl::renewal::outcome::refused);
     EXPECT_TRUE(
-        eventually([&] { return other.was_told_of(theirs.claim.owner, loss_reason::taken_over); }));
+        eventually([&] { return other.has_lost(theirs.claim.owner, loss_reason::taken_over); }));
 }
 
 TEST(sqlite_names, dots_behind_a_symbolic_link_lead_where_the_kernel_says) {
-    const sqlite_world world;
-    fs::create_directories(world.folder().file("a/b"));
-    fs::create_directory_symlink(world.folder().file("a/b"), world.folder().file("link"));
-    EXPECT_FALSE(use_of(world.folder().file("link/../locks.db")));
-    EXPECT_TRUE(fs::exists(world.folder().file("a/locks.db")));
+    const lock_file_fixture lock_file;
+    fs::create_directories(lock_file.folder().file("a/b"));
+    fs::create_directory_symlink(lock_file.folder().file("a/b"), lock_file.folder().file("link"));
+    EXPECT_FALSE(try_to_use(lock_file.folder().file("link/../locks.db")));
+    EXPECT_TRUE(fs::exists(lock_file.folder().file("a/locks.db")));
 }
 
-// As `docker -v host.db:/data/locks.db` does. 1: no such namespace here; 2 and up: what went wrong.
-int use_of_a_mounted_file(const sqlite_world& world) {
-    const auto folder = world.folder().file("inside");
+// As `docker -v host.db:/data/locks.db` does. 1: no such namespace here; 2 and up: the failed step.
+int use_mounted_file(const lock_file_fixture& lock_file) {
+    const auto folder = lock_file.folder().file("inside");
     const auto inside = folder + "/locks.db";
     const bool root = ::geteuid() == 0;
     if (::unshare(root ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) != 0 ||
         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
         return 1;
-    if (::mount(world.path().c_str(), inside.c_str(), nullptr, MS_BIND, nullptr) != 0) return 1;
-    if (!says(use_of(inside), errc::refused, "mount the folder")) return 2;
+    if (::mount(lock_file.path().c_str(), inside.c_str(), nullptr, MS_BIND, nullptr) != 0) return 1;
+    if (!has_message(try_to_use(inside), errc::refused, "mount the folder")) return 2;
     std::ifstream mounts("/proc/self/mountinfo");
     if (!pawl::sqlite::is_mount_point(mounts, fs::canonical(inside).string())) return 3;
     if (::umount(inside.c_str()) != 0) return 4;
-    // Under a holder.
-    client holder(pawl::sqlite::at({.path = inside}));
-    const auto lock = holder.take("it");
+    // While a lock is held.
+    backend_runner holder(pawl::sqlite::at({.path = inside}));
+    const auto lock = holder.acquire_hold("it");
     if (::mount(inside.c_str(), inside.c_str(), nullptr, MS_BIND, nullptr) != 0) return 5;
-    if (!says(failure_of([&] { holder.take("more"); }), errc::refused, "mount the folder"))
+    if (!has_message(failure_of([&] { holder.acquire_hold("more"); }), errc::refused,
+                     "mount the folder"))
         return 6;
     if (holder.renew(lock, 60s).result != pawl::renewal::outcome::unknown) return 7;
     return 0;
 }
 
 TEST(sqlite_names, a_file_that_is_mounted_without_its_folder_is_refused) {
-    const sqlite_world world;
-    EXPECT_FALSE(use_of(world.path()));
-    fs::create_directory(world.folder().file("inside"));
-    std::ofstream(world.folder().file("inside/locks.db")).flush();
-    const int result = in_a_child([&] { return use_of_a_mounted_file(world); });
-    if (result == 1) return not_run("this user may not mount anything, not even in a namespace");
+    const lock_file_fixture lock_file;
+    EXPECT_FALSE(try_to_use(lock_file.path()));
+    fs::create_directory(lock_file.folder().file("inside"));
+    std::ofstream(lock_file.folder().file("inside/locks.db")).flush();
+    const int result = run_in_child([&] { return use_mounted_file(lock_file); });
+    if (result == 1)
+        return report_not_run("this user may not mount anything, not even in a namespace");
     EXPECT_EQ(result, 0);
 }
 
 // Inside, another disk is mounted, and the process stays until `leave` is closed.
-void live_in_another_mount_namespace(const std::string& inside, int ready, int leave) {
+void run_in_mount_namespace(const std::string& inside, int ready, int leave) {
     const bool root = ::geteuid() == 0;
     const bool mounted = ::unshare(root ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) == 0 &&
                          ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
@@ -135,20 +142,20 @@ public:
         child_ = ::fork();
         if (child_ == 0) {
             ::close(leave[1]);
-            live_in_another_mount_namespace(inside, ready[1], leave[0]);
+            run_in_mount_namespace(inside, ready[1], leave[0]);
         }
         ::close(ready[1]);
         ::close(leave[0]);
         leave_ = leave[1];
         char sign = 'n';
-        made_ = ::read(ready[0], &sign, 1) == 1 && sign == 'y';
+        was_created_ = ::read(ready[0], &sign, 1) == 1 && sign == 'y';
         ::close(ready[0]);
     }
     ~mount_namespace() { end(); }
     mount_namespace(const mount_namespace&) = delete;
     mount_namespace& operator=(const mount_namespace&) = delete;
 
-    [[nodiscard]] bool made() const noexcept { return made_; }
+    [[nodiscard]] bool was_created() const noexcept { return was_created_; }
     [[nodiscard]] std::string root() const { return "/proc/" + std::to_string(child_) + "/root"; }
     void end() {
         if (leave_ < 0) return;
@@ -159,30 +166,33 @@ public:
 private:
     pid_t child_ = -1;
     int leave_ = -1;
-    bool made_ = false;
+    bool was_created_ = false;
 };
 
 // A program inside has /…/inside/locks.db; we name it through /proc. The text of that link is the
-// path inside, which here is another file: two programs would hold one lock.
+// path inside, which is another file outside: two programs would hold one lock.
 TEST(sqlite_names, a_path_through_another_mount_namespace_is_refused) {
-    const sqlite_world world;
-    const auto inside = world.folder().file("inside");
+    const lock_file_fixture lock_file;
+    const auto inside = lock_file.folder().file("inside");
     fs::create_directory(inside);
-    mount_namespace other(inside);
-    if (!other.made()) return not_run("this user may not mount anything, not even in a namespace");
-    const auto through = other.root() + inside;
-    EXPECT_TRUE(says(use_of(through + "/locks.db"), errc::refused, "leads to another file"));
-    EXPECT_TRUE(says(use_of(through + "/../inside/locks.db"), errc::refused, "another file"));
+    mount_namespace other_namespace(inside);
+    if (!other_namespace.was_created())
+        return report_not_run("this user may not mount anything, not even in a namespace");
+    const auto through = other_namespace.root() + inside;
+    EXPECT_TRUE(
+        has_message(try_to_use(through + "/locks.db"), errc::refused, "leads to another file"));
+    EXPECT_TRUE(
+        has_message(try_to_use(through + "/../inside/locks.db"), errc::refused, "another file"));
     EXPECT_FALSE(fs::exists(inside + "/locks.db"));
-    // The file is there on both sides, or on one.
+    // The file exists on both sides, or on one.
     std::ofstream(through + "/locks.db").flush();
-    EXPECT_TRUE(says(use_of(through + "/locks.db"), errc::refused, "another file"));
+    EXPECT_TRUE(has_message(try_to_use(through + "/locks.db"), errc::refused, "another file"));
     EXPECT_FALSE(fs::exists(inside + "/locks.db"));
     std::ofstream(inside + "/locks.db").flush();
-    EXPECT_TRUE(says(use_of(through + "/locks.db"), errc::refused, "another file"));
+    EXPECT_TRUE(has_message(try_to_use(through + "/locks.db"), errc::refused, "another file"));
     EXPECT_EQ(fs::file_size(inside + "/locks.db"), 0U);
     // Where both are the same file there is nothing to confuse.
-    EXPECT_FALSE(use_of("/proc/self/root" + world.path()));
+    EXPECT_FALSE(try_to_use("/proc/self/root" + lock_file.path()));
 }
 
 TEST(sqlite_names, the_kernels_list_of_mounts_is_understood) {
@@ -191,8 +201,8 @@ TEST(sqlite_names, the_kernels_list_of_mounts_is_understood) {
         "40 36 0:5 /host.db /data/my\\040locks.db rw - ext4 /dev/root rw\n");
     const auto text = mounts.str();
     const auto mounted = [&](const std::string& path) {
-        std::istringstream again(text);
-        return pawl::sqlite::is_mount_point(again, path);
+        std::istringstream rebuilt(text);
+        return pawl::sqlite::is_mount_point(rebuilt, path);
     };
     EXPECT_TRUE(mounted("/"));
     EXPECT_TRUE(mounted("/data/my locks.db"));
@@ -203,72 +213,73 @@ TEST(sqlite_names, the_kernels_list_of_mounts_is_understood) {
 
 class sqlite_replaced : public testing::TestWithParam<const char*> {};
 
-// A holds it; the file goes; B works on what is at the path now. A writes where nobody reads, so
-// its hold is over, and it is told so at its next transaction.
+// A holds the lock; the file is removed; B works on the new file at that path. A writes to a file
+// that no other program reads, so its hold is over, and its next transaction reports that.
 TEST_P(sqlite_replaced, the_holder_is_told) {
-    const sqlite_world world;
-    client holder(world.service());
-    const auto lock = holder.take("it");
-    fs::remove(world.path() + GetParam());
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    const auto lock = holder.acquire_hold("it");
+    fs::remove(lock_file.path() + GetParam());
     EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::refused);
     EXPECT_TRUE(
-        eventually([&] { return holder.was_told_of(lock.claim.owner, loss_reason::taken_over); }));
-    const auto again = holder.acquire(ask("another"));
-    ASSERT_TRUE(again);
-    EXPECT_EQ(holder.renew(*again, 60s).result, pawl::renewal::outcome::extended);
+        eventually([&] { return holder.has_lost(lock.claim.owner, loss_reason::taken_over); }));
+    const auto reacquired = holder.acquire(make_claim("another"));
+    ASSERT_TRUE(reacquired);
+    EXPECT_EQ(holder.renew(*reacquired, 60s).result, pawl::renewal::outcome::extended);
 }
 
 TEST_P(sqlite_replaced, by_another_file_too) {
-    const sqlite_world world;
-    client holder(world.service());
-    const auto lock = holder.take("it");
-    const auto path = world.path() + GetParam();
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    const auto lock = holder.acquire_hold("it");
+    const auto path = lock_file.path() + GetParam();
     std::ofstream(path + ".new").flush();
     fs::rename(path + ".new", path);
     EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::refused);
     EXPECT_TRUE(
-        eventually([&] { return holder.was_told_of(lock.claim.owner, loss_reason::taken_over); }));
+        eventually([&] { return holder.has_lost(lock.claim.owner, loss_reason::taken_over); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(each, sqlite_replaced, testing::Values("", "-wal", "-shm"));
 
 // Its own row in the new file proves nothing: others may have held the lock in between.
 TEST(sqlite_replaced_file, a_hold_does_not_go_on_in_an_older_copy) {
-    const sqlite_world world;
-    client holder(world.service());
-    const auto lock = holder.take("it", 1h);
-    stranger(world.path()).run("VACUUM INTO '" + world.path() + ".old'");
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    const auto lock = holder.acquire_hold("it", 1h);
+    sqlite_connection(lock_file.path()).run("VACUUM INTO '" + lock_file.path() + ".old'");
     for (const auto* suffix : {"-wal", "-shm"})
-        fs::remove(world.path() + suffix);
-    fs::rename(world.path() + ".old", world.path());
+        fs::remove(lock_file.path() + suffix);
+    fs::rename(lock_file.path() + ".old", lock_file.path());
     EXPECT_EQ(holder.renew(lock, 1h).result, pawl::renewal::outcome::refused);
     EXPECT_TRUE(holder.inspect("it").held_by) << "the row keeps others out until its lease ends";
 }
 
 TEST(sqlite_rights, new_files_are_for_their_owner_alone) {
-    const sqlite_world world;
+    const lock_file_fixture lock_file;
     const auto before = ::umask(0);
-    client one(world.service());
-    one.take("it");
+    backend_runner holder(lock_file.service());
+    holder.acquire_hold("it");
     ::umask(before);
     for (const auto* suffix : {"", "-wal", "-shm"})
-        EXPECT_EQ(fs::status(world.path() + suffix).permissions(),
+        EXPECT_EQ(fs::status(lock_file.path() + suffix).permissions(),
                   fs::perms::owner_read | fs::perms::owner_write)
             << suffix;
 }
 
-// What a file has already is the choice of whoever made it; the log and its index follow.
+// The permissions of an existing file are its owner's choice; the log and its index follow.
 TEST(sqlite_rights, of_a_file_that_a_group_shares_are_kept) {
-    const sqlite_world world;
-    std::ofstream(world.path()).flush();
-    fs::permissions(world.path(), fs::perms(0660));
-    client one(world.service());
-    one.take("it");
+    const lock_file_fixture lock_file;
+    std::ofstream(lock_file.path()).flush();
+    fs::permissions(lock_file.path(), fs::perms(0660));
+    backend_runner holder(lock_file.service());
+    holder.acquire_hold("it");
     for (const auto* suffix : {"", "-wal", "-shm"})
-        EXPECT_EQ(fs::status(world.path() + suffix).permissions(), fs::perms(0660)) << suffix;
+        EXPECT_EQ(fs::status(lock_file.path() + suffix).permissions(), fs::perms(0660)) << suffix;
 }
 
-// A read lock on the index of the log stops all writers, and needs no more than the right to read.
+// A read lock on the index of the log stops all writers, and needs no more than the permission to
+// read.
 int stop_all_writers(const std::string& path) {
     if (::setresgid(65534, 65534, 65534) != 0 || ::setresuid(65534, 65534, 65534) != 0) return 1;
     const int index = ::open((path + "-shm").c_str(), O_RDONLY | O_CLOEXEC);
@@ -282,37 +293,37 @@ int stop_all_writers(const std::string& path) {
 }
 
 TEST(sqlite_rights, another_user_cannot_stop_the_writers) {
-    if (::geteuid() != 0) return not_run("only root can play a second user");
-    const sqlite_world world;
-    fs::permissions(world.folder().path(), fs::perms(0755));
-    client one(world.service());
-    one.take("it");
-    EXPECT_EQ(in_a_child([&] { return stop_all_writers(world.path()); }), 0);
-    // The attack itself, so that the test shows what the rights are for.
-    fs::permissions(world.path() + "-shm", fs::perms(0644));
-    EXPECT_EQ(in_a_child([&] { return stop_all_writers(world.path()); }), 3);
+    if (::geteuid() != 0) return report_not_run("only root can play a second user");
+    const lock_file_fixture lock_file;
+    fs::permissions(lock_file.folder().path(), fs::perms(0755));
+    backend_runner holder(lock_file.service());
+    holder.acquire_hold("it");
+    EXPECT_EQ(run_in_child([&] { return stop_all_writers(lock_file.path()); }), 0);
+    // The attack itself, so that the test shows the purpose of the permissions.
+    fs::permissions(lock_file.path() + "-shm", fs::perms(0644));
+    EXPECT_EQ(run_in_child([&] { return stop_all_writers(lock_file.path()); }), 3);
 }
 
 TEST(sqlite_rights, wider_ones_are_warned_of) {
-    const sqlite_world world;
-    client one(world.service());
-    one.take("it");
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    holder.acquire_hold("it");
     const auto grade = [&] {
-        for (const auto& each : one.examine().findings)
-            if (each.topic == "rights") return each.how;
+        for (const auto& each : holder.examine().findings)
+            if (each.topic == "rights") return each.level;
         return pawl::finding::grade::bad;
     };
     using enum pawl::finding::grade;
     EXPECT_EQ(grade(), good);
-    fs::permissions(world.path(), fs::perms(0644));
-    EXPECT_EQ(grade(), good) << "nobody else gets into the folder";
-    fs::permissions(world.folder().path(), fs::perms(0755));
+    fs::permissions(lock_file.path(), fs::perms(0644));
+    EXPECT_EQ(grade(), good) << "no other user can enter the folder";
+    fs::permissions(lock_file.folder().path(), fs::perms(0755));
     EXPECT_EQ(grade(), warning);
-    fs::permissions(world.path(), fs::perms(0640));
+    fs::permissions(lock_file.path(), fs::perms(0640));
     EXPECT_EQ(grade(), warning);
-    fs::permissions(world.path(), fs::perms(0600));
+    fs::permissions(lock_file.path(), fs::perms(0600));
     EXPECT_EQ(grade(), good);
-    fs::permissions(world.folder().path(), fs::perms(0777));
+    fs::permissions(lock_file.folder().path(), fs::perms(0777));
     EXPECT_EQ(grade(), warning);
 }
 

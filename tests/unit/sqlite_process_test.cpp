@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Several processes on one file; some of them are killed or stopped.
-#include "backend_promises.hpp"
-#include "sqlite_world.hpp"
+#include "backend_contract.hpp"
+#include "lock_file_fixture.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -19,13 +22,13 @@ namespace {
 
 constexpr const char* role_variable = "PAWL_SQLITE_TEST_ROLE";
 
-// Waits for the lock, takes its time to think, and gives it back.
+// Waits for the lock, holds it for a while, and releases it.
 void play_visitor(std::istream& role) {
     std::string path, name;
     role >> path >> name;
-    client one(pawl::sqlite::at({.path = path}));
-    const auto lock = one.take(name);
-    one.renew(lock, lock.claim.ttl);
+    backend_runner holder(pawl::sqlite::at({.path = path}));
+    const auto lock = holder.acquire_hold(name);
+    holder.renew(lock, lock.claim.ttl);
     for (;;)
         ::pause();
 }
@@ -35,21 +38,21 @@ void play_counter(std::istream& role) {
     std::string path, name, counter;
     int rounds = 0;
     role >> path >> name >> counter >> rounds;
-    client one(pawl::sqlite::at({.path = path}));
+    backend_runner holder(pawl::sqlite::at({.path = path}));
     for (int i = 0; i < rounds; ++i) {
-        const auto lock = one.take(name);
+        const auto lock = holder.acquire_hold(name);
         long value = 0;
         std::ifstream(counter) >> value;
         std::ofstream(counter) << value + 1;
-        one.release(lock);
+        holder.release(lock);
     }
 }
 
-// What a helper process does; nothing in a run of all tests.
+// The body of a helper process; does nothing in a run of all tests.
 TEST(sqlite_helper, plays_its_role) {
-    const char* given = std::getenv(role_variable);
-    if (given == nullptr) return;
-    std::istringstream role(given);
+    const char* role_text = std::getenv(role_variable);
+    if (role_text == nullptr) return;
+    std::istringstream role(role_text);
     std::string verb;
     role >> verb;
     if (verb == "visit") play_visitor(role);
@@ -84,7 +87,7 @@ public:
         int status = 0;
         EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
     }
-    void go_on() { ::kill(pid_, SIGCONT); }
+    void proceed() { ::kill(pid_, SIGCONT); }
     void kill() {
         ::kill(pid_, SIGKILL);
         wait();
@@ -102,96 +105,97 @@ private:
 class sqlite_processes : public testing::Test {
 protected:
     bool waiters(std::uint64_t count) {
-        return eventually([&] { return eyes.inspect("it").waiters == count; });
+        return eventually([&] { return observer.inspect("it").waiters == count; });
     }
     bool held_by(pid_t pid) {
         return eventually([&] {
-            const auto found = eyes.inspect("it").held_by;
-            return found && found->pid == pid;
+            const auto info = observer.inspect("it").held_by;
+            return info && info->pid == pid;
         });
     }
 
-    sqlite_world world;
-    client eyes{world.service()};
+    lock_file_fixture lock_file;
+    backend_runner observer{lock_file.service()};
 };
 
 TEST_F(sqlite_processes, a_release_wakes_the_waiter_of_another_process) {
-    const auto lock = eyes.take("it");
-    const helper other("visit " + world.path() + " it");
+    const auto lock = observer.acquire_hold("it");
+    const helper other("visit " + lock_file.path() + " it");
     ASSERT_TRUE(waiters(1));
-    EXPECT_EQ(eyes.release(lock), release_result::released);
+    EXPECT_EQ(observer.release(lock), release_result::released);
     EXPECT_TRUE(held_by(other.pid()));
 }
 
-// Had the dead one been given the lock, a token would be missing.
+// If the dead one had been granted the lock, a token would be missing.
 TEST_F(sqlite_processes, a_dead_waiter_is_passed_over_at_once) {
-    eyes.take("another");
+    observer.acquire_hold("another");
     // Far above the clock, so that each token is the next number.
-    stranger(world.path()).run("UPDATE pawl SET last_token = last_token + 1000000000000");
-    const auto lock = eyes.take("it");
-    helper dead("visit " + world.path() + " it");
+    sqlite_connection(lock_file.path())
+        .run("UPDATE pawl SET last_token = last_token + 1000000000000");
+    const auto lock = observer.acquire_hold("it");
+    helper killed("visit " + lock_file.path() + " it");
     ASSERT_TRUE(waiters(1));
-    client third(world.service());
-    auto waiting = third.start(ask("it"));
+    backend_runner third(lock_file.service());
+    auto waiting = third.start(make_claim("it"));
     ASSERT_TRUE(waiters(2));
-    dead.kill();
-    EXPECT_EQ(eyes.release(lock), release_result::released);
+    killed.kill();
+    EXPECT_EQ(observer.release(lock), release_result::released);
     EXPECT_EQ(waiting.get().value().grant.token.value(), lock.grant.token.value() + 1);
 }
 
 TEST_F(sqlite_processes, a_stopped_waiter_loses_its_turn_and_no_more) {
-    const auto lock = eyes.take("it");
-    helper frozen("visit " + world.path() + " it");
+    const auto lock = observer.acquire_hold("it");
+    helper frozen("visit " + lock_file.path() + " it");
     ASSERT_TRUE(waiters(1));
-    client third(world.service());
-    auto waiting = third.start(ask("it"));
+    backend_runner third(lock_file.service());
+    auto waiting = third.start(make_claim("it"));
     ASSERT_TRUE(waiters(2));
     frozen.stop();
-    EXPECT_EQ(eyes.release(lock), release_result::released);
+    EXPECT_EQ(observer.release(lock), release_result::released);
     EXPECT_TRUE(held_by(frozen.pid()));
     const auto next = waiting.get().value();
     EXPECT_GT(next.grant.token.value(), lock.grant.token.value() + 1);
-    frozen.go_on();
+    frozen.proceed();
     EXPECT_TRUE(waiters(1));
     EXPECT_EQ(third.release(next), release_result::released);
     EXPECT_TRUE(held_by(frozen.pid()));
 }
 
 TEST_F(sqlite_processes, a_dead_holder_frees_it_at_the_end_of_its_lease_and_not_before) {
-    stranger file(world.path());
-    helper dead("visit " + world.path() + " it");
-    ASSERT_TRUE(held_by(dead.pid()));
-    dead.kill();
-    EXPECT_FALSE(eyes.acquire(ask("it"), 200ms));
+    sqlite_connection file(lock_file.path());
+    helper killed("visit " + lock_file.path() + " it");
+    ASSERT_TRUE(held_by(killed.pid()));
+    killed.kill();
+    EXPECT_FALSE(observer.acquire(make_claim("it"), 200ms));
     const auto waits_until = now() + 300ms;
     file.run("UPDATE holders SET expires = " +
              std::to_string(waits_until.time_since_epoch().count()));
-    EXPECT_TRUE(eyes.take("it").grant.token);
+    EXPECT_TRUE(observer.acquire_hold("it").grant.token);
     EXPECT_GE(now(), waits_until);
 }
 
 TEST_F(sqlite_processes, two_processes_never_overlap) {
-    const auto counter = world.folder().file("counter");
-    const auto role = "count " + world.path() + " it " + counter + " 150";
-    helper one(role), two(role);
-    EXPECT_EQ(one.wait(), 0);
-    EXPECT_EQ(two.wait(), 0);
+    const auto counter = lock_file.folder().file("counter");
+    const auto role = "count " + lock_file.path() + " it " + counter + " 150";
+    helper first(role), other(role);
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_EQ(other.wait(), 0);
     long value = 0;
     std::ifstream(counter) >> value;
     EXPECT_EQ(value, 300);
-    EXPECT_FALSE(eyes.inspect("it").held_by);
+    EXPECT_FALSE(observer.inspect("it").held_by);
 }
 
-// Whoever comes first makes the file; the others must cope.
+// The first process creates the file; the others must cope.
 TEST_F(sqlite_processes, many_may_make_the_file_at_the_same_time) {
-    const auto path = world.folder().file("locks2.db");
-    const auto counter = world.folder().file("counter");
+    const auto path = lock_file.folder().file("locks2.db");
+    const auto counter = lock_file.folder().file("counter");
     const auto role = "count " + path + " it " + counter + " 5";
     std::deque<helper> all;
     for (int i = 0; i < 6; ++i)
         all.emplace_back(role);
-    for (auto& one : all)
-        EXPECT_EQ(one.wait(), 0);
+    for (auto& each_helper : all)
+        EXPECT_EQ(each_helper.wait(), 0);
     long value = 0;
     std::ifstream(counter) >> value;
     EXPECT_EQ(value, 30);

@@ -1,6 +1,9 @@
-// Bad places and broken files: one sentence each, and which kind of error it is.
-#include "sqlite/place.hpp"
-#include "sqlite_world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Bad paths and broken files: one sentence each, and the right kind of error.
+#include "lock_file_fixture.hpp"
+#include "sqlite/file_location.hpp"
 #include "support/eventually.hpp"
 
 #include <gtest/gtest.h>
@@ -28,15 +31,15 @@ TEST(sqlite_refusal, network_file_systems) {
     const auto refused = [](unsigned long magic) {
         return failure_of([&] { refuse_shared("/mnt/locks.db", magic); });
     };
-    EXPECT_TRUE(says(refused(0x6969), errc::refused, "/mnt/locks.db is on NFS"));
-    EXPECT_TRUE(says(refused(0xff534d42), errc::refused, "on CIFS"));
-    EXPECT_TRUE(says(refused(0xfe534d42), errc::refused, "on SMB2"));
-    EXPECT_TRUE(says(refused(0x65735546), errc::refused, "on FUSE"));
-    EXPECT_TRUE(says(refused(0x01021997), errc::refused, "on 9P"));
-    EXPECT_TRUE(says(refused(0x00c36400), errc::refused, "on Ceph"));
-    // As statfs gives it where f_type is signed.
-    EXPECT_TRUE(says(refused(static_cast<unsigned long>(static_cast<int>(0xff534d42))),
-                     errc::refused, "on CIFS"));
+    EXPECT_TRUE(has_message(refused(0x6969), errc::refused, "/mnt/locks.db is on NFS"));
+    EXPECT_TRUE(has_message(refused(0xff534d42), errc::refused, "on CIFS"));
+    EXPECT_TRUE(has_message(refused(0xfe534d42), errc::refused, "on SMB2"));
+    EXPECT_TRUE(has_message(refused(0x65735546), errc::refused, "on FUSE"));
+    EXPECT_TRUE(has_message(refused(0x01021997), errc::refused, "on 9P"));
+    EXPECT_TRUE(has_message(refused(0x00c36400), errc::refused, "on Ceph"));
+    // As statfs returns it where f_type is signed.
+    EXPECT_TRUE(has_message(refused(static_cast<unsigned long>(static_cast<int>(0xff534d42))),
+                            errc::refused, "on CIFS"));
     for (const unsigned long local : {0xef53UL, 0x01021994UL, 0x58465342UL, 0x9123683eUL})
         EXPECT_FALSE(refused(local)) << pawl::sqlite::file_system_name(local);
 }
@@ -51,61 +54,65 @@ TEST(sqlite_refusal, paths_that_are_no_file) {
     const auto at = [](const std::string& path) {
         return failure_of([&] { (void)pawl::sqlite::at({.path = path}); });
     };
-    EXPECT_TRUE(says(at(""), errc::bad_option, "empty"));
-    EXPECT_TRUE(says(at(":memory:"), errc::bad_option, "memory:"));
-    EXPECT_TRUE(says(at("file:locks.db"), errc::bad_option, "path"));
-    EXPECT_TRUE(says(at("/var/lib/"), errc::bad_option, "folder"));
-    EXPECT_TRUE(says(at(std::string("a\0b", 3)), errc::bad_option, "zero byte"));
-    EXPECT_TRUE(says(failure_of([] { (void)pawl::sqlite::at({.path = "/a", .name_space = ""}); }),
-                     errc::bad_option, "namespace"));
+    EXPECT_TRUE(has_message(at(""), errc::bad_option, "empty"));
+    EXPECT_TRUE(has_message(at(":memory:"), errc::bad_option, "memory:"));
+    EXPECT_TRUE(has_message(at("file:locks.db"), errc::bad_option, "path"));
+    EXPECT_TRUE(has_message(at("/var/lib/"), errc::bad_option, "folder"));
+    EXPECT_TRUE(has_message(at(std::string("a\0b", 3)), errc::bad_option, "zero byte"));
+    EXPECT_TRUE(
+        has_message(failure_of([] { (void)pawl::sqlite::at({.path = "/a", .name_space = ""}); }),
+                    errc::bad_option, "namespace"));
     const support::temp_folder folder;
-    EXPECT_TRUE(says(use_of(folder.path().string()), errc::bad_option, "is not a file"));
+    EXPECT_TRUE(has_message(try_to_use(folder.path().string()), errc::bad_option, "is not a file"));
     write(folder.file("plain"), "");
-    EXPECT_TRUE(says(use_of(folder.file("plain/locks.db")), errc::bad_option, "is not a folder"));
+    EXPECT_TRUE(has_message(try_to_use(folder.file("plain/locks.db")), errc::bad_option,
+                            "is not a folder"));
     std::filesystem::create_symlink(folder.file("nothing"), folder.file("link"));
-    EXPECT_TRUE(says(use_of(folder.file("link")), errc::bad_option, "symbolic link"));
+    EXPECT_TRUE(has_message(try_to_use(folder.file("link")), errc::bad_option, "symbolic link"));
 }
 
 TEST(sqlite_refusal, folders_are_made_only_where_that_is_asked_for) {
     const support::temp_folder folder;
     const auto path = folder.file("a/b/locks.db");
-    EXPECT_TRUE(says(use_of(path), errc::bad_option, "does not exist"));
+    EXPECT_TRUE(has_message(try_to_use(path), errc::bad_option, "does not exist"));
     EXPECT_FALSE(std::filesystem::exists(folder.file("a")));
     {
-        client one(pawl::sqlite::at({.path = path, .make_folder = true}));
-        one.take("it");
+        backend_runner holder(pawl::sqlite::at({.path = path, .make_folder = true}));
+        holder.acquire_hold("it");
     }
     using std::filesystem::perms;
-    for (const auto* made : {"a", "a/b"})
-        EXPECT_EQ(std::filesystem::status(folder.file(made)).permissions(), perms::owner_all)
-            << made;
+    for (const auto* folder_name : {"a", "a/b"})
+        EXPECT_EQ(std::filesystem::status(folder.file(folder_name)).permissions(), perms::owner_all)
+            << folder_name;
 }
 
 TEST(sqlite_refusal, a_file_that_is_no_database) {
     const support::temp_folder folder;
     const std::string text(8192, 'x');
     write(folder.file("notes.txt"), text);
-    EXPECT_TRUE(says(use_of(folder.file("notes.txt")), errc::bad_option, "not a SQLite database"));
+    EXPECT_TRUE(has_message(try_to_use(folder.file("notes.txt")), errc::bad_option,
+                            "not a SQLite database"));
     std::ifstream file(folder.file("notes.txt"));
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), text);
 }
 
 TEST(sqlite_refusal, the_database_of_another_program) {
     const support::temp_folder folder;
-    stranger(folder.file("app.db")).run("CREATE TABLE users (name TEXT)");
-    EXPECT_TRUE(says(use_of(folder.file("app.db")), errc::bad_option, "another program"));
-    EXPECT_EQ(stranger(folder.file("app.db")).text("PRAGMA journal_mode"), "delete");
+    sqlite_connection(folder.file("app.db")).run("CREATE TABLE users (name TEXT)");
+    EXPECT_TRUE(
+        has_message(try_to_use(folder.file("app.db")), errc::bad_option, "another program"));
+    EXPECT_EQ(sqlite_connection(folder.file("app.db")).text("PRAGMA journal_mode"), "delete");
 }
 
 TEST(sqlite_refusal, a_file_of_a_newer_pawl) {
-    const sqlite_world world;
-    EXPECT_FALSE(use_of(world.path()));
-    stranger(world.path()).run("PRAGMA user_version = 4");
-    EXPECT_TRUE(says(use_of(world.path()), errc::refused, "newer Pawl"));
+    const lock_file_fixture lock_file;
+    EXPECT_FALSE(try_to_use(lock_file.path()));
+    sqlite_connection(lock_file.path()).run("PRAGMA user_version = 4");
+    EXPECT_TRUE(has_message(try_to_use(lock_file.path()), errc::refused, "newer Pawl"));
 }
 
-// What a member of the group that may write the file has added to it. None of it runs, and it is
-// refused before anything is asked of the locks.
+// Objects that a member of the group with write permission has added to the file. None of them
+// runs, and they are refused before any request about the locks.
 TEST(sqlite_refusal, definitions_that_pawl_did_not_make) {
     const std::string endless =
         "BEGIN SELECT count(*) FROM (WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM "
@@ -132,57 +139,59 @@ TEST(sqlite_refusal, definitions_that_pawl_did_not_make) {
          "constraint of semaphores"},
     };
     for (const auto& [sql, definition] : additions) {
-        const sqlite_world world;
-        EXPECT_FALSE(use_of(world.path()));
-        stranger(world.path()).run(sql);
-        EXPECT_TRUE(says(use_of(world.path()), errc::refused, definition)) << sql;
+        const lock_file_fixture lock_file;
+        EXPECT_FALSE(try_to_use(lock_file.path()));
+        sqlite_connection(lock_file.path()).run(sql);
+        EXPECT_TRUE(has_message(try_to_use(lock_file.path()), errc::refused, definition)) << sql;
     }
-    const sqlite_world world;
-    EXPECT_FALSE(use_of(world.path()));
-    stranger(world.path()).run("ANALYZE");
-    EXPECT_FALSE(use_of(world.path()));
+    const lock_file_fixture lock_file;
+    EXPECT_FALSE(try_to_use(lock_file.path()));
+    sqlite_connection(lock_file.path()).run("ANALYZE");
+    EXPECT_FALSE(try_to_use(lock_file.path()));
 }
 
-// It is added while clients have the file open. A trigger that drops what is written: with triggers
-// on, both clients would be told that they have the lock, and the file would know of neither.
+// The object is added while clients have the file open. A trigger that drops what is written: with
+// triggers on, both clients would be told that they have the lock, and the file would contain
+// neither.
 TEST(sqlite_refusal, a_trigger_under_open_clients_does_not_run) {
-    const sqlite_world world;
-    client one(world.service());
-    client other(world.service());
-    one.release(one.take("it"));
-    other.release(other.take("it"));
-    stranger(world.path())
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    backend_runner other(lock_file.service());
+    holder.release(holder.acquire_hold("it"));
+    other.release(other.acquire_hold("it"));
+    sqlite_connection(lock_file.path())
         .run("CREATE TRIGGER extra BEFORE INSERT ON holders BEGIN SELECT RAISE(IGNORE); END");
-    const auto lock = one.take("it");
-    EXPECT_FALSE(other.acquire(ask("it")));
-    EXPECT_EQ(one.release(lock), pawl::release_result::released);
+    const auto lock = holder.acquire_hold("it");
+    EXPECT_FALSE(other.acquire(make_claim("it")));
+    EXPECT_EQ(holder.release(lock), pawl::release_result::released);
 }
 
 // A conflict clause drops the row without a trigger.
 TEST(sqlite_refusal, a_row_that_is_not_written_is_no_hold) {
-    const sqlite_world world;
-    EXPECT_FALSE(use_of(world.path()));
-    stranger(world.path())
+    const lock_file_fixture lock_file;
+    EXPECT_FALSE(try_to_use(lock_file.path()));
+    sqlite_connection(lock_file.path())
         .run(
             "DROP TABLE holders; CREATE TABLE holders (ns TEXT, name TEXT, owner TEXT, client "
             "TEXT, host TEXT, pid INTEGER, command TEXT, since INTEGER, boot TEXT, expires "
             "INTEGER, token INTEGER, mode INTEGER NOT NULL, permits INTEGER, set_at INTEGER, "
             "UNIQUE (mode) ON CONFLICT IGNORE)");
-    client one(world.service());
-    one.take("it");
-    EXPECT_TRUE(says(failure_of([&] { one.take("another"); }), errc::unavailable, "damaged"));
+    backend_runner holder(lock_file.service());
+    holder.acquire_hold("it");
+    EXPECT_TRUE(has_message(failure_of([&] { holder.acquire_hold("another"); }), errc::unavailable,
+                            "damaged"));
 }
 
 TEST(sqlite_refusal, a_damaged_file) {
-    const sqlite_world world;
-    EXPECT_FALSE(use_of(world.path()));
-    const auto size = std::filesystem::file_size(world.path());
+    const lock_file_fixture lock_file;
+    EXPECT_FALSE(try_to_use(lock_file.path()));
+    const auto size = std::filesystem::file_size(lock_file.path());
     {
-        std::fstream file(world.path(), std::ios::in | std::ios::out | std::ios::binary);
+        std::fstream file(lock_file.path(), std::ios::in | std::ios::out | std::ios::binary);
         file.seekp(4096);
         file << std::string(size - 4096, '\x5a');
     }
-    EXPECT_TRUE(says(use_of(world.path()), errc::unavailable, "damaged"));
+    EXPECT_TRUE(has_message(try_to_use(lock_file.path()), errc::unavailable, "damaged"));
 }
 
 TEST(sqlite_refusal, places_that_may_not_be_written) {
@@ -191,41 +200,45 @@ TEST(sqlite_refusal, places_that_may_not_be_written) {
     std::filesystem::create_directory(open);
     std::filesystem::create_directory(closed);
     {
-        client one(pawl::sqlite::at({.path = open + "/locks.db"}));
-        one.take("it");
+        backend_runner holder(pawl::sqlite::at({.path = open + "/locks.db"}));
+        holder.acquire_hold("it");
     }
     std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
     std::filesystem::permissions(open + "/locks.db", std::filesystem::perms(0444));
     for (const auto& each : {open, closed})
         std::filesystem::permissions(each, std::filesystem::perms(0555));
-    EXPECT_EQ(in_a_child([&] {
-                  if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return -2;
-                  return (says(use_of(closed + "/locks.db"), errc::refused, closed) ? 1 : 0) +
-                         (says(failure_of([&] {
-                                   client one(pawl::sqlite::at(
-                                       {.path = closed + "/a/locks.db", .make_folder = true}));
-                                   one.take("it");
-                               }),
-                               errc::refused, "cannot be made")
-                              ? 2
-                              : 0) +
-                         (says(use_of(open + "/locks.db"), errc::refused, open) ? 4 : 0);
-              }),
-              7);
+    EXPECT_EQ(
+        run_in_child([&] {
+            if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return -2;
+            return (has_message(try_to_use(closed + "/locks.db"), errc::refused, closed) ? 1 : 0) +
+                   (has_message(failure_of([&] {
+                                    backend_runner holder(pawl::sqlite::at(
+                                        {.path = closed + "/a/locks.db", .make_folder = true}));
+                                    holder.acquire_hold("it");
+                                }),
+                                errc::refused, "cannot be made")
+                        ? 2
+                        : 0) +
+                   (has_message(try_to_use(open + "/locks.db"), errc::refused, open) ? 4 : 0);
+        }),
+        7);
     for (const auto& each : {open, closed})
         std::filesystem::permissions(each, std::filesystem::perms(0755));
 }
 
 TEST(sqlite_refusal, a_disk_without_room) {
-    const sqlite_world world;
-    EXPECT_EQ(in_a_child([&] {
+    const lock_file_fixture lock_file;
+    EXPECT_EQ(run_in_child([&] {
                   std::signal(SIGXFSZ, SIG_IGN);
                   const rlimit little{8192, 8192};
                   if (::setrlimit(RLIMIT_FSIZE, &little) != 0) return -2;
-                  return says(use_of(world.path()), errc::unavailable, world.path()) ? 1 : 0;
+                  return has_message(try_to_use(lock_file.path()), errc::unavailable,
+                                     lock_file.path())
+                             ? 1
+                             : 0;
               }),
               1);
-    EXPECT_FALSE(use_of(world.path()));
+    EXPECT_FALSE(try_to_use(lock_file.path()));
 }
 
 }  // namespace

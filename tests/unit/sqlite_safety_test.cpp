@@ -1,10 +1,13 @@
-// A holder goes on, or is told, whatever happens to the file: an older one in its place, another
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A holder continues, or is told, whatever happens to the file: an older one in its place, another
 // boot id, another process that keeps it busy.
-#include "sqlite_world.hpp"
+#include "lock_file_fixture.hpp"
 #include "support/eventually.hpp"
 
 #include <pawl/blocking.hpp>
-#include <pawl/blocking_latch.hpp>
+#include <pawl/blocking/latch.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,49 +25,50 @@ using support::eventually;
 // Stop all; keep a copy; hold and release; put the copy back. The resource has seen the later
 // token.
 TEST(sqlite_tokens, go_on_over_an_older_file) {
-    const sqlite_world world;
+    const lock_file_fixture lock_file;
     const auto hold_once = [&] {
-        client one(world.service());
-        const auto lock = one.take("it");
-        one.release(lock);
+        backend_runner holder(lock_file.service());
+        const auto lock = holder.acquire_hold("it");
+        holder.release(lock);
         return lock.grant.token;
     };
     const auto first = hold_once();
-    fs::copy_file(world.path(), world.path() + ".old");
+    fs::copy_file(lock_file.path(), lock_file.path() + ".old");
     const auto second = hold_once();
-    fs::rename(world.path() + ".old", world.path());
+    fs::rename(lock_file.path() + ".old", lock_file.path());
     const auto third = hold_once();
     EXPECT_GT(second, first);
     EXPECT_GT(third, second);
 }
 
-// The clock went back as well, but this client knows what it was given.
+// The clock went back as well, but this client knows its last token.
 TEST(sqlite_tokens, of_one_client_go_on_whatever_the_file_says) {
-    const sqlite_world world;
-    client one(world.service());
-    one.take("other");
-    stranger file(world.path());
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    holder.acquire_hold("other");
+    sqlite_connection file(lock_file.path());
     file.run("UPDATE pawl SET last_token = last_token + 1000000000000");
-    const auto before = one.take("it");
+    const auto before = holder.acquire_hold("it");
     file.run("UPDATE pawl SET last_token = 7");
-    one.release(before);
-    EXPECT_GT(one.take("it").grant.token, before.grant.token);
+    holder.release(before);
+    EXPECT_GT(holder.acquire_hold("it").grant.token, before.grant.token);
 }
 
 TEST(sqlite_tokens, that_cannot_go_on_are_not_issued) {
-    const sqlite_world world;
-    client one(world.service());
-    one.take("other");
-    stranger(world.path()).run("UPDATE pawl SET last_token = 9223372036854775807");
-    EXPECT_TRUE(says(failure_of([&] { one.take("it"); }), errc::unavailable, "damaged"));
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    holder.acquire_hold("other");
+    sqlite_connection(lock_file.path()).run("UPDATE pawl SET last_token = 9223372036854775807");
+    EXPECT_TRUE(
+        has_message(failure_of([&] { holder.acquire_hold("it"); }), errc::unavailable, "damaged"));
 }
 
 // Whoever may write the file may write anything: that can cost the locks, not the programs.
 TEST(sqlite_rows, of_no_sense_do_no_harm_to_a_program) {
-    const sqlite_world world;
-    client one(world.service());
-    one.take("other");
-    stranger file(world.path());
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    holder.acquire_hold("other");
+    sqlite_connection file(lock_file.path());
     const std::string most = "9223372036854775807", least = "(-9223372036854775807 - 1)";
     int number = 0;
     for (const auto& [mode, instant] : {std::pair{std::string("0"), most},
@@ -84,31 +88,31 @@ TEST(sqlite_rows, of_no_sense_do_no_harm_to_a_program) {
         file.run("INSERT INTO latches VALUES ('pawl', " + name + ", " + most + ", 1, 1, -1, " +
                  most + ", 'b', " + most + ", 0)");
     }
-    EXPECT_EQ(one.list("bad").size(), 3U);
+    EXPECT_EQ(holder.list("bad").size(), 3U);
     for (int i = 1; i <= number; ++i) {
         const auto name = "bad" + std::to_string(i);
-        one.inspect(name);
-        one.acquire(ask(name));
-        one.force(name);
+        holder.inspect(name);
+        holder.acquire(make_claim(name));
+        holder.force_release(name);
     }
-    pawl::blocking::client locks(world.service());
+    pawl::blocking::client locks(lock_file.service());
     EXPECT_GT(pawl::blocking::latch(locks, "bad1").count_down(), 0U);
-    EXPECT_TRUE(one.acquire(ask("good")));
+    EXPECT_TRUE(holder.acquire(make_claim("good")));
 }
 
 // The boot id that others see has changed, but the clock has not begun again: a container, or a
 // file that is mounted over /proc/sys/kernel/random/boot_id.
 TEST(sqlite_boot, a_changed_boot_id_frees_no_lock) {
-    const sqlite_world world;
-    client holder(world.service());
-    const auto lock = holder.take("it", 1h);
-    client waiter(world.service());
-    auto waiting = waiter.start(ask("it"));
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    const auto lock = holder.acquire_hold("it", 1h);
+    backend_runner waiter(lock_file.service());
+    auto waiting = waiter.start(make_claim("it"));
     ASSERT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
-    stranger file(world.path());
+    sqlite_connection file(lock_file.path());
     file.run("UPDATE holders SET boot = 'hidden'; UPDATE waiters SET boot = 'hidden'");
-    client other(world.service());
-    EXPECT_FALSE(other.acquire(ask("it")));
+    backend_runner other(lock_file.service());
+    EXPECT_FALSE(other.acquire(make_claim("it")));
     EXPECT_EQ(other.inspect("it").held_by.value().token, lock.grant.token);
     EXPECT_EQ(other.inspect("it").waiters, 1U);
     EXPECT_EQ(holder.renew(lock, 1h).result, pawl::renewal::outcome::extended);
@@ -117,40 +121,40 @@ TEST(sqlite_boot, a_changed_boot_id_frees_no_lock) {
 }
 
 TEST(sqlite_boot, a_lease_of_a_changed_boot_id_ends_all_the_same) {
-    const sqlite_world world;
-    client dead(world.service());
-    const auto lock = dead.take("it", 1h);
-    stranger(world.path())
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    const auto lock = holder.acquire_hold("it", 1h);
+    sqlite_connection(lock_file.path())
         .run("UPDATE holders SET boot = 'hidden', expires = " +
              std::to_string((now() + 100ms).time_since_epoch().count()));
-    client other(world.service());
-    EXPECT_GT(other.take("it").grant.token, lock.grant.token);
+    backend_runner other(lock_file.service());
+    EXPECT_GT(other.acquire_hold("it").grant.token, lock.grant.token);
 }
 
 TEST(sqlite_boot, a_latch_of_a_changed_boot_id_counts_on) {
-    const sqlite_world world;
-    pawl::blocking::client locks(world.service());
+    const lock_file_fixture lock_file;
+    pawl::blocking::client locks(lock_file.service());
     pawl::blocking::latch gate(locks, "it");
     ASSERT_TRUE(gate.try_set(2));
-    stranger(world.path()).run("UPDATE latches SET boot = 'hidden'");
+    sqlite_connection(lock_file.path()).run("UPDATE latches SET boot = 'hidden'");
     EXPECT_EQ(gate.count_down(), 1U);
     EXPECT_FALSE(gate.try_wait());
 }
 
 // A waits at the latch; another process keeps the file for longer than a transaction may wait; then
-// the last step is counted. The wait goes on, and each step is counted once.
+// the last step is counted. The wait continues, and each step is counted once.
 TEST(sqlite_busy, a_latch_is_waited_for_over_a_busy_spell) {
-    const sqlite_world world;
-    pawl::blocking::client locks(world.service()), others(world.service());
+    const lock_file_fixture lock_file;
+    pawl::blocking::client locks(lock_file.service()), others(lock_file.service());
     pawl::blocking::latch gate(locks, "it"), theirs(others, "it");
     ASSERT_TRUE(gate.try_set(2));
-    stranger hog(world.path());
+    sqlite_connection hog(lock_file.path());
     hog.run("BEGIN IMMEDIATE");
     std::optional<pawl::error> failed;
     bool open = false;
     std::jthread waiting([&] { failed = failure_of([&] { open = gate.wait_for(60s); }); });
-    EXPECT_TRUE(says(failure_of([&] { theirs.count_down(); }), errc::unavailable, "in use"));
-    EXPECT_TRUE(says(failure_of([&] { theirs.count_down(); }), errc::unavailable, "in use"));
+    EXPECT_TRUE(has_message(failure_of([&] { theirs.count_down(); }), errc::unavailable, "in use"));
+    EXPECT_TRUE(has_message(failure_of([&] { theirs.count_down(); }), errc::unavailable, "in use"));
     hog.run("COMMIT");
     EXPECT_EQ(theirs.count_down(), 1U);
     EXPECT_EQ(theirs.count_down(), 0U);
@@ -161,69 +165,71 @@ TEST(sqlite_busy, a_latch_is_waited_for_over_a_busy_spell) {
 
 // The same in a barrier whose own arrival was counted before the file was busy.
 TEST(sqlite_busy, a_barrier_goes_on_and_counts_nobody_twice) {
-    const sqlite_world world;
-    pawl::blocking::client locks(world.service()), others(world.service());
+    const lock_file_fixture lock_file;
+    pawl::blocking::client locks(lock_file.service()), others(lock_file.service());
     pawl::blocking::barrier gate(locks, "it", 2), theirs(others, "it", 2);
     EXPECT_EQ(theirs.inspect().count, 0U);
-    const auto mine = gate.arrive();
-    stranger hog(world.path());
+    const auto own_turn = gate.arrive();
+    sqlite_connection hog(lock_file.path());
     hog.run("BEGIN IMMEDIATE");
     std::optional<pawl::error> failed;
     bool open = false;
-    std::jthread waiting([&] { failed = failure_of([&] { open = gate.wait_for(mine, 60s); }); });
-    EXPECT_TRUE(says(failure_of([&] { (void)theirs.arrive(); }), errc::unavailable, "in use"));
+    std::jthread waiting(
+        [&] { failed = failure_of([&] { open = gate.wait_for(own_turn, 60s); }); });
+    EXPECT_TRUE(
+        has_message(failure_of([&] { (void)theirs.arrive(); }), errc::unavailable, "in use"));
     hog.run("COMMIT");
-    EXPECT_EQ(stranger(world.path()).text("SELECT count FROM latches"), "1");
+    EXPECT_EQ(sqlite_connection(lock_file.path()).text("SELECT count FROM latches"), "1");
     (void)theirs.arrive();
     waiting.join();
     EXPECT_FALSE(failed) << failed->what();
     EXPECT_TRUE(open);
 }
 
-// Another process keeps the file for longer than a transaction may wait: the wait goes on behind
-// it.
+// Another process keeps the file for longer than a transaction may wait: the wait continues
+// afterwards.
 TEST(sqlite_busy, an_acquire_waits_over_a_busy_spell) {
-    const sqlite_world world;
-    ASSERT_FALSE(use_of(world.path()));
-    std::atomic<bool> told = false;
+    const lock_file_fixture lock_file;
+    ASSERT_FALSE(try_to_use(lock_file.path()));
+    std::atomic<bool> loss_told = false;
     const pawl::client_options options{.log = [&](std::string_view line) {
-        if (line.starts_with("Waiting for the service: ")) told = true;
+        if (line.starts_with("Waiting for the service: ")) loss_told = true;
     }};
-    pawl::blocking::client locks(world.service(), options);
-    stranger hog(world.path());
+    pawl::blocking::client locks(lock_file.service(), options);
+    sqlite_connection hog(lock_file.path());
     hog.run("BEGIN IMMEDIATE");
     std::optional<pawl::error> failed;
-    pawl::blocking::held_lock mine;
+    pawl::blocking::held_lock lock;
     std::jthread waiting([&] {
-        failed = failure_of([&] { mine = locks.acquire("it", {.ttl = 60s, .wait = 60s}); });
+        failed = failure_of([&] { lock = locks.acquire("it", {.ttl = 60s, .wait = 60s}); });
     });
-    EXPECT_TRUE(eventually([&] { return told.load(); }));
+    EXPECT_TRUE(eventually([&] { return loss_told.load(); }));
     hog.run("COMMIT");
     waiting.join();
     EXPECT_FALSE(failed) << failed->what();
-    EXPECT_TRUE(mine.owns_lock());
+    EXPECT_TRUE(lock.owns_lock());
 }
 
-// The wait ends with the last reason, and leaves no place in line.
+// The wait ends with the last reason, and leaves no place in the queue.
 TEST(sqlite_busy, an_acquire_whose_wait_ends_in_a_busy_spell_says_why) {
-    const sqlite_world world;
-    ASSERT_FALSE(use_of(world.path()));
-    pawl::blocking::client locks(world.service());
-    stranger hog(world.path());
+    const lock_file_fixture lock_file;
+    ASSERT_FALSE(try_to_use(lock_file.path()));
+    pawl::blocking::client locks(lock_file.service());
+    sqlite_connection hog(lock_file.path());
     hog.run("BEGIN IMMEDIATE");
-    const auto ask = [&] { (void)locks.acquire("it", {.ttl = 60s, .wait = 3500ms}); };
-    EXPECT_TRUE(says(failure_of(ask), errc::unavailable, "in use"));
+    const auto acquire_it = [&] { (void)locks.acquire("it", {.ttl = 60s, .wait = 3500ms}); };
+    EXPECT_TRUE(has_message(failure_of(acquire_it), errc::unavailable, "in use"));
     hog.run("COMMIT");
     EXPECT_EQ(hog.text("SELECT count(*) FROM waiters"), "0");
 }
 
 TEST(sqlite_busy, an_acquire_can_be_cancelled_in_a_busy_spell) {
-    const sqlite_world world;
-    client mine(world.service());
-    mine.take("other");
-    stranger hog(world.path());
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    holder.acquire_hold("other");
+    sqlite_connection hog(lock_file.path());
     hog.run("BEGIN IMMEDIATE");
-    auto waiting = mine.start(ask("it"));
+    auto waiting = holder.start(make_claim("it"));
     waiting.cancel();
     EXPECT_THROW(waiting.get(), boost::system::system_error);
     hog.run("COMMIT");

@@ -1,5 +1,8 @@
-// A disk without room: a try is told at once, a wait is served when there is room.
-#include "sqlite_world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A disk without room: a try fails at once, a wait is served when there is room.
+#include "lock_file_fixture.hpp"
 #include "support/eventually.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +30,7 @@ namespace fs = std::filesystem;
 using pawl::errc;
 using support::eventually;
 
-void not_run(const std::string& why) { std::cout << "NOT RUN: " << why << std::endl; }
+void report_not_run(const std::string& why) { std::cout << "NOT RUN: " << why << std::endl; }
 
 class small_disk {
 public:
@@ -46,7 +49,7 @@ public:
         const std::array<char, 1024> block{};
         while (more.write(block.data(), block.size()).flush()) {}
     }
-    void make_room() const { fs::remove(at_ + "/fill"); }
+    void free_space() const { fs::remove(at_ + "/fill"); }
 
 private:
     std::string at_;
@@ -54,13 +57,13 @@ private:
 
 using body = int (*)(const small_disk&);
 
-// 0: as expected; else the number of the step that was not.
+// 0: as expected; otherwise the number of the failed step.
 void on_a_small_disk(body steps) {
     const support::temp_folder folder;
     const auto inside = folder.file("small");
     fs::create_directory(inside);
     constexpr int no_disk = 99;
-    const int result = in_a_child([&] {
+    const int result = run_in_child([&] {
         const small_disk disk(inside);
         if (!disk.mount()) return no_disk;
         try {
@@ -71,30 +74,30 @@ void on_a_small_disk(body steps) {
         }
     });
     if (result == no_disk)
-        return not_run("this user may not mount anything, not even in a namespace");
+        return report_not_run("this user may not mount anything, not even in a namespace");
     EXPECT_EQ(result, 0);
 }
 
 bool is_full(const std::optional<pawl::error>& failed) {
-    const auto told = says(failed, errc::unavailable, "is full; make room on it");
-    if (!told) std::cerr << told.message() << std::endl;
-    return static_cast<bool>(told);
+    const auto matches = has_message(failed, errc::unavailable, "is full; make room on it");
+    if (!matches) std::cerr << matches.message() << std::endl;
+    return static_cast<bool>(matches);
 }
 
 // Of one client, read by the test's thread.
 struct client_words {
-    std::atomic<int> waits = 0;
+    std::atomic<int> wait_count = 0;
     std::shared_ptr<pawl::counters> count;
 };
 
-class overheard_service final : public pawl::service::definition {
+class logging_service final : public pawl::service::definition {
 public:
-    overheard_service(pawl::service inner, std::shared_ptr<client_words> words)
-        : inner_(std::move(inner)), words_(std::move(words)) {}
+    logging_service(pawl::service inner, std::shared_ptr<client_words> command_log)
+        : inner_(std::move(inner)), command_log_(std::move(command_log)) {}
     std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
-        words_->count = context.count;
-        context.log = [words = words_](std::string_view line) {
-            if (line.starts_with("Waiting for the service: The disk of ")) ++words->waits;
+        command_log_->count = context.counts;
+        context.log = [words = command_log_](std::string_view line) {
+            if (line.starts_with("Waiting for the service: The disk of ")) ++words->wait_count;
         };
         return inner_.open(std::move(context));
     }
@@ -102,74 +105,75 @@ public:
 
 private:
     pawl::service inner_;
-    std::shared_ptr<client_words> words_;
+    std::shared_ptr<client_words> command_log_;
 };
 
-class overheard_client {
+class logging_client {
 public:
-    explicit overheard_client(const small_disk& disk)
-        : client_(pawl::service(std::make_shared<overheard_service>(
-              pawl::sqlite::at({.path = disk.lock_file()}), words_))) {}
-    client* operator->() noexcept { return &client_; }
-    [[nodiscard]] bool waits() const { return words_->waits > 0; }
-    [[nodiscard]] std::uint64_t requests() const { return words_->count->requests.value(); }
+    explicit logging_client(const small_disk& disk)
+        : client_(pawl::service(std::make_shared<logging_service>(
+              pawl::sqlite::at({.path = disk.lock_file()}), command_log_))) {}
+    backend_runner* operator->() noexcept { return &client_; }
+    [[nodiscard]] bool is_waiting() const { return command_log_->wait_count > 0; }
+    [[nodiscard]] std::uint64_t requests() const { return command_log_->count->requests.value(); }
 
 private:
-    std::shared_ptr<client_words> words_ = std::make_shared<client_words>();
-    client client_;
+    std::shared_ptr<client_words> command_log_ = std::make_shared<client_words>();
+    backend_runner client_;
 };
 
 int acquire_on_a_full_disk(const small_disk& disk) {
-    overheard_client one(disk);
-    one->release(one->take("it"));
+    logging_client logged(disk);
+    logged->release(logged->acquire_hold("it"));
     disk.fill();
-    if (!is_full(failure_of([&] { one->acquire(ask("it")); }))) return 1;
-    if (one.waits()) return 2;
+    if (!is_full(failure_of([&] { logged->acquire(make_claim("it")); }))) return 1;
+    if (logged.is_waiting()) return 2;
     // A wait that ends before there is room.
-    if (!is_full(failure_of([&] { one->acquire(ask("it"), 50ms); }))) return 3;
-    if (!one.waits()) return 4;
-    auto waiter = one->start(ask("it"), 60s);
-    auto other = one->start(ask("other"));
-    disk.make_room();
+    if (!is_full(failure_of([&] { logged->acquire(make_claim("it"), 50ms); }))) return 3;
+    if (!logged.is_waiting()) return 4;
+    auto waiter = logged->start(make_claim("it"), 60s);
+    auto other = logged->start(make_claim("other"));
+    disk.free_space();
     if (!waiter.get()) return 5;
     if (!other.get()) return 6;
     return 0;
 }
 
-// A client that cannot even open the file, nor make it.
+// A client that cannot even open the file, nor create it.
 int open_on_a_full_disk(const small_disk& disk) {
     disk.fill();
-    overheard_client one(disk);
-    if (!is_full(failure_of([&] { one->acquire(ask("it")); }))) return 1;
-    auto waiter = one->start(ask("it"), 60s);
-    if (!eventually([&] { return one.waits(); })) return 2;
-    disk.make_room();
+    logging_client logged(disk);
+    if (!is_full(failure_of([&] { logged->acquire(make_claim("it")); }))) return 1;
+    auto waiter = logged->start(make_claim("it"), 60s);
+    if (!eventually([&] { return logged.is_waiting(); })) return 2;
+    disk.free_space();
     return waiter.get() ? 0 : 3;
 }
 
-// In line, the waiter looks about once a second: a look that cannot be written is not the end.
+// A queued waiter refreshes about once a second: a refresh that cannot be written does not end the
+// wait.
 int wait_in_line_on_a_full_disk(const small_disk& disk) {
-    client holder(pawl::sqlite::at({.path = disk.lock_file()}));
-    overheard_client one(disk);
-    const auto lock = holder.take("it");
-    auto waiter = one->start(ask("it"));
+    backend_runner holder(pawl::sqlite::at({.path = disk.lock_file()}));
+    logging_client logged(disk);
+    const auto lock = holder.acquire_hold("it");
+    auto waiter = logged->start(make_claim("it"));
     if (!eventually([&] { return holder.inspect("it").waiters == 1; })) return 1;
     disk.fill();
-    const auto before = one.requests();
-    if (!eventually([&] { return one.requests() >= before + 2 || waiter.done(); })) return 2;
-    if (waiter.done()) return 3;
-    disk.make_room();
+    const auto before = logged.requests();
+    if (!eventually([&] { return logged.requests() >= before + 2 || waiter.is_done(); })) return 2;
+    if (waiter.is_done()) return 3;
+    disk.free_space();
     if (holder.release(lock) != pawl::release_result::released) return 4;
     return waiter.get() ? 0 : 5;
 }
 
-// What cannot be given back for want of room is given back when there is some.
+// A release that fails for want of room is repeated until there is some.
 int release_on_a_full_disk(const small_disk& disk) {
-    client holder(pawl::sqlite::at({.path = disk.lock_file()}));
-    const auto lock = holder.take("it", 60s);
+    backend_runner holder(pawl::sqlite::at({.path = disk.lock_file()}));
+    const auto lock = holder.acquire_hold("it", 60s);
     disk.fill();
     if (holder.release(lock) != pawl::release_result::unknown) return 1;
-    disk.make_room();
+    disk.free_space();
     return eventually([&] { return !holder.inspect("it").held_by; }) ? 0 : 2;
 }
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Which key belongs to which stripe: the same on every machine and in every version.
 #include <pawl/error.hpp>
 #include <pawl/striped.hpp>
@@ -27,12 +30,12 @@ TEST(Striped, OneKeyHasOneStripe) {
 }
 
 TEST(Striped, SeveralKeysHaveEachStripeOnce) {
-    const pawl::striped two("x", 2);
+    const pawl::striped other("x", 2);
     std::vector<std::string> keys;
     for (int i = 0; i < 50; ++i)
         keys.push_back(std::to_string(i));
-    EXPECT_EQ(two.names_for(keys), (std::vector<std::string>{"x/0", "x/1"}));
-    EXPECT_TRUE(two.names_for({}).empty());
+    EXPECT_EQ(other.names_for(keys), (std::vector<std::string>{"x/0", "x/1"}));
+    EXPECT_TRUE(other.names_for({}).empty());
 }
 
 TEST(Striped, KeysAreSpreadEvenly) {

@@ -1,4 +1,7 @@
-// URLs and options that would be understood otherwise than they were meant, or not at all.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// URLs and options with a mistake that would change their meaning, or that have no meaning.
 #include <pawl/error.hpp>
 #include <pawl/options.hpp>
 #include <pawl/redis.hpp>
@@ -19,7 +22,7 @@
 namespace pawl {
 namespace {
 
-error refusal_of(std::string_view bad) {
+error error_of(std::string_view bad) {
     try {
         static_cast<void>(from_url(bad));
     } catch (const error& e) {
@@ -28,11 +31,11 @@ error refusal_of(std::string_view bad) {
     return {errc::protocol, std::string(bad) + " was accepted"};
 }
 
-bool says(const error& refused, std::string_view words) {
-    return std::string_view(refused.what()).find(words) != std::string_view::npos;
+bool has_message(const error& refused, std::string_view part) {
+    return std::string_view(refused.what()).find(part) != std::string_view::npos;
 }
 
-// A mistake that people make is answered with what they probably meant.
+// A frequent mistake is answered with the probable intention.
 TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
     const std::pair<const char*, const char*> table[] = {
         {"localhost:7401", "The URL has no scheme; did you mean redis://localhost:7401?"},
@@ -40,13 +43,13 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"[::1]:6379", "The URL has no scheme; did you mean redis://[::1]:6379?"},
         {"localhost", "The URL has no scheme; did you mean redis://localhost?"},
         {"redis//localhost:7401",
-         "The URL has no ':' behind its scheme; did you mean redis://localhost:7401?"},
-        {"rediss//h", "The URL has no ':' behind its scheme; did you mean rediss://h?"},
-        {"redis:localhost:1", "The URL has no '//' behind its scheme; write redis://localhost:1."},
-        {"rediss:/localhost", "The URL has no '//' behind its scheme; write rediss://localhost."},
-        {"redis:", "The URL has no '//' behind its scheme; write redis://HOST."},
+         "The URL has no ':' after its scheme; did you mean redis://localhost:7401?"},
+        {"rediss//h", "The URL has no ':' after its scheme; did you mean rediss://h?"},
+        {"redis:localhost:1", "The URL has no '//' after its scheme; write redis://localhost:1."},
+        {"rediss:/localhost", "The URL has no '//' after its scheme; write rediss://localhost."},
+        {"redis:", "The URL has no '//' after its scheme; write redis://HOST."},
         {"redis+unix:/s",
-         "The URL has no '//' behind its scheme; write redis+unix:///path/to/socket."},
+         "The URL has no '//' after its scheme; write redis+unix:///path/to/socket."},
         {"reddis://h", "'reddis' is not a scheme that this build knows; did you mean redis://?"},
         {"Redis://h", "'Redis' is not a scheme that this build knows; did you mean redis://?"},
         {"rdiss://h", "'rdiss' is not a scheme that this build knows; did you mean rediss://?"},
@@ -73,28 +76,31 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "'unix' is not a scheme of Pawl; a unix socket of Redis is "
          "redis+unix:///path/to/socket."},
         {"redis://a,b,c",
-         "The URL names several servers. One server only; Pawl does not follow a list."},
+         "The URL names several servers; redis: takes only one, so name one of them."},
         {"rediss://u:p@h:1,h:2/0",
-         "The URL names several servers. One server only; Pawl does not follow a list."},
+         "The URL names several servers; rediss: takes only one, so name one of them."},
+        {"redis://a,,c", "The URL's list of hosts has an empty entry; write host1,host2:port."},
+        {"redis://a,", "The URL's list of hosts has an empty entry; write host1,host2:port."},
+        {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"",
          "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
          "sqlite:, memory:."}};
     for (const auto& [url, sentence] : table) {
-        const auto refused = refusal_of(url);
+        const auto refused = error_of(url);
         EXPECT_EQ(refused.reason(), errc::bad_url) << url;
         EXPECT_TRUE(std::string_view(refused.what()).ends_with(sentence))
             << url << ": " << refused.what();
     }
 }
 
-// Whatever is mistyped in front of it, a password is not repeated.
+// A password is not repeated, whatever is mistyped before it.
 TEST(Urls, ThatAreMistakenKeepTheirPassword) {
     for (const std::string_view url :
          {"reddis://u:s3cret@h", "redis//u:s3cret@h", "http://:s3cret@h:1", "u:s3cret@h:6379",
           "redis:u:s3cret@h", "redis-sentinel://:s3cret@h/m", "//:s3cret@h", "h?password=s3cret",
           "localhost:1?password=s3cret", "redis:h?password=s3cret"}) {
-        const auto refused = refusal_of(url);
-        EXPECT_FALSE(says(refused, "s3cret")) << refused.what();
+        const auto refused = error_of(url);
+        EXPECT_FALSE(has_message(refused, "s3cret")) << refused.what();
     }
 }
 
@@ -102,9 +108,9 @@ TEST(Urls, OfAPathHaveNoHost) {
     for (const std::string_view bad :
          {"redis+unix://tmp/x/sock", "redis+unix://otherhost/tmp/x", "redis+unix://tmp",
           "redis+unix://u:p@h/tmp/x", "memory://x", "memory://x/y"}) {
-        const auto refused = refusal_of(bad);
+        const auto refused = error_of(bad);
         EXPECT_EQ(refused.reason(), errc::bad_url) << refused.what();
-        EXPECT_TRUE(says(refused, "URL has no host; write ")) << refused.what();
+        EXPECT_TRUE(has_message(refused, "URL has no host; write ")) << refused.what();
     }
     for (const std::string_view good : {"redis+unix:///s", "redis+unix://u:p@/s", "memory:x"})
         EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
@@ -116,38 +122,39 @@ TEST(Urls, WithAnEmptyOptionAreRefused) {
          {"redis://h?key=", "redis://h?layout=", "redis://h?namespace=", "rediss://h?ca=",
           "redis+unix:///s?password_env=", "redis+unix:///s?database=",
           "redis://h?password_file=&key={name}"}) {
-        const auto refused = refusal_of(bad);
-        EXPECT_TRUE(says(refused, "= is empty; give it a value, or leave it out."))
+        const auto refused = error_of(bad);
+        EXPECT_TRUE(has_message(refused, "= is empty; give it a value, or leave it out."))
             << refused.what();
     }
 }
 
-// Two clients of one key must know its other keys by the same names.
+// Two clients of one key must use the same names for its other keys.
 TEST(Urls, HaveATemplateOrANamespace) {
     for (const std::string_view bad :
          {"redis://h?key={name}&namespace=a", "redis://h?namespace=a&key=lock:{name}",
           "redis+unix:///s?key=lock:{name}&namespace=b"}) {
-        const auto refused = refusal_of(bad);
+        const auto refused = error_of(bad);
         EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
-        EXPECT_TRUE(says(refused, "Leave out namespace, or leave out key.")) << refused.what();
+        EXPECT_TRUE(has_message(refused, "Leave out namespace, or leave out key."))
+            << refused.what();
     }
     EXPECT_THROW(static_cast<void>(redis::at(redis::options{.name_space = "a", .key = "{name}"})),
                  error);
-    EXPECT_TRUE(says(refusal_of("redis://h?key=pawl:{{name}}"), "leave out key."));
+    EXPECT_TRUE(has_message(error_of("redis://h?key=pawl:{{name}}"), "leave out key."));
     for (const std::string_view good : {"redis://h?key={name}&namespace=pawl",
                                         "redis://h?key=a:{{name}}", "redis://h?namespace=a"})
         EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
 }
 
-// Added to the present time, `forever` would be long ago.
+// Added to the present time, `forever` would overflow to the past.
 TEST(Urls, AsAStructHaveTimeoutsThatEnd) {
     for (const auto timeout :
          {&pawl::redis::options::connect_timeout, &pawl::redis::options::reply_timeout}) {
-        pawl::redis::options where;
-        where.*timeout = pawl::forever;
+        pawl::redis::options options;
+        options.*timeout = pawl::forever;
         try {
-            (void)pawl::redis::at(where);
-            ADD_FAILURE() << "it was taken";
+            (void)pawl::redis::at(options);
+            ADD_FAILURE() << "it was accepted";
         } catch (const pawl::error& refused) {
             EXPECT_EQ(refused.reason(), pawl::errc::bad_option) << refused.what();
         }
@@ -157,9 +164,9 @@ TEST(Urls, AsAStructHaveTimeoutsThatEnd) {
 TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
     for (const std::string option : {"ca=/f", "cert=/f", "cert_key=/f", "verify=no", "verify=yes"})
         for (const std::string url : {"redis://h?", "redis+unix:///s?"}) {
-            const auto refused = refusal_of(url + option);
+            const auto refused = error_of(url + option);
             EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
-            EXPECT_TRUE(says(refused, "Only rediss:// has TLS; ")) << refused.what();
+            EXPECT_TRUE(has_message(refused, "Only rediss:// has TLS; ")) << refused.what();
         }
     EXPECT_NO_THROW(static_cast<void>(from_url("rediss://h?verify=no&ca=/f")));
     for (const redis::tls_options& set :
@@ -168,19 +175,21 @@ TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
         EXPECT_THROW(static_cast<void>(redis::at(redis::options{.tls = set})), error);
 }
 
-// Also with the value that is the usual one: whoever writes it believes that it does something.
+// Also with the usual value: a user who writes it believes that it has an effect.
 TEST(Urls, HaveNoOptionsOfAnotherLayout) {
     for (const std::string url : {"redis://h?", "rediss://h?", "redis+unix:///s?"}) {
         for (const std::string option :
              {"object=lock", "object=readwrite", "object=lock&layout=native"}) {
-            const auto refused = refusal_of(url + option);
+            const auto refused = error_of(url + option);
             EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
-            EXPECT_TRUE(says(refused, "Only Redisson's layout has objects; ")) << refused.what();
+            EXPECT_TRUE(has_message(refused, "Only Redisson's layout has objects; "))
+                << refused.what();
         }
         for (const std::string option : {"namespace=pawl", "namespace=shop"}) {
-            const auto refused = refusal_of(url + "layout=redisson&" + option);
+            const auto refused = error_of(url + "layout=redisson&" + option);
             EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
-            EXPECT_TRUE(says(refused, "Redisson's layout has no namespace; ")) << refused.what();
+            EXPECT_TRUE(has_message(refused, "Redisson's layout has no namespace; "))
+                << refused.what();
         }
         for (const std::string good : {"object=lock&layout=redisson", "layout=native",
                                        "namespace=pawl", "layout=native&namespace=pawl"})
@@ -192,8 +201,8 @@ TEST(Urls, MayHaveAPasswordWithAComma) {
     EXPECT_NO_THROW(static_cast<void>(from_url("redis://u:a,b@h:1/0")));
 }
 
-// Two names for locks that are not the same must look different, and a name that is shown can be
-// given again.
+// Two names for different locks must look different, and a displayed name can be used as input
+// again.
 TEST(Urls, AreShownWithEverythingThatDecidesWhichLockANameIs) {
     const std::pair<const char*, const char*> table[] = {
         {"redis://u:secret@h", "redis://h:6379/0"},
@@ -220,9 +229,10 @@ TEST(Urls, AreShownWithEverythingThatDecidesWhichLockANameIs) {
 
 TEST(Urls, HaveBothPartsOfAClientCertificateOrNone) {
     for (const std::string_view bad : {"rediss://h?cert=/c", "rediss://h?cert_key=/k"}) {
-        const auto refused = refusal_of(bad);
+        const auto refused = error_of(bad);
         EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
-        EXPECT_TRUE(says(refused, "cert and cert_key go together; give both.")) << refused.what();
+        EXPECT_TRUE(has_message(refused, "cert and cert_key go together; give both."))
+            << refused.what();
     }
     EXPECT_NO_THROW(static_cast<void>(from_url("rediss://h?cert=/c&cert_key=/k")));
 }
@@ -235,8 +245,8 @@ protected:
         std::filesystem::permissions(path, std::filesystem::perms(rights));
         return path;
     }
-    [[nodiscard]] static error refusal(const std::string& path) {
-        return refusal_of("redis://h?password_file=" + path);
+    [[nodiscard]] static error error_of_file(const std::string& path) {
+        return error_of("redis://h?password_file=" + path);
     }
     support::temp_folder folder_;
 };
@@ -245,9 +255,9 @@ protected:
 TEST_F(PasswordFile, ThatEverybodyMayReadIsRefused) {
     for (const unsigned rights : {0644U, 0604U, 0444U}) {
         const auto path = write("hunter2\n", rights);
-        const auto refused = refusal(path);
+        const auto refused = error_of_file(path);
         EXPECT_EQ(refused.reason(), errc::bad_option);
-        EXPECT_TRUE(says(
+        EXPECT_TRUE(has_message(
             refused, "Everybody may read the password file '" + path + "'; run: chmod o-r " + path))
             << refused.what();
     }
@@ -256,7 +266,7 @@ TEST_F(PasswordFile, ThatEverybodyMayReadIsRefused) {
             static_cast<void>(from_url("redis://h?password_file=" + write("hunter2", rights))));
 }
 
-// In a process of its own: it mounts something.
+// In a process of its own, because it mounts a file system.
 TEST_F(PasswordFile, OfAReadOnlyMountMayBeForEverybody) {
     const auto folder = folder_.file("secrets");
     std::filesystem::create_directory(folder);
@@ -282,9 +292,10 @@ TEST_F(PasswordFile, OfAReadOnlyMountMayBeForEverybody) {
 }
 
 TEST_F(PasswordFile, ThatIsOfNoUseIsRefusedWithTheReason) {
-    EXPECT_TRUE(says(refusal("/no/such"), "No such file or directory"));
-    EXPECT_TRUE(says(refusal(write("", 0600)), "is empty; write the password there."));
-    EXPECT_TRUE(says(refusal(write("\nhunter2", 0600)), "is empty; write the password there."));
+    EXPECT_TRUE(has_message(error_of_file("/no/such"), "No such file or directory"));
+    EXPECT_TRUE(has_message(error_of_file(write("", 0600)), "is empty; write the password there."));
+    EXPECT_TRUE(has_message(error_of_file(write("\nhunter2", 0600)),
+                            "is empty; write the password there."));
 }
 
 TEST(Urls, HaveOnePasswordAtMost) {
@@ -292,10 +303,10 @@ TEST(Urls, HaveOnePasswordAtMost) {
     for (const std::string_view bad :
          {"redis://u:hunter3@h?password_env=PAWL_UNIT_PASSWORD",
           "redis+unix://:hunter3@/s?password_env=PAWL_UNIT_PASSWORD"}) {
-        const auto refused = refusal_of(bad);
+        const auto refused = error_of(bad);
         EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
-        EXPECT_TRUE(says(refused, "more than one place")) << refused.what();
-        EXPECT_FALSE(says(refused, "hunter")) << refused.what();
+        EXPECT_TRUE(has_message(refused, "more than one place")) << refused.what();
+        EXPECT_FALSE(has_message(refused, "hunter")) << refused.what();
     }
     EXPECT_NO_THROW(static_cast<void>(from_url("redis://u@h?password_env=PAWL_UNIT_PASSWORD")));
     ::unsetenv("PAWL_UNIT_PASSWORD");

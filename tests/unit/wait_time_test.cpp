@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Waits in any unit.
-#include <pawl/wait_time.hpp>
+#include <pawl/detail/wait_time.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 package main
 
 import (
@@ -37,7 +40,7 @@ func newRedsync(address string) library { return redsyncLibrary{address} }
 
 func (redsyncLibrary) version() string { return versionOf("github.com/go-redsync/redsync/v4") }
 
-// Its default: 50 to 250 ms, by chance.
+// Its default: a random delay of 50 to 250 ms.
 func (redsyncLibrary) polls() time.Duration { return 250 * time.Millisecond }
 
 func (r redsyncLibrary) newClient(ttl time.Duration) client {
@@ -45,7 +48,7 @@ func (r redsyncLibrary) newClient(ttl time.Duration) client {
 	return redsyncClient{redsync.New(pool.NewPool(server)), ttl}
 }
 
-// Default delays; as many tries as it takes.
+// Default delays, and as many tries as needed.
 func (c redsyncClient) lock(name string) *redsync.Mutex {
 	mutex := c.locks.NewMutex(name, redsync.WithExpiry(c.ttl), redsync.WithTries(math.MaxInt32))
 	if err := mutex.Lock(); err != nil {
@@ -63,8 +66,8 @@ func (c redsyncClient) acquire(name string) hold {
 	}
 }
 
-// It has no renewal and no signal. What a careful program can do: Extend every ttl/3, and never
-// work past Until().
+// It has neither renewal nor a signal of loss. A careful program calls Extend every ttl/3 and does
+// not work past Until().
 func (r redsyncLibrary) watch(name string, ttl time.Duration, lost func(string)) string {
 	mutex := r.newClient(ttl).(redsyncClient).lock(name)
 	var until atomic.Pointer[time.Time]
@@ -98,9 +101,9 @@ func (rueidisLibrary) version() string { return versionOf("github.com/redis/ruei
 
 func (rueidisLibrary) polls() time.Duration { return 0 }
 
-// As its README has it for one server of 7.0.5 or later. But with the default TryNextAfter, 20 ms,
-// an acquire that is answered later than that waits for ever: it deletes its own key, and NOLOOP
-// keeps that from itself.
+// As its README recommends for one server of 7.0.5 or later. But with the default TryNextAfter of
+// 20 ms, an acquire whose reply takes longer waits for ever: it deletes its own key, and NOLOOP
+// hides that deletion from itself.
 func (r rueidisLibrary) newClient(ttl time.Duration) client {
 	locks, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption:   rueidis.ClientOption{InitAddress: []string{r.address}},

@@ -1,5 +1,8 @@
-// Drives redsync or rueidislock for ../run.py: one command a line, one JSON object a line back.
-// ../README.md says what the commands are.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Drives redsync or rueidislock for ../run.py: one command a line, one JSON object a line in reply.
+// ../README.md describes the commands.
 package main
 
 import (
@@ -18,10 +21,10 @@ import (
 
 const holdFor = 30 * time.Second
 
-// A hold gives itself back.
+// Releases the hold.
 type hold func()
 
-// What a library must be able to do. A client has connections of its own.
+// The operations that a driver needs from a library. Each client has its own connections.
 type client interface {
 	acquire(name string) hold
 }
@@ -29,9 +32,9 @@ type client interface {
 type library interface {
 	newClient(ttl time.Duration) client
 	version() string
-	// How often a waiter asks at most, in between; zero where it is told.
+	// The shortest interval between two requests of a waiter; zero if the waiter is notified.
 	polls() time.Duration
-	// Holds the lock and has it renewed; returns its key, and calls `lost` when told of the loss.
+	// Holds the lock and has it renewed. Returns its key, and calls `lost` when the loss is reported.
 	watch(name string, ttl time.Duration, lost func(how string)) (key string)
 }
 
@@ -105,7 +108,8 @@ func (d *driver) pairs(users int, span time.Duration) object {
 	return object{"pairs": count.Load(), "seconds": time.Since(began).Seconds(), "us": taken}
 }
 
-// Users of one name hand it round: who has released asks again only when another one has it.
+// Users of one name pass it round: a user that has released asks again only after another user has
+// it.
 type round struct {
 	mutex    sync.Mutex
 	next     *sync.Cond
@@ -124,7 +128,7 @@ func (r *round) play(from client, name string, pause func() time.Duration) {
 			r.taken = append(r.taken, microseconds(now.Sub(r.released)))
 		}
 		r.turn++
-		mine := r.turn
+		current := r.turn
 		over := r.over
 		r.next.Broadcast()
 		r.mutex.Unlock()
@@ -138,7 +142,7 @@ func (r *round) play(from client, name string, pause func() time.Duration) {
 		r.mutex.Unlock()
 		lock()
 		r.mutex.Lock()
-		for r.turn == mine && !r.over {
+		for r.turn == current && !r.over {
 			r.next.Wait()
 		}
 		over = r.over

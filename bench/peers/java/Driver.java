@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
@@ -71,7 +74,7 @@ public final class Driver {
 
     /** A driver that fails must be seen to fail. */
     static Thread start(Job job) {
-        Thread one = new Thread(() -> {
+        Thread thread = new Thread(() -> {
             try {
                 job.run();
             } catch (Throwable problem) {
@@ -79,15 +82,15 @@ public final class Driver {
                 System.exit(1);
             }
         });
-        one.setDaemon(true);
-        one.start();
-        return one;
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
     }
 
     private String pairs(int users, double seconds) throws InterruptedException {
         RedissonClient from = client(0);
         AtomicLong count = new AtomicLong();
-        List<Double> taken = new ArrayList<>();
+        List<Double> latencies = new ArrayList<>();
         List<Thread> crowd = new ArrayList<>();
         long began = System.nanoTime();
         for (int i = 0; i < users; ++i) {
@@ -97,7 +100,7 @@ public final class Driver {
                 while (before - began < seconds * 1e9) {
                     acquire(from, name).unlock();
                     long now = System.nanoTime();
-                    if (users == 1) taken.add((now - before) / 1e3);
+                    if (users == 1) latencies.add((now - before) / 1e3);
                     before = now;
                     count.incrementAndGet();
                 }
@@ -106,26 +109,26 @@ public final class Driver {
         for (Thread each : crowd) each.join();
         double spent = (System.nanoTime() - began) / 1e9;
         return String.format(Locale.ROOT, "{\"pairs\": %d, \"seconds\": %.6f, \"us\": %s}",
-                count.get(), spent, numbers(taken));
+                count.get(), spent, numbers(latencies));
     }
 
-    /** Users of one name hand it round: who has released asks again when another one has it. */
+    /** Users of one name pass it round: a user asks again only when another one has acquired it. */
     private final class Round {
-        private final List<Double> taken = new ArrayList<>();
+        private final List<Double> latencies = new ArrayList<>();
         private volatile long released;
         private long turn;
         private boolean over;
 
-        /** The number of this turn; 0 when the game is over. */
+        /** The number of this turn; 0 when the measurement is over. */
         private synchronized long enter(long now) {
-            if (released != 0 && !over) taken.add((now - released) / 1e3);
+            if (released != 0 && !over) latencies.add((now - released) / 1e3);
             ++turn;
             notifyAll();
             return over ? 0 : turn;
         }
 
-        private synchronized boolean leave(long mine) throws InterruptedException {
-            while (turn == mine && !over) wait();
+        private synchronized boolean leave(long finished) throws InterruptedException {
+            while (turn == finished && !over) wait();
             return !over;
         }
 
@@ -137,13 +140,13 @@ public final class Driver {
         void play(RedissonClient from) throws InterruptedException {
             for (boolean on = true; on;) {
                 RLock lock = acquire(from, "hand");
-                long mine = enter(System.nanoTime());
-                if (mine != 0) {
+                long current = enter(System.nanoTime());
+                if (current != 0) {
                     Thread.sleep(2 + ThreadLocalRandom.current().nextInt(10));
                     released = System.nanoTime();
                 }
                 lock.unlock();
-                on = mine != 0 && leave(mine);
+                on = current != 0 && leave(current);
             }
         }
     }
@@ -158,7 +161,7 @@ public final class Driver {
         Thread.sleep((long) (seconds * 1000));
         round.stop();
         for (Thread each : crowd) each.join();
-        return "{\"us\": " + numbers(round.taken) + "}";
+        return "{\"us\": " + numbers(round.latencies) + "}";
     }
 
     private String answer(String[] words) throws InterruptedException {
@@ -182,7 +185,7 @@ public final class Driver {
                 });
                 break;
             case "watch":
-                // The watchdog renews. Nothing tells the program when that fails.
+                // The watchdog renews. Redisson does not report its failure to the program.
                 acquire(connect(Long.parseLong(words[2])), words[1]);
                 return "{\"key\": \"" + words[1] + "\"}";
             default:

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Drives node-redlock or redis-semaphore for ../run.py: one command a line, one JSON object a line
-// back. ../README.md says what the commands are. The packages are found by NODE_PATH.
+// in reply. ../README.md describes the commands. NODE_PATH leads to the packages.
 'use strict';
 
 const fs = require('node:fs');
@@ -11,16 +14,16 @@ const { Redis } = require('ioredis');
 const HOLD_MS = 30000;
 const [library, port] = process.argv.slice(2);
 
-const say = (line) => console.log(JSON.stringify(line));
+const writeLine = (line) => console.log(JSON.stringify(line));
 const now = () => Number(process.hrtime.bigint()) / 1e3; // in µs
 const versionOf = (name) => JSON.parse(
   fs.readFileSync(path.join(process.env.NODE_PATH, name, 'package.json'))).version;
 const connect = () => new Redis(Number(port), '127.0.0.1');
 
-// Both call `work` with the lock held, and release it when that ends.
+// Both call `work` while the lock is held, and release it afterwards.
 class NodeRedlock {
   version = versionOf('redlock');
-  pollsMs = 300; // 200, and up to 100 by chance: its defaults
+  pollsMs = 300; // 200, and up to 100 at random: its defaults
 
   client() {
     const { default: Redlock } = require('redlock');
@@ -84,34 +87,35 @@ function client(number) {
 
 async function pairs(users, seconds) {
   const from = client(0);
-  const taken = [];
+  const timesUs = [];
   let count = 0;
   const began = now();
-  const play = async (user) => {
+  const runUser = async (user) => {
     for (let before = began; before < began + seconds * 1e6; count += 1) {
       await locks.within(from, `pair/${user}`, async () => {});
       const after = now();
-      if (users === 1) taken.push(after - before);
+      if (users === 1) timesUs.push(after - before);
       before = after;
     }
   };
-  await Promise.all(Array.from({ length: users }, (_, user) => play(user)));
-  return { pairs: count, seconds: (now() - began) / 1e6, us: taken };
+  await Promise.all(Array.from({ length: users }, (_, user) => runUser(user)));
+  return { pairs: count, seconds: (now() - began) / 1e6, us: timesUs };
 }
 
-// Users of one name hand it round: who has released asks again only when another one has it.
+// Users of one name pass it round: a user that has released asks again only after another user has
+// it.
 async function handoff(users, many, seconds) {
   const spread = users === 2 ? Math.max(10, locks.pollsMs) : 10;
-  const taken = [];
+  const timesUs = [];
   let over = false;
   let released = 0;
-  let next = () => {}; // tells the one who has released
-  const play = async (user) => {
+  let next = () => {}; // notifies the user that has released
+  const runUser = async (user) => {
     while (!over) {
       let another;
       await locks.within(client(user % many), 'hand', async () => {
         const got = now();
-        if (released && !over) taken.push(got - released);
+        if (released && !over) timesUs.push(got - released);
         next();
         if (over) return;
         another = new Promise((resolve) => {
@@ -123,50 +127,50 @@ async function handoff(users, many, seconds) {
       await another;
     }
   };
-  const all = Array.from({ length: users }, (_, user) => play(user));
+  const all = Array.from({ length: users }, (_, user) => runUser(user));
   await sleep(seconds * 1000);
   over = true;
   next();
   await Promise.all(all);
-  return { us: taken };
+  return { us: timesUs };
 }
 
-function take(name) {
-  return new Promise((taken) => {
-    let give;
+function acquire(name) {
+  return new Promise((acquired) => {
+    let release;
     const until = new Promise((resolve) => {
-      give = resolve;
+      release = resolve;
     });
     const done = locks.within(client(0), name, async () => {
-      taken();
+      acquired();
       await until;
     });
     held.set(name, () => {
-      give();
+      release();
       return done;
     });
   });
 }
 
-async function answer(verb, ...rest) {
+async function execute(verb, ...rest) {
   switch (verb) {
     case 'pairs':
       return pairs(Number(rest[0]), Number(rest[1]));
     case 'handoff':
       return handoff(Number(rest[0]), Number(rest[1]), Number(rest[2]));
     case 'take':
-      await take(rest[0]);
+      await acquire(rest[0]);
       return { ok: true };
     case 'give':
       await held.get(rest[0])();
       return { ok: true };
     case 'wait':
-      locks.within(client(1), rest[0], async () => {}).then(() => say({ got: rest[0] }));
+      locks.within(client(1), rest[0], async () => {}).then(() => writeLine({ got: rest[0] }));
       return { ok: true };
     case 'watch':
       return new Promise((resolve) => {
         locks.watch(rest[0], Number(rest[1]), (key) => resolve({ key }),
-          (how) => say({ lost: how }));
+          (signal) => writeLine({ lost: signal }));
       });
     default:
       throw new Error(`unknown command ${verb}`);
@@ -175,10 +179,10 @@ async function answer(verb, ...rest) {
 
 async function main() {
   const runtime = `Node ${process.versions.node}, ioredis ${versionOf('ioredis')}`;
-  say({ version: locks.version, runtime, warm: 1 });
+  writeLine({ version: locks.version, runtime, warm: 1 });
   for await (const line of readline.createInterface({ input: process.stdin })) {
     if (line === 'quit') process.exit(0);
-    say(await answer(...line.split(' ')));
+    writeLine(await execute(...line.split(' ')));
   }
   process.exit(0);
 }

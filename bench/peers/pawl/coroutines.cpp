@@ -1,4 +1,7 @@
-#include "face.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "lock_driver.hpp"
 
 #include <pawl/client.hpp>
 
@@ -24,61 +27,61 @@ namespace {
 namespace asio = boost::asio;
 using pawl::boot_clock;
 
-// Lives on the loop's one thread.
-struct game {
-    explicit game(asio::io_context& loop) : told(loop) {}
-    round state;
-    asio::steady_timer told;  // cancelled when a turn begins
+// Used only on the loop's single thread.
+struct shared_round {
+    explicit shared_round(asio::io_context& loop) : turn_began(loop) {}
+    handoff_round state;
+    asio::steady_timer turn_began;  // cancelled when a turn begins
 };
 
-asio::awaitable<void> play_pairs(pawl::client& locks, std::string name, pawl::time_point end,
-                                 std::vector<double>* taken, pairs_result& result) {
+asio::awaitable<void> run_pairs(pawl::client& locks, std::string name, pawl::time_point end,
+                                std::vector<double>* durations, pairs_result& result) {
     for (auto before = boot_clock::now(); before < end;) {
         pawl::held_lock lock = co_await locks.async_acquire(name, {}, asio::use_awaitable);
         co_await lock.async_release(asio::use_awaitable);
         const auto now = boot_clock::now();
-        if (taken != nullptr) taken->push_back(microseconds(now - before));
+        if (durations != nullptr) durations->push_back(microseconds(now - before));
         before = now;
         ++result.pairs;
     }
 }
 
-asio::awaitable<void> play_round(pawl::client& locks, game& all) {
-    round& state = all.state;
+asio::awaitable<void> run_round(pawl::client& locks, shared_round& shared) {
+    handoff_round& state = shared.state;
     asio::steady_timer rest(co_await asio::this_coro::executor);
     while (!state.over) {
         pawl::held_lock lock = co_await locks.async_acquire("hand", {}, asio::use_awaitable);
-        const auto mine = state.enter(boot_clock::now());
-        all.told.cancel();
+        const auto own_turn = state.enter(boot_clock::now());
+        shared.turn_began.cancel();
         if (!state.over) {
-            rest.expires_after(pause());
+            rest.expires_after(random_hold_time());
             co_await rest.async_wait(asio::use_awaitable);
         }
         state.released = boot_clock::now();
         co_await lock.async_release(asio::use_awaitable);
-        while (state.must_wait(mine)) {
-            all.told.expires_at(asio::steady_timer::time_point::max());
-            co_await all.told.async_wait(asio::as_tuple(asio::use_awaitable));
+        while (state.must_wait(own_turn)) {
+            shared.turn_began.expires_at(asio::steady_timer::time_point::max());
+            co_await shared.turn_began.async_wait(asio::as_tuple(asio::use_awaitable));
         }
     }
 }
 
-asio::awaitable<void> stop_after(game& all, pawl::duration span) {
+asio::awaitable<void> stop_after(shared_round& shared, pawl::duration span) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
     timer.expires_after(span);
     co_await timer.async_wait(asio::use_awaitable);
-    all.state.over = true;
-    all.told.cancel();
+    shared.state.over = true;
+    shared.turn_began.cancel();
 }
 
-asio::awaitable<void> take_and_give(pawl::client& locks, std::string name,
-                                    std::function<void()> got) {
+asio::awaitable<void> acquire_and_release(pawl::client& locks, std::string name,
+                                          std::function<void()> on_acquired) {
     pawl::held_lock lock = co_await locks.async_acquire(name, {}, asio::use_awaitable);
     co_await lock.async_release(asio::use_awaitable);
-    got();
+    on_acquired();
 }
 
-class coroutines : public face {
+class coroutines : public lock_driver {
 public:
     explicit coroutines(std::string url) : url_(std::move(url)) {}
 
@@ -91,56 +94,61 @@ public:
         runner_.join();
     }
 
-    pairs_result pairs(int users, double seconds) override {
+    pairs_result measure_pairs(int users, double seconds) override {
         pairs_result result;
         const auto began = boot_clock::now();
-        const auto end = began + span(seconds);
-        std::vector<std::future<void>> all;
+        const auto end = began + to_duration(seconds);
+        std::vector<std::future<void>> futures;
         for (int user = 0; user < users; ++user) {
-            all.push_back(asio::co_spawn(loop_,
-                                         play_pairs(client(0), "pair/" + std::to_string(user), end,
-                                                    users == 1 ? &result.us : nullptr, result),
-                                         asio::use_future));
+            futures.push_back(
+                asio::co_spawn(loop_,
+                               run_pairs(client(0), "pair/" + std::to_string(user), end,
+                                         users == 1 ? &result.us : nullptr, result),
+                               asio::use_future));
         }
-        for (auto& each : all)
+        for (auto& each : futures)
             each.get();
         result.seconds = microseconds(boot_clock::now() - began) / 1e6;
         return result;
     }
 
-    std::vector<double> handoff(int users, int clients, double seconds) override {
-        game all(loop_);
-        std::vector<std::future<void>> players;
+    std::vector<double> measure_handoff(int users, int clients, double seconds) override {
+        shared_round shared(loop_);
+        std::vector<std::future<void>> futures;
         for (int user = 0; user < users; ++user) {
-            players.push_back(
-                asio::co_spawn(loop_, play_round(client(user % clients), all), asio::use_future));
+            futures.push_back(
+                asio::co_spawn(loop_, run_round(client(user % clients), shared), asio::use_future));
         }
-        players.push_back(asio::co_spawn(loop_, stop_after(all, span(seconds)), asio::use_future));
-        for (auto& each : players)
+        futures.push_back(
+            asio::co_spawn(loop_, stop_after(shared, to_duration(seconds)), asio::use_future));
+        for (auto& each : futures)
             each.get();
-        return all.state.us;
+        return shared.state.us;
     }
 
-    void take(const std::string& name) override {
+    void acquire(const std::string& name) override {
         held_[name] = client(0).async_acquire(name, {}, asio::use_future).get();
     }
 
-    void give(const std::string& name) override {
+    void release(const std::string& name) override {
         held_[name].async_release(asio::use_future).get();
         held_.erase(name);
     }
 
-    void wait(const std::string& name, std::function<void()> got) override {
-        asio::co_spawn(loop_, take_and_give(client(1), name, std::move(got)), asio::detached);
+    void acquire_in_background(const std::string& name,
+                               std::function<void()> on_acquired) override {
+        asio::co_spawn(loop_, acquire_and_release(client(1), name, std::move(on_acquired)),
+                       asio::detached);
     }
 
-    void watch(const std::string& name, pawl::duration ttl, std::function<void()> lost) override {
+    void watch_loss(const std::string& name, pawl::duration ttl,
+                    std::function<void()> on_lost) override {
         held_[name] = client(0).async_acquire(name, {.ttl = ttl}, asio::use_future).get();
-        watched_.emplace(held_[name].lost(), std::move(lost));
+        watched_.emplace(held_[name].lost(), std::move(on_lost));
     }
 
 private:
-    static pawl::duration span(double seconds) {
+    static pawl::duration to_duration(double seconds) {
         return std::chrono::duration_cast<pawl::duration>(std::chrono::duration<double>(seconds));
     }
 
@@ -164,7 +172,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<face> make_coroutines(std::string url) {
+std::unique_ptr<lock_driver> make_coroutines(std::string url) {
     return std::make_unique<coroutines>(std::move(url));
 }
 

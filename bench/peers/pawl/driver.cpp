@@ -1,5 +1,8 @@
-// pawl_peer FACE PORT: Pawl behind the line protocol of ../README.md.
-#include "face.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// pawl_peer API PORT: Pawl behind the line protocol of ../README.md.
+#include "lock_driver.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -16,15 +19,15 @@ double microseconds(pawl::duration span) {
     return std::chrono::duration<double, std::micro>(span).count();
 }
 
-pawl::duration pause() {
-    thread_local std::mt19937 chance{std::random_device{}()};
-    return std::chrono::microseconds(std::uniform_int_distribution(2'000, 12'000)(chance));
+pawl::duration random_hold_time() {
+    thread_local std::mt19937 generator{std::random_device{}()};
+    return std::chrono::microseconds(std::uniform_int_distribution(2'000, 12'000)(generator));
 }
 
 namespace {
 
-// What a loss or a waiter says comes from other threads.
-void say(const std::string& line) {
+// Losses and waiters write from other threads.
+void write_line(const std::string& line) {
     static std::mutex output;
     const std::lock_guard guard(output);
     std::cout << line << std::endl;
@@ -38,40 +41,41 @@ std::string numbers(const std::vector<double>& values) {
     return '[' + text.str() + ']';
 }
 
-std::string pairs_line(const pairs_result& found) {
-    return "{\"pairs\": " + std::to_string(found.pairs) +
-           ", \"seconds\": " + std::to_string(found.seconds) + ", \"us\": " + numbers(found.us) +
+std::string to_json(const pairs_result& result) {
+    return "{\"pairs\": " + std::to_string(result.pairs) +
+           ", \"seconds\": " + std::to_string(result.seconds) + ", \"us\": " + numbers(result.us) +
            '}';
 }
 
-std::string answer(face& locks, bool redisson, std::istringstream words) {
+std::string execute(lock_driver& locks, bool redisson, std::istringstream words) {
     std::string verb;
     words >> verb;
     if (verb == "pairs") {
         int users = 0;
         double seconds = 0;
         words >> users >> seconds;
-        return pairs_line(locks.pairs(users, seconds));
+        return to_json(locks.measure_pairs(users, seconds));
     }
     if (verb == "handoff") {
         int users = 0;
         int clients = 0;
         double seconds = 0;
         words >> users >> clients >> seconds;
-        return "{\"us\": " + numbers(locks.handoff(users, clients, seconds)) + '}';
+        return "{\"us\": " + numbers(locks.measure_handoff(users, clients, seconds)) + '}';
     }
     std::string name;
     words >> name;
     if (verb == "take") {
-        locks.take(name);
+        locks.acquire(name);
     } else if (verb == "give") {
-        locks.give(name);
+        locks.release(name);
     } else if (verb == "wait") {
-        locks.wait(name, [name] { say("{\"got\": \"" + name + "\"}"); });
+        locks.acquire_in_background(name, [name] { write_line("{\"got\": \"" + name + "\"}"); });
     } else if (verb == "watch") {
         int ttl_ms = 0;
         words >> ttl_ms;
-        locks.watch(name, std::chrono::milliseconds(ttl_ms), [] { say("{\"lost\": \"lost()\"}"); });
+        locks.watch_loss(name, std::chrono::milliseconds(ttl_ms),
+                         [] { write_line("{\"lost\": \"lost()\"}"); });
         return "{\"key\": \"" + (redisson ? name : "pawl:{" + name + '}') + "\"}";
     } else {
         throw std::invalid_argument("unknown command " + verb);
@@ -83,9 +87,10 @@ int run(const std::string& kind, const std::string& port) {
     const bool redisson = kind == "redisson";
     const std::string url = "redis://127.0.0.1:" + port + (redisson ? "?layout=redisson" : "");
     const auto locks = kind == "threads" ? make_threads(url) : make_coroutines(url);
-    say("{\"version\": \"" PAWL_VERSION "\", \"runtime\": \"GCC " __VERSION__ "\", \"warm\": 0.5}");
+    write_line("{\"version\": \"" PAWL_VERSION "\", \"runtime\": \"GCC " __VERSION__
+               "\", \"warm\": 0.5}");
     for (std::string line; std::getline(std::cin, line) && line != "quit";) {
-        say(answer(*locks, redisson, std::istringstream(line)));
+        write_line(execute(*locks, redisson, std::istringstream(line)));
     }
     return 0;
 }

@@ -1,4 +1,7 @@
-#include "face.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "lock_driver.hpp"
 
 #include <pawl/blocking.hpp>
 
@@ -17,45 +20,45 @@ namespace {
 
 using pawl::boot_clock;
 
-struct game {
+struct shared_round {
     std::mutex mutex;
     std::condition_variable next;
-    round state;
+    handoff_round state;
 };
 
-void play_round(pawl::blocking::client& locks, game& all) {
+void run_round(pawl::blocking::client& locks, shared_round& shared) {
     for (;;) {
         auto lock = locks.acquire("hand");
         const auto now = boot_clock::now();
-        std::unique_lock guard(all.mutex);
-        const auto mine = all.state.enter(now);
-        all.next.notify_all();
-        const bool over = all.state.over;
+        std::unique_lock guard(shared.mutex);
+        const auto own_turn = shared.state.enter(now);
+        shared.next.notify_all();
+        const bool over = shared.state.over;
         guard.unlock();
-        if (!over) std::this_thread::sleep_for(pause());
+        if (!over) std::this_thread::sleep_for(random_hold_time());
         guard.lock();
-        all.state.released = boot_clock::now();
+        shared.state.released = boot_clock::now();
         guard.unlock();
         lock.release();
         guard.lock();
-        all.next.wait(guard, [&] { return !all.state.must_wait(mine); });
-        if (all.state.over) return;
+        shared.next.wait(guard, [&] { return !shared.state.must_wait(own_turn); });
+        if (shared.state.over) return;
     }
 }
 
-class threads : public face {
+class threads : public lock_driver {
 public:
     explicit threads(std::string url) : url_(std::move(url)) {}
 
-    pairs_result pairs(int users, double seconds) override {
+    pairs_result measure_pairs(int users, double seconds) override {
         pawl::blocking::client& locks = client(0);
         pairs_result result;
         std::atomic<std::int64_t> count = 0;
         const auto began = boot_clock::now();
         {
-            std::vector<std::jthread> crowd;
+            std::vector<std::jthread> workers;
             for (int user = 0; user < users; ++user) {
-                crowd.emplace_back([&, name = "pair/" + std::to_string(user)] {
+                workers.emplace_back([&, name = "pair/" + std::to_string(user)] {
                     for (auto before = began; microseconds(before - began) < seconds * 1e6;) {
                         locks.acquire(name).release();
                         const auto now = boot_clock::now();
@@ -71,38 +74,40 @@ public:
         return result;
     }
 
-    std::vector<double> handoff(int users, int clients, double seconds) override {
-        game all;
+    std::vector<double> measure_handoff(int users, int clients, double seconds) override {
+        shared_round shared;
         {
-            std::vector<std::jthread> crowd;
+            std::vector<std::jthread> workers;
             for (int user = 0; user < users; ++user) {
-                crowd.emplace_back(play_round, std::ref(client(user % clients)), std::ref(all));
+                workers.emplace_back(run_round, std::ref(client(user % clients)), std::ref(shared));
             }
             std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-            const std::lock_guard guard(all.mutex);
-            all.state.over = true;
-            all.next.notify_all();
+            const std::lock_guard guard(shared.mutex);
+            shared.state.over = true;
+            shared.next.notify_all();
         }
-        return all.state.us;
+        return shared.state.us;
     }
 
-    void take(const std::string& name) override { held_[name] = client(0).acquire(name); }
+    void acquire(const std::string& name) override { held_[name] = client(0).acquire(name); }
 
-    void give(const std::string& name) override {
+    void release(const std::string& name) override {
         held_[name].release();
         held_.erase(name);
     }
 
-    void wait(const std::string& name, std::function<void()> got) override {
-        waiters_.emplace_back([&locks = client(1), name, got = std::move(got)] {
+    void acquire_in_background(const std::string& name,
+                               std::function<void()> on_acquired) override {
+        waiters_.emplace_back([&locks = client(1), name, got = std::move(on_acquired)] {
             locks.acquire(name).release();
             got();
         });
     }
 
-    void watch(const std::string& name, pawl::duration ttl, std::function<void()> lost) override {
+    void watch_loss(const std::string& name, pawl::duration ttl,
+                    std::function<void()> on_lost) override {
         held_[name] = client(0).acquire(name, {.ttl = ttl});
-        watched_.emplace(held_[name].lost(), std::move(lost));
+        watched_.emplace(held_[name].lost(), std::move(on_lost));
     }
 
 private:
@@ -122,7 +127,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<face> make_threads(std::string url) {
+std::unique_ptr<lock_driver> make_threads(std::string url) {
     return std::make_unique<threads>(std::move(url));
 }
 

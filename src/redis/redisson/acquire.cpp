@@ -1,13 +1,18 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "locks.hpp"
 
+#include "calls/lock_calls.hpp"
 #include "refusals.hpp"
 
-#include "../back_off.hpp"
-#include "../numbers.hpp"
-#include "../server_errors.hpp"
+#include "../common/back_off.hpp"
+#include "../common/lock_errors.hpp"
+#include "../transport/numbers.hpp"
+#include "../transport/server_errors.hpp"
 
-#include "../../core/chance.hpp"
-#include "../../core/wait_notice.hpp"
+#include "../../core/util/random.hpp"
+#include "../../core/util/wait_notice.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,81 +23,70 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis::redisson {
 
-locks::attempt::attempt(locks& home, const claim& what)
-    : to_(std::make_shared<const target>(home.target_of(what))),
-      to(*to_),
-      woken(home.time(), home.context_.strand),
-      home_(home),
-      here_(home.waiting_.emplace(to.channel, this)) {}
+locks::listening_attempt::listening_attempt(locks& parent, const claim& requested)
+    : object_(std::make_shared<const lock_object>(parent.object_of(requested))),
+      object(*object_),
+      request(*parent.undos_, *parent.link_, parent.undo_of(object_), object_->undo_period()),
+      wakeup(parent.time(), parent.context_.strand),
+      parent_(parent),
+      position_(parent.attempts_by_channel_.emplace(object.channel, this)) {}
 
-locks::attempt::~attempt() {
-    home_.waiting_.erase(here_);
-    if (listens_) home_.link_->unsubscribe(to.channel);
-    if (asked_ || in_line_) home_.undo_later(std::move(undo_), to.owed(), generation_);
+locks::listening_attempt::~listening_attempt() {
+    parent_.attempts_by_channel_.erase(position_);
+    if (is_listening_) parent_.link_->unsubscribe(object.channel);
 }
 
-void locks::attempt::about_to_send() {
-    if (undo_.empty()) undo_ = home_.prepare_undo(to_);
-    asked_ = true;
-    generation_ = home_.link_->current().generation;
+asio::awaitable<void> locks::listening_attempt::listen(time_point give_up_at) {
+    co_await parent_.link_->subscribe(object.channel, give_up_at);
+    is_listening_ = true;
 }
 
-void locks::attempt::answered(bool more) noexcept {
-    asked_ = false;
-    in_line_ = more;
-}
-
-asio::awaitable<void> locks::attempt::listen(time_point give_up_at) {
-    co_await home_.link_->subscribe(to.channel, give_up_at);
-    listens_ = true;
-}
-
-// Java's threads have no minus: it tells those who stand in a fair line, and those who read and
-// count. What follows is a writer's own name for its field.
-std::string locks::new_owner(kind what, bool fenced) {
-    if (what == kind::permits) {
+// An owner ends with a thread number. Pawl puts a minus before it for waiters in a fair queue, and
+// for readers and writers that get a token. Java's numbers have none. A writer's field ends with
+// :write, as in Redisson.
+std::string locks::new_owner(object_kind kind, bool fenced) {
+    if (kind == object_kind::permits) {
         std::string bytes(12, '\0');
         time().random(std::as_writable_bytes(std::span(bytes)));
         return bytes;
     }
-    const bool readwrite = what == kind::read || what == kind::write;
-    const bool marked = what == kind::fair || (readwrite && fenced);
-    return client_ + (marked ? ":-" : ":") + std::to_string(++threads_) +
-           (what == kind::write ? ":write" : "");
+    const bool readwrite = kind == object_kind::read || kind == object_kind::write;
+    const bool marked = kind == object_kind::fair || (readwrite && fenced);
+    return client_ + (marked ? ":-" : ":") + std::to_string(++thread_count_) +
+           (kind == object_kind::write ? ":write" : "");
 }
 
-target locks::target_of(const claim& what) {
-    const auto as = kind_of(what, where_.object);
-    refuse_huge_count(std::max(what.permits, what.of));
-    if (as == kind::permits) refuse_many_entries(what);
-    return {what, as, naming_.of(what.name), new_owner(as, what.fenced)};
+lock_object locks::object_of(const claim& requested) {
+    const auto kind = object_kind_of(requested, options_.object);
+    check_permit_count(std::max(requested.permits, requested.total_permits));
+    if (kind == object_kind::permits) check_entry_count(requested);
+    return {requested, kind, naming_.names_of(requested.name), new_owner(kind, requested.fenced)};
 }
 
-asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_point give_up_at) {
-    const bool waits = give_up_at > now();
-    std::unique_ptr<attempt> mine;
+asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
+                                                     time_point give_up_at) {
+    const bool is_blocking = give_up_at > now();
+    std::unique_ptr<listening_attempt> attempt;
     back_off pauses(time(), bounds_);
     core::wait_notice notice(time(), context_.log);
     for (;;) {
-        if (!mine) mine = std::make_unique<attempt>(*this, what);
+        if (!attempt) attempt = std::make_unique<listening_attempt>(*this, requested);
         std::optional<error> trouble;
-        auto look_at = give_up_at;
+        auto refresh_at = give_up_at;
         try {
-            const auto until = waits ? std::max(give_up_at, now() + least_silence) : soon();
-            auto answer = co_await ask(*mine, what, waits, until);
-            if (answer.given || !waits) co_return std::move(answer.given);
+            const auto deadline =
+                is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+            auto reply = co_await send_acquire(*attempt, requested, is_blocking, deadline);
+            if (reply.granted || !is_blocking) co_return std::move(reply.granted);
             pauses.reset();
-            // What was released before the server heard of us was told to others only: ask again.
-            if (!mine->listens() && now() < give_up_at) {
-                co_await mine->listen(give_up_at);
+            // A release before the subscription was not reported to this waiter, so try again.
+            if (!attempt->is_listening() && now() < give_up_at) {
+                co_await attempt->listen(give_up_at);
                 continue;
             }
-            look_at = std::min(give_up_at, look_after(answer.left));
+            refresh_at = std::min(give_up_at, next_refresh(reply.remaining));
         } catch (const connection_lost& e) {
-            trouble = error(errc::unreachable, "The lock '" + what.name +
-                                                   "' could not be asked for: " + e.what() +
-                                                   "; it was not acquired. Check that the server "
-                                                   "is up.");
+            trouble = lock_unreachable(requested.name, e.what());
         } catch (const error& e) {
             if (e.reason() != errc::unavailable) throw;
             trouble = e;
@@ -102,73 +96,71 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& what, time_poi
             co_return std::nullopt;
         }
         if (trouble) {
-            if (mine->unanswered()) mine.reset();
-            notice.say(trouble->what());
-            core::alarm timer(time(), context_.strand);
-            co_await timer.wait_until(std::min(give_up_at, now() + pauses.next()));
+            if (attempt->request.is_unanswered()) attempt.reset();
+            notice.report(trouble->what());
+            core::wakeup pause_timer(time(), context_.strand);
+            co_await pause_timer.wait_until(std::min(give_up_at, now() + pauses.next_pause()));
             continue;
         }
-        co_await mine->woken.wait_until(look_at);
+        co_await attempt->wakeup.wait_until(refresh_at);
         if (now() >= give_up_at) co_return std::nullopt;
     }
 }
 
-// When the holder's lease ends if it is not renewed, and about once a second.
-time_point locks::look_after(duration left) const {
-    const auto look = core::random_between(time(), look_at_least, look_at_most);
-    if (left < duration{}) return now() + look;
-    return now() + std::min(look, left + core::random_between(time(), 1ms, 20ms));
+// A refresh follows about once a second, or when the holder's lease ends, if that is sooner.
+time_point locks::next_refresh(duration remaining) const {
+    const auto interval = core::random_between(time(), min_refresh_interval, max_refresh_interval);
+    if (remaining < duration{}) return now() + interval;
+    return now() + std::min(interval, remaining + core::random_between(time(), 1ms, 20ms));
 }
 
-asio::awaitable<locks::outcome> locks::ask(attempt& mine, const claim& what, bool waits,
-                                           time_point give_up_at) {
-    const auto& to = mine.to;
+asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
+                                                    const claim& requested, bool is_blocking,
+                                                    time_point give_up_at) {
+    const auto& object = attempt.object;
     if (!link_->connected()) co_await connect(give_up_at);
     check_room_for_undo();
-    mine.about_to_send();
-    const auto asked = now();
-    const bool stands = waits && to.what == kind::fair;
-    const auto wait = stands ? milliseconds(line_lease) : std::string("0");
-    auto keys = to.script_keys();
-    if (to.fenced) keys.emplace_back(to.keys.counter);
-    const auto seen = milliseconds(seen_lease);
-    const std::array<std::string_view, 8> arguments{
-        to.owner, to.ttl_ms, publish(), to.release_channel(), to.permits, to.of, wait, seen};
-    auto answer = co_await scripts_.run(acquire_script(to.what), keys, arguments, give_up_at);
-    // What the script refuses, it refuses before it writes; a later line might have thrown the
-    // rest.
-    if (refused_by_script(answer)) mine.answered(stands);
-    // What the server refuses leaves it as it was.
-    if (answer.what == reply::kind::error && changed_nothing(answer.text))
-        mine.answered(mine.stands_in_line());
-    refuse_count(answer, what);
-    refuse(answer, to.keys);
-    if (answer.items.size() != 2)
-        throw error(errc::protocol, to.keys.lock +
-                                        ": an unexpected reply to the acquire script;"
-                                        " run `pawl doctor` to see what kind of server this is.");
-    outcome found;
-    if (number(answer.items[0]) == 1) {
-        mine.answered(false);
-        grant given;
-        given.deadline = asked + to.ttl - drift(to.ttl);
-        given.token = fencing_token(static_cast<std::uint64_t>(number(answer.items[1])));
-        given.proof = to.owner;
-        found.given = std::move(given);
-    } else {
-        mine.answered(stands);
-        found.left = milliseconds_of(number(answer.items[1]));
+    const auto state_before = attempt.request.current();
+    attempt.request.about_to_send();
+    const auto sent_at = now();
+    const bool enters_queue = is_blocking && object.kind == object_kind::fair;
+    const auto state_if_not_granted =
+        enters_queue ? acquire_attempt::state::queued : acquire_attempt::state::settled;
+    const acquire_call call{.object = object,
+                            .publish_command = publish_command(),
+                            .queue_lease_ms = enters_queue ? milliseconds_text(queue_lease) : "0",
+                            .presence_lease_ms = milliseconds_text(presence_lease)};
+    const auto server_reply = co_await scripts_.run(call.command(), give_up_at);
+    if (server_reply.type == reply::kind::error) {
+        // A script refuses a request before it takes anything, but perhaps after it has queued it.
+        if (is_refused_by_script(server_reply)) attempt.request.set_state(state_if_not_granted);
+        if (proves_no_change(server_reply.text)) attempt.request.set_state(state_before);
+        throw_if_permits_refused(server_reply, requested);
+        throw_if_refused(server_reply, object.keys);
     }
-    co_return found;
+    const auto answer = call.read(server_reply);
+    outcome result;
+    if (answer.token) {
+        grant granted;
+        granted.deadline = sent_at + object.ttl - drift(object.ttl);
+        granted.token = *answer.token;
+        granted.stored_value = object.owner;
+        attempt.request.set_state(acquire_attempt::state::settled);
+        result.granted = std::move(granted);
+    } else {
+        attempt.request.set_state(state_if_not_granted);
+        result.remaining = milliseconds_of(answer.left_ms);
+    }
+    co_return result;
 }
 
-undo_queue::prepared locks::prepare_undo(std::shared_ptr<const target> what) {
-    undo_queue::undo made;
-    made.lock = what->keys.lock;
-    made.request = [this, by = std::move(what)](time_point until) {
-        return send_release(*by, "", until);
+undo_queue::undo locks::undo_of(std::shared_ptr<const lock_object> object) {
+    undo_queue::undo undo;
+    undo.lock = object->keys.lock;
+    undo.send = [this, undone_object = std::move(object)](time_point deadline) {
+        return send_release(*undone_object, "", deadline);
     };
-    return undo_queue::prepare(std::move(made));
+    return undo;
 }
 
 }  // namespace pawl::redis::redisson

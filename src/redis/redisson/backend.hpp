@@ -1,17 +1,20 @@
-// Locks that Java services take with Redisson, as a backend over the same link.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The backend for locks that Java services take with Redisson.
 #pragma once
 
-#include "../boost_link.hpp"
-#include "../limits.hpp"
+#include "../common/limits.hpp"
+#include "../transport/link.hpp"
 
-#include <pawl/backend.hpp>
 #include <pawl/redis.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <memory>
 
 namespace pawl::redis::redisson {
 
-[[nodiscard]] std::unique_ptr<backend> make_backend(const options& where,
+[[nodiscard]] std::unique_ptr<backend> make_backend(const options& server_options,
                                                     const backend_context& context,
                                                     const link_factory& connect,
                                                     const limits& bounds = {});

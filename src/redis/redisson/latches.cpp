@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "latches.hpp"
 
-#include "redisson_scripts.hpp"
+#include "calls/latch_calls.hpp"
 
-#include "../lock_base.hpp"
-#include "../server_errors.hpp"
+#include "../common/lock_base.hpp"
+#include "../transport/server_errors.hpp"
 
 #include <pawl/options.hpp>
 
@@ -16,92 +19,109 @@ namespace asio = boost::asio;
 namespace pawl::redis::redisson {
 namespace {
 
-void refuse_latch(const reply& answer, const std::string& key) {
-    if (of_another_type(answer))
+void throw_latch_error(const reply& reply, const std::string& key) {
+    if (is_wrong_type(reply))
         throw error(errc::wrong_type,
                     key +
                         ": holds something that is no RCountDownLatch of Redisson's; choose "
                         "another name, or leave out layout=redisson for a latch of Pawl's own.");
-    refuse_errors(answer, key);
+    throw_if_error(reply, key);
 }
 
 }  // namespace
 
-java_latches::java_latches(const options& where, const backend_context& context,
-                           const naming& names, link& over, const limits& bounds)
-    : latch_base(where, context, over, bounds), names_(names) {}
+java_latches::java_latches(const options& server_options, const backend_context& context,
+                           const naming& key_naming, link& server_link, const limits& bounds)
+    : latch_base(server_options, context, server_link, bounds), naming_(key_naming) {}
 
-// Unlike those of the locks, the channel's name always has braces of its own.
-latch_base::place java_latches::place_of(std::string_view name) const {
-    auto key = names_.of(name).lock;
+// Unlike the channels of locks, this channel's name always adds braces.
+latch_base::latch_names java_latches::latch_names_of(std::string_view name) const {
+    auto key = naming_.names_of(name).lock;
     auto channel = "redisson_countdownlatch__channel__{" + key + "}";
     return {std::move(key), std::move(channel)};
 }
 
-// "0": it came to 0. "1": it was set, or deleted. A latch of that name in another database uses the
-// same channel, so each is a reason to look, as it is for Java.
-latch_base::news java_latches::read(std::string_view, std::uint64_t) const { return news::look; }
+// "0" means that the count reached 0; "1" means that the latch was set or deleted. A latch of the
+// same name in another database uses the same channel. So every message causes a refresh, as in
+// Java.
+latch_base::latch_event java_latches::classify(std::string_view, std::uint64_t) const {
+    return latch_event::refresh;
+}
 
-asio::awaitable<bool> java_latches::look(wish& what, time_point give_up_at) {
-    const auto left = co_await count_of(what.at, give_up_at);
+asio::awaitable<bool> java_latches::refresh(wait_state& state, time_point give_up_at) {
+    const auto left = co_await query_count(state.names, give_up_at);
     co_return left == 0;
 }
 
-asio::awaitable<std::int64_t> java_latches::say(const script& what, std::string_view name,
-                                                std::string argument) {
-    const auto at = place_of(name);
-    const std::array<std::string_view, 1> keys{at.key};
+template <class Call>
+asio::awaitable<reply> java_latches::send_once(const Call& call, std::string_view name) {
     try {
-        const auto publish = co_await ears_.publish(soon());
-        const std::array<std::string_view, 3> all{argument, at.channel, publish};
-        const auto used = std::span(all).subspan(argument.empty() ? 1 : 0);
-        const auto answer = co_await scripts_.run(what, keys, used, soon());
-        refuse_latch(answer, at.key);
-        co_return answer.number;
+        auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+        throw_latch_error(server_reply, std::string(call.latch_key));
+        co_return server_reply;
     } catch (const connection_lost& e) {
-        throw not_known_whether(name, e.what());
+        throw latch_outcome_unknown(name, e.what());
     }
 }
 
 asio::awaitable<bool> java_latches::try_set(std::string_view name, std::uint32_t count, duration) {
-    const auto set = co_await say(scripts::latch_set, name, std::to_string(count));
-    co_return set == 1;
+    const auto names = latch_names_of(name);
+    const auto publish = co_await publish_command(name);
+    const latch_set_call call{names.key, std::to_string(count), names.channel, publish};
+    const auto server_reply = co_await send_once(call, name);
+    co_return call.read(server_reply);
 }
 
 asio::awaitable<latches::step> java_latches::count_down(std::string_view name,
                                                         std::uint32_t steps) {
-    const auto left = co_await say(scripts::latch_down, name, std::to_string(steps));
-    co_return step{0, static_cast<std::uint64_t>(left)};
+    const auto names = latch_names_of(name);
+    const auto publish = co_await publish_command(name);
+    const latch_down_call call{names.key, std::to_string(steps), names.channel, publish};
+    const auto server_reply = co_await send_once(call, name);
+    co_return step{0, call.read(server_reply)};
+}
+
+asio::awaitable<std::string_view> java_latches::publish_command(std::string_view name) {
+    try {
+        const auto command = co_await listeners_.publish_command(reply_deadline());
+        co_return command;
+    } catch (const connection_lost& e) {
+        throw latch_unreachable(name, e.what());
+    }
 }
 
 asio::awaitable<latches::step> java_latches::arrive(std::string_view, std::uint32_t, duration) {
     throw error(errc::unsupported,
-                "Redisson's latches have no turns, and so there is no barrier with "
+                "Redisson's latches have no phases, and so there is no barrier with "
                 "layout=redisson; use the native layout.");
     co_return step{};
 }
 
-asio::awaitable<std::uint64_t> java_latches::count_of(const place& at, time_point give_up_at) {
-    const std::array<std::string_view, 2> words{"GET", at.key};
-    const auto answer = co_await link_.exec(words, give_up_at);
-    refuse_latch(answer, at.key);
-    co_return static_cast<std::uint64_t>(std::max<std::int64_t>(number(answer), 0));
+asio::awaitable<std::uint64_t> java_latches::query_count(const latch_names& names,
+                                                         time_point give_up_at) {
+    const std::array<std::string_view, 2> words{"GET", names.key};
+    const auto reply = co_await link_.exec(words, give_up_at);
+    throw_latch_error(reply, names.key);
+    co_return static_cast<std::uint64_t>(std::max<std::int64_t>(parse_number(reply), 0));
 }
 
 asio::awaitable<latch_info> java_latches::inspect(std::string_view name) {
-    const auto at = place_of(name);
-    latch_info found;
-    found.name = name;
-    found.known = true;
-    found.remaining = forever;
-    found.count = co_await count_of(at, soon());
-    found.waiters = co_await waiters(at);
-    co_return found;
+    const auto names = latch_names_of(name);
+    latch_info info;
+    info.name = name;
+    info.known = true;
+    info.remaining = forever;
+    info.count = co_await query_count(names, reply_deadline());
+    info.waiters = co_await count_waiters(names);
+    co_return info;
 }
 
 asio::awaitable<bool> java_latches::reset(std::string_view name) {
-    const auto gone = co_await say(scripts::latch_reset, name, {});
-    co_return gone == 1;
+    const auto names = latch_names_of(name);
+    const auto publish = co_await publish_command(name);
+    const latch_reset_call call{names.key, names.channel, publish};
+    const auto server_reply = co_await send_once(call, name);
+    co_return call.read(server_reply);
 }
 
 }  // namespace pawl::redis::redisson

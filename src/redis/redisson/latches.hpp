@@ -1,18 +1,21 @@
-// Redisson's RCountDownLatch. docs/redisson.md has the keys and messages.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Redisson's RCountDownLatch. docs/backends/redisson.md has the keys and messages.
 #pragma once
 
-#include "../latch_base.hpp"
+#include "../common/latch_base.hpp"
 #include "names.hpp"
 
 namespace pawl::redis::redisson {
 
-// It has no generations: a latch at 0 is one that nobody has set. A step has no request id, so it
-// is sent once.
+// Such a latch has no generations, and a latch at 0 does not exist. A step has no request id, so
+// the client sends it only once.
 class java_latches final : public latch_base {
 public:
-    // All of them must outlive it.
-    java_latches(const options& where, const backend_context& context, const naming& names,
-                 link& over, const limits& bounds);
+    // All arguments must outlive the object.
+    java_latches(const options& server_options, const backend_context& context,
+                 const naming& key_naming, link& server_link, const limits& bounds);
 
     boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
                                          duration ttl) override;
@@ -23,15 +26,20 @@ public:
     boost::asio::awaitable<bool> reset(std::string_view name) override;
 
 private:
-    [[nodiscard]] place place_of(std::string_view name) const override;
-    boost::asio::awaitable<bool> look(wish& what, time_point give_up_at) override;
-    [[nodiscard]] news read(std::string_view message, std::uint64_t generation) const override;
+    [[nodiscard]] latch_names latch_names_of(std::string_view name) const override;
+    boost::asio::awaitable<bool> refresh(wait_state& state, time_point give_up_at) override;
+    [[nodiscard]] latch_event classify(std::string_view message,
+                                       std::uint64_t generation) const override;
 
-    boost::asio::awaitable<std::int64_t> say(const script& what, std::string_view name,
-                                             std::string argument);
-    boost::asio::awaitable<std::uint64_t> count_of(const place& at, time_point give_up_at);
+    // Sends a request once. Throws the matching error for an error of the server, and
+    // `latch_outcome_unknown` if the connection is lost.
+    template <class Call>
+    boost::asio::awaitable<reply> send_once(const Call& call, std::string_view name);
+    boost::asio::awaitable<std::string_view> publish_command(std::string_view name);
+    boost::asio::awaitable<std::uint64_t> query_count(const latch_names& names,
+                                                      time_point give_up_at);
 
-    const naming& names_;
+    const naming& naming_;
 };
 
 }  // namespace pawl::redis::redisson

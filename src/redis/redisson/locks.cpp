@@ -1,11 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "locks.hpp"
 
-#include "../../core/chance.hpp"
+#include "../../core/util/random.hpp"
 
 namespace pawl::redis::redisson {
 namespace {
 
-// A random UUID, of version 4.
+// A random UUID (version 4).
 std::string random_uuid(runtime& time) {
     auto text = core::random_hex(time, 16);
     text[12] = '4';
@@ -17,47 +20,49 @@ std::string random_uuid(runtime& time) {
 
 }  // namespace
 
-std::unique_ptr<backend> make_backend(const options& where, const backend_context& context,
+std::unique_ptr<backend> make_backend(const options& server_options, const backend_context& context,
                                       const link_factory& connect, const limits& bounds) {
-    return std::make_unique<locks>(where, context, connect, bounds);
+    return std::make_unique<locks>(server_options, context, connect, bounds);
 }
 
-locks::locks(const options& where, backend_context context, const link_factory& connect,
+locks::locks(const options& server_options, backend_context context, const link_factory& connect,
              const limits& bounds)
-    : lock_base(where, std::move(context), connect, "", bounds),
-      naming_(where_.key),
+    : lock_base(server_options, std::move(context), connect, "", bounds),
+      naming_(options_.key),
       client_(random_uuid(time())),
-      latches_(where_, context_, naming_, *link_, bounds_) {}
+      latches_(options_, context_, naming_, *link_, bounds_) {}
 
 void locks::on_message(std::string_view channel, std::string_view payload) {
     latches_.on_message(channel, payload);
-    const auto [begin, end] = waiting_.equal_range(channel);
-    for (auto at = begin; at != end; ++at)
-        at->second->woken.ring();
+    const auto [begin, end] = attempts_by_channel_.equal_range(channel);
+    for (auto it = begin; it != end; ++it)
+        it->second->wakeup.notify();
 }
 
-// What was published meanwhile is gone: every waiter looks.
-void locks::on_connected(const session&) {
-    undos_->try_now();
+// Messages between two connections are lost, so every waiter tries again.
+void locks::on_connected(const session& current_session) {
+    report_other_server(current_session);
+    undos_->retry_now();
     latches_.on_connected();
-    for (const auto& [channel, one] : waiting_)
-        one->woken.ring();
+    for (const auto& [channel, one] : attempts_by_channel_)
+        one->wakeup.notify();
 }
 
-// A token is the counter that Java counts with, no clock behind it. A release frees the lock and
-// tells all who wait, of a fair one the first: it has to ask again. An owner is a UUID and a
-// number.
-promises locks::promised() const noexcept {
-    promises made;
-    made.survives_restart = made.names_holders = made.hands_over = made.one_line = false;
-    made.order = fairness::none;
-    made.permits = made.latches = true;
-    made.shared = made.downgrades = where_.object == redisson_object::readwrite;
-    made.strictly_fair = !made.shared;
-    return made;
+// Java's counter of tokens does not follow a clock, so tokens may repeat after a restart. A release
+// only frees the lock and notifies its waiters (of a fair lock, the first); a notified waiter must
+// send another request. An owner is only a UUID and a number.
+pawl::capabilities locks::capabilities() const noexcept {
+    pawl::capabilities result;
+    result.tokens_survive_data_loss = result.names_holders = result.hands_over =
+        result.modes_share_queue = false;
+    result.order = fairness::none;
+    result.permits = result.latches = true;
+    result.shared = result.downgrades = options_.object == redisson_object::readwrite;
+    result.strictly_fair = !result.shared;
+    return result;
 }
 
-std::string locks::way_to(lock_mode mode, bool fair) const {
+std::string locks::capability_hint(lock_mode mode, bool fair) const {
     if (mode == lock_mode::shared && !fair)
         return "set object=readwrite in the URL, for Redisson's ReadWriteLock";
     if (mode == lock_mode::exclusive && fair)

@@ -1,12 +1,17 @@
-// Redisson's locks and semaphores. acquire.cpp, release.cpp and tools.cpp have its members;
-// docs/redisson.md the protocol.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Redisson's locks and semaphores. The members are in acquire.cpp, release.cpp and admin.cpp;
+// docs/backends/redisson.md describes the protocol.
 #pragma once
 
-#include "../../core/alarm.hpp"
-#include "../lock_base.hpp"
+#include "../../core/util/wakeup.hpp"
+#include "../common/acquire_attempt.hpp"
+#include "../common/lock_base.hpp"
 #include "backend.hpp"
+#include "calls/lock_calls.hpp"
 #include "latches.hpp"
-#include "target.hpp"
+#include "lock_object.hpp"
 
 #include <pawl/error.hpp>
 
@@ -14,103 +19,98 @@
 
 namespace pawl::redis::redisson {
 
-// A waiter in line that has not looked for this long, after the lease that it saw has ended, has
-// left: it is passed over.
-inline constexpr duration line_lease = std::chrono::seconds(5);
-// The same for those of Pawl's scripts that ask: whatever Java's waiters ahead keep its place for.
-inline constexpr duration seen_lease = std::chrono::milliseconds(1900);
+// A waiter in a fair queue counts as gone when it has sent no request for this long after the end
+// of the lease that it knew.
+inline constexpr duration queue_lease = std::chrono::seconds(5);
+// For Pawl's scripts, a waiter of Pawl's counts as gone after this time without a request, even if
+// its timeout is later because of Java's waiters ahead.
+inline constexpr duration presence_lease = std::chrono::milliseconds(1900);
 
 class locks final : public lock_base {
 public:
-    locks(const options& where, backend_context context, const link_factory& connect,
+    locks(const options& server_options, backend_context context, const link_factory& connect,
           const limits& bounds);
 
-    boost::asio::awaitable<std::optional<grant>> acquire(const claim& what,
+    boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                          time_point give_up_at) override;
-    boost::asio::awaitable<void> renew(std::span<renewal> batch) override;
-    boost::asio::awaitable<release_result> release(const hold& what) override;
+    boost::asio::awaitable<void> renew(renewal_batch& batch) override;
+    boost::asio::awaitable<release_result> release(const hold& held) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
     boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
-    boost::asio::awaitable<std::optional<grant>> downgrade(const hold& what) override;
+    boost::asio::awaitable<std::optional<grant>> downgrade(const hold& held) override;
     boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override;
     boost::asio::awaitable<bool> force_release(std::string_view name) override;
     boost::asio::awaitable<examination> examine() override;
-    latches* counted() noexcept override { return &latches_; }
-    promises promised() const noexcept override;
-    std::string way_to(lock_mode mode, bool fair) const override;
+    pawl::latches* latches() noexcept override { return &latches_; }
+    pawl::capabilities capabilities() const noexcept override;
+    std::string capability_hint(lock_mode mode, bool fair) const override;
 
 private:
-    class attempt;
+    class listening_attempt;
     struct outcome {
-        std::optional<grant> given;
-        duration left{};  // of the holder's lease; negative: nobody knows
+        std::optional<grant> granted;
+        duration remaining{};  // of the holder's lease; negative: unknown
     };
 
-    [[nodiscard]] time_point look_after(duration left) const;
-    [[nodiscard]] std::string new_owner(kind what, bool fenced);
-    [[nodiscard]] target target_of(const claim& what);
-    [[nodiscard]] target target_of(const hold& what) const;
-    // What a writer is after its downgrade.
-    [[nodiscard]] target reader_of(const hold& what) const;
-    // A cluster's channels are told by another command; valid while the connection is up.
-    [[nodiscard]] std::string_view publish() const noexcept {
+    [[nodiscard]] time_point next_refresh(duration remaining) const;
+    [[nodiscard]] std::string new_owner(object_kind kind, bool fenced);
+    [[nodiscard]] lock_object object_of(const claim& requested);
+    [[nodiscard]] lock_object object_of(const hold& held) const;
+    // The object of a writer's hold after its downgrade.
+    [[nodiscard]] lock_object reader_object_of(const hold& held) const;
+    // The command that publishes; on a cluster another one. Valid while the connection is up.
+    [[nodiscard]] std::string_view publish_command() const noexcept {
         return link_->current().sharded ? "SPUBLISH" : "PUBLISH";
     }
 
-    boost::asio::awaitable<outcome> ask(attempt& mine, const claim& what, bool waits,
-                                        time_point give_up_at);
-    // Made before the request, so that undoing it needs no memory.
-    [[nodiscard]] undo_queue::prepared prepare_undo(std::shared_ptr<const target> what);
-    boost::asio::awaitable<void> renew_together(std::span<renewal> batch);
-    boost::asio::awaitable<reply> send_release(const target& what, std::string latch,
+    boost::asio::awaitable<outcome> send_acquire(listening_attempt& attempt, const claim& requested,
+                                                 bool is_blocking, time_point give_up_at);
+    [[nodiscard]] undo_queue::undo undo_of(std::shared_ptr<const lock_object> object);
+    boost::asio::awaitable<void> renew_group(renewal_batch& batch,
+                                             std::span<const std::size_t> indices);
+    [[nodiscard]] release_call make_release(const lock_object& object,
+                                            std::string_view unlock_latch) const;
+    boost::asio::awaitable<reply> send_release(const lock_object& object, std::string unlock_latch,
                                                time_point give_up_at);
-    boost::asio::awaitable<void> release_later(target what, std::string latch);
-    boost::asio::awaitable<void> forget(std::string latch);
+    boost::asio::awaitable<void> release_later(lock_object object, std::string unlock_latch);
+    boost::asio::awaitable<void> delete_unlock_latch(std::string unlock_latch);
 
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view) override {}
-    void on_connected(const session& now) override;
+    void on_connected(const session& current_session) override;
 
     const naming naming_;
-    const std::string client_;  // a UUID, as every client of Redisson has one
-    std::uint64_t threads_ = 0;
+    const std::string client_;  // a UUID, as of every client of Redisson
+    std::uint64_t thread_count_ = 0;
     java_latches latches_;
-    std::multimap<std::string_view, attempt*> waiting_;  // by channel
+    std::multimap<std::string_view, listening_attempt*> attempts_by_channel_;
 };
 
-// One owner, and its ear for what it waits for. A request without an answer may still be carried
-// out: then the owner is undone and never used again. One that stands in line leaves it.
-class locks::attempt {
+// One owner's attempt, and its subscription to the channel that reports a release. If a request
+// gets no reply, the server may still execute it. Then the attempt ends, its undo follows, and the
+// owner is never used again. The undo of a queued attempt leaves the queue.
+class locks::listening_attempt {
 public:
-    attempt(locks& home, const claim& what);
-    ~attempt();
-    attempt(const attempt&) = delete;
-    attempt& operator=(const attempt&) = delete;
-
-    void about_to_send();
-    // `more`: something of it may be at the server nevertheless.
-    void answered(bool more) noexcept;
-    [[nodiscard]] bool unanswered() const noexcept { return asked_; }
-    [[nodiscard]] bool stands_in_line() const noexcept { return in_line_; }
+    listening_attempt(locks& parent, const claim& requested);
+    ~listening_attempt();
+    listening_attempt(const listening_attempt&) = delete;
+    listening_attempt& operator=(const listening_attempt&) = delete;
 
     boost::asio::awaitable<void> listen(time_point give_up_at);
-    [[nodiscard]] bool listens() const noexcept { return listens_; }
+    [[nodiscard]] bool is_listening() const noexcept { return is_listening_; }
 
 private:
-    const std::shared_ptr<const target> to_;
+    const std::shared_ptr<const lock_object> object_;
 
 public:
-    const target& to;
-    core::alarm woken;  // rung by every message of the channel, and by a new connection
+    const lock_object& object;
+    acquire_attempt request;
+    core::wakeup wakeup;  // notified by every message of the channel, and by a new connection
 
 private:
-    locks& home_;
-    std::multimap<std::string_view, attempt*>::iterator here_;
-    bool listens_ = false;
-    bool asked_ = false;
-    bool in_line_ = false;
-    undo_queue::prepared undo_;
-    std::uint64_t generation_ = 0;
+    locks& parent_;
+    std::multimap<std::string_view, listening_attempt*>::iterator position_;
+    bool is_listening_ = false;
 };
 
 }  // namespace pawl::redis::redisson

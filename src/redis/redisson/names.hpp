@@ -1,4 +1,7 @@
-// Keys and channels as Redisson names them.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The names of Redisson's keys and channels.
 #pragma once
 
 #include <optional>
@@ -8,40 +11,42 @@
 
 namespace pawl::redis::redisson {
 
-struct names {
-    std::string lock;      // HASH: owner -> how often it has entered; of a semaphore STRING: free
-    std::string tagged;    // the name with its hash tag: what most other keys have in them
-    std::string counter;   // STRING: the last token of a FencedLock, without an end
-    std::string queue;     // LIST: who waits for a FairLock
-    std::string timeouts;  // ZSET: until when each of them is waited for
-    std::string seen;      // ZSET: until when each of Pawl's among them is believed to be there
-    std::string lent;      // ZSET: until when each permit is lent
-    // A message there: look again. Of locks, of read-write locks, of semaphores.
+struct object_names {
+    std::string lock;      // HASH: owner -> count of entries; for a semaphore STRING: free permits
+    std::string tagged;    // the name with its hash tag, a part of most other keys
+    std::string counter;   // STRING: the last token of a FencedLock; never expires
+    std::string queue;     // LIST: the waiters for a FairLock
+    std::string timeouts;  // ZSET: each waiter's timeout
+    std::string presence;  // ZSET: until when each waiter of Pawl's counts as present
+    std::string lent_permits;  // ZSET: permit id -> end of its lease
+    // The channels for releases of locks, read-write locks and semaphores.
     std::string channel, rw_channel, sc_channel;
 
-    // A release's answer, for the case that it is lost. `request` is 32 hex digits.
-    [[nodiscard]] std::string latch(std::string_view request) const;
+    // STRING: the result of a release, in case that its reply is lost. `request` is the release's
+    // random id.
+    [[nodiscard]] std::string unlock_latch(std::string_view request) const;
     // STRING: a reader's lease.
     [[nodiscard]] std::string lease_of(std::string_view reader) const;
-    // STRING: how many permits without a lease an owner of Pawl's has; Redisson keeps no such book.
+    // STRING: the number of permits without a lease that an owner of Pawl's has. Redisson itself
+    // does not store this.
     [[nodiscard]] std::string receipt_of(std::string_view owner) const;
 };
 
 class naming {
 public:
-    // `pattern` has `{name}` once, as the Java side's NameMapper; empty: the plain name.
+    // `pattern` contains `{name}` once, like the Java side's NameMapper. Empty: the plain name.
     explicit naming(const std::string& pattern);
 
-    [[nodiscard]] names of(std::string_view name) const;
-    // Of the lock's key; empty when no name gives that key.
+    [[nodiscard]] object_names names_of(std::string_view name) const;
+    // The name of the lock with this key; nothing if no name has this key.
     [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
-    // The same of the key that says what a semaphore has lent: "a" and "{a}" have one.
+    // The possible names for a semaphore's key of lent permits: "a" and "{a}" have the same key.
     [[nodiscard]] std::vector<std::string> names_of_lent(std::string_view key) const;
-    // For SCAN: the locks whose names begin with `prefix`.
+    // The pattern for SCAN that matches the keys of all locks whose names begin with `prefix`.
     [[nodiscard]] std::string glob(std::string_view prefix) const;
 
 private:
-    std::string before_, after_;
+    std::string key_prefix_, key_suffix_;
 };
 
 }  // namespace pawl::redis::redisson

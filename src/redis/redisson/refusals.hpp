@@ -1,21 +1,24 @@
-// What the scripts of this layout refuse, and the sentences for it.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The refusals of this layout's scripts, and their error messages.
 #pragma once
 
-#include "target.hpp"
+#include "lock_object.hpp"
 
-#include "../link.hpp"
+#include "../transport/link.hpp"
 
 namespace pawl::redis::redisson {
 
-// True: the script said so before it wrote anything.
-[[nodiscard]] bool refused_by_script(const reply& answer);
-// Throws what an error of the server means for that lock.
-void refuse(const reply& answer, const names& keys);
-// The same for what only who asks for permits is told.
-void refuse_count(const reply& answer, const claim& what);
+// True: the script refused the request and changed nothing.
+[[nodiscard]] bool is_refused_by_script(const reply& reply);
+// If the reply is an error, throws the matching error for that lock.
+void throw_if_refused(const reply& reply, const object_names& keys);
+// Throws for the errors that only requests for permits get.
+void throw_if_permits_refused(const reply& reply, const claim& requested);
 // Throws errc::bad_option for a number of permits that Java cannot read.
-void refuse_huge_count(std::uint32_t permits);
-// The same for more permits at once than a server should work through in one script.
-void refuse_many_entries(const claim& what);
+void check_permit_count(std::uint32_t permits);
+// Throws errc::bad_option for more permits than one script should process.
+void check_entry_count(const claim& requested);
 
 }  // namespace pawl::redis::redisson

@@ -1,156 +1,155 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "locks.hpp"
 
-#include "redisson_scripts.hpp"
+#include "calls/lock_calls.hpp"
 
-#include "../server_errors.hpp"
+#include "../transport/server_errors.hpp"
 
-#include "../../core/chance.hpp"
+#include "../../core/util/random.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace pawl::redis::redisson {
 
-target locks::target_of(const hold& what) const {
-    return {what.claim, kind_of(what.claim, where_.object), naming_.of(what.claim.name),
-            what.grant.proof};
+lock_object locks::object_of(const hold& held) const {
+    return {held.claim, object_kind_of(held.claim, options_.object),
+            naming_.names_of(held.claim.name), held.grant.stored_value};
 }
 
-// The keys of a cluster's script must be of one slot, so of one lock. All are asked at once: leases
-// do not wait for each other's answers.
-asio::awaitable<void> locks::renew(std::span<renewal> batch) {
-    if (!link_->current().cluster || batch.size() < 2) {
-        co_await renew_together(batch);
-        co_return;
+// In a cluster, the keys of one script must be in one slot, so each lock needs a script call of its
+// own. The calls are sent at the same time, so that no lease waits for the reply to another.
+asio::awaitable<void> locks::renew(renewal_batch& batch) {
+    std::vector<std::size_t> indices(batch.renewals().size());
+    std::iota(indices.begin(), indices.end(), std::size_t{0});
+    const auto group_size = link_->current().cluster ? 1 : indices.size();
+    std::vector<asio::awaitable<void>> requests;
+    for (std::size_t i = 0; i < indices.size(); i += group_size)
+        requests.push_back(renew_group(batch, std::span(indices).subspan(i, group_size)));
+    co_await run_all(std::move(requests));
+}
+
+asio::awaitable<void> locks::renew_group(renewal_batch& batch,
+                                         std::span<const std::size_t> indices) {
+    std::vector<lock_object> objects;
+    objects.reserve(indices.size());
+    renew_call call(indices.size());
+    for (const auto index : indices) {
+        const auto& requested = batch.renewals()[index];
+        call.add(objects.emplace_back(object_of(*requested.held)),
+                 milliseconds_text(requested.ttl));
     }
-    using one_of_them = decltype(asio::co_spawn(context_.strand, renew_together(batch),  //
-                                                asio::deferred));
-    std::vector<one_of_them> all;
-    for (std::size_t i = 0; i < batch.size(); ++i)
-        all.push_back(asio::co_spawn(context_.strand, renew_together(batch.subspan(i, 1)),  //
-                                     asio::deferred));
-    auto group = asio::experimental::make_parallel_group(std::move(all));
-    co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+    co_await renew_with_script(call, batch, indices);
 }
 
-asio::awaitable<void> locks::renew_together(std::span<renewal> batch) {
-    std::vector<target> all;
-    std::vector<std::string> ttls;
-    all.reserve(batch.size());
-    ttls.reserve(batch.size());
-    std::vector<std::string_view> keys;
-    std::vector<std::string_view> arguments;
-    for (const auto& one : batch) {
-        const auto& mine = all.emplace_back(target_of(*one.what));
-        keys.insert(keys.end(), {mine.keys.lock, mine.renewal_key()});
-        arguments.insert(arguments.end(), {to_string(mine.what), mine.owner,
-                                           ttls.emplace_back(milliseconds(one.ttl)), mine.permits});
-    }
-    co_await renew_by(scripts::renew, batch, keys, arguments);
+release_call locks::make_release(const lock_object& object, std::string_view unlock_latch) const {
+    // The latch must outlive every attempt to repeat this release.
+    auto latch_lifetime = 2 * (options_.reply_timeout + options_.connect_timeout);
+    if (object.kind == object_kind::semaphore) latch_lifetime += object.ttl;
+    return {object, unlock_latch, publish_command(), milliseconds_text(latch_lifetime),
+            milliseconds_text(queue_lease)};
 }
 
-asio::awaitable<reply> locks::send_release(const target& what, std::string latch,
+asio::awaitable<reply> locks::send_release(const lock_object& object, std::string unlock_latch,
                                            time_point give_up_at) {
     if (!link_->connected()) co_await connect(give_up_at);
-    // It must outlive every attempt to say this release again.
-    auto kept = 2 * (where_.reply_timeout + where_.connect_timeout);
-    if (what.what == kind::semaphore) kept += what.ttl;
-    const auto latch_ms = milliseconds(kept);
-    const auto wait_ms = milliseconds(line_lease);
-    auto keys = what.script_keys();
-    if (!latch.empty()) keys.emplace_back(latch);
-    const std::array<std::string_view, 7> arguments{what.owner,  publish(), what.release_channel(),
-                                                    latch_ms,    wait_ms,   what.keys.tagged,
-                                                    what.permits};
-    auto answer = co_await scripts_.run(release_script(what.what), keys, arguments, give_up_at);
-    co_return answer;
+    const auto call = make_release(object, unlock_latch);
+    auto server_reply = co_await scripts_.run(call.command(), give_up_at);
+    if (server_reply.type != reply::kind::error) (void)call.read(server_reply);
+    co_return server_reply;
 }
 
-// Said again after a lost answer: the latch then says what the first one did.
-asio::awaitable<release_result> locks::release(const hold& what) {
-    const busy here(*this);
-    const auto mine = target_of(what);
-    const auto latch = mine.keys.latch(core::random_hex(time(), 16));
-    const auto give_up_at =
-        std::clamp(what.grant.deadline, now() + 50ms, now() + where_.reply_timeout);
+// The release is repeated after a lost reply. The unlock latch then gives the first request's
+// result.
+asio::awaitable<release_result> locks::release(const hold& held) {
+    const operation_guard operation(*this);
+    const auto object = object_of(held);
+    const auto unlock_latch = object.keys.unlock_latch(core::random_hex(time(), 16));
+    const auto give_up_at = release_deadline(held);
     auto result = release_result::unknown;
     back_off pauses(time(), bounds_);
-    short_pause sleep(*this);
+    interruptible_pause retry_pause(*this);
     for (;;) {
-        bool again = false;
+        bool should_retry = false;
         try {
-            const auto answer = co_await send_release(mine, latch, give_up_at);
-            result = found(answer);
+            const auto server_reply = co_await send_release(object, unlock_latch, give_up_at);
+            if (is_wrong_type(server_reply))
+                result = release_result::taken_over;
+            else if (server_reply.type != reply::kind::error)
+                result = make_release(object, unlock_latch).read(server_reply);
         } catch (const connection_lost&) {
-            again = !closing_;
+            should_retry = !is_closing();
         } catch (const error&) {}
-        if (!again || now() >= give_up_at) break;
-        const bool goes_on = co_await sleep.until(std::min(give_up_at, now() + pauses.next()));
-        if (!goes_on) break;
+        if (!should_retry || now() >= give_up_at) break;
+        const bool is_open =
+            co_await retry_pause.wait_until(std::min(give_up_at, now() + pauses.next_pause()));
+        if (!is_open) break;
     }
-    // What stays behind answers also for a release that comes late: only a lease heals that.
-    const bool leased = mine.what != kind::semaphore;
-    if (result == release_result::released && leased)
-        asio::co_spawn(context_.strand, forget(latch), asio::detached);
-    else if (result == release_result::unknown && !closing_)
-        asio::co_spawn(context_.strand, release_later(mine, latch), asio::detached);
+    // A semaphore keeps its latch, since a late request must still find the result: without a
+    // lease, nothing would correct a second release.
+    const bool is_leased = object.kind != object_kind::semaphore;
+    if (result == release_result::released && is_leased)
+        asio::co_spawn(context_.strand, delete_unlock_latch(unlock_latch), asio::detached);
+    else if (result == release_result::unknown && !is_closing())
+        asio::co_spawn(context_.strand, release_later(object, unlock_latch), asio::detached);
     co_return result;
 }
 
-asio::awaitable<void> locks::forget(std::string latch) {
-    const busy here(*this);
+asio::awaitable<void> locks::delete_unlock_latch(std::string unlock_latch) {
+    const operation_guard operation(*this);
     try {
-        const std::array<std::string_view, 2> words{"DEL", latch};
-        co_await link_->exec(words, soon());
-    } catch (const error&) {}  // it has an end of its own
+        const std::array<std::string_view, 2> words{"DEL", unlock_latch};
+        co_await link_->exec(words, reply_deadline());
+    } catch (const error&) {}  // the latch also expires by itself
 }
 
-asio::awaitable<void> locks::release_later(target what, std::string latch) {
-    const busy here(*this);
-    const saying say = [this, &what, &latch](time_point until) {
-        return send_release(what, latch, until);
+asio::awaitable<void> locks::release_later(lock_object object, std::string unlock_latch) {
+    const operation_guard operation(*this);
+    const request_sender send = [this, &object, &unlock_latch](time_point deadline) {
+        return send_release(object, unlock_latch, deadline);
     };
-    co_await release_later_by(say, what.owed());
-    if (!closing_ && what.what != kind::semaphore) co_await forget(std::move(latch));
+    co_await retry_release(send, object.undo_period());
+    if (!is_closing() && object.kind != object_kind::semaphore)
+        co_await delete_unlock_latch(std::move(unlock_latch));
 }
 
-target locks::reader_of(const hold& what) const {
-    auto shared = what;
+lock_object locks::reader_object_of(const hold& held) const {
+    auto shared = held;
     shared.claim.mode = lock_mode::shared;
-    auto& owner = shared.grant.proof;
+    auto& owner = shared.grant.stored_value;
     if (owner.ends_with(":write")) owner.resize(owner.size() - 6);
-    return target_of(shared);
+    return object_of(shared);
 }
 
-asio::awaitable<std::optional<grant>> locks::downgrade(const hold& what) {
-    const auto mine = reader_of(what);
-    const auto give_up_at = what.grant.deadline;
+asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
+    const auto object = reader_object_of(held);
+    const auto give_up_at = held.grant.deadline;
     if (!link_->connected()) co_await connect(give_up_at);
-    const std::array<std::string_view, 2> keys{mine.keys.lock, mine.own_key};
-    const std::array<std::string_view, 5> arguments{what.grant.proof, mine.owner, mine.ttl_ms,
-                                                    publish(), mine.channel};
-    const auto asked = now();
-    std::optional<grant> given;
+    const downgrade_call call{object, held.grant.stored_value, publish_command()};
+    const auto sent_at = now();
+    std::optional<grant> granted;
     try {
-        const auto answer = co_await scripts_.run(scripts::downgrade, keys, arguments, give_up_at);
-        if (!of_another_type(answer)) refuse_errors(answer, mine.keys.lock);
-        if (number(answer) != 1) co_return given;
+        const auto server_reply = co_await scripts_.run(call.command(), give_up_at);
+        if (is_wrong_type(server_reply)) co_return granted;
+        throw_if_error(server_reply, object.keys.lock);
+        const bool was_held = call.read(server_reply);
+        if (!was_held) co_return granted;
     } catch (const connection_lost& e) {
-        throw error(errc::unreachable, mine.keys.lock + ": " + e.what());
+        throw error(errc::unreachable, object.keys.lock + ": " + e.what());
     }
-    given = what.grant;
-    given->deadline = asked + mine.ttl - drift(mine.ttl);
-    given->proof = mine.owner;
-    co_return given;
+    granted = held.grant;
+    granted->deadline = sent_at + object.ttl - drift(object.ttl);
+    granted->stored_value = object.owner;
+    co_return granted;
 }
 
 }  // namespace pawl::redis::redisson

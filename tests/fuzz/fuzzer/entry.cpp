@@ -1,4 +1,7 @@
-// libFuzzer's side of a target; PAWL_FUZZ_TARGET says which one.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The libFuzzer entry of a target; PAWL_FUZZ_TARGET names the target.
 #include "targets/targets.hpp"
 
 #include <cstddef>

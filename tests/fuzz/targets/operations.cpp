@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "operations.hpp"
 
 #include "targets.hpp"
 
-#include <json.hpp>
-#include <lock_view.hpp>
+#include <ui/json.hpp>
+#include <ui/lock_view.hpp>
 
 #include <pawl/error.hpp>
 
@@ -36,9 +39,10 @@ void show(const std::vector<pawl::lock_info>& locks) {
 
 }  // namespace
 
-operations::operations(std::unique_ptr<pawl::backend> of, const asio::any_io_executor& strand,
-                       pawl::runtime& time, std::string letters)
-    : of_(std::move(of)), time_(time), letters_(std::move(letters)) {
+operations::operations(std::unique_ptr<pawl::backend> tested_backend,
+                       const asio::any_io_executor& strand, pawl::runtime& time,
+                       std::string letters)
+    : backend_(std::move(tested_backend)), time_(time), letters_(std::move(letters)) {
     asio::co_spawn(strand, run(), asio::detached);
 }
 
@@ -50,66 +54,67 @@ asio::awaitable<void> operations::run() {
             if (std::string_view(refused.what()).empty()) fail("a refusal without a word");
         }
     }
-    co_await of_->close(time_.now());
-    done_ = true;
+    co_await backend_->close(time_.now());
+    is_done_ = true;
 }
 
 asio::awaitable<void> operations::step(char letter) {
     switch (letter) {
     case 'i':
     case 'l':
-    case 'e': co_await look(); break;
-    case 't': co_await take(pawl::lock_mode::exclusive, 0s); break;
-    case 'w': co_await take(pawl::lock_mode::exclusive, 3s); break;
-    case 'r': co_await take(pawl::lock_mode::shared, 3s); break;
-    case 'p': co_await take(pawl::lock_mode::permits, 3s); break;
-    default: co_await change(letter);
+    case 'e': co_await inspect_all(); break;
+    case 't': co_await acquire(pawl::lock_mode::exclusive, 0s); break;
+    case 'w': co_await acquire(pawl::lock_mode::exclusive, 3s); break;
+    case 'r': co_await acquire(pawl::lock_mode::shared, 3s); break;
+    case 'p': co_await acquire(pawl::lock_mode::permits, 3s); break;
+    default: co_await change_hold(letter);
     }
 }
 
 pawl::claim operations::claim(pawl::lock_mode mode) {
-    pawl::claim asked;
-    asked.name = "x";
-    asked.owner = "0123456789abcdef0123456789abcd" + std::to_string(10 + ++claims_ % 90);
-    asked.ttl = 10s;
-    asked.mode = mode;
-    asked.of = mode == pawl::lock_mode::permits ? 3 : 0;
-    return asked;
+    pawl::claim requested;
+    requested.name = "x";
+    requested.owner = "0123456789abcdef0123456789abcd" + std::to_string(10 + ++claims_ % 90);
+    requested.ttl = 10s;
+    requested.mode = mode;
+    requested.total_permits = mode == pawl::lock_mode::permits ? 3 : 0;
+    return requested;
 }
 
-asio::awaitable<void> operations::take(pawl::lock_mode mode, pawl::duration wait) {
-    const auto asked = claim(mode);
-    const auto given = co_await of_->acquire(asked, time_.now() + wait);
-    if (given) held_ = pawl::hold{asked, *given};
+asio::awaitable<void> operations::acquire(pawl::lock_mode mode, pawl::duration wait) {
+    const auto requested = claim(mode);
+    const auto given = co_await backend_->acquire(requested, time_.now() + wait);
+    if (given) held_ = pawl::hold{requested, *given};
 }
 
-asio::awaitable<void> operations::look() {
-    auto locks = co_await of_->list("");
-    locks.push_back(co_await of_->inspect("x"));
+asio::awaitable<void> operations::inspect_all() {
+    auto locks = co_await backend_->list("");
+    locks.push_back(co_await backend_->inspect("x"));
     show(locks);
-    const auto found = co_await of_->examine();
-    if (found.findings.empty()) fail("an examination without a finding");
+    const auto report = co_await backend_->examine();
+    if (report.findings.empty()) fail("an examination without a finding");
 }
 
-asio::awaitable<void> operations::change(char letter) {
+asio::awaitable<void> operations::change_hold(char letter) {
     if (letter == 'n') {
-        std::array<pawl::renewal, 1> batch{};
-        batch[0].what = &held_;
-        batch[0].ttl = 10s;
-        co_await of_->renew(batch);
+        std::vector<pawl::renewal> renewals(1);
+        renewals[0].held = &held_;
+        renewals[0].ttl = 10s;
+        pawl::renewal_batch batch(std::move(renewals));
+        co_await backend_->renew(batch);
     }
-    if (letter == 'd') static_cast<void>(co_await of_->downgrade(held_));
-    if (letter == 'g') static_cast<void>(co_await of_->release(held_));
-    if (letter == 'f') static_cast<void>(co_await of_->force_release("x"));
-    if (letter == 'z') co_await of_->resize("x", 5);
+    if (letter == 'd') static_cast<void>(co_await backend_->downgrade(held_));
+    if (letter == 'g') static_cast<void>(co_await backend_->release(held_));
+    if (letter == 'f') static_cast<void>(co_await backend_->force_release("x"));
+    if (letter == 'z') co_await backend_->resize("x", 5);
     if (letter == 'a') {
-        auto asked = claim(pawl::lock_mode::exclusive);
-        asked.value = "value";
-        static_cast<void>(co_await of_->adopt(asked));
+        auto requested = claim(pawl::lock_mode::exclusive);
+        requested.value = "value";
+        static_cast<void>(co_await backend_->adopt(requested));
     }
     if (letter == 's') {
         const std::array<pawl::claim, 1> all{claim(pawl::lock_mode::exclusive)};
-        static_cast<void>(co_await of_->acquire_several(all, time_.now()));
+        static_cast<void>(co_await backend_->acquire_batch(all, time_.now()));
     }
 }
 

@@ -1,7 +1,10 @@
-// What a client asks of the server that is tried, one after the other.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The requests of a client to the tested server, one after the other.
 #pragma once
 
-#include <pawl/backend.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -13,33 +16,35 @@ namespace fuzz {
 
 class operations : private pawl::loss_listener {
 public:
-    // i inspect, l list, t try, w wait, r reader, p permits, s several, n renew, d downgrade,
-    // g give back, f force, z resize, a adopt, e examine, c count a latch down; others mean
+    // i inspect, l list, t try, w wait, r reader, p permits, s set of locks, n renew, d downgrade,
+    // g release, f force, z resize, a adopt, e examine, c count a latch down; other letters mean
     // nothing.
-    operations(std::unique_ptr<pawl::backend> of, const boost::asio::any_io_executor& strand,
-               pawl::runtime& time, std::string letters);
+    operations(std::unique_ptr<pawl::backend> tested_backend,
+               const boost::asio::any_io_executor& strand, pawl::runtime& time,
+               std::string letters);
     operations(const operations&) = delete;
     operations& operator=(const operations&) = delete;
     ~operations() override = default;
 
-    [[nodiscard]] bool done() const noexcept { return done_; }
+    [[nodiscard]] bool is_done() const noexcept { return is_done_; }
 
 private:
-    void lost(std::string_view, pawl::loss_reason) override {}
+    void on_loss(std::string_view, pawl::loss_reason) override {}
+    void on_possible_loss() override {}
 
     boost::asio::awaitable<void> run();
     boost::asio::awaitable<void> step(char letter);
-    boost::asio::awaitable<void> take(pawl::lock_mode mode, pawl::duration wait);
-    boost::asio::awaitable<void> look();
-    boost::asio::awaitable<void> change(char letter);
+    boost::asio::awaitable<void> acquire(pawl::lock_mode mode, pawl::duration wait);
+    boost::asio::awaitable<void> inspect_all();
+    boost::asio::awaitable<void> change_hold(char letter);
     [[nodiscard]] pawl::claim claim(pawl::lock_mode mode);
 
-    std::unique_ptr<pawl::backend> of_;
+    std::unique_ptr<pawl::backend> backend_;
     pawl::runtime& time_;
     std::string letters_;
     pawl::hold held_;
     int claims_ = 0;
-    bool done_ = false;
+    bool is_done_ = false;
 };
 
 }  // namespace fuzz

@@ -1,4 +1,7 @@
-// What a server may say: bytes of any kind, and well-formed replies with any content.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Replies of a server: bytes of any kind, and well-formed replies with any content.
 #include "server.hpp"
 #include "targets.hpp"
 
@@ -22,17 +25,17 @@ std::string_view take_line(std::string_view& from) {
 }
 
 // LAYOUT and the operations, as in "rit".
-session begin(std::string_view line) {
-    session what;
-    if (line.starts_with('r')) what.options = "layout=redisson";
-    if (line.starts_with('w')) what.options = "layout=redisson&object=readwrite";
-    if (line.starts_with('s')) what.options = "layout=redisson&object=semaphore";
-    if (line.starts_with('k')) what.options = "key={name}";
-    what.operations = line.substr(std::min<std::size_t>(line.size(), 1), most_operations);
-    return what;
+server_script script_for(std::string_view line) {
+    server_script script;
+    if (line.starts_with('r')) script.options = "layout=redisson";
+    if (line.starts_with('w')) script.options = "layout=redisson&object=readwrite";
+    if (line.starts_with('s')) script.options = "layout=redisson&object=semaphore";
+    if (line.starts_with('k')) script.options = "key={name}";
+    script.operations = line.substr(std::min<std::size_t>(line.size(), 1), most_operations);
+    return script;
 }
 
-// A line each: s bulk string, i integer, n null, e error, a array and p push until z.
+// One line for each value: s bulk string, i integer, n null, e error, a array and p push until z.
 std::string encode(std::string_view& from, std::size_t depth) {
     const auto line = take_line(from);
     const char mark = line.empty() ? 'n' : line.front();
@@ -58,15 +61,15 @@ std::string encode(std::string_view& from, std::size_t depth) {
 
 void resp(std::string_view input) {
     auto line = take_line(input);
-    session what = begin(line.substr(std::min<std::size_t>(line.size(), 2)));
-    what.greets = !line.starts_with('-');
-    what.chunk = line.size() > 1 ? static_cast<unsigned char>(line[1]) : 4096;
-    what.raw = input;
-    play(std::move(what));
+    server_script script = script_for(line.substr(std::min<std::size_t>(line.size(), 2)));
+    script.answers_handshake = !line.starts_with('-');
+    script.chunk = line.size() > 1 ? static_cast<unsigned char>(line[1]) : 4096;
+    script.raw_bytes = input;
+    run_script(std::move(script));
 }
 
 void replies(std::string_view input) {
-    session what = begin(take_line(input));
+    server_script script = script_for(take_line(input));
     std::string pushes;
     while (!input.empty()) {
         const bool push = input.starts_with('p');
@@ -74,10 +77,10 @@ void replies(std::string_view input) {
         if (push)
             pushes += reply;
         else
-            what.replies.push_back(std::exchange(pushes, {}) + reply);
+            script.replies.push_back(std::exchange(pushes, {}) + reply);
     }
-    what.raw = pushes;
-    play(std::move(what));
+    script.raw_bytes = pushes;
+    run_script(std::move(script));
 }
 
 }  // namespace fuzz

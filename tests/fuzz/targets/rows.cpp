@@ -1,13 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // A SQLite file whose rows another program has written.
 #include "targets.hpp"
 
 #include <support/temp_folder.hpp>
 
-#include <json.hpp>
-#include <lock_view.hpp>
+#include <ui/json.hpp>
+#include <ui/lock_view.hpp>
 
 #include <pawl/blocking.hpp>
-#include <pawl/blocking_latch.hpp>
+#include <pawl/blocking/latch.hpp>
 #include <pawl/error.hpp>
 #include <pawl/sqlite.hpp>
 
@@ -39,22 +42,22 @@ const std::string& empty_file() {
 }
 
 // i and an integer, f and a double, n, b and bytes; all else is text.
-void bind(sqlite3_stmt* row, int at, std::string_view field) {
+void bind(sqlite3_stmt* row, int index, std::string_view field) {
     const auto text = field.substr(std::min<std::size_t>(field.size(), 1));
     const auto size = static_cast<int>(text.size());
     std::int64_t number = 0;
     switch (field.empty() ? 't' : field.front()) {
     case 'i':
         std::from_chars(text.data(), text.data() + text.size(), number);
-        ::sqlite3_bind_int64(row, at, number);
+        ::sqlite3_bind_int64(row, index, number);
         break;
     case 'f':
         std::from_chars(text.data(), text.data() + text.size(), number);
-        ::sqlite3_bind_double(row, at, static_cast<double>(number) * 1e10);
+        ::sqlite3_bind_double(row, index, static_cast<double>(number) * 1e10);
         break;
-    case 'n': ::sqlite3_bind_null(row, at); break;
-    case 'b': ::sqlite3_bind_blob(row, at, text.data(), size, SQLITE_TRANSIENT); break;
-    default: ::sqlite3_bind_text(row, at, text.data(), size, SQLITE_TRANSIENT);
+    case 'n': ::sqlite3_bind_null(row, index); break;
+    case 'b': ::sqlite3_bind_blob(row, index, text.data(), size, SQLITE_TRANSIENT); break;
+    default: ::sqlite3_bind_text(row, index, text.data(), size, SQLITE_TRANSIENT);
     }
 }
 
@@ -67,7 +70,7 @@ int columns_of(sqlite3* file, const std::string& table) {
     return count;
 }
 
-// TABLE and its fields, a tab between two. Columns without one have the name that is asked for.
+// TABLE and its fields, separated by tabs. A missing column has the requested name.
 void write_row(sqlite3* file, std::string_view line) {
     static constexpr std::array<const char*, 6> tables{"holders", "waiters",      "semaphores",
                                                        "latches", "latch_places", "pawl"};
@@ -93,7 +96,7 @@ void write_row(sqlite3* file, std::string_view line) {
 }
 
 template <class Step>
-void attempt(Step step) {
+void run_step(Step step) {
     try {
         step();
     } catch (const pawl::error& refused) {
@@ -101,10 +104,10 @@ void attempt(Step step) {
     }
 }
 
-void use(const std::string& path) {
-    // An empty namespace is refused, so rows of "x" are met with the name "x" in namespace "x".
+void use_file(const std::string& path) {
+    // An empty namespace is refused, so rows of "x" are read with the name "x" in namespace "x".
     pawl::blocking::client locks(pawl::sqlite::at({.path = path, .name_space = "x"}));
-    attempt([&] {
+    run_step([&] {
         auto all = locks.list("");
         all.push_back(locks.inspect("x"));
         pawl::cli::json text;
@@ -112,18 +115,18 @@ void use(const std::string& path) {
             pawl::cli::write(text, each);
         static_cast<void>(pawl::cli::lock_table(all, pawl::cli::remaining_cell).text(80, true));
     });
-    attempt([&] { static_cast<void>(locks.try_acquire("x")); });
-    attempt([&] {
-        static_cast<void>(
-            locks.try_acquire("x", {.mode = pawl::lock_mode::permits, .permits = 1, .of = 3}));
+    run_step([&] { static_cast<void>(locks.try_acquire("x")); });
+    run_step([&] {
+        static_cast<void>(locks.try_acquire(
+            "x", {.mode = pawl::lock_mode::permits, .permits = 1, .total_permits = 3}));
     });
-    attempt([&] {
-        pawl::blocking::latch counted(locks, "x");
-        static_cast<void>(counted.inspect());
-        counted.count_down();
+    run_step([&] {
+        pawl::blocking::latch tested_latch(locks, "x");
+        static_cast<void>(tested_latch.inspect());
+        tested_latch.count_down();
     });
-    attempt([&] { static_cast<void>(locks.force_release("x")); });
-    attempt([&] {
+    run_step([&] { static_cast<void>(locks.force_release("x")); });
+    run_step([&] {
         const auto before = locks.acquire("y").token();
         if (locks.acquire("y").token() <= before) fail("a token that does not grow");
     });
@@ -143,7 +146,7 @@ void rows(std::string_view input) {
         input.remove_prefix(std::min(end + 1, input.size()));
     }
     ::sqlite3_close(file);
-    use(path);
+    use_file(path);
 }
 
 }  // namespace fuzz

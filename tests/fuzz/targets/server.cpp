@@ -1,15 +1,18 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "server.hpp"
 
 #include "operations.hpp"
 #include "targets.hpp"
 
-#include "../../unit/hand_time.hpp"
+#include "../../unit/manual_time.hpp"
 
 #include <support/temp_folder.hpp>
 
-#include <pawl/backend.hpp>
 #include <pawl/error.hpp>
 #include <pawl/service.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -33,7 +36,7 @@ namespace {
 
 using socket = asio::local::stream_protocol::socket;
 
-// The next command that is whole: its words are taken off.
+// The next whole command: its words are removed from the buffer.
 std::optional<std::vector<std::string>> take_command(std::string& from) {
     std::string_view rest = from;
     const auto number = [&](char mark) -> std::optional<std::size_t> {
@@ -62,123 +65,125 @@ std::string bulk(const std::string& text) {
 }
 
 // One connection of the client.
-class talk : public std::enable_shared_from_this<talk> {
+class connection : public std::enable_shared_from_this<connection> {
 public:
-    talk(socket with, session& what) : with_(std::move(with)), what_(what) {}
+    connection(socket peer, server_script& script) : peer_(std::move(peer)), script_(script) {}
 
-    void begin() {
-        if (!what_.greets) say_raw();
-        listen();
+    void start() {
+        if (!script_.answers_handshake) send_raw_bytes();
+        receive();
     }
 
 private:
-    void listen() {
-        with_.async_read_some(asio::buffer(heard_),
+    void receive() {
+        peer_.async_read_some(asio::buffer(input_buffer_),
                               [self = shared_from_this()](const auto& ec, std::size_t got) {
                                   if (ec) return;
-                                  self->asked_.append(self->heard_.data(), got);
-                                  while (const auto words = take_command(self->asked_))
-                                      self->answer(*words);
+                                  self->received_.append(self->input_buffer_.data(), got);
+                                  while (const auto words = take_command(self->received_))
+                                      self->reply_to(*words);
                                   self->send();
-                                  self->listen();
+                                  self->receive();
                               });
     }
 
-    void answer(const std::vector<std::string>& words) {
-        if (!what_.greets || words.empty()) return;
+    void reply_to(const std::vector<std::string>& words) {
+        if (!script_.answers_handshake || words.empty()) return;
         const auto& verb = words[0];
         if (verb == "HELLO")
-            to_say_ += "%2\r\n+server\r\n+redis\r\n+mode\r\n+standalone\r\n";
+            output_ += "%2\r\n+server\r\n+redis\r\n+mode\r\n+standalone\r\n";
         else if (verb == "SELECT" || verb == "CLIENT")
-            to_say_ += "+OK\r\n";
+            output_ += "+OK\r\n";
         else if (verb == "INFO" && words.size() == 2 && words[1] == "server")
-            to_say_ += bulk("# Server\r\nredis_version:7.0.15\r\nrun_id:0123\r\n");
+            output_ += bulk("# Server\r\nredis_version:7.0.15\r\nrun_id:0123\r\n");
         else if (verb == "TIME")
-            to_say_ += "*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n";
+            output_ += "*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n";
         else if (verb == "PING")
-            to_say_ += "+PONG\r\n";
+            output_ += "+PONG\r\n";
         else if (verb.ends_with("SUBSCRIBE"))
-            confirm(words);
+            acknowledge(words);
         else
-            say_next();
+            send_next_reply();
     }
 
-    void confirm(const std::vector<std::string>& words) {
-        std::string what = words[0];
-        for (char& each : what)
+    void acknowledge(const std::vector<std::string>& words) {
+        std::string script = words[0];
+        for (char& each : script)
             each = static_cast<char>(each - 'A' + 'a');
         for (std::size_t i = 1; i < words.size(); ++i)
-            to_say_ += ">3\r\n" + bulk(what) + bulk(words[i]) + ":1\r\n";
+            output_ += ">3\r\n" + bulk(script) + bulk(words[i]) + ":1\r\n";
     }
 
-    void say_next() {
-        if (!what_.replies.empty()) {
-            to_say_ += what_.replies.front();
-            what_.replies.pop_front();
+    void send_next_reply() {
+        if (!script_.replies.empty()) {
+            output_ += script_.replies.front();
+            script_.replies.pop_front();
         } else {
-            say_raw();
+            send_raw_bytes();
         }
     }
 
-    // The last that is said: nobody is answered afterwards, on this connection or another.
-    void say_raw() {
-        to_say_ += what_.raw;
-        what_.raw.clear();
-        last_ = what_.is_over = true;
+    // The last reply: afterwards no request is answered, on this connection or another.
+    void send_raw_bytes() {
+        output_ += script_.raw_bytes;
+        script_.raw_bytes.clear();
+        is_last_ = script_.is_finished = true;
     }
 
     void send() {
         if (sending_) return;
-        if (to_say_.empty()) {
+        if (output_.empty()) {
             boost::system::error_code ignored;
-            if (last_) with_.close(ignored);
+            if (is_last_) peer_.close(ignored);
             return;
         }
         sending_ = true;
-        const auto size = std::min(to_say_.size(), std::max<std::size_t>(what_.chunk, 1));
-        with_.async_write_some(asio::buffer(to_say_.data(), size),
+        const auto size = std::min(output_.size(), std::max<std::size_t>(script_.chunk, 1));
+        peer_.async_write_some(asio::buffer(output_.data(), size),
                                [self = shared_from_this()](const auto& ec, std::size_t sent) {
                                    self->sending_ = false;
                                    if (ec) return;
-                                   self->to_say_.erase(0, sent);
+                                   self->output_.erase(0, sent);
                                    self->send();
                                });
     }
 
-    socket with_;
-    session& what_;
-    std::array<char, 4096> heard_{};
-    std::string asked_;
-    std::string to_say_;
+    socket peer_;
+    server_script& script_;
+    std::array<char, 4096> input_buffer_{};
+    std::string received_;
+    std::string output_;
     bool sending_ = false;
-    bool last_ = false;
+    bool is_last_ = false;
 };
 
-class server {
+class scripted_server {
 public:
-    server(asio::io_context& loop, const std::string& path, session& what)
-        : what_(what), door_(loop, asio::local::stream_protocol::endpoint(path)) {
+    scripted_server(asio::io_context& loop, const std::string& path, server_script& script)
+        : script_(script), acceptor_(loop, asio::local::stream_protocol::endpoint(path)) {
         accept();
     }
 
 private:
     void accept() {
-        door_.async_accept([this](const auto& ec, socket with) {
+        acceptor_.async_accept([this](const auto& ec, socket peer) {
             if (ec) return;
-            std::make_shared<talk>(std::move(with), what_)->begin();
+            std::make_shared<connection>(std::move(peer), script_)->start();
             accept();
         });
     }
 
-    session& what_;
-    asio::local::stream_protocol::acceptor door_;
+    server_script& script_;
+    asio::local::stream_protocol::acceptor acceptor_;
 };
 
-// Ids must differ, also where chance is replayed.
+// Ids must differ, also in a replay.
 class replayed_time final : public pawl::runtime {
 public:
     pawl::time_point now() const noexcept override { return time_.now(); }
-    std::chrono::system_clock::time_point wall() const noexcept override { return time_.wall(); }
+    std::chrono::system_clock::time_point wall_clock() const noexcept override {
+        return time_.wall_clock();
+    }
     std::unique_ptr<pawl::timer> make_timer(const asio::any_io_executor& on) override {
         return time_.make_timer(on);
     }
@@ -188,40 +193,42 @@ public:
             each = static_cast<std::byte>(state_ >> 56U);
         }
     }
-    bool passes_by_itself() const noexcept override { return false; }
-    void move(pawl::duration by) { time_.move(by); }
+    bool is_real_time() const noexcept override { return false; }
+    void move(pawl::duration by) { time_.advance(by); }
 
 private:
-    pawl::hand_moved time_;
+    pawl::manual_time time_;
     std::uint64_t state_ = 1;
 };
 
-// The longest that a client may need for its few operations, in a time that passes while it waits.
+// The longest time that a client may need for its few operations, in a clock that advances while it
+// waits.
 constexpr int most_pauses = 10'000;
 constexpr auto pause = 100ms;
 
 }  // namespace
 
-void play(session what) {
+void run_script(server_script script) {
     static const support::temp_folder folder;
     static int number = 0;
     const auto path = folder.file(std::to_string(++number));
     replayed_time time;
     {
         asio::io_context loop(1);
-        std::optional<server> listening;
-        listening.emplace(loop, path, what);
-        const auto where = pawl::from_url("redis+unix://" + path + "?reply_timeout_ms=1000" +
-                                          (what.options.empty() ? "" : "&" + what.options));
+        std::optional<scripted_server> listener;
+        listener.emplace(loop, path, script);
+        const auto tested_service =
+            pawl::from_url("redis+unix://" + path + "?reply_timeout_ms=1000" +
+                           (script.options.empty() ? "" : "&" + script.options));
         pawl::backend_context context;
         context.strand = asio::make_strand(loop);
         context.time = &time;
-        context.who = {"host", 1, "fuzz"};
-        operations all(where.open(context), context.strand, time, what.operations);
-        for (int pauses = 0; !all.done();) {
+        context.process = {"host", 1, "fuzz"};
+        operations all(tested_service.open(context), context.strand, time, script.operations);
+        for (int pauses = 0; !all.is_done();) {
             if (loop.stopped()) loop.restart();
             if (loop.poll() > 0) continue;
-            if (what.is_over) listening.reset();
+            if (script.is_finished) listener.reset();
             if (++pauses > most_pauses) fail("an operation has no outcome after 1000 s");
             time.move(pause);
         }

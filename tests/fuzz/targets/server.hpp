@@ -1,5 +1,8 @@
-// A Redis that says what the input says, and a client of it, in one event loop and in a time that
-// passes only while both wait.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A Redis server that replies with the input, and its client, in one event loop and with a clock
+// that advances only while both wait.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +11,18 @@
 
 namespace fuzz {
 
-struct session {
+struct server_script {
     std::string options;     // of the URL, such as "layout=redisson"
-    std::string operations;  // a letter each: see client.cpp
-    // The handshake is answered as Redis does; otherwise `raw` is all that the server ever says.
-    bool greets = true;
-    std::deque<std::string> replies;  // to what is asked after the handshake, one for each command
-    std::string raw;                  // behind them
-    std::size_t chunk = 4096;         // at most so much is sent at once
-    bool is_over = false;             // all was said, and the server is gone
+    std::string operations;  // one letter for each: see operations.hpp
+    // True: the handshake is answered as Redis does. False: the server only sends `raw_bytes`.
+    bool answers_handshake = true;
+    std::deque<std::string> replies;  // one for each command after the handshake
+    std::string raw_bytes;            // behind them
+    std::size_t chunk = 4096;         // the most bytes that are sent at once
+    bool is_finished = false;         // all was sent, and the server has ended
 };
 
-// Returns when every operation has an outcome. Ends the program when one never has.
-void play(session what);
+// Returns when every operation has an outcome. Ends the program if one never has.
+void run_script(server_script script);
 
 }  // namespace fuzz

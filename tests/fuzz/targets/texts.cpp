@@ -1,14 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Texts that people write: URLs, templates, times, configuration files.
 #include "targets.hpp"
 
-#include <arguments.hpp>
-#include <config_file.hpp>
-#include <duration.hpp>
-#include <failure.hpp>
-#include <place.hpp>
-#include <style.hpp>
+#include <config/config_file.hpp>
+#include <config/url_passwords.hpp>
+#include <ui/duration.hpp>
+#include <ui/failure.hpp>
+#include <ui/style.hpp>
+#include <verbs/arguments.hpp>
 
-#include <redis/keys.hpp>
+#include <redis/common/keys.hpp>
 
 #include <pawl/error.hpp>
 #include <pawl/service.hpp>
@@ -30,23 +33,23 @@ void check_sentence(const std::string& sentence) {
 }  // namespace
 
 void urls(std::string_view input) {
-    // These read files or the environment, which is not what is tried here.
+    // These read files or the environment, which is not tested here.
     for (const char* option : {"password_file", "password_env"}) {
         if (input.find(option) != std::string_view::npos) return;
     }
-    const auto shown = pawl::cli::without_password(input);
-    if (shown.size() > input.size()) fail("a URL without its password is longer");
+    const auto described = pawl::cli::without_password(input);
+    if (described.size() > input.size()) fail("a URL without its password is longer");
     static_cast<void>(pawl::cli::variables_of(input));
     static_cast<void>(pawl::redacted(input));
     try {
-        const auto where = pawl::from_url(input);
-        check_sentence(where.describe());
+        const auto parsed_service = pawl::from_url(input);
+        check_sentence(parsed_service.describe());
     } catch (const pawl::error& refused) {
         check_sentence(refused.what());
     }
 }
 
-// NAMESPACE, TEMPLATE and NAME, a line each.
+// NAMESPACE, TEMPLATE and NAME, one line each.
 void templates(std::string_view input) {
     const auto first = std::min(input.find('\n'), input.size());
     const auto second = std::min(input.find('\n', first + 1), input.size());
@@ -57,14 +60,14 @@ void templates(std::string_view input) {
     if (name.empty()) return;
     try {
         const pawl::redis::key_scheme scheme(space, pattern);
-        const auto keys = scheme.of(name);
+        const auto keys = scheme.keys_of(name);
         const auto all = keys.all();
         for (const auto beside : std::span(all).subspan(1)) {
             if (beside == keys.lock) fail("a key beside the lock is the lock's key");
             if (scheme.name_of(beside) == name) fail("a key beside the lock is taken for the lock");
         }
-        const auto read = scheme.name_of(keys.lock);
-        if (!scheme.shared_with_others() && read != name)
+        const auto parsed_name = scheme.name_of(keys.lock);
+        if (!scheme.is_shared_with_others() && parsed_name != name)
             fail("a name is not read as it was written");
         static_cast<void>(scheme.glob(name));
     } catch (const pawl::error& refused) {
@@ -75,8 +78,8 @@ void templates(std::string_view input) {
 void times(std::string_view input) {
     if (const auto parsed = pawl::cli::parse_duration(input)) {
         if (*parsed < pawl::duration::zero()) fail("a duration below 0");
-        check_sentence(pawl::cli::readable(*parsed));
-        check_sentence(pawl::cli::exact(*parsed));
+        check_sentence(pawl::cli::format_readable(*parsed));
+        check_sentence(pawl::cli::format_exact(*parsed));
     }
     for (const auto option : {"--ttl", "--permits"}) {
         try {

@@ -1,4 +1,7 @@
-// A program for event loops, over the loop of another library where that has the same Boost.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A program with an event loop: that of another library, if that has the same Boost.
 #include "other.hpp"
 
 #include <pawl/blocking.hpp>

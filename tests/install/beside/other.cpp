@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "other.hpp"
 
 #ifdef STANDALONE
@@ -48,7 +51,7 @@ public:
     }
 
 private:
-    // Each round: a timer, a post to the strand, a write; the read is the other side's.
+    // Each round: a timer, a post to the strand, a write; the other side reads.
     void tick() {
         timer_.expires_after(std::chrono::microseconds(50));
         timer_.async_wait(net::bind_executor(strand_, [this](failure) { step(); }));

@@ -1,4 +1,7 @@
-// No other Asio at all.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Without another Asio.
 #include "other.hpp"
 
 std::size_t run_other(std::size_t rounds) { return rounds * 4; }

@@ -1,4 +1,7 @@
-// A program for threads, which knows no Asio, beside a library that does.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A program with threads, which knows no Asio, beside a library that uses it.
 #include "other.hpp"
 
 #include <pawl/blocking.hpp>

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
 # by_pkg_config.sh COMPILER PKG_CONFIG PREFIX LIBDIR BOOST FOLDER: builds and runs programs there.
-# No Boost is on the include path of the one for threads: its headers need none.
+# The program for threads has no Boost on its include path: its headers need none.
 set -euo pipefail
 compiler=$1 pkg_config=$2 prefix=$3 libdir=$4 boost=$5 folder=$6
 here=$(dirname "$0")

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Locks for coroutines, in memory: the library's compiled part of Asio and the headers' inline part
 // agree.
 #include <pawl/client.hpp>

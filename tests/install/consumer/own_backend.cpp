@@ -1,6 +1,9 @@
-// A program that brings a backend of its own needs the core alone.
-#include <pawl/backend.hpp>
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A program with its own backend needs the core alone.
 #include <pawl/blocking.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <iostream>
 

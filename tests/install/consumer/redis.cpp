@@ -1,4 +1,7 @@
-// Making a service does not connect, and its description keeps the password to itself.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Making a service does not connect, and its description hides the password.
 #include <pawl/redis.hpp>
 
 #include <iostream>

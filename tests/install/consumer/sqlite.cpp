@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // A lock in a file, without a server.
 #include <pawl/blocking.hpp>
 #include <pawl/sqlite.hpp>

@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // Locks for threads, from a URL.
 #include <pawl/blocking.hpp>
-#include <pawl/mutex.hpp>
+#include <pawl/blocking/mutex.hpp>
 
 #include <iostream>
 #include <mutex>

@@ -1,6 +1,9 @@
-// Processes of a peer and of Pawl want one lock, thousands of times.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Processes of a peer and of Pawl contend for one lock, thousands of times.
 #include "libraries.hpp"
-#include "scene.hpp"
+#include "library_fixture.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -15,75 +18,76 @@ using support::eventually;
 constexpr int enough = 2000;
 constexpr int few = 50;
 
-// What the crowd wrote: one line when a hold begins and one before it ends, in the file system's
-// order.
-struct testimony {
-    std::map<std::string, int> holds;  // by who
-    int all = 0;
+// The record of all processes: one line when a hold begins and one before it ends, in the file
+// system's order.
+struct crowd_record {
+    std::map<std::string, int> holds;  // by holder
+    int total_holds = 0;
     int overlaps = 0;
 };
 
-testimony read(const std::string& journal) {
-    testimony told;
+crowd_record read_journal(const std::string& journal) {
+    crowd_record record;
     std::string inside;
     std::ifstream lines(journal);
-    for (std::string verb, who; lines >> verb >> who;) {
+    for (std::string verb, holder; lines >> verb >> holder;) {
         if (verb == "in") {
-            told.overlaps += inside.empty() ? 0 : 1;
-            inside = who;
-            ++told.all;
-            ++told.holds[who];
+            record.overlaps += inside.empty() ? 0 : 1;
+            inside = holder;
+            ++record.total_holds;
+            ++record.holds[holder];
         } else {
-            told.overlaps += inside == who ? 0 : 1;
+            record.overlaps += inside == holder ? 0 : 1;
             inside.clear();
         }
     }
-    return told;
+    return record;
 }
 
-int peers_of(testimony& told) { return told.holds["theirs0"] + told.holds["theirs1"]; }
+int peers_of(crowd_record& record) { return record.holds["theirs0"] + record.holds["theirs1"]; }
 
-class Crowd : public scene {
+class Crowd : public library_fixture {
 protected:
     Crowd() : journal(folder.file("journal")), stop(folder.file("stop")) { std::ofstream{journal}; }
 
-    void begin(peer who, const std::string& called) {
-        who.tell("crowd it 30000 " + journal + " " + stop + " " + called);
-        crowd.push_back(std::move(who));
+    void start_peer(peer process, const std::string& called) {
+        process.send("crowd it 30000 " + journal + " " + stop + " " + called);
+        processes.push_back(std::move(process));
     }
 
-    void end() {
+    void stop_peers() {
         std::ofstream{stop};
-        for (peer& each : crowd)
-            EXPECT_EQ(each.answer(), "late 0");
+        for (peer& each : processes)
+            EXPECT_EQ(each.read_reply(), "late 0");
     }
 
     support::temp_folder folder;
     std::string journal;
     std::string stop;
-    std::vector<peer> crowd;
+    std::vector<peer> processes;
 };
 
-INSTANTIATE_TEST_SUITE_P(Plain, Crowd, testing::ValuesIn(those_that_poll()),
-                         [](const auto& what) { return what.param.name; });
+INSTANTIATE_TEST_SUITE_P(Plain, Crowd, testing::ValuesIn(polling_libraries()),
+                         [](const auto& parameter) { return parameter.param.name; });
 
-// No two inside at once, and neither side is left with nothing.
+// Holds never overlap, and neither side is left with nothing.
 TEST_P(Crowd, NoTwoHoldAtOnce) {
     for (int i = 0; i < 2; ++i) {
-        begin(theirs(), "theirs" + std::to_string(i));
-        begin(our_process(), "ours" + std::to_string(i));
+        start_peer(other_library(), "theirs" + std::to_string(i));
+        start_peer(own_process(), "ours" + std::to_string(i));
     }
-    // Who polls gets what the machine's load leaves to it: that it gets something counts.
+    // A polling peer gets what the machine's load leaves to it: it must get at least one hold.
     const auto all_served = [&] {
-        auto told = read(journal);
-        const int peers = peers_of(told);
-        return told.all >= enough && peers >= few && told.all - peers >= few;
+        auto record = read_journal(journal);
+        const int peers = peers_of(record);
+        return record.total_holds >= enough && peers >= few && record.total_holds - peers >= few;
     };
     EXPECT_TRUE(eventually(all_served, 90s));
-    end();
-    auto told = read(journal);
-    EXPECT_EQ(told.overlaps, 0);
-    std::cout << told.all << " holds, " << peers_of(told) << " by " << GetParam().name << "\n";
+    stop_peers();
+    auto record = read_journal(journal);
+    EXPECT_EQ(record.overlaps, 0);
+    std::cout << record.total_holds << " holds, " << peers_of(record) << " by " << GetParam().name
+              << "\n";
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #!/bin/sh
-# fetch.sh LANGUAGE FOLDER [SOURCES]: the peers of one language, in the versions that are written
-# down in SOURCES (the folder LANGUAGE beside this file), from its registry into FOLDER. What is
-# there already is not fetched again.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# fetch.sh LANGUAGE FOLDER [SOURCES]: fetches the peers of one language, in the versions of SOURCES
+# (the folder LANGUAGE beside this file), from its registry into FOLDER. Files that are there
+# already are not fetched again.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 language=$1

@@ -1,6 +1,9 @@
-// Who holds, who does not, and what happens to the lock of somebody who dies.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Holders, non-holders, and the lock of a holder that dies.
 #include "libraries.hpp"
-#include "scene.hpp"
+#include "library_fixture.hpp"
 
 namespace {
 
@@ -8,53 +11,53 @@ using namespace plain;
 using pawl::boot_clock;
 using pawl::release_result;
 
-using Holders = scene;
+using Holders = library_fixture;
 INSTANTIATE_TEST_SUITE_P(Plain, Holders, testing::ValuesIn(libraries()),
-                         [](const auto& what) { return what.param.name; });
+                         [](const auto& parameter) { return parameter.param.name; });
 
 TEST_P(Holders, ExcludeEachOther) {
-    auto locks = ours();
-    auto other = theirs();
-    ASSERT_EQ(other.ask("take it" + an_hour), "got");
+    auto locks = own_client();
+    auto other = other_library();
+    ASSERT_EQ(other.execute("take it" + an_hour), "got");
     EXPECT_FALSE(locks.try_acquire("it", {.ttl = long_ttl}).owns_lock());
-    ASSERT_EQ(other.ask("give"), "gave");
+    ASSERT_EQ(other.execute("give"), "gave");
     auto lock = locks.try_acquire("it", {.ttl = long_ttl});
     ASSERT_TRUE(lock);
-    EXPECT_EQ(other.ask("take it" + an_hour), "busy");
+    EXPECT_EQ(other.execute("take it" + an_hour), "busy");
     EXPECT_EQ(lock.release(), release_result::released);
-    EXPECT_EQ(other.ask("take it" + an_hour), "got");
+    EXPECT_EQ(other.execute("take it" + an_hour), "got");
 }
 
-// Its lease ran out and the lock is ours: its release must leave it alone.
+// Its lease has expired and the lock is ours: its release must leave it alone.
 TEST_P(Holders, APeerCannotEndOurHold) {
-    auto locks = ours();
-    auto other = theirs();
-    ASSERT_EQ(other.ask("take it 1000"), "got");
+    auto locks = own_client();
+    auto other = other_library();
+    ASSERT_EQ(other.execute("take it 1000"), "got");
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     const auto value = value_of("it");
-    EXPECT_EQ(other.ask("give"), "lost");
+    EXPECT_EQ(other.execute("give"), "lost");
     EXPECT_EQ(value_of("it"), value);
     EXPECT_EQ(lock.release(), release_result::released);
 }
 
 // Our lock was deleted by hand and taken by the peer: our release must leave it alone.
 TEST_P(Holders, WeCannotEndAPeersHold) {
-    auto locks = ours();
-    auto other = theirs();
+    auto locks = own_client();
+    auto other = other_library();
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-    (void)server.ask({"DEL", key_of("it")});
-    ASSERT_EQ(other.ask("take it" + an_hour), "got");
+    (void)server.execute({"DEL", key_of("it")});
+    ASSERT_EQ(other.execute("take it" + an_hour), "got");
     const auto value = value_of("it");
     EXPECT_EQ(lock.release(), release_result::taken_over);
     EXPECT_EQ(value_of("it"), value);
-    EXPECT_EQ(other.ask("give"), "gave");
+    EXPECT_EQ(other.execute("give"), "gave");
 }
 
 TEST_P(Holders, AKilledPeersLockIsOursAfterItsTtl) {
-    auto locks = ours();
-    auto other = theirs();
+    auto locks = own_client();
+    auto other = other_library();
     const auto before = boot_clock::now();
-    ASSERT_EQ(other.ask("take it 2000"), "got");
+    ASSERT_EQ(other.execute("take it 2000"), "got");
     other.kill9();
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     EXPECT_GE(boot_clock::now() - before, 2s);
@@ -62,25 +65,25 @@ TEST_P(Holders, AKilledPeersLockIsOursAfterItsTtl) {
 }
 
 TEST_P(Holders, OurKilledProcessLocksNobodyOutForLonger) {
-    auto dying = our_process();
-    auto other = theirs();
-    ASSERT_EQ(dying.ask("take it 2000"), "got");
+    auto dying = own_process();
+    auto other = other_library();
+    ASSERT_EQ(dying.execute("take it 2000"), "got");
     dying.kill9();
-    EXPECT_EQ(other.ask("take it 5000"), "busy");
-    while (other.ask("wait it 5000 5000") != "got")
-        ASSERT_EQ(server.ask({"EXISTS", key_of("it")}).number(), 1);
-    EXPECT_EQ(other.ask("give"), "gave");
+    EXPECT_EQ(other.execute("take it 5000"), "busy");
+    while (other.execute("wait it 5000 5000") != "got")
+        ASSERT_EQ(server.execute({"EXISTS", key_of("it")}).number(), 1);
+    EXPECT_EQ(other.execute("give"), "gave");
 }
 
-// One that sleeps until its own kind signals finds our release when its ttl is over.
+// A peer that sleeps until its own kind signals finds our release when its ttl is over.
 TEST_P(Holders, OurReleaseIsSeenByAPeerThatWaits) {
-    auto locks = ours();
-    auto other = theirs();
+    auto locks = own_client();
+    auto other = other_library();
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-    other.tell("wait it 3000 20000");
+    other.send("wait it 3000 20000");
     EXPECT_EQ(lock.release(), release_result::released);
-    EXPECT_EQ(other.answer(), "got");
-    EXPECT_EQ(other.ask("give"), "gave");
+    EXPECT_EQ(other.read_reply(), "got");
+    EXPECT_EQ(other.execute("give"), "gave");
 }
 
 }  // namespace

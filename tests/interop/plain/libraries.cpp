@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "libraries.hpp"
 
 #include <algorithm>
@@ -17,14 +20,14 @@ const std::vector<library>& libraries() {
     return all;
 }
 
-std::vector<library> those_that_poll() {
+std::vector<library> polling_libraries() {
     std::vector<library> some;
     std::ranges::copy_if(libraries(), std::back_inserter(some),
                          [](const library& each) { return !each.waits_for_signals; });
     return some;
 }
 
-std::vector<library> those_with_values() {
+std::vector<library> libraries_with_values() {
     std::vector<library> some;
     std::ranges::copy_if(libraries(), std::back_inserter(some),
                          [](const library& each) { return each.has_values; });

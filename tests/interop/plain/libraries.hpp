@@ -1,4 +1,7 @@
-// The libraries that are tried, with the key template that makes their locks ours.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The tested libraries, with the key template under which Pawl shares their locks.
 #pragma once
 
 #include "peer.hpp"
@@ -8,8 +11,8 @@
 namespace plain {
 
 [[nodiscard]] const std::vector<library>& libraries();
-[[nodiscard]] std::vector<library> those_that_poll();
-// Those whose user may choose the value: the verbs `take_as` and `adopt`.
-[[nodiscard]] std::vector<library> those_with_values();
+[[nodiscard]] std::vector<library> polling_libraries();
+// Libraries whose user may choose the value: the verbs `take_as` and `adopt`.
+[[nodiscard]] std::vector<library> libraries_with_values();
 
 }  // namespace plain

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "peer.hpp"
 
 #include <ostream>
@@ -9,22 +12,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-pawl::conformance::launch how_to_start(const library& which, std::uint16_t port) {
+pawl::conformance::launch_options launch_options(const library& which, std::uint16_t port) {
     const std::string number = std::to_string(port);
     if (which.language.empty())
-        return pawl::conformance::myself_as_helper(
+        return pawl::conformance::launch_as_helper(
             {"pawl", "redis://127.0.0.1:" + number + "?key=" + which.key});
     const std::string folder = std::string(PAWL_PEERS) + "/" + which.language;
-    pawl::conformance::launch how;
+    pawl::conformance::launch_options options;
     if (which.language == "go")
-        how.words = {folder + "/peer"};
+        options.arguments = {folder + "/peer"};
     else if (which.language == "js")
-        how.words = {"node", folder + "/peer.js"};
+        options.arguments = {"node", folder + "/peer.js"};
     else
-        how.words = {"python3", folder + "/peer.py"};
-    how.words.push_back(which.argument);
-    how.words.push_back(number);
-    return how;
+        options.arguments = {"python3", folder + "/peer.py"};
+    options.arguments.push_back(which.argument);
+    options.arguments.push_back(number);
+    return options;
 }
 
 }  // namespace
@@ -32,20 +35,20 @@ pawl::conformance::launch how_to_start(const library& which, std::uint16_t port)
 std::ostream& operator<<(std::ostream& out, const library& which) { return out << which.name; }
 
 peer::peer(const library& which, std::uint16_t port)
-    : process_(how_to_start(which, port)), name_(which.name) {
-    if (answer() != "ready") throw std::runtime_error(name_ + " does not get ready");
+    : process_(launch_options(which, port)), name_(which.name) {
+    if (read_reply() != "ready") throw std::runtime_error(name_ + " is not ready in time");
 }
 
-std::string peer::ask(const std::string& words) {
-    tell(words);
-    return answer();
+std::string peer::execute(const std::string& command) {
+    send(command);
+    return read_reply();
 }
 
-void peer::tell(const std::string& words) { process_.send(words); }
+void peer::send(const std::string& command) { process_.send(command); }
 
-std::string peer::answer() {
+std::string peer::read_reply() {
     auto line = process_.read_line(90s);
-    if (!line) throw std::runtime_error("no answer from " + name_);
+    if (!line) throw std::runtime_error("no reply from " + name_);
     return *line;
 }
 

@@ -1,11 +1,14 @@
-// Another process that uses locks of one library, Pawl's included. It is told what to do in lines:
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A process that uses locks of one library, Pawl's included. It takes commands in lines:
 //
-//   take NAME TTL_MS                         asks once               -> got | busy
-//   wait NAME TTL_MS BOUND_MS                asks until then         -> got | busy
-//   take_as NAME TTL_MS VALUE                asks once, under that value        -> got | busy
-//   adopt NAME TTL_MS VALUE                  extends what is held under it      -> got | busy
-//   give                                     gives back what it got  -> gave | lost
-//   crowd NAME TTL_MS JOURNAL STOP WHO       holds again and again until the file STOP is there;
+//   take NAME TTL_MS                         tries once              -> got | busy
+//   wait NAME TTL_MS BOUND_MS                tries until then        -> got | busy
+//   take_as NAME TTL_MS VALUE                tries once, under that value       -> got | busy
+//   adopt NAME TTL_MS VALUE                  extends the hold under that value  -> got | busy
+//   give                                     releases the hold       -> gave | lost
+//   crowd NAME TTL_MS JOURNAL STOP WHO       holds again and again until the file STOP exists;
 //                                            each hold is a line "in WHO" and a line "out WHO" in
 //                                            the journal             -> late N
 #pragma once
@@ -21,24 +24,24 @@ namespace plain {
 struct library {
     std::string name;                // of the test
     std::string language;            // the folder of its program; empty for Pawl itself
-    std::string argument;            // what that program calls it
+    std::string argument;            // the program's name for it
     std::string key;                 // Pawl's key template for it
     bool waits_for_signals = false;  // sleeps until its own kind signals, or its ttl is over
-    bool has_values = false;         // its user may choose the value that it locks with
+    bool has_values = false;         // its user may choose the value of the lock
 };
 
 std::ostream& operator<<(std::ostream& out, const library& which);
 
 class peer {
 public:
-    // Throws std::runtime_error if it does not get ready.
+    // Throws std::runtime_error if the process does not get ready.
     peer(const library& which, std::uint16_t port);
 
-    // Throws std::runtime_error without an answer.
-    [[nodiscard]] std::string ask(const std::string& words);
-    void tell(const std::string& words);
-    [[nodiscard]] std::string answer();
-    void kill9() { process_.kill9(); }
+    // Throws std::runtime_error without a reply.
+    [[nodiscard]] std::string execute(const std::string& command);
+    void send(const std::string& command);
+    [[nodiscard]] std::string read_reply();
+    void kill9() { process_.kill_and_reap(); }
 
 private:
     pawl::conformance::child process_;

@@ -1,6 +1,9 @@
-// Peers free a lock without a word to our waiters. The server tells them.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Peers free a lock without a message to Pawl's waiters. The server notifies them.
 #include "libraries.hpp"
-#include "scene.hpp"
+#include "library_fixture.hpp"
 
 #include <redis_scripts.hpp>
 
@@ -11,52 +14,55 @@ namespace {
 
 using namespace plain;
 
-// When the server carried out this script, in its own seconds; goes on from where it stands.
-class spy {
+// The time at which the server executed this script, in its own seconds; continues from the current
+// position.
+class monitor_connection {
 public:
-    explicit spy(const support::redis_server& server) : line_(server.connect()) {
-        (void)line_->ask({"MONITOR"});
+    explicit monitor_connection(const support::redis_server& server)
+        : connection_(server.connect()) {
+        (void)connection_->execute({"MONITOR"});
     }
 
-    [[nodiscard]] double next(std::string_view sha1) {
+    [[nodiscard]] double next_time(std::string_view sha1) {
         for (;;) {
-            const auto seen = line_->receive(patience_ms);
-            if (!seen) throw std::runtime_error("the server was not asked");
+            const auto seen = connection_->receive(patience_ms);
+            if (!seen) throw std::runtime_error("the server received no request");
             if (seen->text.find(sha1) != std::string::npos) return std::stod(seen->text);
         }
     }
 
 private:
     static constexpr std::chrono::milliseconds patience_ms = 30s;
-    std::unique_ptr<support::resp_client> line_;
+    std::unique_ptr<support::resp_client> connection_;
 };
 
-using Pushes = scene;
+using Pushes = library_fixture;
 INSTANTIATE_TEST_SUITE_P(Plain, Pushes, testing::ValuesIn(libraries()),
-                         [](const auto& what) { return what.param.name; });
+                         [](const auto& parameter) { return parameter.param.name; });
 
-// A waiter looks by itself not sooner than 1.0 s after its last look. One that comes sooner was
-// called; on a slow machine some rounds say nothing, so there are as many as it takes.
+// A waiter refreshes by itself at the earliest 1.0 s after its last refresh. An earlier refresh was
+// caused by a message. On a slow machine some rounds decide nothing, so there are as many as
+// needed.
 TEST_P(Pushes, AReleaseWakesOurWaiter) {
-    auto locks = ours();
-    auto other = theirs();
-    // Known to the server, it is sent once for each look.
-    (void)server.ask({"SCRIPT", "LOAD", std::string(pawl::redis::scripts::look.text)});
+    auto locks = own_client();
+    auto other = other_library();
+    // A loaded script is sent once for each refresh.
+    (void)server.execute({"SCRIPT", "LOAD", std::string(pawl::redis::scripts::refresh.text)});
     constexpr int enough = 3;
     constexpr int most_rounds = 40;
     int called = 0;
     int rounds = 0;
     for (; called < enough && rounds < most_rounds; ++rounds) {
-        ASSERT_EQ(other.ask("take it" + an_hour), "got");
-        spy looks(server);
-        pawl::blocking::held_lock got;
+        ASSERT_EQ(other.execute("take it" + an_hour), "got");
+        monitor_connection monitor(server);
+        pawl::blocking::held_lock acquired;
         std::jthread waiting(
-            [&] { got = locks.acquire("it", {.ttl = long_ttl, .wait = patience}); });
-        const double last = looks.next(pawl::redis::scripts::look.sha1);
-        ASSERT_EQ(other.ask("give"), "gave");
-        if (looks.next(pawl::redis::scripts::look.sha1) - last < 1.0) ++called;
+            [&] { acquired = locks.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+        const double last = monitor.next_time(pawl::redis::scripts::refresh.sha1);
+        ASSERT_EQ(other.execute("give"), "gave");
+        if (monitor.next_time(pawl::redis::scripts::refresh.sha1) - last < 1.0) ++called;
         waiting.join();
-        EXPECT_EQ(got.release(), pawl::release_result::released);
+        EXPECT_EQ(acquired.release(), pawl::release_result::released);
     }
     EXPECT_EQ(called, enough) << "of " << rounds << " releases";
     EXPECT_GE(locks.statistics().pushes, static_cast<std::uint64_t>(rounds));

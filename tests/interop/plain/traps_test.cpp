@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // What one side does not know of the other.
 #include "libraries.hpp"
-#include "scene.hpp"
+#include "library_fixture.hpp"
 
 #include <algorithm>
 
@@ -9,53 +12,55 @@ namespace {
 using namespace plain;
 using pawl::release_result;
 
-std::vector<library> only(const std::string& name) {
+std::vector<library> only_library(const std::string& name) {
     auto some = libraries();
     std::erase_if(some, [&](const library& each) { return each.name != name; });
     return some;
 }
 
-std::string its_name(const testing::TestParamInfo<library>& what) { return what.param.name; }
+std::string library_name(const testing::TestParamInfo<library>& info) { return info.param.name; }
 
-// Its default. Pawl waits for its release, and says that there is no end.
-using RedisPy = scene;
-INSTANTIATE_TEST_SUITE_P(Plain, RedisPy, testing::ValuesIn(only("redis_py")), its_name);
+// Its default. Pawl waits for its release, and shows that it has no expiry.
+using RedisPy = library_fixture;
+INSTANTIATE_TEST_SUITE_P(Plain, RedisPy, testing::ValuesIn(only_library("redis_py")), library_name);
 TEST_P(RedisPy, ALockWithoutAnEndIsShownAsOne) {
-    auto locks = ours();
-    auto other = theirs();
-    ASSERT_EQ(other.ask("take it 0"), "got");
-    const auto found = locks.inspect("it");
-    ASSERT_TRUE(found.held_by.has_value());
-    EXPECT_EQ(found.held_by->remaining, pawl::forever);
+    auto locks = own_client();
+    auto other = other_library();
+    ASSERT_EQ(other.execute("take it 0"), "got");
+    const auto info = locks.inspect("it");
+    ASSERT_TRUE(info.held_by.has_value());
+    EXPECT_EQ(info.held_by->remaining, pawl::forever);
     EXPECT_FALSE(locks.try_acquire("it", {.ttl = 1s}).owns_lock());
-    ASSERT_EQ(other.ask("give"), "gave");
+    ASSERT_EQ(other.execute("give"), "gave");
     EXPECT_TRUE(locks.acquire("it", {.ttl = long_ttl, .wait = patience}).owns_lock());
 }
 
-// All of its resources or none: one that is ours keeps it from the other one.
-using NodeRedlock = scene;
-INSTANTIATE_TEST_SUITE_P(Plain, NodeRedlock, testing::ValuesIn(only("node_redlock")), its_name);
+// All of its resources or none: one that Pawl holds keeps it from the other one.
+using NodeRedlock = library_fixture;
+INSTANTIATE_TEST_SUITE_P(Plain, NodeRedlock, testing::ValuesIn(only_library("node_redlock")),
+                         library_name);
 TEST_P(NodeRedlock, ManyResourcesAreTakenTogether) {
-    auto locks = ours();
-    auto other = theirs();
+    auto locks = own_client();
+    auto other = other_library();
     auto ink = locks.acquire("ink", {.ttl = long_ttl, .wait = patience});
-    EXPECT_EQ(other.ask("take paper,ink" + an_hour), "busy");
+    EXPECT_EQ(other.execute("take paper,ink" + an_hour), "busy");
     EXPECT_EQ(value_of("paper"), "");
     EXPECT_EQ(ink.release(), release_result::released);
-    ASSERT_EQ(other.ask("take paper,ink" + an_hour), "got");
+    ASSERT_EQ(other.execute("take paper,ink" + an_hour), "got");
     EXPECT_FALSE(locks.try_acquire("ink", {.ttl = long_ttl}).owns_lock());
     EXPECT_FALSE(locks.try_acquire("paper", {.ttl = long_ttl}).owns_lock());
 }
 
-// Its release leaves a list beside the lock, for a second; it is no lock and disturbs nobody.
-using PythonRedisLock = scene;
-INSTANTIATE_TEST_SUITE_P(Plain, PythonRedisLock, testing::ValuesIn(only("python_redis_lock")),
-                         its_name);
+// Its release leaves a list beside the lock, for a second; the list is no lock and disturbs no
+// client.
+using PythonRedisLock = library_fixture;
+INSTANTIATE_TEST_SUITE_P(Plain, PythonRedisLock,
+                         testing::ValuesIn(only_library("python_redis_lock")), library_name);
 TEST_P(PythonRedisLock, ItsSignalIsNoLock) {
-    auto locks = ours();
-    auto other = theirs();
-    ASSERT_EQ(other.ask("take it 60000"), "got");
-    ASSERT_EQ(other.ask("give"), "gave");
+    auto locks = own_client();
+    auto other = other_library();
+    ASSERT_EQ(other.execute("take it 60000"), "got");
+    ASSERT_EQ(other.execute("give"), "gave");
     EXPECT_TRUE(locks.list().empty());
     EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}).owns_lock());
 }

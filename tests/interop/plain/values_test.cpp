@@ -1,6 +1,10 @@
-// A value that is chosen on one side and told to the other: there the hold is extended and ended.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A value that is chosen on one side and told to the other: the other side extends and ends the
+// hold.
 #include "libraries.hpp"
-#include "scene.hpp"
+#include "library_fixture.hpp"
 
 namespace {
 
@@ -8,28 +12,28 @@ using namespace plain;
 using pawl::release_result;
 using support::eventually;
 
-using Values = scene;
-INSTANTIATE_TEST_SUITE_P(Plain, Values, testing::ValuesIn(those_with_values()),
-                         [](const auto& what) { return what.param.name; });
+using Values = library_fixture;
+INSTANTIATE_TEST_SUITE_P(Plain, Values, testing::ValuesIn(libraries_with_values()),
+                         [](const auto& parameter) { return parameter.param.name; });
 
 TEST_P(Values, ChosenByUsAreExtendedAndReleasedByAPeer) {
-    auto locks = ours();
-    auto other = theirs();
+    auto locks = own_client();
+    auto other = other_library();
     auto lock = locks.acquire_as("it", "ticket-1", {.ttl = long_ttl, .wait = patience});
     EXPECT_EQ(value_of("it"), "ticket-1");
-    EXPECT_EQ(other.ask("take_as it 60000 ticket-2"), "busy");
-    EXPECT_EQ(other.ask("adopt it 60000 ticket-2"), "busy");
-    ASSERT_EQ(other.ask("adopt it" + an_hour + " ticket-1"), "got");
+    EXPECT_EQ(other.execute("take_as it 60000 ticket-2"), "busy");
+    EXPECT_EQ(other.execute("adopt it 60000 ticket-2"), "busy");
+    ASSERT_EQ(other.execute("adopt it" + an_hour + " ticket-1"), "got");
     EXPECT_GT(locks.inspect("it").held_by->remaining, 50min);
-    EXPECT_EQ(other.ask("give"), "gave");
+    EXPECT_EQ(other.execute("give"), "gave");
     EXPECT_EQ(value_of("it"), "");
     EXPECT_EQ(lock.release(), release_result::expired);
 }
 
 TEST_P(Values, ChosenByAPeerAreAdoptedAndReleasedByUs) {
-    auto locks = ours();
-    auto other = theirs();
-    ASSERT_EQ(other.ask("take_as it 20000 ticket-1"), "got");
+    auto locks = own_client();
+    auto other = other_library();
+    ASSERT_EQ(other.execute("take_as it 20000 ticket-1"), "got");
     EXPECT_EQ(value_of("it"), "ticket-1");
     EXPECT_FALSE(locks.adopt("it", "ticket-2", {.ttl = long_ttl}).owns_lock());
     auto lock = locks.adopt("it", "ticket-1", {.ttl = long_ttl});
@@ -38,21 +42,21 @@ TEST_P(Values, ChosenByAPeerAreAdoptedAndReleasedByUs) {
     EXPECT_GT(locks.inspect("it").held_by->remaining, 50s);
     EXPECT_EQ(lock.release(), release_result::released);
     EXPECT_EQ(value_of("it"), "");
-    EXPECT_EQ(other.ask("give"), "lost");
+    EXPECT_EQ(other.execute("give"), "lost");
 }
 
-// Its taker is killed; what we adopted is renewed for as long as we want it.
+// The process that acquired it is killed; the adopted hold is renewed for as long as wanted.
 TEST_P(Values, OfAKilledPeerAreKeptAlive) {
-    auto locks = ours();
-    auto other = theirs(), third = theirs();
-    ASSERT_EQ(other.ask("take_as it 20000 ticket-1"), "got");
+    auto locks = own_client();
+    auto other = other_library(), third = other_library();
+    ASSERT_EQ(other.execute("take_as it 20000 ticket-1"), "got");
     auto lock = locks.adopt("it", "ticket-1", {.ttl = 1s});
     other.kill9();
-    const auto then = pawl::boot_clock::now() + 3s;
-    EXPECT_TRUE(eventually([&] { return lock.safe_until() > then; }, patience));
-    EXPECT_EQ(third.ask("take it 1000"), "busy");
+    const auto give_up_at = pawl::boot_clock::now() + 3s;
+    EXPECT_TRUE(eventually([&] { return lock.safe_until() > give_up_at; }, patience));
+    EXPECT_EQ(third.execute("take it 1000"), "busy");
     EXPECT_EQ(lock.release(), release_result::released);
-    EXPECT_EQ(third.ask("take it 1000"), "got");
+    EXPECT_EQ(third.execute("take it 1000"), "got");
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 // The verbs of latches; the same as in Latches.java.
 #pragma once
 
@@ -8,8 +11,9 @@
 
 namespace interop {
 
-// Empty: the verb is none of them.
-[[nodiscard]] std::string serve_latch(pawl::blocking::client& locks, const std::string& verb,
-                                      const std::string& name, std::istream& words);
+// Empty: the verb is not a latch's.
+[[nodiscard]] std::string execute_latch_command(pawl::blocking::client& locks,
+                                                const std::string& verb, const std::string& name,
+                                                std::istream& arguments);
 
 }  // namespace interop

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "peer.hpp"
 
 #include "latch_peer.hpp"
 #include "storm.hpp"
 
-#include <pawl/mutex.hpp>
+#include <pawl/blocking/mutex.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -35,123 +38,124 @@ public:
           plain_(pawl::from_url(url + "&object=semaphore")),
           ttl_(ttl) {}
 
-    std::string serve(const std::string& line);
+    std::string execute_command(const std::string& line);
 
 private:
     using mutex = pawl::blocking::recursive_mutex;
 
-    // What a name is, told by how it begins: see Taker.java.
+    // The type of object, by the prefix of the name: see Acquirer.java.
     struct object {
         pawl::blocking::client& in;
         std::string name;
         pawl::lock_options options;
     };
     object object_of(const std::string& name, int count = 1);
-    mutex& of(const std::string& name) {
-        auto& one = held_[name];
-        const auto what = object_of(name);
-        if (!one) one = std::make_unique<mutex>(what.in, what.name, what.options);
-        return *one;
+    mutex& mutex_of(const std::string& name) {
+        auto& entry = mutexes_[name];
+        const auto target = object_of(name);
+        if (!entry) entry = std::make_unique<mutex>(target.in, target.name, target.options);
+        return *entry;
     }
     std::string lock(const std::string& name, int count);
     std::string unlock(const std::string& name);
-    std::string see(const std::string& name);
-    std::string contend(std::istream& words);
-    std::string serve_storm(const std::string& verb, const std::string& journal,
-                            std::istream& words);
-    std::string crowd_of_one(const std::string& name, int times, gate& shared);
+    std::string inspect(const std::string& name);
+    std::string contend(std::istream& arguments);
+    std::string execute_storm_command(const std::string& verb, const std::string& journal,
+                                      std::istream& arguments);
+    std::string contend_in_thread(const std::string& name, int times, gate& shared);
 
     const std::string url_;
     std::unique_ptr<storm_worker> storm_;
     pawl::blocking::client locks_, read_write_, plain_;
     const pawl::duration ttl_;
-    std::map<std::string, std::unique_ptr<mutex>> held_;
-    std::map<std::string, pawl::blocking::held_lock> lent_;
+    std::map<std::string, std::unique_ptr<mutex>> mutexes_;
+    std::map<std::string, pawl::blocking::held_lock> permit_holds_;
 };
 
-bool counts(const std::string& name) {
+bool is_counted(const std::string& name) {
     return name.starts_with("permits") || name.starts_with("semaphore");
 }
 
 peer::object peer::object_of(const std::string& name, int count) {
-    pawl::lock_options how{.ttl = ttl_, .fenced = name.starts_with("fenced")};
-    if (name.starts_with("write:")) return {read_write_, name.substr(6), how};
+    pawl::lock_options options{.ttl = ttl_, .fenced = name.starts_with("fenced")};
+    if (name.starts_with("write:")) return {read_write_, name.substr(6), options};
     if (name.starts_with("read:")) {
-        how.mode = pawl::lock_mode::shared;
-        return {read_write_, name.substr(5), how};
+        options.mode = pawl::lock_mode::shared;
+        return {read_write_, name.substr(5), options};
     }
-    if (counts(name)) {
-        how.mode = pawl::lock_mode::permits;
-        how.permits = static_cast<std::uint32_t>(count);
-        how.of = permits;
-        return {name.starts_with("permits") ? locks_ : plain_, name, how};
+    if (is_counted(name)) {
+        options.mode = pawl::lock_mode::permits;
+        options.permits = static_cast<std::uint32_t>(count);
+        options.total_permits = permits;
+        return {name.starts_with("permits") ? locks_ : plain_, name, options};
     }
-    how.fair = name.starts_with("fair");
-    return {locks_, name, how};
+    options.fair = name.starts_with("fair");
+    return {locks_, name, options};
 }
 
 std::string peer::lock(const std::string& name, int count) {
-    if (counts(name)) {
-        const auto what = object_of(name, count);
-        lent_[name] = what.in.acquire(what.name, what.options);
+    if (is_counted(name)) {
+        const auto target = object_of(name, count);
+        permit_holds_[name] = target.in.acquire(target.name, target.options);
         return "held 0 " + std::to_string(now());
     }
-    of(name).lock();
+    mutex_of(name).lock();
     const auto when = now();
-    return "held " + to_string(of(name).token()) + " " + std::to_string(when);
+    return "held " + to_string(mutex_of(name).token()) + " " + std::to_string(when);
 }
 
 std::string peer::unlock(const std::string& name) {
     const auto before = now();
-    if (counts(name))
-        (void)lent_.at(name).release();
+    if (is_counted(name))
+        (void)permit_holds_.at(name).release();
     else
-        of(name).unlock();
+        mutex_of(name).unlock();
     return "unlocked " + std::to_string(before);
 }
 
-std::string peer::see(const std::string& name) {
-    const auto found = locks_.inspect(object_of(name).name);
+std::string peer::inspect(const std::string& name) {
+    const auto info = locks_.inspect(object_of(name).name);
     std::ostringstream out;
-    if (counts(name)) {
-        auto free = found.permits - (found.held_by ? found.held_by->permits : 0);
-        for (const auto& other : found.others)
+    if (is_counted(name)) {
+        auto free = info.permits - (info.held_by ? info.held_by->permits : 0);
+        for (const auto& other : info.others)
             free -= other.permits;
-        out << "seen " << free << ' ' << found.permits;
+        out << "seen " << free << ' ' << info.permits;
         return out.str();
     }
     const auto mode =
         name.starts_with("read:") ? pawl::lock_mode::shared : pawl::lock_mode::exclusive;
-    const bool held = found.held_by && found.held_by->mode == mode;
+    const bool held = info.held_by && info.held_by->mode == mode;
     out << "seen " << (held ? "true" : "false") << ' '
-        << (held ? found.held_by->remaining / 1ms : -2) << ' ' << (held ? found.held_by->count : 0)
-        << ' ' << (found.held_by ? 1 + found.others.size() : 0);
+        << (held ? info.held_by->remaining / 1ms : -2) << ' ' << (held ? info.held_by->count : 0)
+        << ' ' << (info.held_by ? 1 + info.others.size() : 0);
     return out.str();
 }
 
 // One thread's acquisitions, as lines: TOKEN INVOKED RETURNED ENDED.
-std::string peer::crowd_of_one(const std::string& name, int times, gate& shared) {
+std::string peer::contend_in_thread(const std::string& name, int times, gate& shared) {
     std::ostringstream out;
     const bool both = name.starts_with("rw");
     for (int i = 0; i < times; ++i) {
         const bool reads = both && i % 4 != 0;
-        const int count = counts(name) ? 1 + i % 2 : 1;
-        const auto what =
+        const int count = is_counted(name) ? 1 + i % 2 : 1;
+        const auto target =
             object_of(both ? (reads ? "read:" + name : "write:" + name) : name, count);
         const auto invoked = now();
         pawl::blocking::held_lock lock;
         if (i % 3 == 0)
-            lock = what.in.try_acquire(what.name, {.ttl = ttl_,
-                                                   .mode = what.options.mode,
-                                                   .fenced = what.options.fenced,
-                                                   .permits = what.options.permits,
-                                                   .of = what.options.of});
-        if (!lock) lock = what.in.acquire(what.name, what.options);
+            lock =
+                target.in.try_acquire(target.name, {.ttl = ttl_,
+                                                    .mode = target.options.mode,
+                                                    .fenced = target.options.fenced,
+                                                    .permits = target.options.permits,
+                                                    .total_permits = target.options.total_permits});
+        if (!lock) lock = target.in.acquire(target.name, target.options);
         const auto returned = now();
         if (reads)
             shared.read();
         else
-            shared.pass(count, counts(name) ? permits : 1);
+            shared.pass(count, is_counted(name) ? permits : 1);
         const auto ended = now();
         if (lock.release() != pawl::release_result::released) return "failed: a release";
         out << lock.token() << ' ' << invoked << ' ' << returned << ' ' << ended << '\n';
@@ -159,65 +163,66 @@ std::string peer::crowd_of_one(const std::string& name, int times, gate& shared)
     return out.str();
 }
 
-std::string peer::contend(std::istream& words) {
+std::string peer::contend(std::istream& arguments) {
     std::string name, log, file;
     std::size_t threads = 0;
     int times = 0;
-    words >> name >> threads >> times >> log >> file;
+    arguments >> name >> threads >> times >> log >> file;
     auto& shared = gate::at(file);
     std::vector<std::string> written(threads);
     {
-        std::vector<std::jthread> crowd;
-        for (auto& mine : written)
-            crowd.emplace_back([&] { mine = crowd_of_one(name, times, shared); });
+        std::vector<std::jthread> contenders;
+        for (auto& records : written)
+            contenders.emplace_back([&] { records = contend_in_thread(name, times, shared); });
     }
     std::ofstream out(log);
-    for (const auto& mine : written) {
-        if (mine.starts_with("failed")) return mine;
-        out << mine;
+    for (const auto& records : written) {
+        if (records.starts_with("failed")) return records;
+        out << records;
     }
     return "done";
 }
 
-std::string peer::serve_storm(const std::string& verb, const std::string& journal,
-                              std::istream& words) {
+std::string peer::execute_storm_command(const std::string& verb, const std::string& journal,
+                                        std::istream& arguments) {
     if (verb == "calm") {
-        storm_->calm_down();
+        storm_->finish();
         return "calm";
     }
-    std::string how;
-    words >> how;
-    storm_ = make_storm_worker(how, url_, ttl_ / 1ms, journal);
+    std::string mode;
+    arguments >> mode;
+    storm_ = make_storm_worker(mode, url_, ttl_ / 1ms, journal);
     return "storming -";
 }
 
-std::string peer::serve(const std::string& line) {
-    std::istringstream words(line);
+std::string peer::execute_command(const std::string& line) {
+    std::istringstream arguments(line);
     std::string verb, name;
-    words >> verb;
-    if (verb == "contend") return contend(words);
-    words >> name;
-    if (verb == "storm" || verb == "calm") return serve_storm(verb, name, words);
-    if (auto answer = serve_latch(locks_, verb, name, words); !answer.empty()) return answer;
+    arguments >> verb;
+    if (verb == "contend") return contend(arguments);
+    arguments >> name;
+    if (verb == "storm" || verb == "calm") return execute_storm_command(verb, name, arguments);
+    if (auto reply = execute_latch_command(locks_, verb, name, arguments); !reply.empty())
+        return reply;
     if (verb == "lock") {
         int count = 1;
-        words >> count;
+        arguments >> count;
         return lock(name, std::max(count, 1));
     }
     if (verb == "unlock") return unlock(name);
-    if (verb == "try") return of(name).try_lock() ? "held" : "busy";
-    if (verb == "lost") return of(name).lost().stop_requested() ? "yes" : "no";
-    if (verb == "see") return see(name);
+    if (verb == "try") return mutex_of(name).try_lock() ? "held" : "busy";
+    if (verb == "lost") return mutex_of(name).lost().stop_requested() ? "yes" : "no";
+    if (verb == "see") return inspect(name);
     if (verb == "force")
         return locks_.force_release(object_of(name).name) ? "forced true" : "forced false";
     if (verb == "downgrade") {
-        auto what = object_of(name);
-        auto& mine = lent_[name];
-        mine = what.in.acquire(what.name, what.options);
-        mine.downgrade();
-        return "held " + to_string(mine.token());
+        auto target = object_of(name);
+        auto& lock = permit_holds_[name];
+        lock = target.in.acquire(target.name, target.options);
+        lock.downgrade();
+        return "held " + to_string(lock.token());
     }
-    if (verb == "end") return to_string(lent_.at(name).release());
+    if (verb == "end") return to_string(permit_holds_.at(name).release());
     if (verb == "pushes")
         return "pushes " +
                std::to_string(locks_.statistics().pushes + read_write_.statistics().pushes +
@@ -237,30 +242,31 @@ gate& gate::at(const std::string& file) {
 
 void gate::pass(int count, int all) {
     const auto met = std::atomic_ref(inside).fetch_add(count);
-    if (met + count > all || std::atomic_ref(readers) != 0) std::atomic_ref(wrong).fetch_add(1);
-    if (met > 0) std::atomic_ref(together).fetch_add(1);
+    if (met + count > all || std::atomic_ref(readers) != 0)
+        std::atomic_ref(violations).fetch_add(1);
+    if (met > 0) std::atomic_ref(meetings).fetch_add(1);
     std::this_thread::yield();
     std::atomic_ref(inside).fetch_sub(count);
 }
 
 void gate::read() {
-    if (std::atomic_ref(readers).fetch_add(1) > 0) std::atomic_ref(together).fetch_add(1);
-    if (std::atomic_ref(inside) != 0) std::atomic_ref(wrong).fetch_add(1);
+    if (std::atomic_ref(readers).fetch_add(1) > 0) std::atomic_ref(meetings).fetch_add(1);
+    if (std::atomic_ref(inside) != 0) std::atomic_ref(violations).fetch_add(1);
     std::this_thread::yield();
     std::atomic_ref(readers).fetch_sub(1);
 }
 
 int run_peer(const std::string& url, const std::string& ttl_ms) {
-    peer here(url, std::chrono::milliseconds(std::stoll(ttl_ms)));
+    peer server(url, std::chrono::milliseconds(std::stoll(ttl_ms)));
     std::cout << "ready" << std::endl;
     for (std::string line; std::getline(std::cin, line);) {
-        std::string answer;
+        std::string reply;
         try {
-            answer = here.serve(line);
+            reply = server.execute_command(line);
         } catch (const std::exception& problem) {
-            answer = std::string("failed ") + problem.what();
+            reply = std::string("failed ") + problem.what();
         }
-        std::cout << answer << std::endl;
+        std::cout << reply << std::endl;
     }
     return 0;
 }

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "storm.hpp"
 
 #include "peer.hpp"
@@ -37,188 +40,193 @@ std::size_t object_of(const std::string& name) {
     return name == "rw" ? 1 : name == "semaphore" ? 2 : 0;
 }
 
-// What one round asks for, and how long it works: alike for the sync and the async API.
+// The plan of one round: what it requests, and how long it works; the same for the sync and the
+// async API.
 struct round_plan {
     std::string key;
     pawl::lock_options options;
     int steps = 0;
 };
 
-round_plan plan(const std::string& name, int round, pawl::duration ttl, std::minstd_rand& dice) {
+round_plan make_plan(const std::string& name, int round, pawl::duration ttl,
+                     std::minstd_rand& dice) {
     round_plan result{name + "." + std::to_string(round), {.ttl = ttl, .wait = 60s}, 0};
     auto& options = result.options;
-    // Now and then it goes away again: what it asked for must not stay behind.
+    // Now and then it gives up: its request must leave nothing behind.
     if (dice() % 6 == 0) options.wait = std::chrono::milliseconds(dice() % 200);
     options.fenced = name == "fenced" || name == "rw";
     options.fair = name == "fair";
     if (name == "rw" && dice() % 3 != 0) options.mode = pawl::lock_mode::shared;
     if (name == "permits" || name == "semaphore") {
         options.mode = pawl::lock_mode::permits;
-        options.of = name == "permits" ? permits : semaphore_permits;
+        options.total_permits = name == "permits" ? permits : semaphore_permits;
         options.permits = name == "permits" ? 1 + dice() % 2 : 1;
     }
     result.steps = static_cast<int>(1 + dice() % 4);
     return result;
 }
 
-std::string words_of(const std::string& name, const round_plan& what) {
-    const auto mode = what.options.mode;
-    return "take " + what.key + " " + name + " " +
+std::string take_line(const std::string& name, const round_plan& round_options) {
+    const auto mode = round_options.options.mode;
+    return "take " + round_options.key + " " + name + " " +
            (mode == pawl::lock_mode::shared    ? "shared"
             : mode == pawl::lock_mode::permits ? "permits"
                                                : "exclusive") +
-           " " + std::to_string(what.options.permits) + " " +
+           " " + std::to_string(round_options.options.permits) + " " +
            std::to_string(count_of(pawl::boot_clock::now()));
 }
 
-// What one hold believed last.
+// The last belief about one hold.
 class belief {
 public:
-    belief(const storm_journal& book, std::string key, pawl::duration ttl)
-        : book_(book), key_(std::move(key)), ttl_(ttl) {}
+    belief(const storm_journal& journal_file, std::string key, pawl::duration ttl)
+        : journal_(journal_file), key_(std::move(key)), ttl_(ttl) {}
 
     template <class Lock>
-    bool look_at(const Lock& lock) {
+    bool observe(const Lock& lock) {
         const auto until = lock.safe_until();
         const auto now = pawl::boot_clock::now();
         if (lock.state() != pawl::lock_state::lost) {
             if (now >= until) return false;
-            until_ = until;
-            book_.write("at " + key_ + " " + std::to_string(count_of(now)) + " " +
-                        std::to_string(count_of(until)));
+            safe_until_ = until;
+            journal_.write("at " + key_ + " " + std::to_string(count_of(now)) + " " +
+                           std::to_string(count_of(until)));
             return true;
         }
-        // A loss is told some time before the deadline, but not half a lease.
+        // A loss is reported some time before the deadline, but not half a lease.
         const auto why = lock.why_lost();
-        const bool taken = why == pawl::loss_reason::taken_over || why == pawl::loss_reason::forced;
-        if (now < until_ - (taken ? 5ms : ttl_ / 2))
-            book_.write("robbed " + key_ + " " + std::to_string(count_of(until_)));
+        const bool was_taken =
+            why == pawl::loss_reason::taken_over || why == pawl::loss_reason::forced;
+        if (now < safe_until_ - (was_taken ? 5ms : ttl_ / 2))
+            journal_.write("robbed " + key_ + " " + std::to_string(count_of(safe_until_)));
         return false;
     }
 
 private:
-    const storm_journal& book_;
+    const storm_journal& journal_;
     std::string key_;
     pawl::duration ttl_;
-    pawl::time_point until_ = pawl::time_point::min() + 24h;
+    pawl::time_point safe_until_ = pawl::time_point::min() + 24h;
 };
 
 class sync_worker : public storm_worker {
 public:
     sync_worker(const std::string& url, pawl::duration ttl, const std::string& journal)
-        : book_(journal), ttl_(ttl) {
+        : journal_(journal), ttl_(ttl) {
         for (const char* each : objects)
             clients_.push_back(
                 std::make_unique<pawl::blocking::client>(pawl::from_url(url + each)));
         for (const char* each : names)
-            crowd_.emplace_back(
-                [this, each](const std::stop_token& stop) { want_for_ever(each, stop); });
+            members_.emplace_back(
+                [this, each](const std::stop_token& stop) { contend(each, stop); });
     }
-    void calm_down() override {
-        for (auto& each : crowd_)
+    void finish() override {
+        for (auto& each : members_)
             each.request_stop();
-        crowd_.clear();
+        members_.clear();
         clients_.clear();
     }
 
 private:
-    void want_for_ever(const std::string& name, const std::stop_token& stop) {
+    void contend(const std::string& name, const std::stop_token& stop) {
         std::minstd_rand dice(std::random_device{}());
         for (int round = 0; !stop.stop_requested(); ++round) {
-            const auto what = plan(name, round, ttl_, dice);
-            book_.write(words_of(name, what));
+            const auto target = make_plan(name, round, ttl_, dice);
+            journal_.write(take_line(name, target));
             try {
-                hold(name, what, dice);
+                hold_once(name, target, dice);
             } catch (const pawl::error&) {
-                book_.write("gone " + what.key);
+                journal_.write("gone " + target.key);
                 std::this_thread::sleep_for(5ms);  // the server may be away
             }
         }
     }
-    void hold(const std::string& name, const round_plan& what, std::minstd_rand& dice) {
-        auto lock = clients_[object_of(name)]->acquire(name, what.options);
-        belief ours(book_, what.key, ttl_);
-        bool sure = ours.look_at(lock);
-        for (int i = 0; sure && i < what.steps; ++i) {
+    void hold_once(const std::string& name, const round_plan& round_options,
+                   std::minstd_rand& dice) {
+        auto lock = clients_[object_of(name)]->acquire(name, round_options.options);
+        belief ours(journal_, round_options.key, ttl_);
+        bool sure = ours.observe(lock);
+        for (int i = 0; sure && i < round_options.steps; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1 + dice() % 20));  // work
-            sure = ours.look_at(lock);
+            sure = ours.observe(lock);
         }
-        book_.write("leave " + what.key);
+        journal_.write("leave " + round_options.key);
         (void)lock.release();
-        book_.write("left " + what.key);
+        journal_.write("left " + round_options.key);
     }
 
-    storm_journal book_;
+    storm_journal journal_;
     pawl::duration ttl_;
     std::vector<std::unique_ptr<pawl::blocking::client>> clients_;
-    std::vector<std::jthread> crowd_;
+    std::vector<std::jthread> members_;
 };
 
 class async_worker : public storm_worker {
 public:
     async_worker(const std::string& url, pawl::duration ttl, const std::string& journal)
-        : book_(journal), ttl_(ttl) {
+        : journal_(journal), ttl_(ttl) {
         for (const char* each : objects)
             clients_.push_back(
                 std::make_unique<pawl::client>(loop_.get_executor(), pawl::from_url(url + each)));
         for (const char* each : names) {
-            ++busy_;
-            asio::co_spawn(loop_, want_for_ever(each), [this](const std::exception_ptr& problem) {
+            ++running_;
+            asio::co_spawn(loop_, contend(each), [this](const std::exception_ptr& problem) {
                 if (problem) std::rethrow_exception(problem);
-                if (--busy_ != 0) return;
+                if (--running_ != 0) return;
                 for (const auto& client : clients_)
                     client->async_close(asio::detached);
             });
         }
         thread_ = std::jthread([this] { loop_.run(); });
     }
-    void calm_down() override {
-        calm_ = true;
+    void finish() override {
+        stopping_ = true;
         thread_.join();
     }
 
 private:
-    asio::awaitable<void> want_for_ever(std::string name) {
+    asio::awaitable<void> contend(std::string name) {
         std::minstd_rand dice(std::random_device{}());
-        for (int round = 0; !calm_; ++round) {
-            const auto what = plan(name, round, ttl_, dice);
-            book_.write(words_of(name, what));
-            bool gone = false;
+        for (int round = 0; !stopping_; ++round) {
+            const auto target = make_plan(name, round, ttl_, dice);
+            journal_.write(take_line(name, target));
+            bool was_lost = false;
             try {
-                co_await hold(name, what, dice);
+                co_await hold_once(name, target, dice);
             } catch (const boost::system::system_error&) {
-                gone = true;
+                was_lost = true;
             }
-            if (!gone) continue;
-            book_.write("gone " + what.key);
+            if (!was_lost) continue;
+            journal_.write("gone " + target.key);
             co_await work(5);
         }
     }
-    asio::awaitable<void> hold(std::string name, const round_plan& what, std::minstd_rand& dice) {
+    asio::awaitable<void> hold_once(std::string name, const round_plan& round_options,
+                                    std::minstd_rand& dice) {
         pawl::client& client = *clients_[object_of(name)];
         pawl::held_lock lock =
-            co_await client.async_acquire(name, what.options, asio::use_awaitable);
-        belief ours(book_, what.key, ttl_);
-        bool sure = ours.look_at(lock);
-        for (int i = 0; sure && i < what.steps; ++i) {
+            co_await client.async_acquire(name, round_options.options, asio::use_awaitable);
+        belief ours(journal_, round_options.key, ttl_);
+        bool sure = ours.observe(lock);
+        for (int i = 0; sure && i < round_options.steps; ++i) {
             co_await work(1 + dice() % 20);
-            sure = ours.look_at(lock);
+            sure = ours.observe(lock);
         }
-        book_.write("leave " + what.key);
+        journal_.write("leave " + round_options.key);
         co_await lock.async_release(asio::use_awaitable);
-        book_.write("left " + what.key);
+        journal_.write("left " + round_options.key);
     }
     asio::awaitable<void> work(unsigned long ms) {
         asio::steady_timer pause(loop_, std::chrono::milliseconds(ms));
         co_await pause.async_wait(asio::use_awaitable);
     }
 
-    storm_journal book_;
+    storm_journal journal_;
     pawl::duration ttl_;
     asio::io_context loop_;
     std::vector<std::unique_ptr<pawl::client>> clients_;
-    std::atomic<bool> calm_{false};
-    int busy_ = 0;
+    std::atomic<bool> stopping_{false};
+    int running_ = 0;
     std::jthread thread_;
 };
 
@@ -237,25 +245,25 @@ void storm_journal::write(const std::string& line) const {
         throw std::runtime_error("cannot write to a journal: disk full?");
 }
 
-std::unique_ptr<storm_worker> make_storm_worker(const std::string& how, const std::string& url,
+std::unique_ptr<storm_worker> make_storm_worker(const std::string& mode, const std::string& url,
                                                 std::int64_t ttl_ms, const std::string& journal) {
     const auto ttl = std::chrono::milliseconds(ttl_ms);
-    if (how == "async") return std::make_unique<async_worker>(url, ttl, journal);
+    if (mode == "async") return std::make_unique<async_worker>(url, ttl, journal);
     return std::make_unique<sync_worker>(url, ttl, journal);
 }
 
 int run_storm_command(const std::string& journal) {
     if (::signal(SIGTERM, SIG_IGN) == SIG_ERR) return 1;
-    const storm_journal book(journal);
+    const storm_journal journal_file(journal);
     std::minstd_rand dice(std::random_device{}());
     const std::string key = "command." + std::to_string(::getpid());
     const auto now = [] { return std::to_string(count_of(pawl::boot_clock::now())); };
-    book.write("take " + key + " lock exclusive 1 " + now());
+    journal_file.write("take " + key + " lock exclusive 1 " + now());
     for (auto left = 1 + dice() % 50; left > 0; --left) {
-        book.write("at " + key + " " + now() + " 0");
+        journal_file.write("at " + key + " " + now() + " 0");
         std::this_thread::sleep_for(1ms);  // work
     }
-    book.write("left " + key);
+    journal_file.write("left " + key);
     return 0;
 }
 

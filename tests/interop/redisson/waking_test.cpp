@@ -1,7 +1,10 @@
-// Who wakes whom, and by what. The lease is a minute on both sides, and Java's waiters sleep for
-// all of it, or for ever: only a message ends their wait in time. Pawl's look once a second: their
-// messages are counted.
-#include "both.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Which message wakes which waiter. The lease is a minute on both sides, and Java's waiters sleep
+// for all of it, or for ever: only a message ends their wait in time. Pawl's waiters refresh once a
+// second, so their messages are counted.
+#include "mixed_processes.hpp"
 
 #include <support/eventually.hpp>
 
@@ -16,26 +19,27 @@ using namespace interop;
 
 constexpr int rounds = 30;
 
-// Who holds, and who waits for it.
+// The holder, and the waiter.
 struct pair_of_names {
     std::string held, wanted;
 };
 
 // From before the release is sent until the waiter runs, in µs.
-std::int64_t hand_over(both& world, side& from, side& to, const pair_of_names& names) {
-    EXPECT_TRUE(from.ask("lock " + names.held).starts_with("held"));
-    to.tell("lock " + names.wanted);
-    EXPECT_TRUE(world.has_listeners(1)) << to.name() << " does not listen";
-    const auto released = numbers(from.ask("unlock " + names.held)).at(1);
-    const auto held = numbers(to.answer()).at(2);
-    EXPECT_TRUE(to.ask("unlock " + names.wanted).starts_with("unlocked"));
-    EXPECT_TRUE(world.has_listeners(0)) << to.name() << " still listens";
-    return (held - released) / 1000;
+std::int64_t measure_handover(mixed_processes& processes, test_process& first_side,
+                              test_process& second_side, const pair_of_names& names) {
+    EXPECT_TRUE(first_side.execute("lock " + names.held).starts_with("held"));
+    second_side.send("lock " + names.wanted);
+    EXPECT_TRUE(processes.has_listeners(1)) << second_side.name() << " does not listen";
+    const auto released = numbers(first_side.execute("unlock " + names.held)).at(1);
+    const auto acquired_at = numbers(second_side.read_reply()).at(2);
+    EXPECT_TRUE(second_side.execute("unlock " + names.wanted).starts_with("unlocked"));
+    EXPECT_TRUE(processes.has_listeners(0)) << second_side.name() << " still listens";
+    return (acquired_at - released) / 1000;
 }
 
-void print(const std::string& what, std::vector<std::int64_t> us) {
+void print_percentiles(const std::string& title, std::vector<std::int64_t> us) {
     std::sort(us.begin(), us.end());
-    std::cout << what << ": p50 " << us[us.size() / 2] << " µs, worst " << us.back() << " µs of "
+    std::cout << title << ": p50 " << us[us.size() / 2] << " µs, worst " << us.back() << " µs of "
               << us.size() << '\n';
 }
 
@@ -43,40 +47,43 @@ class Waking : public testing::TestWithParam<pair_of_names> {};
 
 //   P holds | J tries, subscribes, tries again, sleeps | P: DEL, PUBLISH | J wakes, tries, has it
 TEST_P(Waking, OfJavaByPawl) {
-    both world;
-    side java = world.java(), pawl = world.pawl();
+    mixed_processes processes;
+    test_process java = processes.java(), pawl = processes.pawl();
     const auto began = pawl::boot_clock::now();
     std::vector<std::int64_t> us;
     for (int i = 0; i < rounds; ++i)
-        us.push_back(hand_over(world, pawl, java, GetParam()));
-    EXPECT_LT(pawl::boot_clock::now() - began, 60s) << "a lease may have ended one of the waits";
-    print("Pawl's " + GetParam().held + " to Java's " + GetParam().wanted, us);
+        us.push_back(measure_handover(processes, pawl, java, GetParam()));
+    EXPECT_LT(pawl::boot_clock::now() - began, 60s)
+        << "the end of a lease may have ended one of the waits";
+    print_percentiles("Pawl's " + GetParam().held + " to Java's " + GetParam().wanted, us);
 }
 
 //   J holds | P tries, subscribes, tries again, sleeps | J: DEL, PUBLISH | P wakes, tries, has it
 TEST_P(Waking, OfPawlByJava) {
-    both world;
-    side java = world.java(), pawl = world.pawl();
-    const auto before = numbers(pawl.ask("pushes")).at(1);
+    mixed_processes processes;
+    test_process java = processes.java(), pawl = processes.pawl();
+    const auto before = numbers(pawl.execute("pushes")).at(1);
     std::vector<std::int64_t> us;
     for (int i = 0; i < rounds; ++i)
-        us.push_back(hand_over(world, java, pawl, GetParam()));
-    EXPECT_EQ(numbers(pawl.ask("pushes")).at(1) - before, rounds) << "not every message arrived";
-    print("Java's " + GetParam().held + " to Pawl's " + GetParam().wanted, us);
+        us.push_back(measure_handover(processes, java, pawl, GetParam()));
+    EXPECT_EQ(numbers(pawl.execute("pushes")).at(1) - before, rounds)
+        << "not every message arrived";
+    print_percentiles("Java's " + GetParam().held + " to Pawl's " + GetParam().wanted, us);
 }
 
-// The channels of a cluster are in slots: who publishes or listens in the other way is not heard.
+// The channels of a cluster are in slots: a plain PUBLISH or SUBSCRIBE does not reach them.
 TEST_P(Waking, InACluster) {
-    both world(true);
-    side java = world.java(), pawl = world.pawl();
+    mixed_processes processes(true);
+    test_process java = processes.java(), pawl = processes.pawl();
     const auto began = pawl::boot_clock::now();
-    const auto before = numbers(pawl.ask("pushes")).at(1);
+    const auto before = numbers(pawl.execute("pushes")).at(1);
     for (int i = 0; i < 5; ++i) {
-        (void)hand_over(world, pawl, java, GetParam());
-        (void)hand_over(world, java, pawl, GetParam());
+        (void)measure_handover(processes, pawl, java, GetParam());
+        (void)measure_handover(processes, java, pawl, GetParam());
     }
-    EXPECT_EQ(numbers(pawl.ask("pushes")).at(1) - before, 5) << "not every message arrived";
-    EXPECT_LT(pawl::boot_clock::now() - began, 60s) << "a lease may have ended one of the waits";
+    EXPECT_EQ(numbers(pawl.execute("pushes")).at(1) - before, 5) << "not every message arrived";
+    EXPECT_LT(pawl::boot_clock::now() - began, 60s)
+        << "the end of a lease may have ended one of the waits";
 }
 
 INSTANTIATE_TEST_SUITE_P(, Waking,
@@ -85,8 +92,8 @@ INSTANTIATE_TEST_SUITE_P(, Waking,
                                          pair_of_names{"read:it", "write:it"},
                                          pair_of_names{"permits 3", "permits 1"},
                                          pair_of_names{"semaphore 3", "semaphore 1"}),
-                         [](const auto& one) {
-                             auto name = one.param.held + "_to_" + one.param.wanted;
+                         [](const auto& parameter) {
+                             auto name = parameter.param.held + "_to_" + parameter.param.wanted;
                              std::replace_if(
                                  name.begin(), name.end(),
                                  [](char c) { return c == ':' || c == ' '; }, '_');
@@ -94,70 +101,73 @@ INSTANTIATE_TEST_SUITE_P(, Waking,
                          });
 
 // The connection dies while P waits, and with it the subscription:
-//   J holds | P listens | P's connection is cut | P connects, subscribes, looks | J: DEL, PUBLISH
+//   J holds | P listens | P's connection is cut | P connects, subscribes, refreshes | J: DEL,
+//   PUBLISH
 TEST(WakingAgain, OfPawlAfterItsConnectionWasCut) {
     for (const std::string name : {"it", "fair"}) {
-        both world;
-        side java = world.java(), pawl = world.pawl();
+        mixed_processes processes;
+        test_process java = processes.java(), pawl = processes.pawl();
         for (int i = 0; i < 5; ++i) {
-            ASSERT_TRUE(java.ask("lock " + name).starts_with("held"));
-            pawl.tell("lock " + name);
-            ASSERT_TRUE(world.has_listeners(1));
-            ASSERT_EQ(world.server().ask({"CLIENT", "KILL", "TYPE", "pubsub"}).number(), 1);
-            ASSERT_TRUE(world.has_listeners(1)) << "nobody subscribed again";
-            ASSERT_TRUE(java.ask("unlock " + name).starts_with("unlocked"));
-            ASSERT_TRUE(pawl.answer().starts_with("held"));
-            ASSERT_TRUE(pawl.ask("unlock " + name).starts_with("unlocked"));
+            ASSERT_TRUE(java.execute("lock " + name).starts_with("held"));
+            pawl.send("lock " + name);
+            ASSERT_TRUE(processes.has_listeners(1));
+            ASSERT_EQ(processes.server().execute({"CLIENT", "KILL", "TYPE", "pubsub"}).number(), 1);
+            ASSERT_TRUE(processes.has_listeners(1)) << "no client subscribed again";
+            ASSERT_TRUE(java.execute("unlock " + name).starts_with("unlocked"));
+            ASSERT_TRUE(pawl.read_reply().starts_with("held"));
+            ASSERT_TRUE(pawl.execute("unlock " + name).starts_with("unlocked"));
         }
     }
 }
 
 // Each has its turn when the one before it has left.
-void take_turns(both& world, const std::vector<side*>& line) {
-    std::size_t waiting = line.size();
-    for (side* next : line) {
-        ASSERT_TRUE(next->answer().starts_with("held")) << next->name();
-        // Who is not first in line would be seen here by a second of Pawl's looks.
-        EXPECT_EQ(world.eyes().inspect("fair").waiters, --waiting);
-        ASSERT_TRUE(next->ask("unlock fair").starts_with("unlocked"));
+void expect_turns(mixed_processes& processes, const std::vector<test_process*>& order) {
+    std::size_t waiting = order.size();
+    for (test_process* next : order) {
+        ASSERT_TRUE(next->read_reply().starts_with("held")) << next->name();
+        // A waiter that is not first in the queue would be seen by a second of Pawl's refreshes.
+        EXPECT_EQ(processes.observer().inspect("fair").waiters, --waiting);
+        ASSERT_TRUE(next->execute("unlock fair").starts_with("unlocked"));
     }
 }
 
-// Both kinds of waiters go in the order in which they came:
-//   J1 holds | P1, J2, P2 stand in line | J1 leaves | P1, J2, P2 have it, one after the other
+// Both kinds of waiters are served in the order of their arrival:
+//   J1 holds | P1, J2, P2 are in the queue | J1 leaves | P1, J2, P2 have it, one after the other
 TEST(WakingInOrder, OfAFairLine) {
-    both world;
-    side first = world.java(), one = world.pawl(), two = world.java(), three = world.pawl();
+    mixed_processes processes;
+    test_process first = processes.java(), second = processes.pawl(), third = processes.java(),
+                 fourth = processes.pawl();
     for (int i = 0; i < 5; ++i) {
-        ASSERT_TRUE(first.ask("lock fair").starts_with("held"));
+        ASSERT_TRUE(first.execute("lock fair").starts_with("held"));
         std::size_t waiting = 0;
-        for (side* next : {&one, &two, &three}) {
-            next->tell("lock fair");
-            ASSERT_TRUE(world.has_listeners(++waiting));
+        for (test_process* next : {&second, &third, &fourth}) {
+            next->send("lock fair");
+            ASSERT_TRUE(processes.has_listeners(++waiting));
         }
-        ASSERT_TRUE(first.ask("unlock fair").starts_with("unlocked"));
-        take_turns(world, {&one, &two, &three});
+        ASSERT_TRUE(first.execute("unlock fair").starts_with("unlocked"));
+        expect_turns(processes, {&second, &third, &fourth});
     }
 }
 
-// A Java waiter that gets its turn takes the five minutes, for which it would have been waited for,
-// off all behind it, as if they had been added to what they have:
-//   J holds, renews | J1, P1, J2, P2 stand in line | longer than its lease was | J leaves | J1:
-//   ZINCRBY -300000 P1 … | J1 leaves, purges the line: P1 must still stand there
+// A Java waiter that gets its turn subtracts its five minutes from the times of all behind it, as
+// if these times included them:
+//   J holds, renews | J1, P1, J2, P2 are in the queue | longer than its lease was | J leaves | J1:
+//   ZINCRBY -300000 P1 … | J1 leaves, purges the queue: P1 must still be in it
 TEST(WakingInOrder, OfAFairLineThatWaitedForLong) {
     constexpr auto lease = 2s;
-    both world;
-    side first = world.java(lease), one = world.java(lease), two = world.pawl(lease),
-         three = world.java(lease), four = world.pawl(lease);
-    ASSERT_TRUE(first.ask("lock fair").starts_with("held"));
+    mixed_processes processes;
+    test_process first = processes.java(lease), second = processes.java(lease),
+                 third = processes.pawl(lease), three = processes.java(lease),
+                 four = processes.pawl(lease);
+    ASSERT_TRUE(first.execute("lock fair").starts_with("held"));
     std::size_t waiting = 0;
-    for (side* next : {&one, &two, &three, &four}) {
-        next->tell("lock fair");
-        ASSERT_TRUE(world.has_listeners(++waiting));
+    for (test_process* next : {&second, &third, &three, &four}) {
+        next->send("lock fair");
+        ASSERT_TRUE(processes.has_listeners(++waiting));
     }
-    ASSERT_TRUE(one.silent(lease + 8s));
-    ASSERT_TRUE(first.ask("unlock fair").starts_with("unlocked"));
-    take_turns(world, {&one, &two, &three, &four});
+    ASSERT_TRUE(second.is_silent(lease + 8s));
+    ASSERT_TRUE(first.execute("unlock fair").starts_with("unlocked"));
+    expect_turns(processes, {&second, &third, &three, &four});
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
-#include "file_world.hpp"
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "file_scenario.hpp"
 
 namespace pawl::simulation {
 
 const char* trigger_of(file_bug bug) {
     switch (bug) {
-    case file_bug::token_stands_still:
+    case file_bug::token_never_increases:
         return "CREATE TRIGGER IF NOT EXISTS bug AFTER UPDATE OF last_token ON pawl BEGIN "
                "UPDATE pawl SET last_token = OLD.last_token; END";
     case file_bug::renewal_not_written:

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 #include "host.hpp"
 
 #include <sqlite3.h>
@@ -25,7 +28,7 @@ void other_program::run(const std::string& sql) {
         throw std::runtime_error(sql + ": " + ::sqlite3_errmsg(handle_));
 }
 
-world_folder::world_folder() {
+temporary_folder::temporary_folder() {
     namespace fs = std::filesystem;
     const fs::path in_memory = "/dev/shm";
     std::error_code none;
@@ -36,7 +39,7 @@ world_folder::world_folder() {
     path_ = name;
 }
 
-world_folder::~world_folder() {
+temporary_folder::~temporary_folder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
 }

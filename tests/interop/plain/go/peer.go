@@ -1,4 +1,7 @@
-// A process that uses redsync, told what to do over stdin. See ../peer.hpp for the words.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A process that uses redsync and takes commands from stdin. ../peer.hpp describes them.
 package main
 
 import (
@@ -67,7 +70,7 @@ func (p *peer) give() bool {
 	return done && err == nil
 }
 
-func (p *peer) crowd(name string, ttl time.Duration, journal, stop, who string) int {
+func (p *peer) crowd(name string, ttl time.Duration, journal, stop, identity string) int {
 	book, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		panic(err)
@@ -79,9 +82,9 @@ func (p *peer) crowd(name string, ttl time.Duration, journal, stop, who string) 
 			return late
 		}
 		if p.wait(name, ttl, time.Second) {
-			fmt.Fprintf(book, "in %s\n", who)
+			fmt.Fprintf(book, "in %s\n", identity)
 			time.Sleep(time.Millisecond)
-			fmt.Fprintf(book, "out %s\n", who)
+			fmt.Fprintf(book, "out %s\n", identity)
 			if !p.give() {
 				late++
 			}

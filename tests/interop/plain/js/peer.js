@@ -1,5 +1,8 @@
-// A process that uses node-redlock or redis-semaphore, told what to do over stdin. See ../peer.hpp
-// for the words.
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A process that uses node-redlock or redis-semaphore and takes commands from stdin. ../peer.hpp
+// describes them.
 'use strict';
 
 const fs = require('node:fs');
@@ -17,7 +20,7 @@ class NodeRedlock {
     this.locks.on('error', () => {});
   }
 
-  async wait(name, ttl, bound) {
+  async acquire(name, ttl, bound) {
     try {
       this.held = await this.locks.acquire(name.split(','), ttl, {
         retryCount: Math.ceil(bound / RETRY_MS),
@@ -28,7 +31,7 @@ class NodeRedlock {
     }
   }
 
-  async give() {
+  async release() {
     try {
       await this.held.release();
       return true;
@@ -44,24 +47,24 @@ class RedisSemaphore {
     this.server = server;
   }
 
-  takeAs(name, ttl, identifier) {
-    return this.wait(name, ttl, 0, { identifier });
+  acquireAs(name, ttl, identifier) {
+    return this.acquire(name, ttl, 0, { identifier });
   }
 
   adopt(name, ttl, identifier) {
-    return this.wait(name, ttl, 0, { identifier, acquiredExternally: true });
+    return this.acquire(name, ttl, 0, { identifier, acquiredExternally: true });
   }
 
-  async wait(name, ttl, bound, more = {}) {
+  async acquire(name, ttl, bound, options = {}) {
     const mutex = new this.Mutex(this.server, name, {
       lockTimeout: ttl,
-      // It looks at the clock before each attempt, the first one, too: a bound of a millisecond may
-      // be over by then, and the server is never asked.
+      // It looks at the clock before each attempt, including the first: a bound of a millisecond
+      // may be over by then, and the server gets no request.
       acquireTimeout: bound === 0 ? ONE_ATTEMPT_MS : bound,
       acquireAttemptsLimit: bound === 0 ? 1 : Number.POSITIVE_INFINITY,
       retryInterval: RETRY_MS,
       refreshInterval: 0,
-      ...more,
+      ...options,
     });
     if (!(await mutex.tryAcquire())) return false;
     this.held = mutex;
@@ -70,44 +73,44 @@ class RedisSemaphore {
     return true;
   }
 
-  // Its release does not say what it found, so the server is asked.
-  async give() {
-    const mine = (await this.server.get(this.key)) === this.value;
+  // Its release does not report its result, so the server is asked.
+  async release() {
+    const isOwn = (await this.server.get(this.key)) === this.value;
     await this.held.release();
-    return mine;
+    return isOwn;
   }
 }
 
-async function crowd(peer, name, ttl, journal, stop, who) {
-  const book = fs.openSync(journal, 'a');
+async function acquireRepeatedly(peer, name, ttl, journal, stop, owner) {
+  const file = fs.openSync(journal, 'a');
   let late = 0;
   while (!fs.existsSync(stop)) {
-    if (await peer.wait(name, ttl, 1000)) {
-      fs.writeSync(book, `in ${who}\n`);
+    if (await peer.acquire(name, ttl, 1000)) {
+      fs.writeSync(file, `in ${owner}\n`);
       await sleep(1);
-      fs.writeSync(book, `out ${who}\n`);
-      if (!(await peer.give())) late += 1;
+      fs.writeSync(file, `out ${owner}\n`);
+      if (!(await peer.release())) late += 1;
     }
     await sleep(Math.random() * 10);
   }
-  fs.closeSync(book);
+  fs.closeSync(file);
   return late;
 }
 
-async function answer(peer, [verb, name, ttl, ...rest]) {
+async function execute(peer, [verb, name, ttl, ...rest]) {
   switch (verb) {
     case 'take':
-      return (await peer.wait(name, Number(ttl), 0)) ? 'got' : 'busy';
+      return (await peer.acquire(name, Number(ttl), 0)) ? 'got' : 'busy';
     case 'wait':
-      return (await peer.wait(name, Number(ttl), Number(rest[0]))) ? 'got' : 'busy';
+      return (await peer.acquire(name, Number(ttl), Number(rest[0]))) ? 'got' : 'busy';
     case 'take_as':
-      return (await peer.takeAs(name, Number(ttl), rest[0])) ? 'got' : 'busy';
+      return (await peer.acquireAs(name, Number(ttl), rest[0])) ? 'got' : 'busy';
     case 'adopt':
       return (await peer.adopt(name, Number(ttl), rest[0])) ? 'got' : 'busy';
     case 'give':
-      return (await peer.give()) ? 'gave' : 'lost';
+      return (await peer.release()) ? 'gave' : 'lost';
     default:
-      return `late ${await crowd(peer, name, Number(ttl), ...rest)}`;
+      return `late ${await acquireRepeatedly(peer, name, Number(ttl), ...rest)}`;
   }
 }
 
@@ -116,7 +119,7 @@ async function main(library, port) {
   const peer = library === 'redlock' ? new NodeRedlock(server) : new RedisSemaphore(server);
   console.log('ready');
   for await (const line of readline.createInterface({ input: process.stdin })) {
-    console.log(await answer(peer, line.split(' ')));
+    console.log(await execute(peer, line.split(' ')));
   }
   server.disconnect();
 }

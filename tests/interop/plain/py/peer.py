@@ -1,6 +1,9 @@
-"""A process that uses redis-py, pottery or python-redis-lock, told what to do over stdin.
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
 
-See ../peer.hpp for the words.
+"""A process that uses redis-py, pottery or python-redis-lock, and takes commands from stdin.
+
+../peer.hpp describes them.
 """
 import logging
 import math
@@ -15,23 +18,23 @@ RETRY_SECONDS = 0.01
 
 
 class Library:
-    """Takes locks and gives them back; `not_ours` is what a release of somebody else's throws."""
+    """Acquires and releases locks; `not_owned` is the error of a release of another's lock."""
 
-    def __init__(self, server, not_ours):
+    def __init__(self, server, not_owned):
         self.server = server
-        self.not_ours = not_ours
+        self.not_owned = not_owned
         self.held = None
 
-    def keep(self, lock, got):
-        if got:
+    def keep(self, lock, acquired):
+        if acquired:
             self.held = lock
-        return got
+        return acquired
 
-    def give(self):
+    def release(self):
         try:
             self.held.release()
             return True
-        except self.not_ours:
+        except self.not_owned:
             return False
 
 
@@ -40,10 +43,10 @@ class RedisPy(Library):
         super().__init__(server, redis.exceptions.LockError)
 
     def lock(self, name, ttl):
-        """A ttl of 0 is its default: a lock without an end."""
+        """A ttl of 0 is its default: a lock without expiry."""
         return self.server.lock(name, timeout=ttl or None, sleep=RETRY_SECONDS)
 
-    def wait(self, name, ttl, bound):
+    def acquire(self, name, ttl, bound):
         lock = self.lock(name, ttl)
         return self.keep(lock, lock.acquire(blocking=bound > 0, blocking_timeout=bound or None))
 
@@ -63,7 +66,7 @@ class Pottery(Library):
         super().__init__(server, pottery.ReleaseUnlockedLock)
         self.redlock = pottery.Redlock
 
-    def wait(self, name, ttl, bound):
+    def acquire(self, name, ttl, bound):
         lock = self.redlock(key=name, masters={self.server}, auto_release_time=ttl)
         return self.keep(lock, lock.acquire(blocking=bound > 0, timeout=bound or -1))
 
@@ -75,7 +78,7 @@ class PythonRedisLock(Library):
         self.lock = redis_lock.Lock
         logging.getLogger("redis_lock").setLevel(logging.ERROR)
 
-    def wait(self, name, ttl, bound):
+    def acquire(self, name, ttl, bound):
         """Its ttl is in whole seconds, and it waits for no longer than that."""
         expire = math.ceil(ttl)
         lock = self.lock(self.server, name, expire=expire)
@@ -83,32 +86,32 @@ class PythonRedisLock(Library):
         return self.keep(lock, lock.acquire(blocking=bound > 0, timeout=timeout))
 
 
-def crowd(peer, name, ttl, journal, stop, who):
+def acquire_repeatedly(peer, name, ttl, journal, stop, owner):
     late = 0
-    with open(journal, "ab", buffering=0) as book:
+    with open(journal, "ab", buffering=0) as file:
         while not os.path.exists(stop):
-            if peer.wait(name, ttl, 1.0):
-                book.write(f"in {who}\n".encode())
+            if peer.acquire(name, ttl, 1.0):
+                file.write(f"in {owner}\n".encode())
                 time.sleep(0.001)
-                book.write(f"out {who}\n".encode())
-                late += not peer.give()
+                file.write(f"out {owner}\n".encode())
+                late += not peer.release()
             time.sleep(random.uniform(0, 0.01))
     return late
 
 
-def answer(peer, verb, name="", ttl="0", *rest):
+def execute(peer, verb, name="", ttl="0", *rest):
     seconds = int(ttl) / 1000
     if verb == "give":
-        return "gave" if peer.give() else "lost"
+        return "gave" if peer.release() else "lost"
     if verb == "crowd":
-        return f"late {crowd(peer, name, seconds, *rest)}"
-    got = {
-        "take": lambda: peer.wait(name, seconds, 0),
-        "wait": lambda: peer.wait(name, seconds, int(rest[0]) / 1000),
+        return f"late {acquire_repeatedly(peer, name, seconds, *rest)}"
+    acquired = {
+        "take": lambda: peer.acquire(name, seconds, 0),
+        "wait": lambda: peer.acquire(name, seconds, int(rest[0]) / 1000),
         "take_as": lambda: peer.take_as(name, seconds, *rest),
         "adopt": lambda: peer.adopt(name, seconds, *rest),
     }[verb]()
-    return "got" if got else "busy"
+    return "got" if acquired else "busy"
 
 
 def main(library, port):
@@ -118,7 +121,7 @@ def main(library, port):
     peer = libraries[library](server)
     print("ready", flush=True)
     for line in sys.stdin:
-        print(answer(peer, *line.split()), flush=True)
+        print(execute(peer, *line.split()), flush=True)
 
 
 main(*sys.argv[1:])

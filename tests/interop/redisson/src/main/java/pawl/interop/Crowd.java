@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 package pawl.interop;
 
 import java.io.PrintWriter;
@@ -12,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * contend NAME THREADS TIMES LOG GATE: as many acquisitions by each thread, each written down. A
- * name that begins with "rw" is read three times for each time that it is written.
+ * contend NAME THREADS TIMES LOG GATE: each thread acquires TIMES times and records each hold. A
+ * name that begins with "rw" gets three read locks for each write lock.
  */
 final class Crowd {
     private static final VarHandle LONGS =
@@ -27,9 +30,9 @@ final class Crowd {
     /** Shared with the other processes, as in peer.hpp. */
     private final ByteBuffer gate;
     private static final int INSIDE = 0;
-    private static final int WRONG = 8;
+    private static final int VIOLATIONS = 8;
     private static final int READERS = 16;
-    private static final int TOGETHER = 24;
+    private static final int MEETINGS = 24;
 
     Crowd(Peer peer, String[] words) throws Exception {
         this.peer = peer;
@@ -44,28 +47,28 @@ final class Crowd {
     }
 
     String run() throws Exception {
-        List<Thread> crowd = new ArrayList<>();
+        List<Thread> running = new ArrayList<>();
         List<List<String>> written = new ArrayList<>();
         List<Throwable> problems = new ArrayList<>();
         for (int i = 0; i < threads; ++i) {
-            List<String> mine = new ArrayList<>();
-            written.add(mine);
-            Thread one = new Thread(() -> {
+            List<String> records = new ArrayList<>();
+            written.add(records);
+            Thread thread = new Thread(() -> {
                 try {
-                    contend(mine);
+                    contend(records);
                 } catch (Throwable problem) {
                     synchronized (problems) {
                         problems.add(problem);
                     }
                 }
             });
-            crowd.add(one);
-            one.start();
+            running.add(thread);
+            thread.start();
         }
-        for (Thread one : crowd) one.join();
+        for (Thread thread : running) thread.join();
         if (!problems.isEmpty()) return "failed " + problems.get(0);
         try (PrintWriter out = new PrintWriter(log)) {
-            for (List<String> mine : written) mine.forEach(out::println);
+            for (List<String> records : written) records.forEach(out::println);
         }
         return "done";
     }
@@ -77,12 +80,13 @@ final class Crowd {
     private void pass(boolean reads, int count) {
         boolean permits = name.startsWith("permits") || name.startsWith("semaphore");
         if (reads) {
-            if (add(READERS, 1) > 1) add(TOGETHER, 1);
-            if (add(INSIDE, 0) != 0) add(WRONG, 1);
+            if (add(READERS, 1) > 1) add(MEETINGS, 1);
+            if (add(INSIDE, 0) != 0) add(VIOLATIONS, 1);
         } else {
             long inside = add(INSIDE, count);
-            if (inside > (permits ? Taker.PERMITS : 1) || add(READERS, 0) != 0) add(WRONG, 1);
-            if (inside > count) add(TOGETHER, 1);
+            if (inside > (permits ? Acquirer.PERMITS : 1) || add(READERS, 0) != 0)
+                add(VIOLATIONS, 1);
+            if (inside > count) add(MEETINGS, 1);
         }
         Thread.yield();
         if (reads)
@@ -98,13 +102,13 @@ final class Crowd {
             boolean reads = both && i % 4 != 0;
             int count = permits ? 1 + i % 2 : 1;
             long invoked = peer.now();
-            Taker.Taken one =
-                    peer.taker().take(both ? (reads ? "read:" : "write:") + name : name, i, count);
+            String object = both ? (reads ? "read:" : "write:") + name : name;
+            Acquirer.Hold hold = peer.acquirer().acquire(object, i, count);
             long returned = peer.now();
             pass(reads, count);
             long ended = peer.now();
-            one.end().run();
-            written.add(one.token() + " " + invoked + " " + returned + " " + ended);
+            hold.end().run();
+            written.add(hold.token() + " " + invoked + " " + returned + " " + ended);
         }
     }
 }

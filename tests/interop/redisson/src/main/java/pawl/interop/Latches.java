@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 package pawl.interop;
 
 import java.util.concurrent.TimeUnit;
@@ -8,7 +11,7 @@ import org.redisson.api.RedissonClient;
 final class Latches {
     private Latches() {}
 
-    static String serve(RedissonClient redisson, String[] words) throws Exception {
+    static String execute(RedissonClient redisson, String[] words) throws Exception {
         RCountDownLatch latch = redisson.getCountDownLatch(words[1]);
         switch (words[0]) {
             case "latch_set":

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 package pawl.interop;
 
 import java.io.BufferedReader;
@@ -12,27 +15,27 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * Redisson behind a line protocol: one command a line, one answer a line, all in one thread. The
+ * Redisson behind a line protocol: one command a line, one reply a line, all in one thread. The
  * same verbs as in peer.cpp.
  */
 public final class Peer {
     private final RedissonClient redisson;
-    private final Taker taker;
-    /** What turns System.nanoTime() into the boot clock's nanoseconds. */
+    private final Acquirer acquirer;
+    /** Converts System.nanoTime() to nanoseconds of the boot clock. */
     private final long offset;
-    private final Map<String, Deque<Taker.Taken>> held = new HashMap<>();
+    private final Map<String, Deque<Acquirer.Hold>> held = new HashMap<>();
     private final long lease;
     private Storm storm;
 
     private Peer(RedissonClient redisson, long lease, long offset) {
         this.redisson = redisson;
         this.lease = lease;
-        taker = new Taker(redisson, lease);
+        acquirer = new Acquirer(redisson, lease);
         this.offset = offset;
     }
 
-    Taker taker() {
-        return taker;
+    Acquirer acquirer() {
+        return acquirer;
     }
 
     long now() {
@@ -40,34 +43,34 @@ public final class Peer {
     }
 
     private String lock(String name, int count) throws Exception {
-        Taker.Taken one = taker.take(name, 0, count);
-        held.computeIfAbsent(name, key -> new ArrayDeque<>()).push(one);
-        return "held " + one.token() + " " + now();
+        Acquirer.Hold hold = acquirer.acquire(name, 0, count);
+        held.computeIfAbsent(name, key -> new ArrayDeque<>()).push(hold);
+        return "held " + hold.token() + " " + now();
     }
 
     private String unlock(String name) {
         long before = now();
-        Deque<Taker.Taken> mine = held.get(name);
-        if (mine == null || mine.isEmpty())
-            taker.lock(name).unlock();
+        Deque<Acquirer.Hold> holds = held.get(name);
+        if (holds == null || holds.isEmpty())
+            acquirer.lock(name).unlock();
         else
-            mine.pop().end().run();
+            holds.pop().end().run();
         return "unlocked " + before;
     }
 
-    private String see(String name) {
+    private String inspect(String name) {
         if (name.startsWith("permits"))
-            return "seen " + taker.permits(name).availablePermits() + " "
-                    + taker.permits(name).getPermits();
+            return "seen " + acquirer.permits(name).availablePermits() + " "
+                    + acquirer.permits(name).getPermits();
         if (name.startsWith("semaphore"))
-            return "seen " + taker.semaphore(name).availablePermits();
-        RLock lock = taker.lock(name);
+            return "seen " + acquirer.semaphore(name).availablePermits();
+        RLock lock = acquirer.lock(name);
         return "seen " + lock.isLocked() + " " + lock.remainTimeToLive() + " "
                 + lock.getHoldCount();
     }
 
-    private String serve(String[] words) throws Exception {
-        if (words[0].startsWith("latch_")) return Latches.serve(redisson, words);
+    private String execute(String[] words) throws Exception {
+        if (words[0].startsWith("latch_")) return Latches.execute(redisson, words);
         String name = words.length > 1 ? words[1] : "none";
         switch (words[0]) {
             case "lock":
@@ -75,25 +78,25 @@ public final class Peer {
             case "unlock":
                 return unlock(name);
             case "try":
-                return taker.lock(name).tryLock() ? "held" : "busy";
+                return acquirer.lock(name).tryLock() ? "held" : "busy";
             case "see":
-                return see(name);
+                return inspect(name);
             case "force":
-                return "forced " + taker.lock(name).forceUnlock();
+                return "forced " + acquirer.lock(name).forceUnlock();
             case "contend":
                 return new Crowd(this, words).run();
             case "storm":
                 storm = new Storm(this, redisson, lease, words[1]);
                 return "storming " + redisson.getId();
             case "calm":
-                storm.calmDown();
+                storm.finish();
                 return "calm";
             default:
                 return "unknown command " + words[0];
         }
     }
 
-    private static Config configured(String[] arguments) {
+    private static Config makeConfig(String[] arguments) {
         Config config = new Config();
         if (arguments.length > 3)
             config.useClusterServers().addNodeAddress(arguments[0]);
@@ -106,19 +109,19 @@ public final class Peer {
 
     /** URL WATCHDOG_MS OFFSET_NS ["cluster"]. */
     public static void main(String[] arguments) throws Exception {
-        RedissonClient redisson = Redisson.create(configured(arguments));
+        RedissonClient redisson = Redisson.create(makeConfig(arguments));
         Peer peer = new Peer(redisson, Long.parseLong(arguments[1]),
                 Long.parseLong(arguments[2]));
         System.out.println("ready");
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-            String answer;
+            String reply;
             try {
-                answer = peer.serve(line.split(" "));
+                reply = peer.execute(line.split(" "));
             } catch (Exception problem) {
-                answer = "failed " + problem;
+                reply = "failed " + problem;
             }
-            System.out.println(answer);
+            System.out.println(reply);
         }
         redisson.shutdown();
     }

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
 package pawl.interop;
 
 import java.io.FileOutputStream;
@@ -12,14 +15,14 @@ import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /**
- * Wants every object of storm.hpp for ever, a thread for each, and writes down what it believes:
- * the lines are those of storm.hpp. A belief is what the server said last: the time to live of the
- * hold, seen while the hold was this thread's.
+ * Contends for every object of storm.hpp, with a thread for each, and records its beliefs in the
+ * format of storm.hpp. A belief is the server's last reply: the time to live of the hold, read
+ * while the hold was this thread's.
  */
 final class Storm {
     /** One hold of this thread. */
     private interface Hold {
-        /** Until when it lasts, or 0 where it is over. */
+        /** The end of the lease, or 0 if the hold has ended. */
         long deadline();
 
         void end();
@@ -28,7 +31,7 @@ final class Storm {
     private static final List<String> NAMES =
             List.of("lock", "fenced", "fair", "rw", "permits", "semaphore");
     private static final long MS = 1_000_000;
-    /** What a clock may count in whole milliseconds. */
+    /** The error of clocks that count whole milliseconds. */
     private static final long SLACK = 5 * MS;
 
     private final Peer peer;
@@ -36,7 +39,7 @@ final class Storm {
     private final long ttl;
     private final FileOutputStream journal;
     private final List<Thread> threads = new ArrayList<>();
-    private volatile boolean calm = false;
+    private volatile boolean stopping = false;
 
     Storm(Peer peer, RedissonClient redisson, long ttl, String journal) throws Exception {
         this.peer = peer;
@@ -44,15 +47,15 @@ final class Storm {
         this.ttl = ttl;
         this.journal = new FileOutputStream(journal, true);
         for (String name : NAMES) {
-            Thread one = new Thread(() -> wantForEver(name));
-            threads.add(one);
-            one.start();
+            Thread thread = new Thread(() -> contend(name));
+            threads.add(thread);
+            thread.start();
         }
     }
 
-    void calmDown() throws InterruptedException {
-        calm = true;
-        for (Thread one : threads) one.join();
+    void finish() throws InterruptedException {
+        stopping = true;
+        for (Thread thread : threads) thread.join();
     }
 
     private void write(String line) {
@@ -63,8 +66,8 @@ final class Storm {
         }
     }
 
-    private void wantForEver(String name) {
-        for (int round = 0; !calm; ++round) {
+    private void contend(String name) {
+        for (int round = 0; !stopping; ++round) {
             String key = name + "." + round;
             try {
                 switch (name) {
@@ -74,7 +77,7 @@ final class Storm {
                     default -> lock(key, name, name);
                 }
             } catch (Exception problem) {
-                // Redisson's own words for a server that it could not ask, or a hold that ended.
+                // Redisson's messages for a server that could not be reached, or a hold that ended.
                 write("trouble " + key + " " + problem.getClass().getSimpleName());
             }
         }
@@ -98,7 +101,7 @@ final class Storm {
     }
 
     private void lock(String key, String name, String object) throws InterruptedException {
-        RLock lock = new Taker(redisson, ttl).lock(object);
+        RLock lock = new Acquirer(redisson, ttl).lock(object);
         boolean reads = object.startsWith("read:");
         String mode = reads ? "shared" : "exclusive";
         write("take " + key + " " + name + " " + mode + " 1 " + peer.now());
@@ -111,48 +114,48 @@ final class Storm {
         use(key, new Hold() {
             @Override
             public long deadline() {
-                long asked = peer.now();
-                long left = reads ? redisson.getBucket(lease).remainTimeToLive()
+                long askedAt = peer.now();
+                long remaining = reads ? redisson.getBucket(lease).remainTimeToLive()
                         : lock.remainTimeToLive();
-                // Held after that answer, by a thread that took it once: it was held before.
-                return lock.isHeldByCurrentThread() && left > 0 ? asked + left * MS : 0;
+                // Held after that reply, by a thread that acquired once: it was held before.
+                return lock.isHeldByCurrentThread() && remaining > 0 ? askedAt + remaining * MS : 0;
             }
 
             @Override
             public void end() {
-                // More than once: a request that was sent again counts as an entry.
+                // More than once: a repeated request counts as an entry.
                 while (lock.isHeldByCurrentThread()) lock.unlock();
             }
         });
     }
 
     private void permits(String key, int count) throws InterruptedException {
-        RPermitExpirableSemaphore of = redisson.getPermitExpirableSemaphore("permits");
-        of.trySetPermits(Taker.PERMITS);
+        RPermitExpirableSemaphore semaphore = redisson.getPermitExpirableSemaphore("permits");
+        semaphore.trySetPermits(Acquirer.PERMITS);
         write("take " + key + " permits permits " + count + " " + peer.now());
-        List<String> ids = of.tryAcquire(count, 60_000, ttl, TimeUnit.MILLISECONDS);
+        List<String> ids = semaphore.tryAcquire(count, 60_000, ttl, TimeUnit.MILLISECONDS);
         if (ids.size() != count) throw new IllegalStateException("no permits within a minute");
         use(key, new Hold() {
             @Override
             public long deadline() {
-                long asked = peer.now();
+                long askedAt = peer.now();
                 long least = Long.MAX_VALUE;
-                for (String id : ids) least = Math.min(least, of.getLeaseTime(id));
-                return least > 0 ? asked + least * MS : 0;
+                for (String id : ids) least = Math.min(least, semaphore.getLeaseTime(id));
+                return least > 0 ? askedAt + least * MS : 0;
             }
 
             @Override
             public void end() {
-                of.tryRelease(ids);
+                semaphore.tryRelease(ids);
             }
         });
     }
 
-    /** It has no lease. */
+    /** A semaphore without a lease. */
     private void semaphore(String key) throws InterruptedException {
-        RSemaphore of = redisson.getSemaphore("semaphore");
+        RSemaphore semaphore = redisson.getSemaphore("semaphore");
         write("take " + key + " semaphore permits 1 " + peer.now());
-        if (!of.tryAcquire(1, 60, TimeUnit.SECONDS))
+        if (!semaphore.tryAcquire(1, 60, TimeUnit.SECONDS))
             throw new IllegalStateException("no permit within a minute");
         use(key, new Hold() {
             @Override
@@ -162,7 +165,7 @@ final class Storm {
 
             @Override
             public void end() {
-                of.release(1);
+                semaphore.release(1);
             }
         });
     }

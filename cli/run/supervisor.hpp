@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The supervisor of `pawl run`: the process that the shell started. lock_process.hpp describes the
+// other process.
+#pragma once
+
+#include "../config/service_location.hpp"
+#include "../verbs/verbs.hpp"
+#include "command_processes.hpp"
+#include "event_source.hpp"
+#include "lock_process.hpp"
+#include "processes.hpp"
+#include "terminal.hpp"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace pawl::cli {
+
+class supervisor {
+public:
+    supervisor(const run_options& options, const service_location& location);
+    ~supervisor();
+    supervisor(const supervisor&) = delete;
+    supervisor& operator=(const supervisor&) = delete;
+
+    // Returns the exit status.
+    int run();
+    // Called before another supervisor is used in this process: reaps the remaining children.
+    void reap_children();
+    // True if a loss is the only reason why the command was stopped, or not started.
+    [[nodiscard]] bool was_ended_by_loss() const noexcept {
+        return lost_before_end_ && !end_requested_ && !may_outlive_supervisor_;
+    }
+    [[nodiscard]] bool started_command() const noexcept { return leader_ != 0; }
+    // True if the service was available at least once.
+    [[nodiscard]] bool reached_service() const noexcept { return reached_service_; }
+    // True if no command ran because the service could not be reached or could not serve any
+    // client.
+    [[nodiscard]] bool ended_without_service() const noexcept { return service_unavailable_; }
+
+private:
+    // watching: the command runs. terminating: SIGTERM was sent, and SIGKILL follows at kill_at_.
+    // killing: SIGKILL was sent.
+    enum class stage { watching, terminating, killing };
+
+    // supervisor.cpp: from start to end
+    void start_lock_process();
+    bool start_command();
+    void hold_for_minimum();
+    void release_lock();
+    void report_unconfirmed_release() const;
+    int exit_status();
+    void send_request(supervisor_request request) const;
+    [[nodiscard]] std::vector<std::string> environment() const;
+    [[nodiscard]] std::string run_variable() const;
+    [[nodiscard]] control_group make_cgroup();
+
+    // lock_wait.cpp: until the command starts
+    bool wait_for_lock();
+    bool handle_failure(const lock_report& report);
+    void handle_early_report(const lock_report& report);
+    void handle_early_loss(loss_reason reason, std::string_view lock_name = {});
+    bool may_start();
+    void note_interrupts(const event_batch& batch);
+
+    // child_guard.cpp: while processes of the command live
+    void guard_child();
+    void enforce_deadlines();
+    [[nodiscard]] bool must_stop_soon() const;
+    [[nodiscard]] loss_reason ending_reason() const;
+    [[nodiscard]] time_point next_wakeup() const;
+    [[nodiscard]] bool is_finished();
+    void handle_events(const event_batch& batch);
+    void handle_signal(int signal);
+    void handle_loss(loss_reason reason, std::string_view lock_name = {});
+    void terminate_command();
+    void kill_command();
+    void stop_leftovers(const std::vector<process>& left);
+    void stop_group();
+    bool all_stopped(const std::vector<process>& left);
+    bool is_finished_unseen();
+    void report_late_processes(const std::vector<process>& left);
+    void report_refused(const std::vector<process>& refused);
+    void report_strays(std::vector<process> left);
+    void signal_group(int signal);
+    [[nodiscard]] bool must_stop_all() const noexcept;
+    void reap();
+    void reap_orphans();
+    void suspend(int signal);
+    void resume();
+    [[nodiscard]] time_point deadline() const;
+
+    // The time for the lock process to leave the queue, or to release the lock.
+    static constexpr duration undo_timeout = std::chrono::seconds(3);
+
+    const run_options& options_;
+    const service_location& location_;
+    margins margins_;
+    event_source events_;
+    terminal terminal_;
+    std::unique_ptr<shared_state, void (*)(shared_state*)> shared_;
+    inherited_children inherited_children_;  // children that do not belong to the command
+    descriptor channel_;
+    pid_t lock_process_ = 0;
+
+    time_point acquired_at_{};
+    int status_ = 0;       // the exit status of the command, or of the failure before it
+    int interrupted_ = 0;  // the signal that ended a wait of this process
+    bool reached_service_ = false;
+    bool service_unavailable_ = false;
+    bool lock_lost_ = false;
+    bool lost_before_end_ = false;  // the lock was lost before the end of the command
+    bool end_requested_ = false;    // a signal to this process requested the end of the command
+
+    pid_t leader_ = 0;
+    std::optional<command_processes> processes_;
+    bool leader_ended_ = false;
+    bool lock_process_reaped_ = false;
+    // A process of the command was running when the lease ended.
+    bool outlived_lease_ = false;
+    // A process of the command may be running when this process ends.
+    bool may_outlive_supervisor_ = false;
+    std::set<pid_t> unstoppable_;  // processes that this user may not signal
+    int killed_by_ = 0;            // the signal that killed the leader
+    bool has_terminal_ = false;
+    stage stage_ = stage::watching;
+    time_point kill_at_ = time_point::max();
+};
+
+}  // namespace pawl::cli

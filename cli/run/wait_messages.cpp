@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "wait_messages.hpp"
+
+#include "../ui/failure.hpp"
+#include "../ui/lock_view.hpp"
+#include "descendants.hpp"
+#include "processes.hpp"
+
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+namespace pawl::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// The holder that keeps `options` from its lock. One of several locks may already be held by this
+// run.
+std::optional<holder> conflicting_holder(const lock_info& info, const run_options& options) {
+    for (const holder& each : holders_of(info)) {
+        const bool is_own = !options.also.empty() && each.pid == ::getppid();
+        const bool compatible = options.mode == lock_mode::shared && each.mode == lock_mode::shared;
+        if (!is_own && !compatible) return each;
+    }
+    return std::nullopt;
+}
+
+std::string this_host() {
+    std::array<char, 256> host{};
+    ::gethostname(host.data(), host.size() - 1);
+    return host.data();
+}
+
+// The parent of the lock process is the supervisor, and its ancestors are above it.
+bool is_our_ancestor(std::int64_t pid) {
+    auto each = read_process(::getppid());
+    while (each && each->parent > 1 && each->parent != pid)
+        each = read_process(each->parent);
+    return each && each->parent == pid;
+}
+
+// The holder if its run is around this run: each of the two would wait for the other.
+std::optional<holder> ancestor_holder(const lock_info& info, lock_mode mode) {
+    for (const holder& each : holders_of(info)) {
+        const bool compatible = each.mode == mode && mode != lock_mode::exclusive;
+        if (!compatible && each.host == this_host() && is_our_ancestor(each.pid)) return each;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+void refuse_wait_for_ancestor(blocking::client& locks, const run_options& options) {
+    if (!proc_shows_own_namespace()) return;
+    for (const auto& name : names_of(options)) {
+        std::optional<holder> lock_holder;
+        try {
+            lock_holder = ancestor_holder(locks.inspect(name), options.mode);
+        } catch (const pawl::error&) {
+            return;  // acquire reports the error
+        }
+        if (lock_holder)
+            throw pawl::error(errc::deadlock,
+                              "'" + name + "' is held by the `pawl run` around this one, process " +
+                                  std::to_string(lock_holder->pid) +
+                                  ", so each would wait for the other; acquire the lock only once, "
+                                  "or use another name.");
+    }
+}
+
+void explain_wait(blocking::client& locks, const run_options& options,
+                  const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex);
+    if (ended.wait_for(lock, stop, 1s, [] { return false; }) || stop.stop_requested()) return;
+    auto names = names_of(options);
+    std::sort(names.begin(), names.end());  // in the order of acquire_all
+    try {
+        for (const auto& name : names) {
+            const auto lock_holder = conflicting_holder(locks.inspect(name), options);
+            if (stop.stop_requested()) return;
+            if (!lock_holder) continue;
+            const std::string command =
+                lock_holder->command.empty() ? "" : " (" + lock_holder->command + ")";
+            say("Waiting for '" + name + "', held by " + holder_text(*lock_holder) + command + ".");
+            return;
+        }
+    } catch (const pawl::error&) {
+        // acquire reports the error.
+    }
+}
+
+void explain_permits(blocking::client& locks, const run_options& options) {
+    if (options.mode != lock_mode::permits || options.total_permits != 0) return;
+    if (locks.inspect(options.name).free_permits) return;
+    throw pawl::error(errc::bad_option, "The service does not know how many permits '" +
+                                            options.name +
+                                            "' has; give the total once, as in --permits " +
+                                            std::to_string(options.permits) + "/" +
+                                            std::to_string(std::max(options.permits, 5U)) + ".");
+}
+
+}  // namespace pawl::cli

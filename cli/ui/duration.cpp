@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "duration.hpp"
+
+#include "failure.hpp"
+
+#include <pawl/options.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+namespace pawl::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct unit {
+    std::string_view name;
+    duration size;
+};
+
+constexpr std::array<unit, 6> units{
+    {{"d", 24h}, {"h", 1h}, {"min", 1min}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}}};
+
+std::optional<duration> size_of(std::string_view name) {
+    for (const unit& each : units) {
+        if (each.name == name) return each.size;
+    }
+    return {};
+}
+
+// Removes the first part, such as "30s", from `text`.
+std::optional<duration> parse_part(std::string_view& text) {
+    std::int64_t count = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (problem != std::errc{} || count < 0 || text.front() == '-') return {};
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+
+    const auto letters = text.substr(0, text.find_first_of("0123456789"));
+    const auto size = size_of(letters);
+    text.remove_prefix(letters.size());
+    if (!size || count > forever / *size) return {};
+    return *size * count;
+}
+
+[[noreturn]] void refuse(std::string_view option, std::string_view text, const char* examples) {
+    throw failure(exit_code::usage, "'" + std::string(text) + "' is not a duration for " +
+                                        std::string(option) + "; write it like " + examples + ".");
+}
+
+}  // namespace
+
+std::optional<duration> parse_duration(std::string_view text) {
+    if (text == "forever") return forever;
+    if (text == "0") return duration::zero();
+    if (text.empty()) return {};
+    duration sum{};
+    while (!text.empty()) {
+        const auto part = parse_part(text);
+        if (!part || *part > forever - sum) return {};
+        sum += *part;
+    }
+    return sum;
+}
+
+duration duration_option(std::string_view option, std::string_view text) {
+    if (const auto parsed = parse_duration(text)) return *parsed;
+    refuse(option, text, "500ms, 30s, 2min, 1h30m, 0 or forever");
+}
+
+duration finite_option(std::string_view option, std::string_view text) {
+    const auto parsed = parse_duration(text);
+    if (!parsed || *parsed == forever) refuse(option, text, "500ms, 30s, 2min or 1h30m");
+    return *parsed;
+}
+
+duration remaining_of(duration whole, time_point since) {
+    return whole == forever ? forever : std::max<duration>(0s, whole - (boot_clock::now() - since));
+}
+
+time_point saturated_sum(time_point when, duration more) {
+    return more >= time_point::max() - when ? time_point::max() : when + more;
+}
+
+std::string format_readable(duration length) {
+    if (length == forever) return "forever";
+    if (length < 0s) return "0 s";
+    if (length < 1s) return std::to_string(length / 1ms) + " ms";
+    constexpr std::array<unit, 4> steps{{{" d", 24h}, {" h", 1h}, {" min", 1min}, {" s", 1s}}};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (length < steps[i].size) continue;
+        std::string text = std::to_string(length / steps[i].size).append(steps[i].name);
+        const duration rest = length % steps[i].size;
+        if (i + 1 < steps.size() && rest >= steps[i + 1].size) {
+            text.append(" ")
+                .append(std::to_string(rest / steps[i + 1].size))
+                .append(steps[i + 1].name);
+        }
+        return text;
+    }
+    return "0 s";
+}
+
+std::string format_exact(duration length) {
+    if (length == forever) return "forever";
+    constexpr std::array<unit, 5> steps{
+        {{" d", 24h}, {" h", 1h}, {" min", 1min}, {" s", 1s}, {" ms", 1ms}}};
+    std::string text;
+    for (const unit& each : steps) {
+        if (length < each.size) continue;
+        text.append(text.empty() ? "" : " ").append(std::to_string(length / each.size));
+        text.append(each.name);
+        length %= each.size;
+    }
+    return text.empty() ? "0 ms" : text;
+}
+
+std::string format_measured(duration length) {
+    constexpr std::array<unit, 4> steps{{{"s", 1s}, {"ms", 1ms}, {"µs", 1us}, {"ns", 1ns}}};
+    for (const unit& each : steps) {
+        if (length < each.size && each.size > 1ns) continue;
+        const double value =
+            static_cast<double>(length.count()) / static_cast<double>(each.size.count());
+        std::array<char, 32> text{};
+        const int digits = value >= 100 || each.size == 1ns ? 0 : value >= 10 ? 1 : 2;
+        std::snprintf(text.data(), text.size(), "%.*f ", digits, value);
+        return std::string(text.data()).append(each.name);
+    }
+    return "0 ns";
+}
+
+}  // namespace pawl::cli

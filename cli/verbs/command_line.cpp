@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "command_line.hpp"
+
+#include "../config/url_passwords.hpp"
+#include "../ui/failure.hpp"
+#include "../ui/messages.hpp"
+#include "arguments.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <algorithm>
+#include <iostream>
+#include <string_view>
+
+namespace pawl::cli {
+
+namespace {
+
+bool runs_commands(std::string_view verb) { return verb == "run" || verb == "elect"; }
+
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+bool is_given_twice(const std::vector<CLI::App*>& verbs, const std::string& name) {
+    if (verbs.empty()) return false;
+    const CLI::Option* option = verbs.front()->get_option_no_throw(name);
+    return option != nullptr && option->count() > 1;
+}
+
+std::string option_name_in(const std::string& word) { return word.substr(0, word.find('=')); }
+
+// The equivalent of an option for the waiting time in flock(1) and other programs, or empty.
+std::string option_of_flock(const std::string& word) {
+    const auto name = option_name_in(word);
+    for (const char* at_once : {"-n", "--nonblock", "--nonblocking", "--nb", "--no-wait"})
+        if (name == at_once) return "--wait 0";
+    for (const char* limit : {"-w", "-t", "--timeout", "--wait-time"})
+        if (name == limit) return "--wait TIME";
+    return {};
+}
+
+// Whether an option of the verb stands before the verb, as in `pawl --wait 10s run …`.
+bool is_misplaced(const std::vector<CLI::App*>& verbs, const std::string& word) {
+    if (verbs.empty()) return false;
+    const auto name = option_name_in(word);
+    return name != "--" && verbs.front()->get_option_no_throw(name) != nullptr;
+}
+
+// Turns CLI11's messages into sentences for users.
+std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
+    const auto verbs = app.get_subcommands();
+    const std::string help =
+        verbs.empty() ? "`pawl --help`" : "`pawl " + verbs.front()->get_name() + " --help`";
+    const std::string text = problem.what();
+    const auto unparsed = app.remaining(true);
+    const bool required = dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr;
+    if (!unparsed.empty() && (!required || verbs.empty())) {
+        const bool option = unparsed.front().starts_with('-');
+        if (!option && !verbs.empty() && runs_commands(verbs.front()->get_name())) {
+            return "The command must come after --, as in: pawl " + verbs.front()->get_name() +
+                   " NAME -- COMMAND.";
+        }
+        if (option && is_misplaced(verbs, unparsed.front())) {
+            const auto name = option_name_in(unparsed.front());
+            const auto verb = verbs.front()->get_name();
+            return "The option " + in_quotes(name) + " must come after the verb, as in: pawl " +
+                   verb + " " + name + "; see " + help + ".";
+        }
+        if (option && !verbs.empty() && runs_commands(verbs.front()->get_name())) {
+            if (const auto meant = option_of_flock(unparsed.front()); !meant.empty())
+                return "There is no option " + in_quotes(option_name_in(unparsed.front())) +
+                       "; did you mean " + meant + "?";
+        }
+        const std::string kind = option ? "option " : verbs.empty() ? "command " : "argument ";
+        return "There is no " + kind + in_quotes(without_password(unparsed.front())) + "; see " +
+               help + ".";
+    }
+    if (required) {
+        if (verbs.empty()) {
+            return "A verb is missing, as in: pawl run NAME -- COMMAND; see " + help + ".";
+        }
+        return text.substr(0, text.find(' ')) + " is missing; see " + help + ".";
+    }
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr) {
+        const auto name = text.substr(0, text.find_first_of(" :"));
+        if (is_given_twice(verbs, name)) return name + " is given twice; give it once.";
+        return name + " needs a value; see " + help + ".";
+    }
+    return text + "; see " + help + ".";
+}
+
+// The verb: the first word that is neither an option nor the value of an option. Only the verb
+// knows whether an option has a value. So a word after an unknown option is the verb only if it
+// runs commands.
+std::string verb_of(const std::vector<std::string>& words) {
+    bool behind_an_option = false;
+    for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+        if (words[i] == "--on" || words[i] == "--url-file") {
+            ++i;
+        } else if (words[i].starts_with('-')) {
+            behind_an_option = words[i] != "--local" && words[i].find('=') == std::string::npos;
+        } else if (!behind_an_option || runs_commands(words[i])) {
+            return words[i];
+        } else {
+            behind_an_option = false;
+        }
+    }
+    return {};
+}
+
+// COMMAND is not parsed: everything after the first -- of `run` and `elect` is removed.
+std::vector<std::string> split(int argc, char** argv, arguments& args) {
+    std::vector<std::string> own(argv + 1, argv + argc);
+    // `pawl help run` is the same as `pawl run --help`.
+    if (!own.empty() && own.size() <= 2 && own.front() == "help") {
+        own.erase(own.begin());
+        own.emplace_back("--help");
+    }
+    if (!runs_commands(verb_of(own))) return own;
+    const auto mark = std::find(own.begin(), own.end(), "--");
+    if (mark == own.end()) return own;
+    args.command.assign(mark + 1, own.end());
+    own.erase(mark, own.end());
+    return own;
+}
+
+// CLI11 counts the options before and after the verb separately.
+void refuse_twice(const CLI::App& app) {
+    for (const CLI::App* verb : app.get_subcommands()) {
+        for (const char* name : {"--on", "--url-file"}) {
+            const CLI::Option* option = verb->get_option_no_throw(name);
+            if (option != nullptr && option->count() > 0 && app.get_option(name)->count() > 0)
+                throw failure(exit_code::usage,
+                              std::string(name) + " is given twice; give it once.");
+        }
+    }
+}
+
+// Opens /dev/null for missing descriptors, so that 0, 1 and 2 never become a socket.
+void open_standard_descriptors() {
+    while (true) {
+        const int number = ::open("/dev/null", O_RDWR);
+        if (number < 0) return;
+        if (number > STDERR_FILENO) {
+            ::close(number);
+            return;
+        }
+    }
+}
+
+int parse_and_run(int argc, char** argv) {
+    arguments args;
+    action selected_action;
+    CLI::App app("Distributed locks with fencing tokens that only grow.", "pawl");
+    const std::string version = std::string("pawl ") + PAWL_VERSION;
+    app.set_version_flag("--version", version);
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(26);
+    add_location_options(app, args);
+    add_runners(app, args, selected_action);
+    add_views(app, args, selected_action);
+    add_tools(app, args, selected_action);
+    for (CLI::App* verb : app.get_subcommands({}))
+        verb->set_version_flag("--version", version)->group("");  // not in the help of the verb
+
+    auto words = split(argc, argv, args);
+    hide_passwords(argc, argv);
+    std::reverse(words.begin(), words.end());  // the order that CLI11 expects
+    try {
+        app.parse(std::move(words));
+    } catch (const CLI::Success& success) {
+        return app.exit(success, std::cout, std::cerr);
+    } catch (const CLI::ParseError& problem) {
+        throw failure(exit_code::usage, sentence_for(app, problem));
+    }
+    refuse_twice(app);
+    const int status = selected_action();
+    if (!std::cout.flush()) throw failure(exit_code::system, "The output could not be written.");
+    return status;
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv) noexcept {
+    int status = 0;
+    try {
+        open_standard_descriptors();
+        status = parse_and_run(argc, argv);
+    } catch (...) {
+        status = report_current();
+    }
+    say_rest();
+    return status;
+}
+
+}  // namespace pawl::cli

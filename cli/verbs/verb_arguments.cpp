@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The verbs that show locks, and the verbs for operators.
+#include "../ui/duration.hpp"
+#include "../ui/failure.hpp"
+#include "arguments.hpp"
+
+#include <unistd.h>
+
+namespace pawl::cli {
+
+namespace {
+
+void add_status(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb = app.add_subcommand("status", "Show who holds a lock; exit 0 held, 1 free");
+    add_name(*verb, args);
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] {
+            return status({.location = args.location, .name = args.name, .json = args.json});
+        };
+    });
+}
+
+void add_list(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb = app.add_subcommand("ls", "List the locks that have holders or waiters");
+    verb->add_option("PREFIX", args.prefix, "Only names that begin with PREFIX")->type_name("");
+    verb->add_flag("--names", args.names_only, "Only the names, one per line");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] {
+            return list({.location = args.location,
+                         .prefix = args.prefix,
+                         .json = args.json,
+                         .names_only = args.names_only});
+        };
+    });
+}
+
+void add_watch(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb = app.add_subcommand("watch", "Show the locks live");
+    verb->add_option("PREFIX", args.prefix, "Only names that begin with PREFIX")->type_name("");
+    verb->add_option("--interval", args.interval, "The time between two queries (1s)")
+        ->type_name("TIME");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] {
+            return watch({.location = args.location,
+                          .prefix = args.prefix,
+                          .interval = finite_option("--interval", args.interval),
+                          .json = args.json});
+        };
+    });
+}
+
+void add_release(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb =
+        app.add_subcommand("release", "Take a lock from its holder and notify the holder");
+    add_name(*verb, args);
+    verb->add_flag("--force", args.force,
+                   "Required, because only the holder should release a lock");
+    verb->add_flag("-y,--yes", args.yes, "Do not ask for confirmation");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] {
+            if (!args.force) {
+                throw failure(exit_code::usage,
+                              "Only the holder should release a lock; add --force to take the lock "
+                              "from its holder.");
+            }
+            return release(
+                {.location = args.location, .name = args.name, .yes = args.yes, .json = args.json});
+        };
+    });
+}
+
+void add_resize(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb = app.add_subcommand("resize", "Set the number of permits of a semaphore");
+    add_name(*verb, args, "The semaphore");
+    verb->add_option("N", args.count, "The new number of permits for all users")
+        ->required()
+        ->type_name("");
+    verb->add_flag("--create", args.create, "Create the semaphore if there is none");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] {
+            return resize({.location = args.location,
+                           .name = args.name,
+                           .permits = count_option("N", args.count),
+                           .create = args.create,
+                           .json = args.json});
+        };
+    });
+}
+
+void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb =
+        app.add_subcommand("doctor", "Examine the service: what it guarantees, and what to change");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] { return doctor({.location = args.location, .json = args.json}); };
+    });
+
+    verb = app.add_subcommand("bench", "Measure the service from this host");
+    verb->add_option("--for", args.lasting, "The duration of each of the two measurements (3s)")
+        ->type_name("TIME");
+    verb->add_option("--name", args.name, "The lock to use (a new name)")->type_name("NAME");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] {
+            const std::string own = "pawl-bench/" + std::to_string(::getpid());
+            return bench({.location = args.location,
+                          .name = args.name.empty() ? own : args.name,
+                          .lasting = finite_option("--for", args.lasting),
+                          .json = args.json});
+        };
+    });
+
+    verb = app.add_subcommand("completion", "Print the completion script for a shell");
+    verb->add_option("SHELL", args.shell, "bash, zsh or fish")->required()->type_name("");
+    verb->callback([&] { selected_action = [&] { return completion(args.shell); }; });
+}
+
+}  // namespace
+
+void add_views(CLI::App& app, arguments& args, action& selected_action) {
+    add_status(app, args, selected_action);
+    add_list(app, args, selected_action);
+    add_watch(app, args, selected_action);
+}
+
+void add_tools(CLI::App& app, arguments& args, action& selected_action) {
+    add_release(app, args, selected_action);
+    add_resize(app, args, selected_action);
+    add_examiners(app, args, selected_action);
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "../ui/descriptor.hpp"
+#include "../ui/duration.hpp"
+#include "../ui/failure.hpp"
+#include "../ui/lock_view.hpp"
+#include "../ui/screen.hpp"
+#include "changes.hpp"
+#include "verbs.hpp"
+
+#include <pawl/blocking.hpp>
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <iostream>
+#include <map>
+#include <memory>
+
+namespace pawl::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t bar_width = 8;
+
+// Signals and keys between two queries.
+class terminal_events {
+public:
+    terminal_events() {
+        ::sigemptyset(&watched_signals_);
+        for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP})
+            ::sigaddset(&watched_signals_, each);
+        ::sigprocmask(SIG_BLOCK, &watched_signals_, nullptr);
+        signals_ = descriptor(::signalfd(-1, &watched_signals_, SFD_CLOEXEC | SFD_NONBLOCK));
+        if (!signals_) throw system_failure("Cannot wait for signals");
+    }
+
+    // Returns the signal, 'q' for that key, or 0 after `longest`.
+    int wait(duration longest, bool keys) const {
+        std::array<pollfd, 2> watched{
+            {{.fd = signals_.get(), .events = POLLIN, .revents = 0},
+             {.fd = keys ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0}}};
+        const auto until = boot_clock::now() + longest;
+        while (true) {
+            const auto left =
+                std::chrono::ceil<std::chrono::milliseconds>(until - boot_clock::now());
+            if (left <= 0ms ||
+                ::poll(watched.data(), watched.size(), static_cast<int>(left.count())) == 0)
+                return 0;
+            signalfd_siginfo signal_info{};
+            if (::read(signals_.get(), &signal_info, sizeof signal_info) > 0)
+                return static_cast<int>(signal_info.ssi_signo);
+            char key = 0;
+            if (watched[1].revents == 0) continue;
+            if (::read(STDIN_FILENO, &key, 1) <= 0) watched[1].fd = -1;
+            if (key == 'q') return 'q';
+        }
+    }
+
+    static void suspend() {
+        sigset_t only;
+        ::sigemptyset(&only);
+        ::sigaddset(&only, SIGTSTP);
+        ::kill(0, SIGTSTP);
+        ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+        ::sigprocmask(SIG_BLOCK, &only, nullptr);
+    }
+
+private:
+    sigset_t watched_signals_{};
+    descriptor signals_;
+};
+
+// A bar beside the time. A full bar is the longest remaining time that was seen of this hold.
+class lease_bars {
+public:
+    cell operator()(const lock_info& lock, const holder& lock_holder) {
+        auto& most = most_[lock.name + '\0' + lock_holder.owner];
+        most = std::max({most, lock_holder.remaining, duration(1)});
+        const auto share =
+            static_cast<double>(std::max<duration>(lock_holder.remaining, 0s).count()) /
+            static_cast<double>(most.count());
+        const auto eighths = static_cast<std::size_t>(share * 8.0 * bar_width);
+        static constexpr std::array<const char*, 8> parts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+        std::string bar;
+        for (std::size_t i = 0; i < eighths / 8; ++i)
+            bar += "█";
+        bar += parts[eighths % 8];
+        bar.append(bar_width - std::min(bar_width, width_of(bar)), ' ');
+        cell shown = remaining_cell(lock, lock_holder);
+        if (shown.text_colour == colour::none)
+            shown.text_colour = share < 0.34 ? colour::yellow : colour::green;
+        const std::string text = shown.text;
+        shown.text = bar + " " + std::string(text.size() < 6 ? 6 - text.size() : 0, ' ') + text;
+        return shown;
+    }
+
+private:
+    std::map<std::string, duration> most_;
+};
+
+struct view {
+    std::vector<lock_info> locks;
+    std::string problem;
+};
+
+view read_view(blocking::client& locks, const std::string& prefix) {
+    try {
+        view now{.locks = locks.list(prefix), .problem = {}};
+        std::sort(now.locks.begin(), now.locks.end(),
+                  [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
+        return now;
+    } catch (const pawl::error& problem) {
+        return {.locks = {}, .problem = problem.what()};
+    }
+}
+
+std::vector<std::string> frame(const view& now, const service_location& location,
+                               lease_bars& bars) {
+    const bool coloured = wants_colour(STDOUT_FILENO);
+    const auto width = terminal_width(STDOUT_FILENO);
+    const auto height = std::max<std::size_t>(terminal_height(STDOUT_FILENO), 6);
+    const auto held = std::count_if(now.locks.begin(), now.locks.end(), is_held);
+    std::uint64_t waiters = 0;
+    for (const lock_info& each : now.locks)
+        waiters += each.waiters;
+
+    std::vector<std::string> lines;
+    const std::string summary =
+        std::to_string(held) + " held, " + std::to_string(waiters) + " waiting";
+    const std::string title =
+        shortened(printable(location.lock_service.describe()) + "  " + summary + "  " +
+                      format_local_time(std::chrono::system_clock::now()),
+                  width);
+    lines.push_back(paint(title, colour::bold, coloured));
+    lines.push_back(now.problem.empty()
+                        ? std::string()
+                        : paint(shortened(printable(now.problem), width), colour::red, coloured));
+    if (now.locks.empty()) {
+        lines.push_back(paint("No locks now.", colour::dim, coloured));
+    } else {
+        auto rows = lock_table(now.locks, std::ref(bars)).lines(width, coloured);
+        const std::size_t room = height - lines.size() - 1;
+        const bool cut = rows.size() > room;
+        if (cut) {
+            const auto hidden = rows.size() - room + 1;
+            rows.resize(room - 1);
+            rows.push_back(
+                paint("… and " + std::to_string(hidden) + " more", colour::dim, coloured));
+        }
+        lines.insert(lines.end(), rows.begin(), rows.end());
+    }
+    while (lines.size() + 1 < height)
+        lines.emplace_back();
+    lines.push_back(paint("q or Ctrl-C ends", colour::dim, coloured));
+    return lines;
+}
+
+int watch_live(blocking::client& locks, const watch_options& options,
+               const service_location& location, const terminal_events& events, view now) {
+    screen full_screen;
+    lease_bars bars;
+    while (true) {
+        full_screen.draw(frame(now, location, bars));
+        const int event = events.wait(options.interval, ::isatty(STDIN_FILENO) == 1);
+        if (event == 'q') return static_cast<int>(exit_code::ok);
+        if (event == SIGTSTP) {
+            full_screen.leave();
+            terminal_events::suspend();
+            full_screen.enter();
+        } else if (event != 0 && event != SIGWINCH) {
+            return signal_status(event);
+        }
+        if (event == SIGWINCH) continue;
+        auto next = read_view(locks, options.prefix);
+        if (!next.problem.empty()) next.locks = std::move(now.locks);
+        now = std::move(next);
+    }
+}
+
+std::string plain_text(const change& change_event) {
+    using kind = change::kind;
+    const std::string event = to_string(change_event.event);
+    const std::string start = format_local_time(std::chrono::system_clock::now()) + "  " +
+                              printable(change_event.lock.name) + "  " + event;
+    if (change_event.event == kind::waiters)
+        return start + " " + std::to_string(change_event.old_count) + " → " +
+               std::to_string(change_event.lock.waiters);
+    if (change_event.event == kind::resized)
+        return start + " " + std::to_string(change_event.old_count) + " → " +
+               std::to_string(change_event.lock.permits) + " permits";
+    if (!change_event.changed_holder) return start;
+    const holder& lock_holder = *change_event.changed_holder;
+    const std::string mode = lock_holder.mode == lock_mode::exclusive
+                                 ? ""
+                                 : mode_text(change_event.lock, lock_holder) + ", ";
+    const std::string command =
+        lock_holder.command.empty() ? "" : " (" + printable(lock_holder.command) + ")";
+    return start + " by " + holder_text(lock_holder) + command + ", " + mode + "token " +
+           token_text(lock_holder);
+}
+
+std::string as_json(const change& change_event) {
+    json text;
+    text.begin_object().field("time", format_utc(std::chrono::system_clock::now()));
+    text.field("event", to_string(change_event.event)).key("by");
+    if (change_event.changed_holder) {
+        write(text, *change_event.changed_holder);
+    } else {
+        text.null();
+    }
+    write(text.key("lock"), change_event.lock);
+    return text.end_object().str();
+}
+
+int watch_lines(blocking::client& locks, const watch_options& options,
+                const terminal_events& events, view now) {
+    change_log log;
+    std::string problem;
+    while (true) {
+        if (now.problem != problem)
+            say(now.problem.empty() ? "The service is available again." : now.problem);
+        problem = now.problem;
+        if (problem.empty()) {
+            for (const change& each : log.update(now.locks))
+                std::cout << (options.json ? as_json(each) : plain_text(each)) << '\n';
+            std::cout << std::flush;
+        }
+        if (!std::cout) return static_cast<int>(exit_code::ok);  // stdout is closed
+        const int event = events.wait(options.interval, false);
+        if (event == SIGTSTP) terminal_events::suspend();
+        if (event == SIGINT || event == SIGTERM || event == SIGHUP) return signal_status(event);
+        now = read_view(locks, options.prefix);
+    }
+}
+
+}  // namespace
+
+int watch(const watch_options& options) {
+    if (options.interval < 50ms || options.interval > 24h) {
+        throw failure(exit_code::usage, "The --interval is " + format_exact(options.interval) +
+                                            "; it must be between 50ms and 24h.");
+    }
+    const terminal_events events;
+    const service_location location = find_location(options.location);
+    blocking::client locks(location.lock_service);
+    view first{.locks = locks.list(options.prefix), .problem = {}};
+    const bool live = ::isatty(STDOUT_FILENO) == 1 && !options.json;
+    return live ? watch_live(locks, options, location, events, std::move(first))
+                : watch_lines(locks, options, events, std::move(first));
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "test_groups.hpp"
+
+namespace pawl::conformance {
+
+namespace {
+
+void many_threads_share_a_client(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target);
+    std::atomic<int> served = 0;
+    std::vector<std::unique_ptr<background_task>> crowd;
+    for (int i = 0; i < 32; ++i)
+        crowd.push_back(std::make_unique<background_task>([&, i] {
+            const std::string own = "own/" + std::to_string(i);
+            for (int round = 0; round < 10; ++round, ++served) {
+                auto lock = locks.acquire(own, {.ttl = long_ttl, .wait = wait_bound});
+                auto shared = locks.acquire("shared/" + std::to_string(i % 4),
+                                            {.ttl = long_ttl, .wait = wait_bound});
+                require_equal(shared.release(), release_result::released,
+                              "release of a shared name");
+                require_equal(lock.release(), release_result::released,
+                              "release of a thread's own name");
+            }
+        }));
+    for (auto& each : crowd)
+        each->get();
+    require_equal(served.load(), 320, "rounds of 32 threads");
+    require(locks.list().empty(), "a lock is held when all threads are done");
+}
+
+void a_crowd_is_served_once_each(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client observer(env.target);
+    std::vector<std::unique_ptr<blocking::client>> clients;
+    for (int i = 0; i < 5; ++i)
+        clients.push_back(std::make_unique<blocking::client>(env.target));
+    auto lock = observer.acquire("it", {.ttl = long_ttl});
+    overlap_detector gate;
+    std::atomic<int> served = 0;
+    std::vector<std::unique_ptr<background_task>> crowd;
+    for (std::size_t i = 0; i < 50; ++i)
+        crowd.push_back(std::make_unique<background_task>([&, i] {
+            auto turn = clients[i % 5]->acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+            gate.enter();
+            ++served;
+            gate.leave();
+        }));
+    require(eventually([&] { return waiters_of(observer, "it") >= 5; }),
+            "the waiters are not seen");
+    require_equal(lock.release(), release_result::released, "release");
+    for (auto& each : crowd)
+        each->get();
+    require(!gate.has_overlapped(), "two clients held the lock at once");
+    require_equal(served.load(), 50, "how many of 50 were served");
+    require(has_waiters(observer, "it", 0), "waiters are left after all were served");
+}
+
+void a_thousand_locks_are_renewed(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 3s);
+    const test_service env = service_fixture.make_test_service();
+    blocking::client client(env.target), other(env.target);
+    std::vector<blocking::held_lock> held;
+    for (int i = 0; i < 1000; ++i)
+        held.push_back(client.acquire("many/" + std::to_string(i), {.ttl = ttl, .wait = soon}));
+    const auto why =
+        failure_of([&] { (void)other.acquire("many/500", {.ttl = ttl, .wait = 2 * ttl + 1s}); });
+    require_equal(why, errc::timed_out,
+                  "waiting for more than two ttls for one of 1,000 held locks");
+    for (auto& lock : held) {
+        require(lock.state() == lock_state::held || lock.state() == lock_state::at_risk,
+                std::string(lock.name()) + " is " + to_string(lock.state()));
+        require_equal(lock.release(), release_result::released,
+                      "release of " + std::string(lock.name()));
+    }
+    require(other.list("many/").empty(), "a lock is held after all were released");
+}
+
+constexpr test_case list[] = {
+    {"many_threads_share_a_client", every_backend, many_threads_share_a_client},
+    {"a_crowd_is_served_once_each", every_backend, a_crowd_is_served_once_each},
+    {"a_thousand_locks_are_renewed", every_backend, a_thousand_locks_are_renewed},
+};
+
+}  // namespace
+
+std::span<const test_case> contention_promises() noexcept { return list; }
+
+}  // namespace pawl::conformance

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "test_groups.hpp"
+
+namespace pawl::conformance {
+
+namespace {
+
+void a_lease_is_renewed_while_held(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 1s);
+    const test_service env = service_fixture.make_test_service();
+    blocking::client client(env.target), other(env.target);
+    auto lock = client.acquire("it", {.ttl = ttl});
+    const time_point first = lock.safe_until();
+    const auto why =
+        failure_of([&] { (void)other.acquire("it", {.ttl = ttl, .wait = 3 * ttl + ttl / 2}); });
+    require_equal(why, errc::timed_out, "a wait for longer than the holder's ttl");
+    require(lock.state() == lock_state::held || lock.state() == lock_state::at_risk,
+            std::string("a holder of three and a half ttls is ") + to_string(lock.state()));
+    require(lock.safe_until() > first + 2 * ttl, "safe_until did not move on with the renewals");
+    require_equal(lock.release(), release_result::released, "release after many renewals");
+}
+
+void safe_until_is_within_the_ttl(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 5s);
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target);
+    const time_point before = boot_clock::now();
+    auto lock = locks.acquire("it", {.ttl = ttl});
+    const time_point until = lock.safe_until();
+    require(until <= boot_clock::now() + ttl, "safe_until is later than now + ttl");
+    require(until > before, "a new lock's safe_until is in the past");
+}
+
+void max_hold_ends_it(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 1s);
+    const test_service env = service_fixture.make_test_service();
+    blocking::client client(env.target), other(env.target);
+    const time_point begun = boot_clock::now();
+    auto lock = client.acquire("it", {.ttl = ttl, .max_hold = 2 * ttl});
+    std::atomic<duration::rep> lost_after = 0;
+    const std::stop_callback on_loss(lock.lost(),
+                                     [&] { lost_after = (boot_clock::now() - begun).count(); });
+    const fencing_token first = lock.token();
+    auto next = other.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+    const duration waited = boot_clock::now() - begun;
+    require_equal(lock.state(), lock_state::lost, "a holder whose max_hold is over");
+    require_equal(lock.why_lost(), loss_reason::max_hold, "the reason of its loss");
+    require(lost_after.load() > 0, "`lost` did not fire before the next holder had the lock");
+    require(duration(lost_after) <= waited, "`lost` fired after the next holder had the lock");
+    require(waited > ttl,
+            "a lock with a max_hold of two ttls was granted to another within the first");
+    require(!first || next.token() > first, "the next token is not later");
+}
+
+void max_hold_below_the_ttl_ends_it(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client client(env.target);
+    auto lock = client.acquire("it", {.ttl = 10s, .max_hold = 500ms});
+    require(eventually([&] { return lock.lost().stop_requested(); }, 5s),
+            "a lock with max_hold = 500 ms and ttl = 10 s was not lost");
+    require_equal(lock.state(), lock_state::lost, "its state");
+    const time_point until = lock.safe_until();
+    require(until <= boot_clock::now(), "a lost lock's safe_until is in the future");
+}
+
+void release_says_the_same_twice(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target);
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+    require_equal(lock.release(), release_result::released, "the first release");
+    require_equal(lock.state(), lock_state::released, "the state after it");
+    require_equal(lock.release(), release_result::released, "the second release");
+    require(!lock.lost().stop_requested(), "a released lock reports a loss");
+    require(static_cast<bool>(lock), "a released handle became empty");
+}
+
+void release_after_the_end_does_not_say_released(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 600ms);
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target);
+    auto lock = locks.acquire("it", {.ttl = ttl, .max_hold = 600ms});
+    require(eventually([&] { return lock.state() == lock_state::lost; }),
+            "max_hold did not end it");
+    const release_result result = lock.release();
+    require(result == release_result::expired || result == release_result::taken_over,
+            std::string("release after the end of the lease returned ") + to_string(result));
+    require_equal(lock.release(), result, "a second release");
+    require_equal(lock.state(), lock_state::lost, "the state after the release of a lost lock");
+}
+
+void a_lost_lock_tells_once(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 3s);
+    const test_service env = service_fixture.make_test_service();
+    blocking::client client(env.target), operator_client(env.target);
+    auto lock = client.acquire("it", {.ttl = ttl});
+    std::atomic<int> loss_count = 0;
+    const std::stop_callback on_loss(lock.lost(), [&] { ++loss_count; });
+    const std::stop_callback two(lock.lost(), [&] { ++loss_count; });
+    require(operator_client.force_release("it"), "force_release of a held lock reported no holder");
+    require(eventually([&] { return loss_count == 2; }), "`lost` did not fire");
+    require_equal(lock.state(), lock_state::lost, "the state after `lost` fired");
+    (void)lock.release();
+    require_equal(loss_count.load(), 2, "how often two callbacks ran");
+}
+
+// The ttl is a minute: a client that learns of the loss in time was notified, and did not just see
+// its lease end.
+void forced_release_is_pushed_to_the_victim(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client client(env.target), operator_client(env.target);
+    auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+    require(operator_client.force_release("it"), "force_release of a held lock reported no holder");
+    require(eventually([&] { return lock.lost().stop_requested(); }, 5s),
+            "the victim of a forced release was not notified before its next renewal");
+    require_equal(lock.why_lost(), loss_reason::forced, "the reason of its loss");
+}
+
+void forced_release_passes_the_lock_on(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 3s);
+    const test_service env = service_fixture.make_test_service();
+    blocking::client client(env.target), other(env.target), operator_client(env.target);
+    auto lock = client.acquire("it", {.ttl = ttl});
+    blocking::held_lock next;
+    background_task waiting(
+        [&] { next = other.acquire("it", {.ttl = long_ttl, .wait = wait_bound}); });
+    require(has_waiters(operator_client, "it", 1), "a waiter is not seen");
+    require(operator_client.force_release("it"), "force_release of a held lock reported no holder");
+    waiting.get();
+    require(!lock.token() || next.token() > lock.token(), "the next token is not later");
+    require(eventually([&] { return lock.state() == lock_state::lost; }),
+            "the victim was not notified");
+    const release_result result = lock.release();
+    require(result != release_result::released, "the victim's release returned `released`");
+    require_equal(next.state(), lock_state::held, "the next holder, after the victim's release");
+}
+
+void force_release_of_a_free_lock_says_so(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target);
+    require(!locks.force_release("it"), "force_release of a free lock reported a holder");
+}
+
+constexpr test_case list[] = {
+    {"a_lease_is_renewed_while_held", every_backend, a_lease_is_renewed_while_held},
+    {"safe_until_is_within_the_ttl", every_backend, safe_until_is_within_the_ttl},
+    {"max_hold_ends_it", every_backend, max_hold_ends_it},
+    {"max_hold_below_the_ttl_ends_it", every_backend, max_hold_below_the_ttl_ends_it},
+    {"release_says_the_same_twice", every_backend, release_says_the_same_twice},
+    {"release_after_the_end_does_not_say_released", every_backend,
+     release_after_the_end_does_not_say_released},
+    {"a_lost_lock_tells_once", every_backend, a_lost_lock_tells_once},
+    {"forced_release_is_pushed_to_the_victim", with_pushed_loss,
+     forced_release_is_pushed_to_the_victim},
+    {"forced_release_passes_the_lock_on", every_backend, forced_release_passes_the_lock_on},
+    {"force_release_of_a_free_lock_says_so", every_backend, force_release_of_a_free_lock_says_so},
+};
+
+}  // namespace
+
+std::span<const test_case> lease_promises() noexcept { return list; }
+
+}  // namespace pawl::conformance

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "test_groups.hpp"
+
+namespace pawl::conformance {
+
+namespace {
+
+// Remembers the newest token, and fails if a token is not later.
+class token_order {
+public:
+    void require_later(fencing_token token, const std::string& event) {
+        require(static_cast<bool>(token), "no token after " + event);
+        require(token > newest_, "the token after " + event + " is " + to_string(token) +
+                                     ", not later than " + to_string(newest_));
+        newest_ = token;
+    }
+
+private:
+    fencing_token newest_;
+};
+
+void tokens_grow_over_releases(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client first_client(env.target), second_client(env.target);
+    token_order newest;
+    for (int i = 0; i < 50; ++i) {
+        auto lock = (i % 3 == 0 ? first_client : second_client)
+                        .acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+        newest.require_later(lock.token(), "a release");
+        require_equal(lock.release(), release_result::released, "release");
+    }
+}
+
+void tokens_grow_over_expiry_and_force(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 500ms);
+    const test_service env = service_fixture.make_test_service();
+    blocking::client first_client(env.target), second_client(env.target);
+    token_order newest;
+    auto stale = first_client.acquire("it", {.ttl = ttl, .max_hold = 500ms});
+    newest.require_later(stale.token(), "nothing");
+    auto second = second_client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+    newest.require_later(second.token(), "an expiry");
+    require(first_client.force_release("it"), "force_release of a held lock reported no holder");
+    auto third = first_client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+    newest.require_later(third.token(), "a forced release");
+}
+
+void tokens_grow_over_hand_offs(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    token_order newest;  // only its holder uses it
+    std::vector<std::unique_ptr<background_task>> crowd;
+    for (int i = 0; i < 5; ++i)
+        crowd.push_back(std::make_unique<background_task>([&] {
+            blocking::client locks(env.target);
+            for (int round = 0; round < 30; ++round) {
+                auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+                newest.require_later(lock.token(), "a hand-off");
+                (void)lock.release();
+            }
+        }));
+    for (auto& each : crowd)
+        each->get();
+}
+
+void one_client_passes_later_tokens_among_its_threads(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target);
+    token_order newest;  // only its holder uses it
+    std::vector<std::unique_ptr<background_task>> crowd;
+    for (int i = 0; i < 5; ++i)
+        crowd.push_back(std::make_unique<background_task>([&] {
+            for (int round = 0; round < 30; ++round) {
+                auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+                newest.require_later(lock.token(), "a local hand-off");
+                (void)lock.release();
+            }
+        }));
+    for (auto& each : crowd)
+        each->get();
+}
+
+void tokens_grow_over_process_restarts(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    token_order newest;
+    for (int i = 0; i < 3; ++i) {
+        agent passing(env);
+        newest.require_later(passing.acquire("it", long_ttl), "a process restart");
+        require_equal(passing.request("release it"), std::string("release released"), "release");
+    }
+}
+
+// The service loses its memory between the two; the clients stay.
+void tokens_grow_over_service_restarts(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 2s);
+    const test_service env = service_fixture.make_test_service();
+    if (!env.restart) return;
+    blocking::client locks(env.target);
+    token_order newest;
+    for (int i = 0; i < 3; ++i) {
+        {
+            auto lock = locks.acquire("it", {.ttl = ttl, .wait = 20s});
+            newest.require_later(lock.token(), "a service restart");
+        }
+        env.restart();
+        blocking::client fresh(env.target);
+        auto lock = fresh.acquire("it", {.ttl = ttl, .wait = 20s});
+        newest.require_later(lock.token(), "a service restart, for a fresh client");
+    }
+}
+
+void a_hold_without_a_token_changes_no_order(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target);
+    token_order newest;
+    for (int i = 0; i < 5; ++i) {
+        auto fenced = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+        newest.require_later(fenced.token(), "a hold without one");
+        (void)fenced.release();
+        auto plain = locks.acquire("it", {.ttl = long_ttl, .fenced = false});
+        require(!plain.token() || plain.token() > fenced.token(),
+                "a hold without a token has an old one");
+        require_equal(plain.release(), release_result::released,
+                      "release of a hold without a token");
+    }
+}
+
+bool with_lasting_tokens(const capabilities& supported) {
+    return supported.fencing && supported.tokens_survive_data_loss;
+}
+
+constexpr test_case list[] = {
+    {"tokens_grow_over_releases", with_fencing, tokens_grow_over_releases},
+    {"tokens_grow_over_expiry_and_force", with_fencing, tokens_grow_over_expiry_and_force},
+    {"tokens_grow_over_hand_offs", with_fencing, tokens_grow_over_hand_offs},
+    {"one_client_passes_later_tokens_among_its_threads", with_fencing,
+     one_client_passes_later_tokens_among_its_threads},
+    {"tokens_grow_over_process_restarts", with_fencing_and_processes,
+     tokens_grow_over_process_restarts},
+    {"tokens_grow_over_service_restarts", with_lasting_tokens, tokens_grow_over_service_restarts},
+    {"a_hold_without_a_token_changes_no_order", with_fencing,
+     a_hold_without_a_token_changes_no_order},
+};
+
+}  // namespace
+
+std::span<const test_case> token_promises() noexcept { return list; }
+
+}  // namespace pawl::conformance

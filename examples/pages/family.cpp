@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The code of docs/guide/family.md. Usage: family [URL]
+#include <pawl/blocking.hpp>
+#include <pawl/semaphore.hpp>
+
+#include <boost/asio/use_awaitable.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+int count(pawl::fencing_token token) { return token ? 3 : 0; }
+
+bool move_money(pawl::fencing_token savings, pawl::fencing_token current) {
+    return savings && current;
+}
+
+bool work_under_a_lock(pawl::blocking::client& locks) {
+    int books = with_lock(locks, "shelf", {.ttl = 10s, .wait = 1min},
+                          [](auto& lock) { return count(lock.token()); });
+    return books == 3;
+}
+
+bool poll(pawl::blocking::client& locks) {
+    auto lock = locks.try_acquire("shelf", {.ttl = 10s, .retry = {.tries = 5, .interval = 200ms}});
+    return lock.owns_lock();
+}
+
+bool enter_again(pawl::blocking::client& locks) {
+    pawl::blocking::lock_owner clerk(locks);  // or pawl::lock_owner, from pawl/lock_owner.hpp
+    auto outer = clerk.acquire("ledger", {.ttl = 10s});
+    auto inner = clerk.acquire("ledger", {.ttl = 10s});  // no round trip, the same token
+    return outer.token() == inner.token();
+}
+
+bool several_locks(pawl::blocking::client& locks) {
+    const auto both =
+        locks.acquire_all({"account/savings", "account/current"}, {.ttl = 10s, .wait = 1min});
+    const bool moved = move_money(both.token("account/savings"), both.token("account/current"));
+    return moved;
+}
+
+bool stripes(pawl::blocking::client& locks) {
+    const std::array<std::string, 2> keys{"customer 8", "customer 9"};
+    const pawl::striped stripes("books", 16);
+    auto stripe = locks.acquire(stripes.name_for("customer 7"), {.ttl = 10s});
+    stripe.release();
+    auto handles = locks.acquire_all(stripes.names_for(keys), {.ttl = 10s});
+    return handles.owns_lock();
+}
+
+bool readers_and_writers(pawl::blocking::client& locks) {
+    // From pawl/blocking/shared_mutex.hpp.
+    pawl::blocking::shared_mutex door(locks, "prices", {.ttl = 10s});
+    {
+        std::shared_lock inside(door);  // together with other readers, in any process
+    }
+    {
+        std::unique_lock inside(door);  // alone
+    }
+    return !door.handle();
+}
+
+bool downgrade(pawl::blocking::client& locks) {
+    int price = 0;
+    auto lock = locks.acquire("prices", {.ttl = 10s});
+    ++price;
+    lock.downgrade();  // readers enter, and no writer before the release
+    return locks.try_acquire("prices", {.mode = pawl::lock_mode::shared}).owns_lock() && price == 1;
+}
+
+bool semaphore(pawl::blocking::client& locks) {
+    // From pawl/blocking/semaphore.hpp.
+    pawl::blocking::semaphore printers(locks, "printer", 3, {.ttl = 10s});
+    printers.acquire();  // as std::counting_semaphore
+    printers.release();
+    auto two = printers.acquire_permits(2, 1min);  // or as a handle, with token() and lost()
+    return two.owns_lock();
+}
+
+asio::awaitable<void> print(pawl::client& locks) {
+    // From pawl/semaphore.hpp.
+    pawl::semaphore printers(locks, "printer", 3, {.ttl = 10s, .wait = 1min});
+    auto permit = co_await printers.async_acquire(1, asio::use_awaitable);
+    co_await permit.async_release(asio::use_awaitable);
+}
+
+bool strict_order(pawl::blocking::client& locks) {
+    auto lock = locks.acquire("ticket", {.ttl = 10s, .fair = true});
+    return lock.owns_lock();
+}
+
+bool latch(pawl::blocking::client& locks) {
+    // From pawl/blocking/latch.hpp; for coroutines pawl/latch.hpp.
+    pawl::blocking::latch loaded(locks, "loaded");
+    loaded.try_set(3);  // false: it is counting already
+
+    const auto load = [&] {
+        loaded.count_down();  // three of these, in any process
+    };
+    const std::array<std::jthread, 3> crowd{std::jthread(load), std::jthread(load),
+                                            std::jthread(load)};
+
+    bool complete = loaded.wait_for(1min);  // woken by a push; false: not in time
+    return complete;
+}
+
+bool barrier(pawl::blocking::client& locks) {
+    std::array<int, 3> steps{};
+    std::mutex mutex;
+    const auto work = [&](int& step) {
+        const std::scoped_lock inside(mutex);
+        ++step;
+    };
+    const auto run_party = [&] {
+        pawl::blocking::barrier all(locks, "phase", 3);
+        for (auto& step : steps) {
+            work(step);
+            all.arrive_and_wait();  // the third arrival releases all three
+        }
+    };
+    {
+        const std::array<std::jthread, 3> crowd{std::jthread(run_party), std::jthread(run_party),
+                                                std::jthread(run_party)};
+    }
+    return steps == std::array{3, 3, 3};
+}
+
+bool election(pawl::blocking::client& locks) {
+    int rounds = 0;
+    const auto work = [&](pawl::fencing_token) {
+        if (++rounds == 3) locks.force_release("scheduler");
+    };
+    pawl::blocking::election election(locks, "scheduler", {.ttl = 10s});
+    auto term = election.campaign();  // waits in the queue; a std::stop_token ends the wait
+    while (!term.lost().stop_requested()) {
+        work(term.token());
+    }
+    term.release();  // resigns
+    return rounds >= 3;
+}
+
+int main(int argc, char** argv) {
+    pawl::blocking::client locks(pawl::from_url(argc > 1 ? argv[1] : "memory:"));
+    int failed = 0;
+    for (auto* section :
+         {work_under_a_lock, poll, enter_again, several_locks, stripes, readers_and_writers,
+          downgrade, semaphore, strict_order, latch, barrier, election}) {
+        failed += section(locks) ? 0 : 1;
+    }
+    std::cout << failed << " failed\n";
+    return failed;
+}

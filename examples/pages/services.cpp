@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The code of the pages that shows how a program opens a service. It is compiled and not run: most
+// of it needs a Redis server.
+#include <pawl/blocking.hpp>
+#include <pawl/blocking/mutex.hpp>
+#include <pawl/client.hpp>
+#include <pawl/with_diagnostics.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+void charge(pawl::fencing_token token) { std::cout << "charged under token " << token << '\n'; }
+
+// docs/guide/tutorial.md
+void count_one_visit() {
+    pawl::blocking::client locks(pawl::from_url("redis://localhost"));
+
+    int visits = 0;  // a plain int: only the lock keeps the threads apart
+    {
+        auto lock = locks.acquire("visits", {.ttl = 10s, .wait = 1min});
+        ++visits;
+    }  // released here, on every path
+    std::cout << visits << '\n';
+}
+
+void log_outages(const pawl::service& service) {
+    pawl::client_options options;
+    options.log = [](std::string_view line) { std::clog << line << '\n'; };
+    pawl::blocking::client locks(service, options);
+}
+
+void lock_both_accounts(pawl::blocking::client& locks) {
+    pawl::blocking::mutex a(locks, "account/savings", {.ttl = 10s});
+    pawl::blocking::mutex b(locks, "account/current", {.ttl = 10s});
+
+    std::scoped_lock both(a, b);  // in any order: std::scoped_lock prevents a deadlock
+}
+
+asio::awaitable<void> print_the_message(pawl::client& locks) {
+    pawl::diagnostics diag;
+    auto result =
+        co_await locks.async_acquire("shelf", {.wait = 1min}, diag, asio::as_tuple(asio::deferred));
+    if (std::get<0>(result)) std::cerr << diag.message() << '\n';
+}
+
+asio::awaitable<void> throw_the_message(pawl::client& locks) {
+    auto lock = co_await locks.async_acquire("shelf", {.wait = 1min},
+                                             pawl::with_diagnostics(asio::deferred));
+}
+
+// docs/backends/redisson.md
+void share_with_java() {
+    pawl::blocking::client locks(pawl::from_url("redis://localhost?layout=redisson"));
+    auto lock = locks.acquire("order:42", {.ttl = 30s});  // Java: getFencedLock("order:42")
+    charge(lock.token());                                 // from the same counter as Java's tokens
+}
+
+// docs/backends/interop.md
+void share_a_value(pawl::blocking::client& locks, std::string_view ticket) {
+    auto lock = locks.acquire_as("report", ticket, {.ttl = 30s, .wait = 10s});
+    auto adopted = locks.adopt("report", ticket, {.ttl = 30s});  // a hold of another program
+}
+
+// docs/contributing/testing.md
+void make_the_code_under_test_wait() {
+    const pawl::service service = pawl::from_url("memory:");
+    pawl::blocking::client locks(service);
+    auto lock = locks.acquire("gate");  // now the code under test finds the lock taken
+}
+
+// docs/guide/urls.md
+void share_memory() {
+    const pawl::service service = pawl::from_url("memory:");
+    pawl::blocking::client worker(service);
+    pawl::blocking::client operations(service);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The interface of a backend, for its author. docs/contributing/writing-a-backend.md has the rules
+// with their reasons; conformance.hpp has the tests that a backend must pass.
+//
+// All calls come from one strand, and several may be in flight at once. Arguments outlive the
+// coroutine. The only sources of time and random numbers are those of `backend_context::time`. The
+// core decides when to renew, and notices the end of every lease. The core has checked names and
+// options. Functions throw pawl::error.
+#pragma once
+
+#include <pawl/examination.hpp>
+#include <pawl/spi/latches.hpp>
+#include <pawl/spi/runtime.hpp>
+#include <pawl/types.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pawl {
+
+// A request for a lock.
+struct claim {
+    std::string name;                       // of the lock
+    std::string owner;                      // 128 random bits in hex, fresh for every acquire
+    duration ttl{};                         // of the lease: a multiple of `ttl_granularity`
+    lock_mode mode = lock_mode::exclusive;  // what the caller requests
+    bool fenced = true;                     // false: needs no fencing token
+    bool fair = false;                      // no later request may be granted first
+    std::uint32_t permits = 1;              // the permits to take, in lock_mode::permits
+    std::uint32_t total_permits = 0;        // the semaphore's total; 0: the stored one
+    // The value that the caller chose, if any. The service then stores exactly this for the hold.
+    std::string value{};
+};
+
+// The service's answer that a claim is granted.
+struct grant {
+    // The hold lasts at least until this time: the time before the first byte was sent, plus the
+    // ttl, less `drift`.
+    time_point deadline{};
+    fencing_token token;
+    // The backend's name for this hold, opaque to the core. On Redis, the value of the lock's key.
+    std::string stored_value;
+    // True: the deadline is the end of a short *claim window*: a queued waiter must confirm its
+    // grant by a renewal within it. The core renews soon, and a refusal is a loss.
+    bool needs_renewal = false;
+    // The owner that the service knows, if it is not the claim's: a backend uses a new owner of 128
+    // random bits when it repeats a request. Empty: the claim's owner.
+    std::string owner{};
+};
+
+// A claim with its grant.
+struct hold {
+    pawl::claim claim;  // with the present owner and mode
+    pawl::grant grant;  // with the present deadline and stored value
+};
+
+// The renewal of one hold.
+struct renewal {
+    // The service's answer.
+    enum class outcome : std::uint8_t {
+        unknown,   // no answer: the core tries again while there is time
+        extended,  // `deadline` is computed as in `grant`
+        refused    // the service says that the hold has ended: a loss
+    };
+    const hold* held = nullptr;         // the hold to renew; does not change until it is settled
+    duration ttl{};                     // as the claim's, or shorter when `max_hold` is near
+    outcome result = outcome::unknown;  // set by `renewal_batch::settle`
+    time_point deadline{};              // set with `extended`
+    bool is_settled = false;            // set by `settle`, too
+};
+
+// The renewals of one call of `backend::renew`. The backend settles each of them as soon as its
+// outcome is known, and the core acts on it at once. So a server that does not answer delays no
+// hold of another server.
+class renewal_batch {
+public:
+    // No renewal is settled yet.
+    explicit renewal_batch(std::vector<renewal> renewals = {}) noexcept
+        : renewals_(std::move(renewals)) {}
+    virtual ~renewal_batch() = default;
+    renewal_batch(const renewal_batch&) = delete;
+    renewal_batch& operator=(const renewal_batch&) = delete;
+
+    // Each renewal of the batch, in the order of `settle`'s indexes.
+    [[nodiscard]] std::span<const renewal> renewals() const noexcept { return renewals_; }
+    // On the strand. Only the first outcome of a renewal counts.
+    void settle(std::size_t index, renewal::outcome result, time_point deadline = {}) noexcept;
+
+protected:
+    // Called once for each settled renewal.
+    virtual void on_settled([[maybe_unused]] std::size_t index) noexcept {}
+    void assign(std::vector<renewal> renewals) noexcept { renewals_ = std::move(renewals); }
+
+private:
+    std::vector<renewal> renewals_;
+};
+
+// Receives what a backend learns about losses. The backend reports it at once, on the strand.
+class loss_listener {
+public:
+    virtual ~loss_listener() = default;
+    // The hold of this owner has ended.
+    virtual void on_loss(std::string_view owner, loss_reason reason) = 0;
+    // The service may have lost holds: it restarted, failed over, or has older data. The core
+    // renews every hold at once, and a refusal is a loss. It begins at most one such round of
+    // renewals in a second, however often this is called.
+    virtual void on_possible_loss() = 0;
+};
+
+// none: any waiter may be next. first_in_first_out: waiters are served in their order.
+enum class fairness : std::uint8_t { none, first_in_first_out };
+
+// The features of a backend. They select the conformance tests, and agree with
+// docs/guide/guarantees.md.
+struct capabilities {
+    bool fencing = true;  // every hold has a larger fencing token than earlier holds
+    bool tokens_survive_data_loss =
+        true;                     // tokens grow also after the service crashed and lost its data
+    bool loss_is_pushed = false;  // a forced release reaches the holder before its next renewal
+    bool names_holders = true;    // `inspect` shows host, pid, command and start of a hold
+    // A release gives the lock to a waiter. The waiter needs no second attempt, and no other caller
+    // can take the lock first.
+    bool hands_over = true;
+    bool across_processes = true;
+    bool across_hosts = true;
+    // Holds and their tokens survive the failover of the service to another server.
+    bool survives_failover = false;
+    bool knows_remaining_time = true;  // `inspect` shows how long a lease lasts without a renewal
+    // The range of ttls, and the unit in which the service counts them. `least_ttl` and `most_ttl`
+    // are multiples of the unit. The core refuses a ttl out of the range, and rounds up to a unit.
+    duration least_ttl = std::chrono::milliseconds(10);
+    duration most_ttl = std::chrono::hours(24);
+    duration ttl_granularity = std::chrono::milliseconds(1);
+    // Three different properties of the queue. `order`: in which order queued waiters are served.
+    // `strictly_fair`: `claim::fair` is supported, so no later request is granted first.
+    // `modes_share_queue`: the modes of a name exclude each other and wait in one queue.
+    fairness order = fairness::first_in_first_out;
+    // The supported modes beside the exclusive one; `claim::fair`; and pawl::backend::downgrade.
+    bool shared = false;
+    bool permits = false;
+    bool strictly_fair = false;
+    bool downgrades = false;
+    bool caller_values = false;  // `claim::value`, and `adopt`
+    bool acquire_batch = false;  // pawl::backend::acquire_batch
+    // `latches` of the backend is not null. `barriers`: its latches also number their generations,
+    // which barriers need.
+    bool latches = false;
+    bool barriers = false;
+    bool modes_share_queue = true;  // see `order`
+
+    bool operator==(const capabilities&) const = default;
+};
+
+// The process that `inspect` shows for the client's holds.
+struct identity {
+    std::string host;      // the host's name
+    std::int64_t pid = 0;  // client_options::pid
+    std::string command;   // client_options::command
+};
+
+// A number that only grows. Thread-safe.
+class counter {
+public:
+    // Each is one atomic operation.
+    void operator++() noexcept { value_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t value() const noexcept {
+        return value_.load(std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<std::uint64_t> value_ = 0;
+};
+
+// The numbers of `statistics`.
+struct counters {
+    counter requests, pushes, connections, hand_offs;  // counted by the backend
+    counter grants, renewals, losses;                  // counted by the core
+};
+
+// The objects that the core gives to a backend. `time` and `listener` outlive the backend.
+struct backend_context {
+    boost::asio::any_io_executor strand;  // all calls come from it
+    runtime* time = nullptr;              // the only clock, timers and random numbers
+    loss_listener* listener = nullptr;    // receives pushed losses
+    identity process;                     // for `inspect`
+    // client_options::log: one line at a time, never with a password. May be empty.
+    std::function<void(std::string_view)> log;
+    // Never null.
+    std::shared_ptr<counters> counts = std::make_shared<counters>();
+};
+
+// The connection of one client to a service.
+class backend {
+public:
+    virtual ~backend() = default;
+
+    // Acquires the lock, or waits in the queue until `give_up_at`; a time that is not in the future
+    // means one attempt. Empty: the lock was not free in this time. When it throws or is cancelled,
+    // the backend undoes the request in the background: no place in the queue stays, and a late
+    // grant is released. After errc::unreachable the core pauses and calls again, with another
+    // owner, until `give_up_at`.
+    virtual boost::asio::awaitable<std::optional<grant>> acquire(const claim& claim,
+                                                                 time_point give_up_at) = 0;
+
+    // Acquires all of these exclusive locks in one request if all are free, else none (empty). It
+    // does not queue. A `give_up_at` in the future limits the wait for the answer. When it throws
+    // or is cancelled, it undoes its request as `acquire` does. Called only with the capability
+    // `acquire_batch`.
+    virtual boost::asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> claims,
+                                                                     time_point give_up_at);
+
+    // Extends the leases, in as few requests as possible, and settles each renewal. A renewal that
+    // is not settled when this ends is `unknown`. Never creates a lock. Does not throw.
+    virtual boost::asio::awaitable<void> renew(renewal_batch& batch) = 0;
+    // The largest batch for `renew`, 1 or more: a single request must not keep a service busy.
+    [[nodiscard]] virtual std::size_t renewals_at_once() const noexcept { return 256; }
+
+    // Releases the hold, and gives the lock to the next waiter if there is one. Idempotent.
+    // `unknown`: no answer came in time. The backend then continues in the background, for the ttl
+    // at most.
+    virtual boost::asio::awaitable<release_result> release(const hold& hold) = 0;
+
+    // The state of a lock, and of all held locks whose names begin with `prefix`.
+    virtual boost::asio::awaitable<lock_info> inspect(std::string_view name) = 0;
+    virtual boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) = 0;
+
+    // Turns an exclusive hold into a shared one and renews it, in one step, so that no writer gets
+    // the lock in between. Empty: the hold has ended. Throws if there was no answer; the core then
+    // calls again. Called only with the capability `downgrades`.
+    virtual boost::asio::awaitable<std::optional<grant>> downgrade(const hold& hold);
+
+    // Continues the hold with the value `claim.value`: extends it by the ttl, and gives it the next
+    // fencing token. Never creates a lock. Empty: no hold has this value. Throws if there was no
+    // answer; it may then be called again. Called only with the capability `caller_values`.
+    virtual boost::asio::awaitable<std::optional<grant>> adopt(const claim& claim);
+
+    // Sets the semaphore's total (1 or more), whether or not a total is stored already, and serves
+    // the queue. A smaller total takes no permits away: no permit is granted until enough permits
+    // are returned. Called only with the capability `permits`.
+    virtual boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits);
+
+    // Takes the lock from all its holders, and gives it to the next waiter with a larger fencing
+    // token. False: the lock was free.
+    virtual boost::asio::awaitable<bool> force_release(std::string_view name) = 0;
+
+    // Connects, and returns findings and the guarantees of the service as it is configured.
+    virtual boost::asio::awaitable<examination> examine() = 0;
+
+    // Waits until the undos and releases in the background are done, but not beyond `give_up_at`.
+    // Afterwards the core starts no acquire and no renewal. In a fork of the process, only `close`
+    // is called, with a `give_up_at` that has passed; it must send nothing.
+    virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;
+
+    // Why the service cannot be reached at present, for messages. Empty while it can be reached.
+    // This text becomes the reason in the error of a wait that ends meanwhile.
+    [[nodiscard]] virtual std::string unreachable_reason() const { return {}; }
+
+    // The latches, owned by the backend. Null: the service has none.
+    [[nodiscard]] virtual pawl::latches* latches() noexcept { return nullptr; }
+
+    // The capabilities. They do not change.
+    [[nodiscard]] virtual pawl::capabilities capabilities() const noexcept = 0;
+
+    // How the user can get a mode, or `fair`, that the backend does not have: the end of a message,
+    // such as "set a=b in the URL". Empty: there is no way.
+    [[nodiscard]] virtual std::string capability_hint([[maybe_unused]] lock_mode mode,
+                                                      [[maybe_unused]] bool fair) const {
+        return {};
+    }
+};
+
+// The allowance for the different speeds of two clocks, 1 % of the ttl + 2 ms, as in redlock-rb
+// (S. Sanfilippo).
+[[nodiscard]] constexpr duration drift(duration ttl) noexcept {
+    return ttl / 100 + std::chrono::milliseconds(2);
+}
+
+}  // namespace pawl

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The event loop of a client of the sync API. A caller that waits drives it, which saves two
+// context switches for each round trip. A thread of its own drives it when no caller waits.
+#pragma once
+
+#include "../util/fork_mark.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace pawl::core {
+class engine;
+}
+
+namespace pawl::blocking {
+
+class loop : public std::enable_shared_from_this<loop> {
+public:
+    loop();
+    ~loop();
+    loop(const loop&) = delete;
+    loop& operator=(const loop&) = delete;
+
+    // One caller's wait for one result, which is set on the loop.
+    class call {
+    public:
+        explicit call(loop& loop) : loop_(loop) {}
+        void complete();
+        void wait();
+
+    private:
+        friend class loop;
+        loop& loop_;
+        // The members below are used under the loop's mutex.
+        bool is_complete_ = false;
+        bool is_driving_ = false;
+        std::list<call*> queue_entry_{this};  // created early, because waiting must not need memory
+        std::condition_variable wakeup_;
+    };
+
+    // Runs the handlers that are ready, without waiting, if no other thread drives.
+    void run_ready() noexcept;
+    void stop();
+    [[nodiscard]] bool is_stopped();
+
+    [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
+    [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
+    // Called once, before any call.
+    void set_engine(std::shared_ptr<core::engine> client_engine);
+    std::shared_ptr<core::engine> engine;
+
+private:
+    void background();
+    void drive() noexcept;
+    void log_unhandled() noexcept;
+    [[nodiscard]] bool is_renewal_near() const noexcept;
+    void wake_next_driver();
+
+    boost::asio::io_context context_{1};
+    // Without this work guard, `run` would return at once, and waiting would be a busy loop.
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+        context_.get_executor()};
+    std::mutex mutex_;
+    bool is_driven_ = false;
+    bool is_driven_by_thread_ = false;  // driven by the loop's own thread
+    bool is_thread_parked_ = false;     // the thread waits for the end of the last call
+    bool is_stopped_ = false;
+    // `engine`, for the loop's thread, which may run before `set_engine`.
+    std::atomic<const core::engine*> engine_ptr_ = nullptr;
+    std::size_t callers_ = 0;           // the threads in `call::wait`
+    std::uint64_t activity_count_ = 0;  // changes with each call, for the loop's thread
+    std::list<call*> waiting_calls_;
+    std::condition_variable thread_wakeup_;
+    const core::fork_mark made_in_;
+    std::thread thread_;
+};
+
+}  // namespace pawl::blocking

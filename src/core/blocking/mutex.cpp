@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include <pawl/blocking/mutex.hpp>
+
+namespace pawl::blocking {
+
+mutex::mutex(client& locks, std::string name, lock_options options)
+    : options_(options), holds_(locks, std::move(name)) {}
+
+void mutex::lock() { lock_for(forever); }
+
+bool mutex::try_lock() { return holds_.try_acquire(options_); }
+
+bool mutex::lock_for(duration wait) { return holds_.acquire(options_, wait); }
+
+void mutex::unlock() noexcept {
+    if (auto lock = holds_.remove()) lock.release();
+}
+
+recursive_mutex::recursive_mutex(client& locks, std::string name, lock_options options)
+    : options_(options), holds_(locks, std::move(name)) {}
+
+void recursive_mutex::lock() { lock_for(forever); }
+
+bool recursive_mutex::try_lock() { return holds_.reenter() || holds_.try_acquire(options_); }
+
+bool recursive_mutex::lock_for(duration wait) {
+    return holds_.reenter() || holds_.acquire(options_, wait);
+}
+
+void recursive_mutex::unlock() noexcept {
+    if (auto lock = holds_.leave()) lock.release();
+}
+
+}  // namespace pawl::blocking

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "acquire.hpp"
+
+#include "../util/random.hpp"
+#include "../util/transient.hpp"
+#include "validate.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+namespace asio = boost::asio;
+
+namespace pawl::core {
+namespace {
+
+// One attempt of a poll.
+asio::awaitable<lease_handle> attempt(const engine::ptr& engine,
+                                      const std::shared_ptr<lock_owner_state>& owner,
+                                      const std::string& name, const request& requested) {
+    if (requested.caller_value)
+        return engine->acquire_as(name, *requested.caller_value, requested.options,
+                                  requested.is_adopting);
+    return engine->acquire(name, request(requested.options, polling{}), owner);
+}
+
+// An attempt under a caller's value never waits at the service.
+bool is_polled(const request& requested) {
+    return requested.caller_value || (requested.try_policy && requested.try_policy->tries != 1);
+}
+
+// Polls as the try policy says, or until `options.wait` is over.
+asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owner_state> owner,
+                                   std::string name, request request) {
+    const auto retry = request.try_policy.value_or(polling{});
+    check_polling(retry);
+    const auto give_up_at =
+        request.try_policy ? time_point::max() : plus(engine->time().now(), request.options.wait);
+    wakeup pause(engine->time(), engine->strand());
+    duration pause_length = retry.interval;
+    // A try does not wait for a service that is away.
+    auto backoff = engine->backoff_until(request.try_policy ? time_point::min() : give_up_at);
+    for (std::uint32_t attempts = 1;; ++attempts) {
+        lease_handle handle;
+        std::optional<error> failure;
+        try {
+            handle = co_await attempt(engine, owner, name, request);
+        } catch (const error& e) {
+            failure = e;
+        }
+        if (failure) {
+            // Each attempt of a poll is a try, and backends do not repeat a try that fails with
+            // errc::unavailable. So this loop repeats it: the service cannot serve anybody now, or
+            // an earlier request under this value is still being undone.
+            co_await backoff.wait_or_throw(*failure, !request.try_policy);
+            continue;
+        }
+        if (handle.held_lease || (request.try_policy && attempts >= retry.tries)) co_return handle;
+        const auto now = engine->time().now();
+        if (now >= give_up_at) throw engine->timeout_error(name);
+        const auto jittered = random_between(engine->time(), pause_length / 2, pause_length);
+        co_await pause.wait_until(std::min(give_up_at, plus(now, jittered)));
+        const auto next_length = static_cast<double>(pause_length.count()) * retry.growth;
+        pause_length = next_length < static_cast<double>(retry.longest.count())
+                           ? duration(static_cast<duration::rep>(next_length))
+                           : retry.longest;
+    }
+}
+
+void check_names(const std::vector<std::string>& names) {
+    if (names.empty())
+        throw error(errc::bad_option, "The list of names is empty; name 1 to 256 locks.");
+    if (names.size() > 256)
+        throw error(errc::bad_option, "The list has " + std::to_string(names.size()) +
+                                          " names; name at most 256 locks.");
+    for (const auto& each : names)
+        check_name(each);
+}
+
+// The error for the first lost lock, if there is one. The requests for the later locks, or a slow
+// answer, may have taken longer than the lease of an earlier lock.
+std::optional<error> first_loss(const std::vector<lease_handle>& handles) {
+    for (const auto& each : handles)
+        if (each.held_lease->state() == lock_state::lost)
+            return error(errc::lost, "The lock '" + each.held_lease->granted_hold().claim.name +
+                                         "' was lost before the last one was granted; try again.");
+    return std::nullopt;
+}
+
+// Waits for the next of several locks. The loss of a lock that is already held ends the wait.
+asio::awaitable<lease_handle> acquire_next(engine::ptr engine,
+                                           std::shared_ptr<lock_owner_state> owner,
+                                           std::string name, request request,
+                                           const std::vector<lease_handle>& handles) {
+    const auto cancellation = std::make_shared<asio::cancellation_signal>();
+    const auto cancel = [cancellation, strand = engine->strand()] {
+        try {
+            asio::post(strand,
+                       [cancellation] { cancellation->emit(asio::cancellation_type::terminal); });
+        } catch (...) {}  // without memory, the loss is found when the wait ends
+    };
+    std::list<std::stop_callback<decltype(cancel)>> callbacks;
+    for (const auto& each : handles)
+        callbacks.emplace_back(each.held_lease->lost(), cancel);
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (auto caller_slot = state.slot(); caller_slot.is_connected())
+        caller_slot.assign(
+            [cancellation](asio::cancellation_type type) { cancellation->emit(type); });
+    auto handle = co_await asio::co_spawn(
+        engine->strand(), engine->acquire(std::move(name), std::move(request), std::move(owner)),
+        asio::bind_cancellation_slot(cancellation->slot(), asio::use_awaitable));
+    co_return handle;
+}
+
+// Releases in the background, the last lock first.
+void release_all(engine& engine, std::vector<lease_handle>& handles) {
+    for (auto each = handles.rbegin(); each != handles.rend(); ++each)
+        engine.release({std::move(each->held_lease), each->number}, {});
+}
+
+// Acquires all locks in one request if all are free. Empty: not all are free, or the service is
+// away or unavailable and there is time for another attempt.
+asio::awaitable<std::vector<lease_handle>> try_batch(engine::ptr engine,
+                                                     const std::vector<std::string>& names,
+                                                     request request, time_point give_up_at) {
+    std::vector<lease_handle> handles;
+    try {
+        handles = co_await engine->acquire_batch(names, request.options, give_up_at);
+    } catch (const error& e) {
+        if (!is_transient(e) || engine->time().now() >= give_up_at) throw;
+    }
+    co_return handles;
+}
+
+// An owner may already hold some of the locks, so its requests are sent one by one.
+bool can_use_batch(const engine& engine, const std::shared_ptr<lock_owner_state>& owner,
+                   std::size_t names, const request& request) {
+    const bool is_plain = request.options.mode == lock_mode::exclusive && !request.options.fair;
+    return !owner && names > 1 && is_plain &&
+           (!request.try_policy || request.try_policy->tries == 1) && engine.can_acquire_batch();
+}
+
+}  // namespace
+
+request to_request(const try_options& options) {
+    return request(to_lock_options(options), options.retry);
+}
+
+lock_owner_state::lock_owner_state(const engine& engine)
+    : waiting_room_(engine.time(), engine.strand()) {}
+
+lease_handle lock_owner_state::reenter(const std::string& name,
+                                       const lock_options& requested) const {
+    const auto entry = held_.find(name);
+    const auto lease = entry == held_.end() ? nullptr : entry->second.lock();
+    if (!lease || !lease->has_handles()) return {};
+    if (lease->state() == lock_state::lost)
+        throw error(errc::lost, "The lock '" + name +
+                                    "' was lost while this owner held it; destroy or release its "
+                                    "handles before the next acquire.");
+    const auto& held_claim = lease->granted_hold().claim;
+    if (held_claim.mode != lock_mode::exclusive && held_claim.mode != requested.mode)
+        throw error(errc::bad_option,
+                    "This owner holds '" + name +
+                        "' in another mode, and would wait for itself; release it first.");
+    if (held_claim.mode == lock_mode::permits && requested.permits > held_claim.permits)
+        throw error(errc::bad_option, "This owner holds " + std::to_string(held_claim.permits) +
+                                          " permits of '" + name + "' and requests " +
+                                          std::to_string(requested.permits) +
+                                          "; release them first, or use another owner.");
+    return lease_handle(lease, lease->add_handle());
+}
+
+void lock_owner_state::remember(const std::string& name, const std::shared_ptr<lease>& lease) {
+    std::erase_if(held_, [](const auto& each) { return each.second.expired(); });
+    held_[name] = lease;
+}
+
+// Each attempt has a new owner, because the service may still have the request of an earlier
+// attempt.
+asio::awaitable<lease_handle> engine::acquire(std::string name, request requested,
+                                              std::shared_ptr<lock_owner_state> owner) {
+    if (is_polled(requested))
+        co_return co_await poll(shared_from_this(), std::move(owner), std::move(name),
+                                std::move(requested));
+    const auto& options = requested.options;
+    check_name(name);
+    check_options(options);
+    const bool single_attempt = requested.try_policy.has_value();
+    const auto started_at = time().now();
+    const auto give_up_at = single_attempt ? started_at : plus(started_at, options.wait);
+    // An owner sends one request for a name at a time. Its later requests find the lock and enter
+    // it again.
+    std::optional<waiting_room::waiter> place_in_owner_queue;
+    if (owner) {
+        place_in_owner_queue.emplace(owner->room(), name);
+        bool is_first = place_in_owner_queue->is_first();
+        if (!is_first && single_attempt) co_return lease_handle{};
+        if (!is_first) is_first = co_await place_in_owner_queue->wait_until_first(give_up_at);
+        if (!is_first) throw timeout_error(name);
+        auto nested = owner->reenter(name, options);
+        if (nested.held_lease) co_return nested;
+    }
+    check_mode(options, *backend_);
+    throw_if_closed();
+    auto claim = make_claim(name, options);
+    auto reservation = reserve_lease(claim, options.max_hold);
+    // A request that may be granted beside other holds, or must keep its order, queues at the
+    // service.
+    const bool bypasses_room =
+        single_attempt || options.fair || options.mode != lock_mode::exclusive;
+    std::optional<waiting_room::waiter> waiter;
+    if (!bypasses_room) waiter.emplace(waiting_room_, name);
+    const waiting_names::entry entry(waiting_names_,
+                                     bypasses_room && !single_attempt ? name : std::string());
+    bool is_first = !waiter || waiter->is_first();
+    if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
+    if (!is_first) throw timeout_error(name);
+    auto backoff = backoff_until(give_up_at);
+    for (;;) {
+        std::optional<error> failure;
+        std::optional<grant> granted;
+        try {
+            granted = co_await live_backend().acquire(claim, give_up_at);
+        } catch (const error& e) {
+            failure = e;
+        }
+        throw_if_forked();
+        if (granted) {
+            auto handle = keep(reservation, std::move(claim.owner), std::move(*granted));
+            if (owner) owner->remember(name, handle.held_lease);
+            co_return handle;
+        }
+        if (!failure && single_attempt) co_return lease_handle{};
+        if (!failure) throw timeout_error(name);
+        co_await backoff.wait_or_throw(*failure);
+        claim = make_claim(name, options);
+    }
+}
+
+asio::awaitable<std::vector<lease_handle>> acquire_all(engine::ptr engine,
+                                                       std::shared_ptr<lock_owner_state> owner,
+                                                       std::vector<std::string> names,
+                                                       request request) {
+    check_names(names);
+    check_options(request.options);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const auto give_up_at = plus(engine->time().now(), request.options.wait);
+    // The remaining wait must not become 0: that would mean a single attempt, which may take the
+    // whole reply timeout.
+    const auto shortest_wait =
+        std::min<duration>(request.options.wait, std::chrono::milliseconds(1));
+    const auto cancellation = co_await asio::this_coro::cancellation_state;
+    std::vector<lease_handle> handles;
+    if (can_use_batch(*engine, owner, names.size(), request)) {
+        handles = co_await try_batch(engine, names, request, give_up_at);
+        if (handles.empty() && request.try_policy) co_return handles;
+    }
+    handles.reserve(names.size());
+    try {
+        while (handles.size() < names.size()) {
+            if (give_up_at != time_point::max())
+                request.options.wait = std::max(shortest_wait, give_up_at - engine->time().now());
+            const auto& name = names[handles.size()];
+            lease_handle handle;
+            if (handles.empty())
+                handle = co_await engine->acquire(name, request, owner);
+            else
+                handle = co_await acquire_next(engine, owner, name, request, handles);
+            if (!handle.held_lease) {
+                release_all(*engine, handles);
+                co_return std::vector<lease_handle>{};
+            }
+            handles.push_back(std::move(handle));
+        }
+        if (const auto lost = first_loss(handles)) throw error(*lost);
+    } catch (...) {
+        const auto lost = first_loss(handles);
+        release_all(*engine, handles);
+        if (lost && cancellation.cancelled() == asio::cancellation_type::none) throw error(*lost);
+        throw;
+    }
+    co_return handles;
+}
+
+asio::awaitable<lock_info> wait_change(engine::ptr engine, std::string name, fencing_token seen,
+                                       duration interval) {
+    if (interval < std::chrono::milliseconds(1))
+        throw error(errc::bad_option, "The interval between two inspections must be 1 ms or more.");
+    wakeup pause(engine->time(), engine->strand());
+    for (;;) {
+        auto info = co_await engine->inspect(name);
+        const auto token = info.held_by ? info.held_by->token : fencing_token{};
+        if (token != seen) co_return info;
+        co_await pause.wait_until(plus(engine->time().now(), interval));
+    }
+}
+
+}  // namespace pawl::core

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "engine.hpp"
+
+#include "../lease/loss_watchdog.hpp"
+#include "../lease/service_ttl.hpp"
+#include "../util/exhausted.hpp"
+#include "../util/identity.hpp"
+#include "../util/permits.hpp"
+#include "../util/random.hpp"
+#include "validate.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/system_error.hpp>
+
+namespace asio = boost::asio;
+
+namespace pawl::core {
+
+engine::engine(const asio::any_io_executor& executor, client_options options, bool is_serial)
+    : options_(std::move(options)),
+      is_serial_(is_serial),
+      handler_executor_(executor),
+      strand_(is_serial ? executor : asio::any_io_executor(asio::make_strand(executor))),
+      waiting_room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_),
+      close_wakeup_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
+    if (options_.time == nullptr) options_.time = &real_runtime();
+}
+
+engine::ptr engine::make(const asio::any_io_executor& executor, const service& service,
+                         client_options options, bool is_serial) {
+    try {
+        ptr created(new engine(executor, std::move(options), is_serial));
+        created->prepare(service);
+        created->registry_ = engine_registry::registry_of(executor);
+        created->registry_->add(created);
+        return created;
+    } catch (const error&) {
+        throw;
+    } catch (const boost::system::system_error& failure) {
+        throw exhausted("A client cannot be made", failure.what());
+    } catch (const std::system_error& failure) {
+        throw exhausted("A client cannot be made", failure.what());
+    }
+}
+
+// Makes the threads and timers of the client first. Otherwise a lock could be granted that the
+// client cannot keep.
+void engine::prepare(const service& service) {
+    if (time().is_real_time()) loss_watchdog::prepare();
+    backend_context context;
+    context.strand = strand_;
+    context.time = options_.time;
+    context.listener = this;
+    context.process = this_process(options_.command);
+    if (options_.pid != 0) context.process.pid = options_.pid;
+    context.log = options_.log;
+    counters_ = context.counts;
+    backend_ = service.open(std::move(context));
+    using lease_ref = const std::shared_ptr<lease>&;
+    keeper_ = std::make_unique<lease_keeper>(
+        time(), strand_, *backend_, counters_->renewals,
+        lease_keeper::hooks{
+            .on_lease_lost = [this](lease_ref lease) { report_loss(lease); },
+            .on_orphan = [this](lease_ref lease) { release_orphan(lease); },
+            .on_renewal = [this](lease_ref lease) { warn_of_own_waiters(*lease); }});
+    keeper_->prepare();
+    close_wakeup_.prepare();
+}
+
+engine::~engine() {
+    if (registry_) registry_->remove(*this);
+}
+
+error engine::timeout_error(const std::string& name) const {
+    const auto reason = backend_->unreachable_reason();
+    // The service's own message is a sentence, which has its advice already.
+    const auto advice = reason.ends_with('.')
+                            ? ""
+                            : "; check that the service runs there and that the URL is right.";
+    if (!reason.empty())
+        return {errc::unreachable,
+                "The lock '" + name +
+                    "' was not acquired in time, and the service is away: " + reason + advice};
+    return {errc::timed_out, "The lock '" + name +
+                                 "' was not free in time; wait longer, or see who has it with "
+                                 "`pawl status`."};
+}
+
+asio::awaitable<std::vector<lease_handle>> engine::acquire_batch(
+    const std::vector<std::string>& names, lock_options options, time_point give_up_at) {
+    throw_if_closed();
+    std::vector<claim> claims;
+    std::vector<lease_keeper::reservation> reservations;
+    std::vector<lease_handle> handles;
+    claims.reserve(names.size());
+    reservations.reserve(names.size());
+    handles.reserve(names.size());
+    for (const auto& name : names) {
+        claims.push_back(make_claim(name, options));
+        reservations.push_back(reserve_lease(claims.back(), options.max_hold));
+    }
+    auto grants = co_await live_backend().acquire_batch(claims, give_up_at);
+    throw_if_forked();
+    for (std::size_t i = 0; i < grants.size(); ++i)
+        handles.push_back(keep(reservations[i], std::move(claims[i].owner), std::move(grants[i])));
+    co_return handles;
+}
+
+asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string value,
+                                                 lock_options options, bool adopting) {
+    check_name(name);
+    check_options(options);
+    check_value(value, options, backend_->capabilities());
+    throw_if_closed();
+    auto claim = make_claim(std::move(name), options);
+    claim.value = std::move(value);
+    auto reservation = reserve_lease(claim, options.max_hold);
+    std::optional<grant> granted;
+    if (adopting)
+        granted = co_await live_backend().adopt(claim);
+    else
+        granted = co_await live_backend().acquire(claim, time().now());
+    throw_if_forked();
+    if (!granted) co_return lease_handle{};
+    co_return keep(reservation, std::move(claim.owner), std::move(*granted));
+}
+
+void engine::throw_if_closed() const {
+    throw_if_forked();
+    if (has_reached(close_stage::closed))
+        throw error(errc::cancelled, "The client is closed; make a new one.");
+}
+
+void engine::throw_if_forked() const {
+    if (is_forked()) throw forked_client_error();
+}
+
+backend& engine::live_backend() const {
+    throw_if_forked();
+    return *backend_;
+}
+
+claim engine::make_claim(std::string name, const lock_options& options) const {
+    const auto capabilities = backend_->capabilities();
+    check_ttl(options.ttl, capabilities);
+    return {.name = std::move(name),
+            .owner = random_hex(time(), 16),
+            .ttl = service_ttl(std::min<duration>(options.ttl, options.max_hold), capabilities),
+            .mode = options.mode,
+            .fenced = options.fenced,
+            .fair = options.fair,
+            .permits = options.permits,
+            .total_permits = options.total_permits};
+}
+
+// Handles the end of the keeper's coroutine, also if Asio destroys the coroutine because there is
+// no memory. The coroutine is started again, by the next acquire at the latest. Until then the
+// watchdog reports losses.
+class engine::keeper_run {
+public:
+    explicit keeper_run(ptr engine) noexcept
+        : engine_(std::move(engine)), number_(++engine_->keeper_number_) {}
+    keeper_run(keeper_run&& other) noexcept = default;
+    keeper_run& operator=(keeper_run&&) = delete;
+    ~keeper_run() {
+        if (engine_) (*this)(nullptr);
+    }
+
+    void operator()(const std::exception_ptr&) noexcept {
+        const auto engine = std::exchange(engine_, nullptr);
+        if (number_ != engine->keeper_number_) return;
+        engine->is_keeper_running_ = false;
+        if (engine->is_keeper_starting_ || engine->has_reached(close_stage::closed) ||
+            !engine->keeper_->first())
+            return;
+        try {
+            engine->start_keeper();
+        } catch (...) {
+            engine->log_failure("the renewals cannot begin", std::current_exception());
+        }
+    }
+
+private:
+    ptr engine_;
+    std::uint8_t number_;
+};
+
+void engine::start_keeper() {
+    if (is_keeper_running_) return;
+    auto coroutine = keeper_->run(shared_from_this());
+    is_keeper_running_ = is_keeper_starting_ = true;
+    try {
+        asio::co_spawn(strand_, std::move(coroutine), keeper_run(shared_from_this()));
+    } catch (...) {
+        is_keeper_running_ = is_keeper_starting_ = false;
+        throw;
+    }
+    is_keeper_starting_ = false;
+}
+
+// Also starts the keeper.
+lease_keeper::reservation engine::reserve_lease(claim claim, duration max_hold) {
+    start_keeper();
+    return {*keeper_,
+            std::make_shared<lease>(shared_from_this(), time(), std::move(claim), max_hold)};
+}
+
+// Keeps the granted lease. `owner` is the owner of the granted attempt, unless the backend has used
+// another one.
+lease_handle engine::keep(lease_keeper::reservation& reservation, std::string owner,
+                          grant grant) noexcept {
+    ++counters_->grants;
+    if (!grant.owner.empty()) owner = std::exchange(grant.owner, {});
+    return reservation.keep(std::move(owner), std::move(grant));
+}
+
+asio::awaitable<lock_info> engine::inspect(std::string name) {
+    check_name(name);
+    throw_if_closed();
+    auto info = co_await live_backend().inspect(name);
+    set_free_permits(info);
+    co_return info;
+}
+
+asio::awaitable<std::vector<lock_info>> engine::list(std::string prefix) {
+    throw_if_closed();
+    auto infos = co_await live_backend().list(prefix);
+    for (auto& each : infos)
+        set_free_permits(each);
+    co_return infos;
+}
+
+asio::awaitable<bool> engine::force_release(std::string name) {
+    check_name(name);
+    throw_if_closed();
+    co_return co_await live_backend().force_release(name);
+}
+
+asio::awaitable<bool> engine::resize(std::string name, std::uint32_t permits) {
+    check_name(name);
+    if (permits == 0)
+        throw error(errc::bad_option, "The total of a semaphore is 0; it must be 1 or more.");
+    check_mode({.mode = lock_mode::permits}, *backend_);
+    throw_if_closed();
+    co_await live_backend().resize(name, permits);
+    co_return true;
+}
+
+asio::awaitable<void> engine::renew(std::shared_ptr<lease> lease) {
+    throw_if_forked();
+    co_await keeper_->renew_now(std::move(lease));
+}
+
+asio::awaitable<void> engine::downgrade(std::shared_ptr<lease> lease) {
+    throw_if_forked();
+    const auto mode = lease->granted_hold().claim.mode;
+    if (mode == lock_mode::shared) {
+        if (lease->state() != lock_state::held && lease->state() != lock_state::at_risk)
+            throw hold_ended(*lease);
+        co_return;
+    }
+    if (mode == lock_mode::permits)
+        throw error(errc::bad_option,
+                    "A hold of permits cannot become a shared one; only an exclusive hold can.");
+    if (!backend_->capabilities().downgrades)
+        throw error(errc::unsupported,
+                    "This service cannot downgrade a lock; release it and acquire it shared.");
+    co_await keeper_->downgrade(std::move(lease));
+}
+
+asio::awaitable<examination> engine::examine() {
+    throw_if_closed();
+    co_return co_await live_backend().examine();
+}
+
+detail::outcome engine::outcome_of(const std::exception_ptr& exception) const noexcept {
+    detail::outcome ended;
+    const auto set = [&ended](const boost::system::error_code& code, const char* message) {
+        ended.code = code;
+        ended.message = message;
+    };
+    const auto exhausted = make_error_code(errc::exhausted);
+    const auto unknown = make_error_code(errc::protocol);
+    try {
+        try {
+            std::rethrow_exception(exception);
+        } catch (const error& e) {
+            set(e.code(), e.what());
+        } catch (const boost::system::system_error& e) {
+            if (e.code() != asio::error::operation_aborted)
+                set(exhausted, e.what());
+            else if (has_reached(close_stage::closed))
+                set(make_error_code(errc::cancelled), "The client was closed; make a new one.");
+            else
+                set(e.code(), "The operation was cancelled.");
+        } catch (const std::system_error& e) {
+            set(exhausted, e.what());
+        } catch (const std::bad_alloc&) {
+            set(exhausted, "This program is out of memory.");
+        } catch (const std::exception& e) {
+            set(unknown, e.what());
+        } catch (...) {
+            set(unknown, "An unknown exception was thrown.");
+        }
+    } catch (const std::bad_alloc&) {}  // the message is lost
+    return ended;
+}
+
+void engine::log_failure(const char* event, const std::exception_ptr& exception) const noexcept {
+    if (is_forked()) return;
+    // By reference: std::function would allocate memory for the captures, which this cannot afford.
+    const auto line = [&] { return event + (": " + outcome_of(exception).message); };
+    log(std::cref(line));
+}
+
+// Without memory, no line is written.
+void engine::log(const std::function<std::string()>& line) const noexcept {
+    if (!options_.log) return;
+    try {
+        options_.log(line());
+    } catch (...) {}
+}
+
+statistics engine::statistics() const noexcept {
+    return {.requests = counters_->requests.value(),
+            .pushes = counters_->pushes.value(),
+            .connections = counters_->connections.value(),
+            .grants = counters_->grants.value(),
+            .hand_offs = counters_->hand_offs.value(),
+            .renewals = counters_->renewals.value(),
+            .losses = counters_->losses.value()};
+}
+
+}  // namespace pawl::core

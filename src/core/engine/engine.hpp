@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The core of a client of either API: one strand, one backend, and all holds.
+#pragma once
+
+#include "../lease/lease_keeper.hpp"
+#include "engine_registry.hpp"
+#include "outage_backoff.hpp"
+#include "waiting_room.hpp"
+
+#include <pawl/client_options.hpp>
+#include <pawl/error.hpp>
+#include <pawl/options.hpp>
+#include <pawl/service.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <set>
+
+namespace pawl::core {
+
+struct request;
+class lock_owner_state;
+
+// Members marked "Strand" run on the strand; the others may be called from any thread.
+class engine final : public std::enable_shared_from_this<engine>,
+                     public engine_registry::member,
+                     private loss_listener {
+public:
+    using ptr = std::shared_ptr<engine>;
+
+    ~engine() override;
+    // `is_serial`: the executor runs one handler at a time, so it needs no strand, and all handlers
+    // are Pawl's own.
+    static ptr make(const boost::asio::any_io_executor& executor, const service& service,
+                    client_options options, bool is_serial = false);
+
+    [[nodiscard]] const boost::asio::any_io_executor& strand() const noexcept { return strand_; }
+    // The time at which the leases next need the event loop. From any thread.
+    [[nodiscard]] time_point next_run() const noexcept { return keeper_->next_run(); }
+    // The default executor of the caller's handlers. It is not the strand.
+    [[nodiscard]] const boost::asio::any_io_executor& handler_executor() const noexcept {
+        return handler_executor_;
+    }
+    // The clock, the timers and the random numbers.
+    [[nodiscard]] runtime& time() const noexcept { return *options_.time; }
+
+    // Strand. With a try policy, the handle is empty if the lock is taken. Throws pawl::error.
+    // Without an owner, each call acts as a new owner. Defined in acquire.cpp.
+    boost::asio::awaitable<lease_handle> acquire(std::string name, request requested,
+                                                 std::shared_ptr<lock_owner_state> owner = {});
+
+    // True if the service has the capability that `acquire_batch` needs.
+    [[nodiscard]] bool can_acquire_batch() const { return backend_->capabilities().acquire_batch; }
+    // Strand. Acquires all names in one request if all locks are free. Empty: one of them is taken,
+    // and none was acquired.
+    boost::asio::awaitable<std::vector<lease_handle>> acquire_batch(
+        const std::vector<std::string>& names, lock_options options, time_point give_up_at);
+
+    // Strand. One attempt under a value that the caller chose; with `adopting`, continues the hold
+    // of that value. Empty: the lock is taken, or no hold has this value.
+    boost::asio::awaitable<lease_handle> acquire_as(std::string name, std::string value,
+                                                    lock_options options, bool adopting);
+
+    // Strand. The error for a wait that is over: the lock was not free, or the service is away.
+    [[nodiscard]] error timeout_error(const std::string& name) const;
+    // Strand. The pauses of a wait that ends at `give_up_at`.
+    [[nodiscard]] outage_backoff backoff_until(time_point give_up_at) {
+        return {time(), strand_, options_.log, give_up_at};
+    }
+
+    // Strand. For users and tools. `force_release` returns false if the lock was free; `resize`
+    // always returns true.
+    boost::asio::awaitable<lock_info> inspect(std::string name);
+    boost::asio::awaitable<std::vector<lock_info>> list(std::string prefix);
+    boost::asio::awaitable<bool> force_release(std::string name);
+    boost::asio::awaitable<bool> resize(std::string name, std::uint32_t permits);
+    boost::asio::awaitable<examination> examine();
+    // Strand. Throws errc::unsupported if the service has no latches.
+    [[nodiscard]] pawl::latches& latches();
+
+    // Strand. Both complete when the service has answered, and throw errc::lost if the hold ended
+    // first.
+    boost::asio::awaitable<void> renew(std::shared_ptr<lease> lease);
+    boost::asio::awaitable<void> downgrade(std::shared_ptr<lease> lease);
+
+    // Strand. The first call for the last handle releases the lock; later calls get the same
+    // result.
+    void release(const handle_id& handle, lease::release_handler handler);
+    void wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler);
+
+    // An outstanding operation, which `close` or its caller may cancel.
+    class operation {
+    public:
+        explicit operation(ptr engine) noexcept : engine_(std::move(engine)) {}
+        ~operation() { end(); }
+        operation(const operation&) = delete;
+        operation& operator=(const operation&) = delete;
+        // All on the strand. `begin` throws `operation_aborted` if `cancel` came first.
+        void begin();
+        void end();
+        void cancel();
+        [[nodiscard]] const engine& owning_engine() const noexcept { return *engine_; }
+        [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
+
+    private:
+        const ptr engine_;
+        bool has_begun_ = false;
+        bool is_cancelled_ = false;
+        boost::asio::cancellation_signal signal_;
+    };
+
+    // Cancels the operations and releases all holds, for up to the drain time. Then the handlers of
+    // this call and of later calls are called on the strand.
+    using close_handler = boost::asio::any_completion_handler<void()>;
+    void close(close_handler handler);
+    // Called when the event loop is being destroyed and nothing runs any more. Destroys the
+    // callers' handlers, which may own the engine.
+    void abandon() override;
+    [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_; }
+    // True in a fork of the client's process. Then no request is sent.
+    [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
+
+    // The code of a failure and its message. The message is empty if there is no memory for it.
+    [[nodiscard]] detail::outcome outcome_of(const std::exception_ptr& exception) const noexcept;
+    // Writes a line to the log about a failure that no operation reports.
+    void log_failure(const char* event, const std::exception_ptr& exception) const noexcept;
+    [[nodiscard]] pawl::statistics statistics() const noexcept;
+
+private:
+    engine(const boost::asio::any_io_executor& executor, client_options options, bool is_serial);
+
+    void prepare(const service& service);
+    void throw_if_closed() const;
+    void throw_if_forked() const;
+    // The backend. Throws errc::unsupported in a fork.
+    [[nodiscard]] backend& live_backend() const;
+    claim make_claim(std::string name, const lock_options& options) const;
+    lease_keeper::reservation reserve_lease(claim claim, duration max_hold);
+    class keeper_run;
+    class release_request;
+    class releaser;
+    class close_request;
+    void start_keeper();
+    void log(const std::function<std::string()>& line) const noexcept;
+    lease_handle keep(lease_keeper::reservation& reservation, std::string owner,
+                      grant grant) noexcept;
+    // Releases a hold that has no handle any more.
+    void release_orphan(const std::shared_ptr<lease>& lease) noexcept;
+    void warn_of_own_waiters(lease& lease);
+    template <class Handler, class... Results>
+    void complete(Handler handler, Results... results) const;
+    // Called by the backend for a loss that the service pushed; passes it on to the keeper.
+    void on_loss(std::string_view owner, loss_reason reason) override;
+    void on_possible_loss() override;
+    // Tells the waiters for the loss, and the log, that the lease is lost. Called by the keeper's
+    // hook `on_lease_lost`, by `close`, and by a release that finds the loss.
+    void report_loss(const std::shared_ptr<lease>& lease) noexcept;
+    // Takes the lease from the keeper, and releases it unless it is lost.
+    void end_hold(const std::shared_ptr<lease>& lease) noexcept;
+    void complete_loss_waits(lease& lease, const detail::outcome& ended,
+                             loss_reason reason) const noexcept;
+    void cancel_loss_wait(lease& lease, std::uint64_t id);
+    void add_release_handler(const std::shared_ptr<lease>& lease, lease::release_handler handler);
+    void begin_release(const std::shared_ptr<lease>& lease) noexcept;
+    void start_release(const std::shared_ptr<lease>& lease);
+    void finish_release(const std::shared_ptr<lease>& lease, release_result result) noexcept;
+    boost::asio::awaitable<void> send_release(std::shared_ptr<lease> lease);
+    boost::asio::awaitable<void> send_queued_releases(releaser counted);
+    void drop_queued_releases() noexcept;
+    boost::asio::awaitable<void> release_lost(std::shared_ptr<lease> lease, releaser counted);
+    boost::asio::awaitable<void> run_close(ptr self);
+    // How far closing has come. It never goes back.
+    enum class close_stage : std::uint8_t {
+        open,
+        requested,  // `close` was called: releases are queued, a bounded number is in flight
+        begun,      // the first call of `close` runs on the strand
+        closed,     // new operations are refused
+        drained,    // no release begins any more
+        finished,   // the handlers of `close` are called
+    };
+    [[nodiscard]] bool has_reached(close_stage stage) const noexcept {
+        return close_stage_ >= stage;
+    }
+    void advance_to(close_stage stage) noexcept;
+    [[nodiscard]] bool is_quiet() const noexcept { return operations_.empty() && releasers_ == 0; }
+    void notify_close();
+
+    const fork_mark made_in_;
+    client_options options_;
+    std::shared_ptr<counters> counters_;
+    const bool is_serial_;
+    boost::asio::any_io_executor handler_executor_;
+    boost::asio::any_io_executor strand_;
+    std::unique_ptr<backend> backend_;
+    waiting_room waiting_room_;
+    waiting_names waiting_names_;
+    std::unique_ptr<lease_keeper> keeper_;
+    std::set<operation*> operations_;
+    std::set<std::shared_ptr<lease>> being_released_;  // only those with a waiter for the release
+    std::shared_ptr<engine_registry> registry_;
+    bool is_keeper_running_ = false;
+    bool is_keeper_starting_ = false;
+    std::atomic<close_stage> close_stage_ = close_stage::open;
+    std::atomic<bool> is_abandoned_ = false;  // the event loop was destroyed before `finished`
+    std::uint8_t keeper_number_ = 0;  // the number of the keeper's present coroutine, modulo 256
+    wakeup close_wakeup_;  // created early, so that closing needs no memory and no new timer
+    std::vector<close_handler> close_handlers_;
+    std::uint64_t next_wait_ = 0;
+    std::deque<std::shared_ptr<lease>> to_release_;
+    std::size_t releasers_ = 0;
+};
+
+}  // namespace pawl::core

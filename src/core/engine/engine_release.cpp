@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// How holds end, and how the engine is closed.
+#include "engine.hpp"
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+
+namespace asio = boost::asio;
+
+namespace pawl::core {
+namespace {
+
+// A server answers 1024 releases in a few milliseconds. Each release that has no answer at the end
+// of the drain time must be repeated in the background, so more releases in flight would make
+// closing longer.
+constexpr std::size_t most_releases_at_close = 1024;
+
+release_result release_result_of_lost(loss_reason reason) {
+    return reason == loss_reason::taken_over || reason == loss_reason::forced
+               ? release_result::taken_over
+               : release_result::expired;
+}
+
+detail::outcome aborted(const char* message) noexcept {
+    detail::outcome ended{asio::error::operation_aborted, {}};
+    try {
+        ended.message = message;
+    } catch (const std::bad_alloc&) {}  // the code is enough
+    return ended;
+}
+
+constexpr auto released_first = "The lock was released before it was lost.";
+
+}  // namespace
+
+// The caller's code runs on the caller's executor, never inside the strand.
+template <class Handler, class... Results>
+void engine::complete(Handler handler, Results... results) const {
+    if (is_serial_)
+        std::move(handler)(results...);
+    else
+        asio::post(handler_executor_, asio::append(std::move(handler), std::move(results)...));
+}
+
+void release_handle(handle_id handle) noexcept {
+    const auto lease = std::move(handle.lease);
+    if (lease->is_forked() || lease->is_released()) return;
+    try {
+        asio::post(lease->owning_engine()->strand(), [mine = handle_id{lease, handle.number}] {
+            mine.lease->owning_engine()->release(mine, {});
+        });
+    } catch (...) {
+        lease->mark_orphaned();
+    }
+}
+
+void engine::release(const handle_id& released, lease::release_handler handler) {
+    const auto& lease = released.lease;
+    if (is_forked()) {
+        if (handler) complete(std::move(handler), release_result::unknown);
+        return;
+    }
+    // If `remove_handle` returns false, other handles of the lock_owner are left.
+    if (!lease->remove_handle(released.number)) {
+        const auto result = lease->state() == lock_state::lost
+                                ? release_result_of_lost(lease->why_lost())
+                                : release_result::still_held;
+        if (handler) complete(std::move(handler), result);
+        return;
+    }
+    if (lease->release_outcome) {
+        if (handler) complete(std::move(handler), *lease->release_outcome);
+        return;
+    }
+    if (handler) add_release_handler(lease, std::move(handler));
+    if (std::exchange(lease->is_releasing, true)) return;
+    end_hold(lease);
+}
+
+void engine::end_hold(const std::shared_ptr<lease>& lease) noexcept {
+    const bool was_kept = keeper_->drop(lease);
+    if (lease->mark_released()) {
+        complete_loss_waits(*lease, aborted(released_first), loss_reason::none);
+        begin_release(lease);
+    } else {
+        if (was_kept) report_loss(lease);
+        finish_release(lease, release_result_of_lost(lease->why_lost()));
+    }
+}
+
+// A handler that cannot be called, for lack of memory, does not keep the others from being called.
+void engine::complete_loss_waits(lease& lease, const detail::outcome& ended,
+                                 loss_reason reason) const noexcept {
+    for (auto& wait : std::exchange(lease.loss_waits, {})) {
+        try {
+            complete(std::move(wait.handler), ended, reason);
+        } catch (...) {
+            log_failure("a completion handler cannot be called", std::current_exception());
+        }
+    }
+}
+
+// Without memory for the waiter, its result is `unknown` at once. The lock is released all the
+// same.
+void engine::add_release_handler(const std::shared_ptr<lease>& lease,
+                                 lease::release_handler handler) {
+    try {
+        lease->release_handlers.reserve(lease->release_handlers.size() + 1);
+        being_released_.insert(lease);
+        lease->release_handlers.push_back(std::move(handler));
+    } catch (const std::bad_alloc&) {
+        complete(std::move(handler), release_result::unknown);
+    }
+}
+
+void engine::release_orphan(const std::shared_ptr<lease>& lease) noexcept {
+    lease->is_releasing = true;
+    end_hold(lease);
+}
+
+// Gives up a request that cannot begin. The hold is not renewed any more, so it ends with its
+// lease.
+void engine::begin_release(const std::shared_ptr<lease>& lease) noexcept {
+    try {
+        start_release(lease);
+    } catch (...) {
+        log_failure("a release cannot begin", std::current_exception());
+        finish_release(lease, release_result::unknown);
+    }
+}
+
+// However the coroutine ends, the release handlers get a result.
+class engine::release_request {
+public:
+    explicit release_request(std::shared_ptr<lease> lease) noexcept : lease_(std::move(lease)) {}
+    ~release_request() {
+        const auto& engine = lease_->owning_engine();
+        if (!engine->is_abandoned()) engine->finish_release(lease_, result);
+    }
+    release_request(const release_request&) = delete;
+    release_request& operator=(const release_request&) = delete;
+
+    [[nodiscard]] const hold& granted_hold() const noexcept { return lease_->granted_hold(); }
+
+    release_result result = release_result::unknown;
+
+private:
+    const std::shared_ptr<lease> lease_;
+};
+
+// A thread that acquires a lock twice without a lock_owner waits for itself for ever. A lock that
+// is renewed while its own client waits for it may be such a lock.
+void engine::warn_of_own_waiters(lease& lease) {
+    const auto& claim = lease.granted_hold().claim;
+    if (lease.in_keeper.warned_of_waiter || !options_.log) return;
+    if (!waiting_room_.has_waiters(claim.name) && !waiting_names_.contains(claim.name)) return;
+    lease.in_keeper.warned_of_waiter = true;
+    options_.log("'" + claim.name +
+                 "' is held by this client, and the same client waits for it; a thread that "
+                 "acquires a lock which it holds waits for itself");
+}
+
+// Counts a coroutine that sends queued releases, until its frame is destroyed.
+class engine::releaser {
+public:
+    explicit releaser(ptr engine) noexcept : engine_(std::move(engine)) { ++engine_->releasers_; }
+    releaser(releaser&&) noexcept = default;
+    releaser& operator=(releaser&&) = delete;
+    ~releaser() {
+        if (!engine_) return;
+        --engine_->releasers_;
+        engine_->notify_close();
+    }
+
+private:
+    ptr engine_;
+};
+
+void engine::start_release(const std::shared_ptr<lease>& lease) {
+    if (has_reached(close_stage::drained) || is_forked()) {
+        finish_release(lease, release_result::unknown);
+    } else if (!has_reached(close_stage::requested)) {
+        asio::co_spawn(strand_, send_release(lease), asio::detached);
+    } else {
+        // The coroutine may begin and end inside co_spawn, so the lease is queued first.
+        to_release_.push_back(lease);
+        if (releasers_ == most_releases_at_close) return;
+        asio::co_spawn(strand_, send_queued_releases(releaser(shared_from_this())), asio::detached);
+    }
+}
+
+asio::awaitable<void> engine::send_queued_releases([[maybe_unused]] releaser counted) {
+    while (!to_release_.empty()) {
+        release_request request(std::move(to_release_.front()));
+        to_release_.pop_front();
+        try {
+            request.result = co_await live_backend().release(request.granted_hold());
+        } catch (...) {
+            log_failure("a release failed", std::current_exception());
+        }
+    }
+}
+
+void engine::notify_close() {
+    if (has_reached(close_stage::begun) && is_quiet() && !is_abandoned_) close_wakeup_.notify();
+}
+
+// Gives up the queued releases at once. Otherwise each would fail on the closed connection.
+void engine::drop_queued_releases() noexcept {
+    advance_to(close_stage::drained);
+    for (; !to_release_.empty(); to_release_.pop_front())
+        finish_release(to_release_.front(), release_result::unknown);
+}
+
+asio::awaitable<void> engine::send_release(std::shared_ptr<lease> lease) {
+    // `close` was called in between: the release joins the bounded queue of `start_release`.
+    if (has_reached(close_stage::requested)) {
+        begin_release(lease);
+        co_return;
+    }
+    // A release that arrives too late is no failure: the service answers `expired`.
+    release_request request(lease);
+    try {
+        request.result = co_await live_backend().release(lease->granted_hold());
+    } catch (...) {
+        log_failure("a release failed", std::current_exception());
+    }
+}
+
+void engine::finish_release(const std::shared_ptr<lease>& lease, release_result result) noexcept {
+    lease->release_outcome = result;
+    being_released_.erase(lease);
+    for (auto& handler : std::exchange(lease->release_handlers, {})) {
+        try {
+            complete(std::move(handler), result);
+        } catch (...) {
+            log_failure("a completion handler cannot be called", std::current_exception());
+        }
+    }
+}
+
+// The service may still have a lost hold, so this releases the hold, and the queue moves on. A
+// holder that was notified before its deadline may act until then, so the release waits for it.
+// There is no need to wait after `taken_over`: some of its permits already have another holder, and
+// only the rest is released. `close` waits for this, too.
+asio::awaitable<void> engine::release_lost(std::shared_ptr<lease> lease,
+                                           [[maybe_unused]] releaser counted) {
+    try {
+        wakeup deadline(time(), strand_);
+        const bool may_still_act =
+            lease->has_handles() && lease->why_lost() != loss_reason::taken_over;
+        if (may_still_act) co_await deadline.wait_until(lease->deadline());
+        if (has_reached(close_stage::drained)) co_return;
+        co_await live_backend().release(lease->granted_hold());
+    } catch (...) {
+        log_failure("the release of a lost lock failed", std::current_exception());
+    }
+}
+
+void engine::wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler) {
+    if (lease->state() == lock_state::lost) {
+        complete(std::move(handler), detail::outcome(), lease->why_lost());
+        return;
+    }
+    if (lease->is_releasing) {
+        complete(std::move(handler), aborted(released_first), loss_reason::none);
+        return;
+    }
+    const auto id = ++next_wait_;
+    try {
+        lease->loss_waits.reserve(lease->loss_waits.size() + 1);
+    } catch (const std::bad_alloc&) {
+        complete(std::move(handler), detail::outcome{make_error_code(errc::exhausted), {}},
+                 loss_reason::none);
+        return;
+    }
+    auto slot = asio::get_associated_cancellation_slot(handler);
+    if (slot.is_connected()) {
+        // The slot may outlive the event loop, so the handler owns nothing of the engine.
+        slot.assign([weak = std::weak_ptr(lease), id](asio::cancellation_type) {
+            if (auto locked = weak.lock()) {
+                const auto strand = locked->owning_engine()->strand_;
+                asio::post(strand, [alive = std::move(locked), id] {
+                    alive->owning_engine()->cancel_loss_wait(*alive, id);
+                });
+            }
+        });
+    }
+    lease->loss_waits.push_back({id, std::move(handler)});
+}
+
+void engine::cancel_loss_wait(lease& lease, std::uint64_t id) {
+    auto& waiters = lease.loss_waits;
+    const auto position = std::find_if(waiters.begin(), waiters.end(),
+                                       [id](const auto& each) { return each.id == id; });
+    if (position == waiters.end()) return;
+    auto handler = std::move(position->handler);
+    waiters.erase(position);
+    complete(std::move(handler), aborted("The operation was cancelled."), loss_reason::none);
+}
+
+void engine::on_loss(std::string_view owner, loss_reason reason) {
+    keeper_->handle_pushed_loss(owner, reason);
+}
+
+void engine::on_possible_loss() {
+    log([] { return std::string("the service may have lost locks: all of them are renewed"); });
+    keeper_->confirm_all();
+}
+
+void engine::report_loss(const std::shared_ptr<lease>& lease) noexcept {
+    ++counters_->losses;
+    const auto reason = lease->why_lost();
+    complete_loss_waits(*lease, detail::outcome(), reason);
+    log([&] {
+        return "lost '" + lease->granted_hold().claim.name + "': " + std::string(to_string(reason));
+    });
+    // If one of several permits was taken over, the others are still held at the service.
+    const bool may_remain =
+        reason == loss_reason::expired || reason == loss_reason::max_hold ||
+        (reason == loss_reason::taken_over && lease->granted_hold().claim.permits > 1);
+    if (!may_remain) return;
+    try {
+        asio::co_spawn(strand_, release_lost(lease, releaser(shared_from_this())), asio::detached);
+    } catch (...) {
+        log_failure("the release of a lost lock cannot begin", std::current_exception());
+    }
+}
+
+void engine::operation::begin() {
+    if (is_cancelled_) throw boost::system::system_error(asio::error::operation_aborted);
+    has_begun_ = true;
+    engine_->operations_.insert(this);
+}
+void engine::operation::end() {
+    if (!std::exchange(has_begun_, false)) return;
+    engine_->operations_.erase(this);
+    engine_->notify_close();
+}
+
+// A coroutine that is cancelled before it has begun would never run, and its handler would not be
+// called.
+void engine::operation::cancel() {
+    is_cancelled_ = true;
+    if (has_begun_) signal_.emit(asio::cancellation_type::terminal);
+}
+
+// However the coroutine ends, the close handlers are called.
+class engine::close_request {
+public:
+    explicit close_request(ptr engine) noexcept : engine_(std::move(engine)) {}
+    ~close_request() {
+        engine_->keeper_->stop();
+        engine_->advance_to(close_stage::finished);
+        for (auto& handler : std::exchange(engine_->close_handlers_, {})) {
+            try {
+                std::move(handler)();
+            } catch (...) {
+                engine_->log_failure("a completion handler cannot be called",
+                                     std::current_exception());
+            }
+        }
+    }
+    close_request(const close_request&) = delete;
+    close_request& operator=(const close_request&) = delete;
+
+private:
+    const ptr engine_;
+};
+
+void engine::advance_to(close_stage stage) noexcept {
+    auto present = close_stage_.load();
+    while (present < stage && !close_stage_.compare_exchange_weak(present, stage)) {}
+}
+
+void engine::close(close_handler handler) {
+    advance_to(close_stage::requested);
+    asio::dispatch(strand_, [self = shared_from_this(), closed = std::move(handler)]() mutable {
+        if (self->has_reached(close_stage::finished)) {
+            if (closed) std::move(closed)();
+            return;
+        }
+        if (closed) self->close_handlers_.push_back(std::move(closed));
+        if (self->has_reached(close_stage::begun)) return;
+        self->advance_to(close_stage::begun);
+        try {
+            asio::co_spawn(self->strand_, self->run_close(self), asio::detached);
+        } catch (...) {
+            // Without memory, nothing is released: the holds end with their leases.
+            self->advance_to(close_stage::closed);
+            self->keeper_->stop();
+            self->drop_queued_releases();
+            const close_request request(self);
+        }
+    });
+}
+
+// `self` is a parameter: the coroutine begins later, and this may be the last reference to the
+// engine.
+asio::awaitable<void> engine::run_close(ptr self) {
+    const close_request request(std::move(self));
+    advance_to(close_stage::closed);
+    // The cancellation of an operation may end and remove other operations.
+    for (auto position = operations_.begin(); position != operations_.end();) {
+        auto* const operation_to_cancel = *position;
+        operation_to_cancel->cancel();
+        position = operations_.upper_bound(operation_to_cancel);
+    }
+    while (const auto lease = keeper_->first()) {
+        keeper_->drop(lease);
+        if (lease->is_releasing) continue;
+        lease->is_releasing = true;
+        const bool was_held =
+            lease->lose(is_forked() ? loss_reason::forked : loss_reason::client_closed);
+        report_loss(lease);
+        if (was_held)
+            begin_release(lease);
+        else
+            finish_release(lease, release_result_of_lost(lease->why_lost()));
+    }
+    keeper_->stop();
+    // A cancelled operation first begins to undo its request; the backend then waits for the undo.
+    // In a fork nothing is sent, so there is nothing to wait for.
+    const auto give_up_at = plus(time().now(), is_forked() ? duration{} : options_.drain);
+    while (!is_quiet() && time().now() < give_up_at)
+        co_await close_wakeup_.wait_until(give_up_at);
+    drop_queued_releases();
+    co_await backend_->close(give_up_at);
+}
+
+void engine::abandon() {
+    is_abandoned_ = true;
+    advance_to(close_stage::closed);
+    std::vector<lease::loss_handler> loss_waits;
+    std::vector<lease::release_handler> release_waits;
+    auto close_waits = std::exchange(close_handlers_, {});
+    const auto queued = std::exchange(to_release_, {});
+    while (const auto lease = keeper_->first()) {
+        keeper_->drop(lease);
+        lease->lose(loss_reason::client_closed);
+        for (auto& wait : std::exchange(lease->loss_waits, {}))
+            loss_waits.push_back(std::move(wait.handler));
+    }
+    for (const auto& lease : std::exchange(being_released_, {}))
+        for (auto& wait : std::exchange(lease->release_handlers, {}))
+            release_waits.push_back(std::move(wait));
+}
+
+}  // namespace pawl::core

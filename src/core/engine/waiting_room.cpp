@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "waiting_room.hpp"
+
+namespace pawl::core {
+
+waiting_room::waiter::waiter(waiting_room& room, const std::string& name)
+    : room_(room), queue_(*room.queues_.try_emplace(name).first) {
+    auto& waiters = queue_.second.waiters;
+    // The first waiter needs no wakeup.
+    if (!waiters.empty()) wakeup_ = std::make_unique<wakeup>(room.time_, room.strand_);
+    position_ = waiters.insert(waiters.end(), wakeup_.get());
+}
+
+waiting_room::waiter::~waiter() {
+    auto& waiters = queue_.second.waiters;
+    const bool was_first = position_ == waiters.begin();
+    waiters.erase(position_);
+    if (waiters.empty()) {
+        room_.queues_.erase(room_.queues_.find(queue_.first));
+    } else if (was_first) {
+        waiters.front()->notify();
+    }
+}
+
+bool waiting_room::waiter::is_first() const noexcept {
+    return position_ == queue_.second.waiters.begin();
+}
+
+boost::asio::awaitable<bool> waiting_room::waiter::wait_until_first(time_point give_up_at) {
+    for (;;) {
+        if (is_first()) co_return true;
+        const bool is_notified = co_await wakeup_->wait_until(give_up_at);
+        if (!is_notified) co_return false;
+    }
+}
+
+}  // namespace pawl::core

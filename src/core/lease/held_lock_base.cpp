@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include <pawl/detail/held_lock_base.hpp>
+
+#include "lease.hpp"
+
+#include <pawl/detail/lock_set.hpp>
+#include <pawl/error.hpp>
+
+namespace pawl::detail {
+namespace {
+
+int severity(release_result result) noexcept {
+    switch (result) {
+    case release_result::released: return 0;
+    case release_result::still_held: return 1;
+    case release_result::unknown: return 2;
+    case release_result::expired: return 3;
+    case release_result::taken_over: return 4;
+    }
+    return 4;
+}
+
+}  // namespace
+
+void throw_empty_handle() {
+    throw error(errc::not_held,
+                "This handle is empty: it was moved from, or a try found the lock taken; test it "
+                "before this call.");
+}
+
+release_result worse(release_result a, release_result b) noexcept {
+    return severity(b) > severity(a) ? b : a;
+}
+
+bool held_lock_base::owns_lock() const noexcept { return lease_ && lease_->is_held(); }
+std::string_view held_lock_base::name() const { return lease()->granted_hold().claim.name; }
+fencing_token held_lock_base::token() const { return lease()->granted_hold().grant.token; }
+lock_state held_lock_base::state() const { return lease()->state(); }
+loss_reason held_lock_base::why_lost() const { return lease()->why_lost(); }
+time_point held_lock_base::safe_until() const { return lease()->safe_until(); }
+std::stop_token held_lock_base::lost() const { return lease()->lost(); }
+
+}  // namespace pawl::detail

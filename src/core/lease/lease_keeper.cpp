@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "lease_keeper.hpp"
+
+#include "../util/transient.hpp"
+#include "loss_watchdog.hpp"
+#include "service_ttl.hpp"
+
+#include <pawl/error.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+
+namespace asio = boost::asio;
+
+namespace pawl::core {
+namespace {
+
+time_point loss_time(const lease& lease) {
+    return lease.deadline() - loss_lead_time(lease.granted_hold().claim.ttl);
+}
+
+// A claim window can be shorter than a twentieth of the ttl. A quarter of the rest, but 50 ms or
+// more, leaves time for more than one repetition.
+duration retry_pause(const lease& lease, time_point now) {
+    auto pause = lease.granted_hold().claim.ttl / 20;
+    if (lease.in_keeper.confirmation_pause > duration{})
+        pause = std::min(pause, lease.in_keeper.confirmation_pause);
+    if (lease.granted_hold().grant.needs_renewal)
+        pause = std::min<duration>(
+            pause, std::max<duration>((lease.deadline() - now) / 4, std::chrono::milliseconds(50)));
+    return std::max<duration>(pause, std::chrono::milliseconds(5));
+}
+
+// The first pause before a renewal that confirms a hold is repeated. The pauses double.
+constexpr duration first_confirmation_pause = std::chrono::milliseconds(250);
+
+// False in a fork.
+bool is_kept_here(const lease& lease) { return lease.in_keeper.is_kept && !lease.is_forked(); }
+
+std::vector<renewal> renewals_of(std::span<const std::shared_ptr<lease>> leases, time_point now,
+                                 const capabilities& capabilities) {
+    std::vector<renewal> renewals(leases.size());
+    for (std::size_t i = 0; i < leases.size(); ++i) {
+        const auto& lease = *leases[i];
+        const auto ttl = lease.granted_hold().claim.ttl;
+        const auto left = std::max<duration>(lease.max_until() - now, std::chrono::milliseconds(1));
+        renewals[i].held = &lease.granted_hold();
+        renewals[i].ttl =
+            left < ttl ? std::min(ttl, service_ttl(left + drift(ttl), capabilities)) : ttl;
+    }
+    return renewals;
+}
+
+}  // namespace
+
+error hold_ended(const lease& lease) {
+    return {errc::lost, "The lock '" + lease.granted_hold().claim.name +
+                            "' is no longer held: it was lost or released; acquire it again."};
+}
+
+lease_keeper::lease_keeper(runtime& time, asio::any_io_executor strand, backend& backend,
+                           counter& renewals, hooks callbacks)
+    : time_(time),
+      strand_(std::move(strand)),
+      backend_(backend),
+      renewals_(renewals),
+      hooks_(std::move(callbacks)),
+      wakeup_(time, strand_) {}
+
+lease_keeper::reservation::reservation(lease_keeper& keeper, std::shared_ptr<lease> lease)
+    : keeper_(keeper), lease_(std::move(lease)) {
+    keeper_.reserve(lease_);
+}
+
+lease_keeper::reservation::~reservation() {
+    if (lease_) keeper_.forget(lease_);
+}
+
+lease_handle lease_keeper::reservation::keep(std::string owner, grant grant) noexcept {
+    keeper_.begin(*lease_, std::move(owner), std::move(grant));
+    keeper_.keep(lease_);
+    return lease_handle(std::exchange(lease_, nullptr));
+}
+
+void lease_keeper::reserve(const std::shared_ptr<lease>& lease) {
+    const auto entry = by_owner_.emplace(lease->granted_hold().claim.owner, lease).first;
+    try {
+        lease->in_keeper.next_due = time_point::max();
+        lease->in_keeper.number = ++reservations_;
+        order_.insert(lease.get());
+    } catch (...) {
+        by_owner_.erase(entry);
+        throw;
+    }
+}
+
+// The map entry is moved and not created, so this cannot fail.
+void lease_keeper::begin(lease& lease, std::string owner, grant grant) noexcept {
+    if (lease.granted_hold().claim.owner != owner)
+        lease.in_keeper.pushed_loss = loss_reason::none;  // it was another attempt's
+    auto entry = by_owner_.extract(lease.granted_hold().claim.owner);
+    lease.begin(std::move(owner), std::move(grant));
+    entry.key() = lease.granted_hold().claim.owner;
+    by_owner_.insert(std::move(entry));
+}
+
+void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
+    lease->in_keeper.is_kept = true;
+    if (!lease->granted_hold().grant.needs_renewal) {
+        set_renewal_times(*lease);
+    } else {
+        // The deadline is the end of a claim window, so thirds of the ttl do not apply. The first
+        // renewal comes a little later, because a caller that releases the lock at once needs none.
+        const auto now = time_.now();
+        const auto window = lease->deadline() - now;
+        lease->in_keeper.renew_at = now + window / 8;
+        lease->in_keeper.risk_at = now + window / 2;
+        lease->in_keeper.is_never_early = true;
+        update_order(*lease);
+    }
+    if (lease->in_keeper.pushed_loss != loss_reason::none) {
+        lease->in_keeper.renew_at = time_.now();
+        update_order(*lease);
+    }
+    if (time_.is_real_time()) loss_watchdog::instance().watch(*lease);
+}
+
+void lease_keeper::forget(const std::shared_ptr<lease>& lease) noexcept {
+    order_.erase(lease.get());
+    by_owner_.erase(lease->granted_hold().claim.owner);
+}
+
+bool lease_keeper::drop(const std::shared_ptr<lease>& lease) {
+    if (!std::exchange(lease->in_keeper.is_kept, false)) return false;
+    if (time_.is_real_time() && !lease->is_forked()) loss_watchdog::instance().forget(*lease);
+    lease->notify_replied();
+    forget(lease);
+    return true;
+}
+
+std::shared_ptr<lease> lease_keeper::first() const noexcept {
+    for (auto* const lease : order_)
+        if (lease->in_keeper.is_kept) return lease->shared_from_this();
+    return nullptr;
+}
+
+void lease_keeper::handle_pushed_loss(std::string_view owner, loss_reason reason) {
+    const auto entry = by_owner_.find(owner);
+    if (entry == by_owner_.end()) return;
+    const auto lease = entry->second;
+    // The report can overtake the grant on its way to the caller.
+    if (!lease->in_keeper.is_kept) lease->in_keeper.pushed_loss = reason;
+    lose(lease, reason);
+}
+
+// A renewal in flight may have been executed before the loss, so another one follows its answer.
+void lease_keeper::confirm_all() noexcept {
+    for (const auto& [owner, held_lease] : by_owner_) {
+        if (!held_lease->in_keeper.is_kept ||
+            std::exchange(held_lease->in_keeper.must_confirm, true))
+            continue;
+        if (!held_lease->in_keeper.in_flight) advance_confirmation(*held_lease);
+    }
+}
+
+void lease_keeper::advance_confirmation(lease& lease) noexcept {
+    if (!lease.in_keeper.must_confirm) return;
+    const auto earliest = std::max(time_.now(), next_confirmation_);
+    lease.in_keeper.renew_at = std::min(lease.in_keeper.renew_at, earliest);
+    update_order(lease);
+}
+
+// The thirds of the ttl begin at the time from which the present deadline was computed.
+void lease_keeper::set_renewal_times(lease& lease) noexcept {
+    const auto ttl = lease.granted_hold().claim.ttl;
+    const auto begin = lease.deadline() + drift(ttl) - ttl;
+    const bool last = lease.deadline_is_end_of_max_hold();
+    lease.in_keeper.is_never_early = false;
+    lease.in_keeper.renew_at = last ? time_point::max() : begin + ttl / 3;
+    lease.in_keeper.risk_at = last ? time_point::max() : begin + ttl * 2 / 3;
+    update_order(lease);
+}
+
+void lease_keeper::update_order(lease& lease) noexcept {
+    const auto renew_at = lease.in_keeper.in_flight ? time_point::max() : lease.in_keeper.renew_at;
+    auto entry = order_.extract(&lease);
+    lease.in_keeper.next_due = std::min({renew_at, lease.in_keeper.risk_at, loss_time(lease)});
+    order_.insert(std::move(entry));
+    if (lease.in_keeper.next_due < next_run()) {
+        set_next_run(lease.in_keeper.next_due);
+        wakeup_.notify();
+    }
+}
+
+void lease_keeper::lose(const std::shared_ptr<lease>& lease, loss_reason reason) {
+    if (!drop(lease)) return;
+    lease->lose(reason);
+    // The watchdog, or a caller that checked the state too late, may have set the loss first.
+    if (lease->state() == lock_state::lost) hooks_.on_lease_lost(lease);
+}
+
+asio::awaitable<void> lease_keeper::run(std::shared_ptr<void> self) {
+    while (!stopped_) {
+        bool short_of_memory = false;
+        try {
+            renew_due(time_.now());
+        } catch (const std::bad_alloc&) {
+            short_of_memory = true;
+        }
+        auto next = order_.empty() ? time_point::max() : (*order_.begin())->in_keeper.next_due;
+        if (short_of_memory) next = std::max(next, time_.now() + std::chrono::milliseconds(5));
+        set_next_run(next);
+        co_await wakeup_.wait_until(next);
+    }
+    self.reset();
+}
+
+void lease_keeper::stop() {
+    stopped_ = true;
+    wakeup_.notify();
+}
+
+void lease_keeper::renew_due(time_point now) {
+    std::vector<std::shared_ptr<lease>> due;
+    set_next_run(time_point::min());  // `update_order` must not wake the coroutine that runs now
+    try {
+        while (!order_.empty() && handle_due(**order_.begin(), now, due)) {}
+    } catch (const std::bad_alloc&) {
+        send(due);
+        throw;
+    }
+    send(due);
+}
+
+// False: no lease is due.
+bool lease_keeper::handle_due(lease& due_lease, time_point now,
+                              std::vector<std::shared_ptr<lease>>& due) {
+    if (due_lease.in_keeper.is_kept && due_lease.is_forked()) {
+        lose(due_lease.shared_from_this(), loss_reason::forked);
+        return true;
+    }
+    if (due_lease.in_keeper.is_kept && due_lease.in_keeper.pushed_loss != loss_reason::none) {
+        lose(due_lease.shared_from_this(), due_lease.in_keeper.pushed_loss);
+        return true;
+    }
+    const bool renewing = !due_lease.in_keeper.in_flight &&
+                          due_lease.in_keeper.next_due == due_lease.in_keeper.renew_at;
+    // Leases that are nearly due are renewed in the same request, so many locks need few requests.
+    // Leases that pause after a failure, or wait for the next round of confirmations, are not: a
+    // service that fails at once, or restarts all the time, would get requests without a pause.
+    const bool early =
+        renewing && !due_lease.in_keeper.is_never_early && !due_lease.in_keeper.must_confirm;
+    if (!due_lease.in_keeper.is_kept ||
+        due_lease.in_keeper.next_due >
+            now + (early ? due_lease.granted_hold().claim.ttl / 6 : duration{}))
+        return false;
+    const auto held_lease = due_lease.shared_from_this();
+    if (now >= loss_time(due_lease)) {
+        lose(held_lease, due_lease.reason_at_deadline());
+        return true;
+    }
+    if (due_lease.is_orphaned()) {
+        hooks_.on_orphan(held_lease);
+        return true;
+    }
+    if (now >= due_lease.in_keeper.risk_at) {
+        due_lease.mark_at_risk();
+        due_lease.in_keeper.risk_at = time_point::max();
+    }
+    if (renewing && !begin_renewal(held_lease, due)) {
+        postpone(due_lease);
+        return true;
+    }
+    update_order(due_lease);
+    return true;
+}
+
+// False: there was no memory. The caller continues with the other leases.
+bool lease_keeper::begin_renewal(const std::shared_ptr<lease>& due_lease,
+                                 std::vector<std::shared_ptr<lease>>& due) {
+    try {
+        hooks_.on_renewal(due_lease);
+        due.push_back(due_lease);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    due_lease->in_keeper.in_flight = true;
+    if (std::exchange(due_lease->in_keeper.must_confirm, false)) {
+        due_lease->in_keeper.confirmation_pause = first_confirmation_pause;
+        next_confirmation_ = plus(time_.now(), min_confirmation_interval);
+    }
+    return true;
+}
+
+void lease_keeper::postpone(lease& lease) noexcept {
+    lease.in_keeper.is_never_early = true;
+    const auto now = time_.now();
+    const auto pause = retry_pause(lease, now);
+    if (lease.in_keeper.confirmation_pause > duration{})
+        lease.in_keeper.confirmation_pause = 2 * pause;
+    lease.in_keeper.renew_at = now + pause;
+    update_order(lease);
+}
+
+// Renewals that cannot begin count as unanswered.
+void lease_keeper::send(std::span<const std::shared_ptr<lease>> due) {
+    const auto most = std::max<std::size_t>(backend_.renewals_at_once(), 1);
+    while (!due.empty()) {
+        const auto share = due.first(std::min(due.size(), most));
+        due = due.subspan(share.size());
+        try {
+            std::vector<std::shared_ptr<lease>> batch(share.begin(), share.end());
+            asio::co_spawn(strand_, renew(std::move(batch)), asio::detached);
+        } catch (const std::bad_alloc&) {
+            for (const auto& each : share)
+                settle(each, {});
+        }
+    }
+}
+
+// However the request ends, no lease keeps waiting for its answer, since it would never be renewed
+// again. That includes a coroutine that Asio destroys because there is no memory. The leases keep
+// their engine alive, and the engine the keeper.
+class lease_keeper::renewal_request final : public renewal_batch {
+public:
+    renewal_request(lease_keeper& keeper, std::vector<std::shared_ptr<lease>> leases) noexcept
+        : keeper_(keeper), leases_(std::move(leases)) {}
+    ~renewal_request() override {
+        for (std::size_t i = 0; i < leases_.size(); ++i) {
+            if (renewals().empty() || !renewals()[i].is_settled) settle_lease(i, {});
+        }
+    }
+
+    // Before the request is sent. Without memory for it, all renewals are unknown.
+    void prepare() {
+        assign(renewals_of(leases_, keeper_.time_.now(), keeper_.backend_.capabilities()));
+    }
+
+private:
+    void on_settled(std::size_t index) noexcept override { settle_lease(index, renewals()[index]); }
+    void settle_lease(std::size_t index, const renewal& reply) noexcept {
+        const auto& settled = leases_[index];
+        try {
+            keeper_.settle(settled, reply);
+        } catch (...) {
+            if (settled->in_keeper.is_kept) keeper_.update_order(*settled);
+        }
+    }
+
+    lease_keeper& keeper_;
+    const std::vector<std::shared_ptr<lease>> leases_;
+};
+
+asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> leases) {
+    renewal_request request(*this, std::move(leases));
+    try {
+        request.prepare();
+        co_await backend_.renew(request);
+        ++renewals_;
+    } catch (...) {}  // the renewals that are not settled are unknown
+}
+
+namespace {
+
+// Until there is an answer, the hold at the service may be exclusive or shared. So the request is
+// repeated, also if the hold was released meanwhile. That release had the old stored value, so it
+// released nothing if the downgrade was carried out and its answer was lost.
+asio::awaitable<std::optional<grant>> request_downgrade(backend& backend, runtime& time,
+                                                        asio::any_io_executor strand,
+                                                        std::shared_ptr<lease> lease) {
+    for (;;) {
+        try {
+            co_return co_await backend.downgrade(lease->granted_hold());
+        } catch (const error& e) {
+            const bool is_over =
+                !is_kept_here(*lease) && (!is_transient(e) || time.now() >= lease->deadline());
+            if (lease->is_forked() || is_over) throw hold_ended(*lease);
+            if (!is_transient(e)) throw;
+        }
+        wakeup pause(time, strand);
+        const auto now = time.now();
+        co_await pause.wait_until(now + retry_pause(*lease, now));
+    }
+}
+
+}  // namespace
+
+// Only one request about a hold is in flight: the answer to an earlier one would be outdated.
+asio::awaitable<void> lease_keeper::wait_for_reply(std::shared_ptr<lease> lease) {
+    while (lease->in_keeper.is_kept && lease->in_keeper.in_flight) {
+        const auto reply_wakeup = std::make_shared<wakeup>(time_, strand_);
+        lease->reply_waiters.push_back(reply_wakeup);
+        co_await reply_wakeup->wait_until(time_point::max());
+    }
+    if (!is_kept_here(*lease)) throw hold_ended(*lease);
+}
+
+asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> held_lease) {
+    for (;;) {
+        co_await wait_for_reply(held_lease);
+        // The batch and the coroutine are created first. If that fails, no request counts as in
+        // flight.
+        std::vector<std::shared_ptr<lease>> batch{held_lease};
+        auto request = renew(std::move(batch));
+        held_lease->in_keeper.in_flight = true;
+        update_order(*held_lease);
+        co_await std::move(request);
+        if (!is_kept_here(*held_lease)) throw hold_ended(*held_lease);
+        if (!held_lease->in_keeper.is_never_early) co_return;  // the answer was `extended`
+        wakeup pause(time_, strand_);
+        co_await pause.wait_until(held_lease->in_keeper.renew_at);
+    }
+}
+
+asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> held_lease) {
+    co_await wait_for_reply(held_lease);
+    bool kept = false;
+    bool granted = false;
+    hold downgraded;
+    {
+        std::vector<std::shared_ptr<lease>> batch{held_lease};
+        renewal_request request(*this, std::move(batch));
+        request.prepare();
+        held_lease->in_keeper.in_flight = true;
+        update_order(*held_lease);
+        auto reply = co_await request_downgrade(backend_, time_, strand_, held_lease);
+        granted = reply.has_value();
+        kept = held_lease->in_keeper.is_kept;
+        // A release in flight still refers to the hold of a lease that is not kept.
+        if (granted && !kept) {
+            downgraded = held_lease->granted_hold();
+            downgraded.claim.mode = lock_mode::shared;
+            downgraded.grant.stored_value = std::move(reply->stored_value);
+        }
+        if (granted && kept) held_lease->become_shared(std::move(reply->stored_value));
+        if (granted) {
+            request.settle(0, renewal::outcome::extended, reply->deadline);
+        } else {
+            request.settle(0, renewal::outcome::refused);
+        }
+    }
+    // The hold was released meanwhile under its old stored value, which released nothing.
+    if (!kept && granted) co_await backend_.release(downgraded);
+    if (!held_lease->in_keeper.is_kept) throw hold_ended(*held_lease);
+}
+
+void lease_keeper::settle(const std::shared_ptr<lease>& lease, const renewal& reply) {
+    lease->in_keeper.in_flight = false;
+    lease->notify_replied();
+    if (!lease->in_keeper.is_kept) return;  // released or lost meanwhile
+    switch (reply.result) {
+    case renewal::outcome::extended:
+        lease->in_keeper.confirmation_pause = {};
+        if (!lease->extend(reply.deadline)) return lose(lease, loss_reason::expired);
+        set_renewal_times(*lease);
+        break;
+    case renewal::outcome::refused: return lose(lease, loss_reason::taken_over);
+    case renewal::outcome::unknown: postpone(*lease); break;
+    }
+    advance_confirmation(*lease);
+}
+
+}  // namespace pawl::core

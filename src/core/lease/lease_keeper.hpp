@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Renews the leases of one client in time, in few requests, and reports every loss.
+#pragma once
+
+#include "../util/wakeup.hpp"
+#include "lease.hpp"
+
+#include <pawl/error.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace pawl::core {
+
+// The error for a query about a hold that has ended.
+[[nodiscard]] error hold_ended(const lease& lease);
+
+// Renews each lease after a third of its ttl, and repeats a failed renewal while there is time.
+// Marks the lease at_risk after two thirds, and lost just before the deadline. Used on one strand.
+// See docs/contributing/internals.md, "The life of a hold".
+class lease_keeper {
+public:
+    using hook = std::function<void(const std::shared_ptr<lease>&)>;
+    struct hooks {
+        // From the keeper to the engine: a kept lease is lost. Called once for each lease.
+        hook on_lease_lost;
+        hook on_orphan;   // called for a lease without handles, which must be released
+        hook on_renewal;  // called before every renewal
+    };
+
+    lease_keeper(runtime& time, boost::asio::any_io_executor strand, backend& backend,
+                 counter& renewals, hooks callbacks);
+
+    // Creates the timer of the keeper's coroutine before a lock is requested.
+    void prepare() { wakeup_.prepare(); }
+
+    // The place of a lease whose claim is requested. It is made before the request, so that nothing
+    // can fail between the grant and the first renewal. The destructor gives the place up if there
+    // was no grant.
+    class reservation {
+    public:
+        reservation(lease_keeper& keeper, std::shared_ptr<lease> lease);
+        ~reservation();
+        reservation(reservation&& other) noexcept
+            : keeper_(other.keeper_), lease_(std::exchange(other.lease_, nullptr)) {}
+        reservation& operator=(reservation&&) = delete;
+
+        // The claim was granted, under this owner.
+        [[nodiscard]] lease_handle keep(std::string owner, grant grant) noexcept;
+
+    private:
+        lease_keeper& keeper_;
+        std::shared_ptr<lease> lease_;  // owns the engine, and so keeps the keeper alive
+    };
+
+    // Stops keeping the lease. False: the lease was already lost or dropped.
+    bool drop(const std::shared_ptr<lease>& lease);
+    // From the engine to the keeper: the service has reported that the hold of `owner` is lost.
+    void handle_pushed_loss(std::string_view owner, loss_reason reason);
+    // The same: the service may have lost any hold. Renews all leases at once, but not more often
+    // than once in `min_confirmation_interval`.
+    void confirm_all() noexcept;
+    static constexpr duration min_confirmation_interval = std::chrono::seconds(1);
+    // The kept lease that is due first; null if there is none.
+    [[nodiscard]] std::shared_ptr<lease> first() const noexcept;
+    // The time at which the keeper's coroutine must run next. From any thread.
+    [[nodiscard]] time_point next_run() const noexcept {
+        return time_point(duration(next_run_.load()));
+    }
+
+    // Both send a request at once, and repeat it while there is time. They throw errc::lost if the
+    // hold ended before the answer. They must not be cancelled: the answer would be missed.
+    boost::asio::awaitable<void> renew_now(std::shared_ptr<lease> lease);
+    boost::asio::awaitable<void> downgrade(std::shared_ptr<lease> lease);
+
+    // The keeper's coroutine. It ends after `stop`. `self` keeps the engine alive, which owns the
+    // keeper.
+    boost::asio::awaitable<void> run(std::shared_ptr<void> self);
+    void stop();
+
+private:
+    class renewal_request;
+    struct due_earlier {
+        bool operator()(const lease* a, const lease* b) const noexcept {
+            return a->in_keeper.next_due != b->in_keeper.next_due
+                       ? a->in_keeper.next_due < b->in_keeper.next_due
+                       : a->in_keeper.number < b->in_keeper.number;
+        }
+    };
+
+    void reserve(const std::shared_ptr<lease>& lease);
+    void begin(lease& lease, std::string owner, grant grant) noexcept;
+    void keep(const std::shared_ptr<lease>& lease) noexcept;
+    void forget(const std::shared_ptr<lease>& lease) noexcept;
+    void renew_due(time_point now);
+    bool handle_due(lease& due_lease, time_point now, std::vector<std::shared_ptr<lease>>& due);
+    bool begin_renewal(const std::shared_ptr<lease>& due_lease,
+                       std::vector<std::shared_ptr<lease>>& due);
+    void postpone(lease& lease) noexcept;
+    void send(std::span<const std::shared_ptr<lease>> due);
+    boost::asio::awaitable<void> wait_for_reply(std::shared_ptr<lease> lease);
+    void update_order(lease& lease) noexcept;
+    void set_renewal_times(lease& lease) noexcept;
+    void lose(const std::shared_ptr<lease>& lease, loss_reason reason);
+    boost::asio::awaitable<void> renew(std::vector<std::shared_ptr<lease>> leases);
+    void settle(const std::shared_ptr<lease>& lease, const renewal& reply);
+    void advance_confirmation(lease& lease) noexcept;
+
+    runtime& time_;
+    boost::asio::any_io_executor strand_;
+    backend& backend_;
+    counter& renewals_;
+    const hooks hooks_;
+    wakeup wakeup_;
+    void set_next_run(time_point when) noexcept { next_run_ = when.time_since_epoch().count(); }
+
+    std::atomic<duration::rep> next_run_ = time_point::max().time_since_epoch().count();
+    bool stopped_ = false;
+    std::uint64_t reservations_ = 0;
+    time_point next_confirmation_ =
+        time_point::min();  // the next round begins at this time or later
+    std::set<lease*, due_earlier> order_;
+    std::unordered_map<std::string_view, std::shared_ptr<lease>> by_owner_;
+};
+
+}  // namespace pawl::core

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include <pawl/error.hpp>
+
+namespace pawl {
+namespace {
+
+class category final : public std::error_category {
+public:
+    const char* name() const noexcept override { return "pawl"; }
+
+    std::string message(int code) const override {
+        switch (static_cast<errc>(code)) {
+        case errc::timed_out: return "the lock was not free in time";
+        case errc::cancelled: return "the operation was cancelled";
+        case errc::lost: return "the hold was lost, or has ended";
+        case errc::unreachable: return "the lock service cannot be reached";
+        case errc::refused: return "the lock service refuses this client";
+        case errc::unavailable: return "the lock service cannot serve anybody now";
+        case errc::no_quorum: return "fewer than a majority of the lock servers agreed";
+        case errc::wrong_type: return "the key has a value that is no lock of this layout";
+        case errc::bad_name: return "the name is not valid";
+        case errc::bad_option: return "an option is not valid";
+        case errc::bad_url: return "the URL is not valid";
+        case errc::unsupported: return "the lock service cannot do that";
+        case errc::protocol: return "the lock service sent an unexpected reply";
+        case errc::exhausted: return "this program lacks threads, descriptors, timers or memory";
+        case errc::not_held: return "the handle is empty";
+        case errc::deadlock: return "the caller would wait for itself";
+        }
+        return "unknown error " + std::to_string(code);
+    }
+
+    std::error_condition default_error_condition(int code) const noexcept override {
+        switch (static_cast<errc>(code)) {
+        case errc::timed_out: return std::errc::timed_out;
+        case errc::cancelled: return std::errc::operation_canceled;
+        case errc::lost: return std::errc::owner_dead;
+        case errc::unreachable: return std::errc::host_unreachable;
+        case errc::refused: return std::errc::permission_denied;
+        case errc::unavailable:
+        case errc::no_quorum:
+        case errc::exhausted: return std::errc::resource_unavailable_try_again;
+        case errc::not_held: return std::errc::operation_not_permitted;
+        case errc::deadlock: return std::errc::resource_deadlock_would_occur;
+        case errc::bad_name:
+        case errc::bad_option:
+        case errc::bad_url: return std::errc::invalid_argument;
+        case errc::unsupported: return std::errc::operation_not_supported;
+        case errc::wrong_type:
+        case errc::protocol: return std::errc::protocol_error;
+        }
+        return {code, *this};
+    }
+};
+
+}  // namespace
+
+const std::error_category& error_category() noexcept {
+    static const category instance;
+    return instance;
+}
+
+std::error_code make_error_code(errc code) noexcept {
+    return {static_cast<int>(code), error_category()};
+}
+
+error::error(errc code, const std::string& sentence)
+    : std::system_error(make_error_code(code)), reason_(code), sentence_(sentence) {}
+
+}  // namespace pawl

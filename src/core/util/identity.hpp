@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#pragma once
+
+#include <pawl/spi/backend.hpp>
+
+namespace pawl::core {
+
+// This process, for `pawl status`; `command` overrides the program's name.
+[[nodiscard]] identity this_process(const std::string& command);
+
+}  // namespace pawl::core

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Random values for the core and the backends.
+#pragma once
+
+#include <pawl/spi/runtime.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace pawl::core {
+
+inline std::string random_hex(runtime& time, std::size_t bytes) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::array<std::byte, 32> raw{};
+    time.random(std::span(raw).first(bytes));
+    std::string text;
+    text.reserve(bytes * 2);
+    for (std::size_t i = 0; i < bytes; ++i) {
+        const auto byte = std::to_integer<unsigned>(raw[i]);
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+// Uniformly distributed over [low, high).
+inline duration random_between(runtime& time, duration low, duration high) {
+    std::array<std::byte, 8> raw{};
+    time.random(raw);
+    std::uint64_t bits = 0;
+    for (const auto byte : raw)
+        bits = bits << 8 | std::to_integer<std::uint64_t>(byte);
+    const auto range = static_cast<std::uint64_t>((high - low).count());
+    return low + duration(static_cast<duration::rep>(range == 0 ? 0 : bits % range));
+}
+
+}  // namespace pawl::core

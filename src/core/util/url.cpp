@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "url.hpp"
+
+#include <pawl/error.hpp>
+#include <pawl/service.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace pawl {
+namespace core {
+namespace {
+
+int hex_digit(char c) noexcept {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+std::string decode(std::string_view text, const char* part) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            plain += text[i];
+            continue;
+        }
+        const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+        const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+        if (high < 0 || low < 0)
+            throw error(errc::bad_url,
+                        std::string("A '%' in the ") + part +
+                            " of the URL is not followed by two hex digits; write a plain "
+                            "percent sign as %25.");
+        plain += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return plain;
+}
+
+std::string encode(std::string_view text, std::string_view marks) {
+    static constexpr char digits[] = "0123456789ABCDEF";
+    std::string result;
+    for (const char each : text) {
+        const auto byte = static_cast<unsigned char>(each);
+        if (byte > 0x20 && byte != 0x7f && marks.find(each) == std::string_view::npos)
+            result += each;
+        else
+            result.append(1, '%').append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+    }
+    return result;
+}
+
+// Removes and returns the text before the first of `marks`; all of it if there is none.
+std::string_view take_until(std::string_view& rest, std::string_view marks) {
+    const auto end = std::min(rest.find_first_of(marks), rest.size());
+    const auto head = rest.substr(0, end);
+    rest.remove_prefix(end);
+    return head;
+}
+
+void parse_user(std::string_view text, url& result) {
+    const auto colon = text.find(':');
+    if (const auto user = text.substr(0, colon); !user.empty()) result.user = decode(user, "user");
+    if (colon != std::string_view::npos)
+        result.password = decode(text.substr(colon + 1), "password");
+}
+
+host_port parse_host(std::string_view text) {
+    host_port result;
+    if (!text.empty() && text.front() == '[') {
+        const auto end = text.find(']');
+        if (end == std::string_view::npos)
+            throw error(errc::bad_url,
+                        "The URL's IPv6 address has no closing bracket; write [::1].");
+        result.host = text.substr(1, end - 1);
+        text.remove_prefix(end + 1);
+    } else {
+        result.host = decode(take_until(text, ":"), "host");
+    }
+    if (text.empty()) return result;
+    unsigned port = 0;
+    const auto digits = text.substr(1);
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (text.front() != ':' || parsed.ec != std::errc{} ||
+        parsed.ptr != digits.data() + digits.size() || port == 0 || port > 65535)
+        // The text is not quoted: after an unescaped '/' in a password, it may be the password's
+        // beginning.
+        throw error(
+            errc::bad_url,
+            "The URL's port is not a number from 1 to 65535; write host:port, and a '/', '?', "
+            "'#' or '%' of a password as %2F, %3F, %23 or %25.");
+    result.port = static_cast<std::uint16_t>(port);
+    return result;
+}
+
+void parse_hosts(std::string_view text, url& result) {
+    if (text.empty()) return;
+    const bool is_list = text.find(',') != std::string_view::npos;
+    for (bool has_more = true; has_more;) {
+        result.hosts.push_back(parse_host(take_until(text, ",")));
+        if (is_list && result.hosts.back().host.empty())
+            throw error(errc::bad_url,
+                        "The URL's list of hosts has an empty entry; write host1,host2:port.");
+        has_more = !text.empty();
+        if (has_more) text.remove_prefix(1);
+    }
+}
+
+// A duplicate option is an error, because it would be unclear which value counts.
+void throw_if_duplicate(const url& parsed, std::string_view name) {
+    for (const auto& [known, value] : parsed.options) {
+        if (known == name)
+            throw error(errc::bad_option,
+                        "The URL has the option '" + known + "' twice; give it once.");
+    }
+}
+
+void parse_options(std::string_view text, url& result) {
+    while (!text.empty()) {
+        text.remove_prefix(1);  // '?' or '&'
+        const auto pair = take_until(text, "&");
+        if (pair.empty()) continue;
+        const auto equals = pair.find('=');
+        if (equals == std::string_view::npos)
+            throw error(errc::bad_url,
+                        "An option of the URL has no value; write name=value, with '&' between two "
+                        "options.");
+        auto name = decode(pair.substr(0, equals), "options");
+        throw_if_duplicate(result, name);
+        result.options.emplace_back(std::move(name), decode(pair.substr(equals + 1), "options"));
+    }
+}
+
+}  // namespace
+
+host_port single_host(const url& parsed) {
+    if (parsed.hosts.size() > 1)
+        throw error(errc::bad_url, "The URL names several servers; " + parsed.scheme +
+                                       ": takes only one, so name one of them.");
+    return parsed.hosts.empty() ? host_port{} : parsed.hosts.front();
+}
+
+std::string encode_path(std::string_view path) { return encode(path, "%?#"); }
+
+void append_option(std::string& url, std::string_view name, std::string_view value) {
+    url += url.find('?') == std::string::npos ? '?' : '&';
+    url.append(name).append("=").append(encode(value, "%&#+"));
+}
+
+std::string_view scheme_of(std::string_view text) noexcept {
+    const auto end = text.find(':');
+    return end == std::string_view::npos ? std::string_view{} : text.substr(0, end);
+}
+
+url parse_url(std::string_view text) {
+    url parsed;
+    parsed.scheme = scheme_of(text);
+    if (parsed.scheme.empty())
+        throw error(errc::bad_url,
+                    "The URL has no scheme; write redis://host, sqlite:/path or memory:.");
+    text.remove_prefix(parsed.scheme.size() + 1);
+    if (text.starts_with("//")) {
+        text.remove_prefix(2);
+        auto authority = take_until(text, "/?");
+        // Splits at the last '@': an unescaped one in a password must not move the rest of the
+        // password into the host.
+        if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+            parse_user(authority.substr(0, at), parsed);
+            authority.remove_prefix(at + 1);
+        }
+        parse_hosts(authority, parsed);
+    }
+    parsed.path = decode(take_until(text, "?"), "path");
+    parse_options(text, parsed);
+    return parsed;
+}
+
+}  // namespace core
+
+std::string redacted(std::string_view url) {
+    const auto begin = url.find("://");
+    if (begin == std::string_view::npos) return std::string(url);
+    const auto end = std::min(url.find_first_of("/?", begin + 3), url.size());
+    const auto at = url.rfind('@', end);
+    std::string text(url);
+    if (at != std::string_view::npos && at > begin && at < end)
+        text.erase(begin + 3, at - begin - 2);
+    // A password can also be an option.
+    for (auto option = text.find("password="); option != std::string::npos;
+         option = text.find("password=", option + 12)) {
+        const auto value = option + 9;
+        text.replace(value, std::min(text.find('&', value), text.size()) - value, "***");
+    }
+    return text;
+}
+
+}  // namespace pawl

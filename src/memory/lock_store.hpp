@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The locks of one memory service, and their waiters. All clients of the service call it.
+#pragma once
+
+#include "core/util/wakeup.hpp"
+
+#include <pawl/spi/backend.hpp>
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pawl::memory {
+
+// One client of the service.
+struct session {
+    boost::asio::any_io_executor strand;
+    runtime* time = nullptr;
+    loss_listener* listener = nullptr;
+    identity client_identity;
+    std::shared_ptr<counters>
+        request_counters;  // counts each step that would be a request to a server
+};
+
+// Thread-safe. Its mutex is never held while a caller waits.
+class lock_store {
+public:
+    struct queued_waiter {
+        queued_waiter(const claim& claim_requested, std::shared_ptr<session> waiting_client)
+            : requested(claim_requested),
+              client(std::move(waiting_client)),
+              wakeup(*client->time, client->strand) {}
+
+        const claim& requested;
+        std::shared_ptr<session> client;
+        core::wakeup wakeup;  // on the client's strand
+        std::optional<grant> granted;
+        bool exceeds_total = false;  // the claim requests more permits than the present total
+    };
+
+    // The next step of a waiter.
+    struct wait_state {
+        std::optional<grant> granted;
+        time_point refresh_at =
+            time_point::max();  // the end of the next lease, for the first waiter of the queue
+    };
+
+    // These three throw errc::bad_option for permits that can never be granted.
+    std::optional<grant> try_acquire(const claim& requested,
+                                     const std::shared_ptr<session>& client);
+    wait_state join(const std::shared_ptr<queued_waiter>& waiter);
+    wait_state refresh(const std::shared_ptr<queued_waiter>& waiter);
+    // Leaves the queue. Without `keep_grant`, a grant is passed on to the next waiter.
+    void leave(const std::shared_ptr<queued_waiter>& waiter, bool keep_grant) noexcept;
+
+    // False: the owner does not hold the lock.
+    bool renew(const claim& requested, duration ttl, time_point now);
+    release_result release(const claim& requested, time_point now);
+    std::optional<grant> downgrade(const claim& requested, time_point now);
+    void resize(std::string_view name, std::uint32_t permits, time_point now);
+    bool force_release(std::string_view name, time_point now);
+    lock_info inspect(std::string_view name, time_point now);
+    std::vector<lock_info> list(std::string_view prefix, time_point now);
+
+private:
+    struct holder_record {
+        std::string owner;
+        fencing_token token;
+        time_point expires{};
+        std::chrono::system_clock::time_point since{};
+        identity client_identity;
+        std::weak_ptr<session> client;
+        lock_mode mode = lock_mode::exclusive;
+        std::uint32_t permits = 0;
+    };
+    struct lock_entry {
+        std::vector<holder_record> holders;  // all in one mode, the oldest first
+        std::list<std::shared_ptr<queued_waiter>> queue;
+    };
+    struct served_queue;
+    using entry_map = std::map<std::string, lock_entry, std::less<>>;
+
+    static holder_record* find_holder(lock_entry& entry, const std::string& owner);
+    void check_permits(const claim& requested);
+    [[nodiscard]] std::uint32_t total_permits_for(const claim& requested) const;
+    grant grant_lock(lock_entry& entry, const claim& requested,
+                     const std::shared_ptr<session>& client, time_point now);
+    void remove_holder(lock_entry& entry, const holder_record& leaving, time_point now);
+    // Grants the lock to the first waiters, as long as they fit.
+    void grant_waiters(lock_entry& entry, time_point now);
+    void expire_holders(lock_entry& entry, time_point now);
+    void erase_if_unused(entry_map::iterator position);
+    wait_state wait_state_of(const lock_entry& entry,
+                             const std::shared_ptr<queued_waiter>& waiter) const;
+    static void notify_forced_release(const holder_record& victim);
+    [[nodiscard]] lock_info describe(std::string_view name, const lock_entry& entry,
+                                     time_point now) const;
+
+    std::mutex mutex_;
+    entry_map entries_;
+    std::map<std::string, std::uint32_t, std::less<>>
+        total_permits_;  // in total, once a claim has named it
+    // All names share one counter, so the tokens of a name grow even if the name is forgotten while
+    // it is free. The counter starts from the clock, so a new process issues larger tokens than the
+    // last one.
+    std::uint64_t last_token_ = 0;
+};
+
+}  // namespace pawl::memory

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A request for a lock whose outcome may become unknown.
+#pragma once
+
+#include "undo_queue.hpp"
+
+#include "../transport/link.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace pawl::redis {
+
+// An attempt that is destroyed before its outcome is known hands an undo to the undo queue. That
+// needs no memory.
+class acquire_attempt {
+public:
+    enum class state : std::uint8_t {
+        not_sent,
+        sent,             // the server may execute the request
+        queued,           // the server has a queue entry for the request
+        settled,          // the server has no trace of the request, or only the grant
+        held_but_queued,  // granted; the server may also have a queue entry or another grant
+    };
+
+    // `undo` removes every trace of the request from the server. `lease`: the longest lease that
+    // the request can take.
+    acquire_attempt(undo_queue& undos, const link& server_link, undo_queue::undo undo,
+                    duration lease)
+        : undos_(undos),
+          link_(server_link),
+          undo_(undo_queue::prepare(std::move(undo))),
+          lease_(lease) {}
+    ~acquire_attempt() {
+        if (state_ != state::not_sent && state_ != state::settled)
+            undos_.add(std::move(undo_), lease_, generation_);
+    }
+    acquire_attempt(const acquire_attempt&) = delete;
+    acquire_attempt& operator=(const acquire_attempt&) = delete;
+
+    void about_to_send() noexcept {
+        state_ = state::sent;
+        generation_ = link_.current().generation;
+    }
+    void set_state(state next) noexcept { state_ = next; }
+    [[nodiscard]] state current() const noexcept { return state_; }
+    [[nodiscard]] bool is_unanswered() const noexcept { return state_ == state::sent; }
+    [[nodiscard]] bool is_queued() const noexcept { return state_ == state::queued; }
+
+private:
+    undo_queue& undos_;
+    const link& link_;
+    undo_queue::prepared_entry undo_;
+    const duration lease_;
+    std::uint64_t generation_ = 0;
+    state state_ = state::not_sent;
+};
+
+}  // namespace pawl::redis

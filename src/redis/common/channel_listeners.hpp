@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// This client's listeners to channels other than its own, such as the channel of a latch.
+#pragma once
+
+#include "../../core/util/wakeup.hpp"
+#include "../transport/link.hpp"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::redis {
+
+// The pause between two refreshes of a latch's waiter is random between these. A refresh replaces a
+// lost message, and notices a dead connection.
+inline constexpr duration min_latch_refresh_interval = std::chrono::seconds(4);
+inline constexpr duration max_latch_refresh_interval = std::chrono::seconds(6);
+
+// Used on one strand.
+class channel_listeners {
+public:
+    // `max_messages` as limits::max_unread_messages.
+    channel_listeners(link& server_link, runtime& time, boost::asio::any_io_executor strand,
+                      std::size_t max_messages)
+        : link_(server_link),
+          time_(time),
+          strand_(std::move(strand)),
+          max_messages_(max_messages) {}
+
+    // Adds the message to every listener of the channel, and notifies the listener.
+    void on_message(std::string_view channel, std::string_view payload);
+    // Messages between two connections are lost. So every listener gets an empty message, and is
+    // notified.
+    void on_connected();
+
+    // The command that publishes a message to the listeners: SPUBLISH on a node of a cluster with
+    // sharded channels, else PUBLISH. Waits for a connection.
+    boost::asio::awaitable<std::string_view> publish_command(time_point give_up_at);
+    // The server's reply to PUBSUB NUMSUB, or SHARDNUMSUB, for the channel.
+    boost::asio::awaitable<reply> count_subscribers(std::string_view channel,
+                                                    time_point give_up_at);
+
+    class channel_listener {
+    public:
+        channel_listener(channel_listeners& listeners, std::string channel);
+        ~channel_listener();
+        channel_listener(const channel_listener&) = delete;
+        channel_listener& operator=(const channel_listener&) = delete;
+
+        // After `listen` completes, no message is missed until the connection ends.
+        boost::asio::awaitable<void> listen(time_point give_up_at);
+        [[nodiscard]] bool is_listening() const noexcept { return is_listening_; }
+
+        core::wakeup wakeup;
+        std::vector<std::string> messages;
+
+    private:
+        channel_listeners& listeners_;
+        std::multimap<std::string, channel_listener*, std::less<>>::iterator position_;
+        bool is_listening_ = false;
+    };
+
+private:
+    link& link_;
+    runtime& time_;
+    const boost::asio::any_io_executor strand_;
+    const std::size_t max_messages_;
+    std::multimap<std::string, channel_listener*, std::less<>> by_channel_;
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "keys.hpp"
+
+#include <pawl/error.hpp>
+
+#include <vector>
+
+namespace pawl::redis {
+namespace {
+
+// Braces in a name would change the hash tag.
+void append_escaped(std::string& to, std::string_view name) {
+    for (const char c : name) {
+        switch (c) {
+        case '{': to += "%7B"; break;
+        case '}': to += "%7D"; break;
+        case '%': to += "%25"; break;
+        default: to += c;
+        }
+    }
+}
+
+std::optional<std::string> unescape(std::string_view text) {
+    std::string name;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '{' || text[i] == '}') return std::nullopt;
+        if (text[i] != '%') {
+            name += text[i];
+            continue;
+        }
+        const auto code = text.substr(i, 3);
+        if (code == "%7B")
+            name += '{';
+        else if (code == "%7D")
+            name += '}';
+        else if (code == "%25")
+            name += '%';
+        else
+            return std::nullopt;
+        i += 2;
+    }
+    return name;
+}
+
+std::string with_suffix(std::string_view base, std::string_view suffix) {
+    std::string key;
+    key.reserve(base.size() + suffix.size());
+    key += base;
+    key += suffix;
+    return key;
+}
+
+// The part of a key that decides its slot: the text in the first braces, or the whole key if there
+// is no such text.
+std::string_view hashed_part(std::string_view key) {
+    const auto open = key.find('{');
+    const auto close = open == std::string_view::npos ? open : key.find('}', open);
+    if (close == std::string_view::npos || close == open + 1) return key;
+    return key.substr(open + 1, close - open - 1);
+}
+
+constexpr unsigned slot_count = 16384;
+
+// CRC-16/XMODEM, as in the server.
+unsigned slot_of(std::string_view key) {
+    unsigned crc = 0;
+    for (const char c : hashed_part(key)) {
+        crc ^= static_cast<unsigned>(static_cast<unsigned char>(c)) << 8;
+        for (int bit = 0; bit < 8; ++bit)
+            crc = (crc << 1) ^ ((crc & 0x8000) != 0 ? 0x1021 : 0);
+        crc &= 0xffff;
+    }
+    return crc % slot_count;
+}
+
+// For each slot, the smallest number whose decimal digits hash to that slot.
+const std::vector<unsigned>& numbers_by_slot() {
+    static const std::vector<unsigned> numbers = [] {
+        std::vector<unsigned> by_slot(slot_count, 0);
+        unsigned missing = slot_count;
+        for (unsigned candidate = 1; missing > 0; ++candidate) {
+            auto& slot_number = by_slot[slot_of(std::to_string(candidate))];
+            if (slot_number == 0) --missing;
+            if (slot_number == 0) slot_number = candidate;
+        }
+        return by_slot;
+    }();
+    return numbers;
+}
+
+// The base of the other keys of a lock whose own key follows a template; all are in the same slot.
+// A key without braces becomes a hash tag, and a key with a tag keeps it. If that is ambiguous
+// ("{a}" and "a"), or a brace would end the tag early, a number of the key's slot becomes the tag.
+std::string companion_key_base(const std::string& name_space, const std::string& lock) {
+    if (lock.find_first_of("{}") == std::string::npos) return name_space + ":x:{" + lock + "}";
+    const bool has_tag = hashed_part(lock).size() < lock.size();
+    const bool is_all_tag = lock.front() == '{' && lock.find('}') == lock.size() - 1;
+    if (has_tag && !is_all_tag) return name_space + ":x:" + lock;
+    return name_space + ":y:{" + std::to_string(numbers_by_slot()[slot_of(lock)]) + "}" + lock;
+}
+
+}  // namespace
+
+std::string glob_escape(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (c == '*' || c == '?' || c == '[' || c == ']' || c == '^' || c == '\\') escaped += '\\';
+        escaped += c;
+    }
+    return escaped;
+}
+
+key_scheme::key_scheme(std::string name_space, std::string pattern, std::uint32_t database)
+    : name_space_(std::move(name_space)),
+      channel_prefix_(name_space_ + ":c:" + std::to_string(database) + ":"),
+      database_(database),
+      is_plain_(!pattern.empty()) {
+    if (name_space_.empty() || name_space_.size() > 64 ||
+        name_space_.find_first_of("{}% \t\r\n") != std::string::npos)
+        throw error(errc::bad_option, "The namespace '" + name_space_ +
+                                          "' is not usable; use 1 to 64 characters without "
+                                          "spaces, braces and percent signs.");
+    if (!is_plain_) {
+        key_prefix_ = name_space_ + ":{";
+        key_suffix_ = "}";
+        return;
+    }
+    const auto position = pattern.find("{name}");
+    if (position == std::string::npos || pattern.find("{name}", position + 1) != std::string::npos)
+        throw error(errc::bad_option,
+                    "The key template '" + pattern +
+                        "' must contain {name} once; {name} alone is the plain name.");
+    key_prefix_ = pattern.substr(0, position);
+    key_suffix_ = pattern.substr(position + 6);
+}
+
+keys key_scheme::keys_of(std::string_view name) const {
+    keys lock_keys;
+    auto& lock = lock_keys.lock;
+    lock.reserve(key_prefix_.size() + name.size() + key_suffix_.size());
+    lock += key_prefix_;
+    if (is_plain_)
+        lock += name;
+    else
+        append_escaped(lock, name);
+    lock += key_suffix_;
+    // The base is never a key that `name_of` accepts for a lock.
+    const auto base = is_plain_ ? companion_key_base(name_space_, lock) : lock;
+    lock_keys.fence = with_suffix(base, ":f");
+    lock_keys.queue = with_suffix(base, ":q");
+    lock_keys.waiters = with_suffix(base, ":w");
+    lock_keys.holders = with_suffix(base, ":h");
+    lock_keys.details = with_suffix(base, ":d");
+    return lock_keys;
+}
+
+std::string key_scheme::channel_of(std::string_view key) const {
+    return std::string(key) + "/" + std::to_string(database_);
+}
+
+std::optional<std::string> key_scheme::name_of(std::string_view key) const {
+    if (key.size() <= key_prefix_.size() + key_suffix_.size() || !key.starts_with(key_prefix_) ||
+        !key.ends_with(key_suffix_))
+        return std::nullopt;
+    const auto name =
+        key.substr(key_prefix_.size(), key.size() - key_prefix_.size() - key_suffix_.size());
+    if (!is_plain_) return unescape(name);
+    if (key.starts_with(name_space_ + ":x:") || key.starts_with(name_space_ + ":y:"))
+        return std::nullopt;
+    return std::string(name);
+}
+
+std::string key_scheme::glob(std::string_view prefix) const {
+    std::string name_begin;
+    if (is_plain_)
+        name_begin = prefix;
+    else
+        append_escaped(name_begin, prefix);
+    return glob_escape(key_prefix_) + glob_escape(name_begin) + "*" + glob_escape(key_suffix_);
+}
+
+}  // namespace pawl::redis

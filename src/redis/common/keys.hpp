@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The keys of a lock. All keys of one lock are in the same hash slot.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pawl::redis {
+
+struct keys {
+    std::string lock;     // STRING: the holder's value
+    std::string fence;    // STRING: the counter of fencing tokens
+    std::string queue;    // ZSET: waiter -> time of arrival
+    std::string waiters;  // HASH: waiter -> end of its lease, claim window, mode, value's prefix
+    std::string holders;  // ZSET: non-exclusive holder -> end of its lease
+    std::string details;  // HASH: non-exclusive holder -> permits, token, value; and the totals
+
+    // In the order of KEYS in most scripts.
+    [[nodiscard]] std::array<std::string_view, 6> all() const noexcept {
+        return {lock, fence, queue, waiters, holders, details};
+    }
+};
+
+// Escapes the text for SCAN's MATCH, so that it matches only itself.
+[[nodiscard]] std::string glob_escape(std::string_view text);
+
+class key_scheme {
+public:
+    // `pattern` as options::key. Throws errc::bad_option.
+    key_scheme(std::string name_space, std::string pattern, std::uint32_t database = 0);
+
+    [[nodiscard]] keys keys_of(std::string_view name) const;
+    // The name of the lock with this key; nothing if no lock of this scheme has this key.
+    [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
+    // The pattern for SCAN that matches the keys of all locks whose names begin with `prefix`.
+    [[nodiscard]] std::string glob(std::string_view prefix) const;
+    // NAMESPACE:c:DATABASE:, to which a client's id is appended. The database is part of the prefix
+    // because a server's keys are separate for each database, but its channels are not.
+    [[nodiscard]] const std::string& channel_prefix() const noexcept { return channel_prefix_; }
+    // The channel for messages about changes of that key.
+    [[nodiscard]] std::string channel_of(std::string_view key) const;
+    // Other libraries may hold and release locks of this scheme.
+    [[nodiscard]] bool is_shared_with_others() const noexcept { return is_plain_; }
+
+private:
+    std::string name_space_;
+    std::string key_prefix_, key_suffix_;  // the parts of the lock's key around the name
+    std::string channel_prefix_;
+    std::uint32_t database_;
+    bool is_plain_;  // the key contains the name without escapes
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The bounds of a client of the Redis backend. The simulation makes some of them tiny, so that it
+// reaches every bound.
+#pragma once
+
+#include <pawl/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pawl::redis {
+
+struct limits {
+    // The pauses before a refused or unanswered request is repeated: see back_off.hpp.
+    duration first_pause = std::chrono::milliseconds(100);
+    duration longest_pause = std::chrono::seconds(2);
+    // Pending undos. While this many are pending, no request is sent that may need an undo.
+    std::size_t max_undos = 4096;
+    // Undos that are sent at the same time.
+    std::size_t max_concurrent_undos = 64;
+    // The lease of a waiter's place in the queue; each refresh extends it. A dead waiter blocks the
+    // waiters behind it no longer than this.
+    std::int64_t waiter_lease_ms = 1900;
+    // A queued waiter must confirm its grant by a renewal within this time.
+    duration claim_window = std::chrono::milliseconds(1200);
+    // The least time between refreshes that are caused by reports of a changed key. Other libraries
+    // may renew their locks many times a second.
+    duration invalidation_pause = std::chrono::milliseconds(250);
+    // How often in a row one process may pass a lock to its own waiter while other processes wait.
+    unsigned max_local_hand_offs = 8;
+    // The names for which these hand-offs are counted.
+    std::size_t max_counted_hand_offs = 4096;
+    // The largest number of holds that one script renews.
+    std::size_t renewals_per_script = 256;
+    // Unread messages of a latch's waiter. With more of them the waiter reads the latch instead.
+    std::size_t max_unread_messages = 64;
+    // The bounds of one listing: time, requests, and different keys. A server whose list never ends
+    // reaches one of them.
+    duration max_scan_time = std::chrono::seconds(60);
+    std::size_t max_scan_requests = 1'000'000;
+    std::size_t max_scanned_keys = 1'000'000;
+};
+
+}  // namespace pawl::redis

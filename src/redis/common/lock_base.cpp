@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "lock_base.hpp"
+
+#include "../transport/options.hpp"
+#include "../transport/server_errors.hpp"
+
+#include "../../core/util/random.hpp"
+#include "../../core/util/wakeup.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+
+lock_base::lock_base(const options& server_options, backend_context context,
+                     const link_factory& connect, const std::string& channel, const limits& bounds)
+    : options_(server_options),
+      context_(std::move(context)),
+      bounds_(bounds),
+      link_(connect(*this, channel)),
+      scripts_(*link_),
+      undos_(std::make_shared<undo_queue>(link_, context_, bounds_, options_.reply_timeout)),
+      operations_ended_(*context_.time, context_.strand) {
+    operations_ended_.prepare();
+}
+
+time_point lock_base::release_deadline(const hold& held) const {
+    const auto soonest = now() + 50ms;
+    return std::clamp(held.grant.deadline, soonest, std::max(soonest, reply_deadline()));
+}
+
+asio::awaitable<void> lock_base::connect(time_point give_up_at) {
+    const std::array<std::string_view, 1> ping{"PING"};
+    while (!link_->connected())
+        co_await link_->exec(ping, give_up_at);
+}
+
+asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
+    core::wakeup pause_timer(time(), context_.strand);
+    co_await pause_timer.wait_until(now() + core::random_between(time(), at_least, at_most));
+}
+
+asio::awaitable<void> lock_base::close(time_point give_up_at) {
+    undos_->begin_shutdown();
+    co_await wait_until_idle(give_up_at);
+    is_closing_ = true;
+    for (auto* wakeup : pauses_)
+        wakeup->notify();
+    undos_->stop();
+    co_await link_->close(give_up_at);
+    // On a closed link every operation ends soon.
+    co_await wait_until_idle(time_point::max());
+}
+
+asio::awaitable<void> lock_base::wait_until_idle(time_point deadline) {
+    while ((active_operations_ > 0 || !undos_->empty()) && now() < deadline) {
+        if (active_operations_ > 0)
+            co_await operations_ended_.wait_until(deadline);
+        else
+            co_await undos_->wait_until_empty(deadline);
+    }
+}
+
+asio::awaitable<void> lock_base::renew_with_script(const renewal_call& call, renewal_batch& batch,
+                                                   std::span<const std::size_t> indices) {
+    auto give_up_at = now();
+    for (const auto index : indices)
+        give_up_at = std::max(give_up_at, batch.renewals()[index].held->grant.deadline);
+    // A connection may have to be made first. The lease counts from the earliest time at which the
+    // request can have been sent.
+    const auto sent_at = now();
+    try {
+        const auto reply = co_await scripts_.run(call.command(), give_up_at);
+        if (reply.type == reply::kind::error) co_return;
+        const auto outcomes = call.read(reply);
+        for (std::size_t i = 0; i < indices.size(); ++i) {
+            const auto ttl = batch.renewals()[indices[i]].ttl;
+            batch.settle(indices[i], outcomes[i], sent_at + ttl - drift(ttl));
+        }
+    } catch (const std::exception& e) {
+        log(std::string("a renewal was not answered: ") + e.what());
+    }
+}
+
+asio::awaitable<void> lock_base::run_all(std::vector<asio::awaitable<void>> operations) {
+    if (operations.size() == 1) {
+        co_await std::move(operations.front());
+        co_return;
+    }
+    using spawned_operation = decltype(asio::co_spawn(context_.strand, std::move(operations[0]),  //
+                                                      asio::deferred));
+    std::vector<spawned_operation> spawned;
+    spawned.reserve(operations.size());
+    for (auto& each : operations)
+        spawned.push_back(asio::co_spawn(context_.strand, std::move(each), asio::deferred));
+    auto group = asio::experimental::make_parallel_group(std::move(spawned));
+    co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+}
+
+void lock_base::report_other_server(const session& current_session) {
+    const auto last_run_id = std::exchange(run_id_, current_session.run_id);
+    const bool is_same = !run_id_.empty() && run_id_ == last_run_id;
+    if (current_session.generation > 1 && !is_same) context_.listener->on_possible_loss();
+}
+
+void lock_base::check_room_for_undo() const {
+    if (!undos_->is_full()) return;
+    throw error(errc::unavailable,
+                std::to_string(bounds_.max_undos) +
+                    " earlier requests had no answer and are still being undone; ask again when "
+                    "the server answers.");
+}
+
+// A READONLY or MOVED reply does not end the repetition: the hold may still exist when the replica
+// is a master again, or the slot is back.
+asio::awaitable<void> lock_base::retry_release(const request_sender& send, duration ttl) {
+    const operation_guard operation(*this);
+    const auto deadline = now() + ttl;
+    back_off pauses(time(), bounds_);
+    interruptible_pause retry_pause(*this);
+    while (now() < deadline) {
+        const bool is_open =
+            co_await retry_pause.wait_until(std::min(deadline, now() + pauses.next_pause()));
+        if (!is_open || made_in_.is_forked()) co_return;
+        try {
+            if (!link_->connected()) co_await connect(deadline);
+            const auto reply = co_await send(deadline);
+            if (reply.type != reply::kind::error || !may_succeed_later(reply.text)) co_return;
+        } catch (const error&) {}
+    }
+}
+
+// SCAN may return a key more than once, hence the set.
+asio::awaitable<std::vector<std::string>> lock_base::scan(std::string glob, std::string type) {
+    std::set<std::string> found_keys;
+    std::string cursor = "0";
+    const auto deadline = now() + bounds_.max_scan_time;
+    for (std::size_t requests = 0; requests < bounds_.max_scan_requests && now() < deadline;
+         ++requests) {
+        const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
+                                                    "COUNT", "1000", "TYPE",  type};
+        const auto reply = co_await link_->exec(words, reply_deadline());
+        throw_if_error(reply, describe(options_));
+        if (reply.items.size() != 2)
+            throw error(errc::protocol,
+                        describe(options_) +
+                            ": an unexpected reply to SCAN; run `pawl doctor` to see "
+                            "what kind of server this is.");
+        for (const auto& key : reply.items[1].items)
+            found_keys.insert(key.text);
+        cursor = reply.items[0].text;
+        if (cursor == "0") co_return std::vector<std::string>(found_keys.begin(), found_keys.end());
+        if (found_keys.size() > bounds_.max_scanned_keys) break;
+    }
+    throw error(errc::protocol, describe(options_) + ": the list of keys that match '" + glob +
+                                    "' has no end, not even after " +
+                                    std::to_string(bounds_.max_scan_time / 1s) +
+                                    " s, or more than " + std::to_string(bounds_.max_scanned_keys) +
+                                    " keys; list a longer prefix.");
+}
+
+std::string milliseconds_text(duration time_span) {
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time_span).count());
+}
+
+bool is_wrong_type(const reply& reply) {
+    return reply.type == reply::kind::error && reply.text.find("WRONGTYPE") != std::string::npos;
+}
+
+}  // namespace pawl::redis

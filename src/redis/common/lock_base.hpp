@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The common part of both key layouts: the link, renewals, undos, and repeated releases.
+// docs/backends/redis.md and docs/backends/redisson.md describe the protocols.
+#pragma once
+
+#include "../scripting/script_runner.hpp"
+#include "../transport/link.hpp"
+#include "../transport/numbers.hpp"
+#include "renewal_call.hpp"
+#include "undo_queue.hpp"
+
+#include "../../core/util/fork_mark.hpp"
+#include "../../core/util/wakeup.hpp"
+
+#include <pawl/redis.hpp>
+#include <pawl/spi/backend.hpp>
+
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pawl::redis {
+
+// The pause between two refreshes of a waiter is random between these. A refresh replaces a message
+// that was lost or never sent.
+inline constexpr duration min_refresh_interval = std::chrono::milliseconds(950);
+inline constexpr duration max_refresh_interval = std::chrono::milliseconds(1200);
+// A request has at least this long for its reply, even if the caller's wait ends earlier. Only a
+// longer silence counts as an unreachable server.
+inline constexpr duration min_reply_wait = std::chrono::milliseconds(300);
+
+class lock_base : public backend, protected link::listener {
+public:
+    ~lock_base() override { link_->forget_listener(); }
+    lock_base(const lock_base&) = delete;
+    lock_base& operator=(const lock_base&) = delete;
+
+    boost::asio::awaitable<void> close(time_point give_up_at) override;
+    std::string unreachable_reason() const override { return link_->connection_failure(); }
+    std::size_t renewals_at_once() const noexcept override { return bounds_.renewals_per_script; }
+
+protected:
+    // `channel` as in link_factory.
+    lock_base(const options& server_options, backend_context context, const link_factory& connect,
+              const std::string& channel, const limits& bounds);
+
+    runtime& time() const noexcept { return *context_.time; }
+    time_point now() const noexcept { return context_.time->now(); }
+    time_point reply_deadline() const { return now() + options_.reply_timeout; }
+    // When a release gives up: at the hold's deadline, but between 50 ms and the reply timeout from
+    // now, and after 50 ms if the timeout is shorter.
+    time_point release_deadline(const hold& held) const;
+    // Waits for a connection. The client knows the server's session only through its connection.
+    boost::asio::awaitable<void> connect(time_point give_up_at);
+    boost::asio::awaitable<void> pause(duration at_least, duration at_most);
+    void log(const std::string& line) const {
+        if (context_.log) context_.log(line);
+    }
+
+    // Settles the renewals of the batch with these indices, in the order in which they were added
+    // to the call.
+    boost::asio::awaitable<void> renew_with_script(const renewal_call& call, renewal_batch& batch,
+                                                   std::span<const std::size_t> indices);
+    // Runs the operations at the same time, and ends with the last of them. Their exceptions are
+    // ignored.
+    boost::asio::awaitable<void> run_all(std::vector<boost::asio::awaitable<void>> operations);
+    // Call this for every new connection. Reports a possible loss if the server is not the process
+    // of the last connection, or if that is not known.
+    void report_other_server(const session& current_session);
+    // Call this before a request that may have to be undone. Throws errc::unavailable when too many
+    // undos are pending.
+    void check_room_for_undo() const;
+    // Repeats a release whose outcome is unknown until the server executes it or finally rejects
+    // it, at most for the ttl.
+    boost::asio::awaitable<void> retry_release(const request_sender& send, duration ttl);
+
+    // All keys of that type that match. Throws errc::protocol when the server's list has no end.
+    boost::asio::awaitable<std::vector<std::string>> scan(std::string glob, std::string type);
+
+    // Counts an operation for whose end `close` waits.
+    class operation_guard {
+    public:
+        explicit operation_guard(lock_base& base) noexcept : base_(base) {
+            ++base_.active_operations_;
+        }
+        ~operation_guard() {
+            if (--base_.active_operations_ == 0) base_.operations_ended_.notify();
+        }
+        operation_guard(const operation_guard&) = delete;
+        operation_guard& operator=(const operation_guard&) = delete;
+
+    private:
+        lock_base& base_;
+    };
+
+    // A pause within such an operation. `close` ends the pause early.
+    class interruptible_pause {
+    public:
+        explicit interruptible_pause(lock_base& base)
+            : base_(base),
+              timer_(base.time(), base.context_.strand),
+              position_(base.pauses_.insert(base.pauses_.end(), &timer_)) {}
+        ~interruptible_pause() { base_.pauses_.erase(position_); }
+        interruptible_pause(const interruptible_pause&) = delete;
+        interruptible_pause& operator=(const interruptible_pause&) = delete;
+        // False: the backend closes.
+        boost::asio::awaitable<bool> wait_until(time_point deadline) {
+            if (!base_.is_closing_) co_await timer_.wait_until(deadline);
+            co_return !base_.is_closing_;
+        }
+
+    private:
+        lock_base& base_;
+        core::wakeup timer_;
+        const std::list<core::wakeup*>::iterator position_;
+    };
+
+    [[nodiscard]] bool is_closing() const noexcept { return is_closing_; }
+
+    const options options_;
+    const backend_context context_;
+    const limits bounds_;
+    const std::shared_ptr<link> link_;
+    const script_runner scripts_;
+    const std::shared_ptr<undo_queue> undos_;
+
+private:
+    // Waits until no operation is active and no undo is pending.
+    boost::asio::awaitable<void> wait_until_idle(time_point deadline);
+
+    const core::fork_mark made_in_;
+    std::string run_id_;  // of the last connection's server
+    // `close` waits for this. Its timer is created early, so that closing needs no memory and no
+    // new timer.
+    core::wakeup operations_ended_;
+    unsigned active_operations_ = 0;
+    std::list<core::wakeup*> pauses_;
+    // Set by `close` after it has waited for the operations and undos; the link closes next.
+    bool is_closing_ = false;
+};
+
+// As the scripts expect it: whole milliseconds, rounded up.
+[[nodiscard]] std::string milliseconds_text(duration time_span);
+// True: the key has another type than Pawl's. The whole text is searched, because Redis 6 writes
+// the script's name before the error of a command in a script.
+[[nodiscard]] bool is_wrong_type(const reply& reply);
+}  // namespace pawl::redis

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "undo_queue.hpp"
+
+#include "../transport/server_errors.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+
+// Allows the next undo to start `run` again, however it ended: even by a lack of memory.
+class undo_queue::run_guard {
+public:
+    explicit run_guard(std::shared_ptr<undo_queue> self) noexcept : self_(std::move(self)) {}
+    ~run_guard() { self_->is_running_ = false; }
+    run_guard(const run_guard&) = delete;
+    run_guard& operator=(const run_guard&) = delete;
+
+private:
+    const std::shared_ptr<undo_queue> self_;
+};
+
+// An undo in flight. If `send` ends without a result, or never begins, the destructor counts the
+// undo as failed.
+class undo_queue::send_guard {
+public:
+    send_guard(std::shared_ptr<undo_queue> self, iterator position) noexcept
+        : self_(std::move(self)), position_(position) {
+        position_->is_in_flight_ = true;
+        ++self_->in_flight_;
+    }
+    send_guard(send_guard&&) noexcept = default;
+    send_guard& operator=(send_guard&&) = delete;
+    ~send_guard() {
+        if (!self_) return;
+        --self_->in_flight_;
+        position_->is_in_flight_ = false;
+        if (self_->is_stopped_) {
+            self_->entries_.erase(position_);
+            self_->notify_if_empty();
+        } else {
+            self_->handle_failure(position_, self_->context_.time->now());
+        }
+        self_->changed_.notify();
+    }
+
+    [[nodiscard]] const entry& sent() const noexcept { return *position_; }
+    void finish(outcome result) {
+        const auto self = std::exchange(self_, nullptr);
+        --self->in_flight_;
+        self->settle(position_, result);
+        self->resume();
+    }
+
+private:
+    std::shared_ptr<undo_queue> self_;
+    iterator position_;
+};
+
+undo_queue::undo_queue(std::shared_ptr<link> server_link, backend_context context,
+                       const limits& bounds, duration reply_timeout)
+    : link_(std::move(server_link)),
+      context_(std::move(context)),
+      bounds_(bounds),
+      reply_timeout_(reply_timeout),
+      back_off_(*context_.time, bounds),
+      changed_(*context_.time, context_.strand),
+      emptied_(*context_.time, context_.strand) {
+    changed_.prepare();
+    emptied_.prepare();
+}
+
+undo_queue::prepared_entry undo_queue::prepare(undo action) {
+    prepared_entry entries;
+    entries.emplace_back(std::move(action));
+    return entries;
+}
+
+void undo_queue::add(prepared_entry prepared_undo, duration lease,
+                     std::uint64_t generation) noexcept {
+    if (is_stopped_ || made_in_.is_forked()) return;
+    const auto now = context_.time->now();
+    auto& added = prepared_undo.front();
+    added.due_ = now;
+    added.lease_end_ = now + lease + reply_timeout_;
+    added.generation_ = generation;
+    entries_.splice(entries_.end(), prepared_undo);
+    start_due(now);
+    resume();
+}
+
+void undo_queue::resume() noexcept {
+    if (is_running_) return changed_.notify();
+    if (entries_.empty()) return;
+    is_running_ = true;
+    try {
+        asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
+    } catch (...) {
+        is_running_ = false;
+    }
+}
+
+bool undo_queue::contains(std::string_view lock, std::string_view value) const {
+    return std::ranges::any_of(entries_, [&](const entry& each) {
+        return each.action.lock == lock && each.action.value == value;
+    });
+}
+
+void undo_queue::retry_now() {
+    retry_at_ = context_.time->now();
+    resume();
+}
+
+bool undo_queue::is_full() const noexcept {
+    if (entries_.size() < bounds_.max_undos) return false;
+    const auto pending = std::ranges::count_if(
+        entries_, [](const entry& each) { return !each.has_enough_confirmations(); });
+    return static_cast<std::size_t>(pending) >= bounds_.max_undos;
+}
+
+void undo_queue::begin_shutdown() {
+    is_closing_ = true;
+    std::erase_if(entries_, [](const entry& each) {
+        return !each.is_in_flight_ && each.has_enough_confirmations();
+    });
+    notify_if_empty();
+    retry_now();
+}
+
+void undo_queue::stop() {
+    is_stopped_ = true;
+    std::erase_if(entries_, [](const entry& each) { return !each.is_in_flight_; });
+    notify_if_empty();
+    changed_.notify();
+}
+
+asio::awaitable<void> undo_queue::wait_until_empty(time_point deadline) {
+    while (!entries_.empty() && context_.time->now() < deadline)
+        co_await emptied_.wait_until(deadline);
+}
+
+asio::awaitable<void> undo_queue::run(std::shared_ptr<undo_queue> self) {
+    const run_guard guard(std::move(self));
+    while (!entries_.empty()) {
+        if (made_in_.is_forked() && !is_stopped_) stop();
+        const auto now = context_.time->now();
+        drop_expired(now);
+        start_due(now);
+        if (entries_.empty()) break;
+        co_await changed_.wait_until(next_start());
+    }
+}
+
+void undo_queue::log(const std::string& line) const noexcept {
+    try {
+        if (context_.log) context_.log(line);
+    } catch (...) {}  // without memory, nothing is logged
+}
+
+void undo_queue::drop_expired(time_point now) {
+    for (auto position = entries_.begin(); position != entries_.end();) {
+        if (position->is_in_flight_ || !is_expired(*position, now)) {
+            ++position;
+            continue;
+        }
+        const bool is_done = position->has_enough_confirmations();
+        const auto expired = std::move(position->action.lock);
+        position = entries_.erase(position);
+        if (is_done) continue;
+        log(expired +
+            ": a request without an answer could not be undone; what it may have taken ends with "
+            "its lease.");
+    }
+    notify_if_empty();
+}
+
+// An undo that the server never answered does not expire. The server may have been stopped for
+// longer than the lease, and may then still execute the original request, which takes a whole
+// lease.
+bool undo_queue::is_expired(const entry& candidate, time_point now) const noexcept {
+    const bool only_repetitions_fail = is_failing_ && candidate.has_enough_confirmations();
+    return (candidate.was_refused_ || only_repetitions_fail) && candidate.lease_end_ <= now;
+}
+
+bool undo_queue::needs_no_repetition(const entry& candidate, time_point now) const noexcept {
+    if (link_->current().generation == candidate.generation_) return true;
+    if (!candidate.has_enough_confirmations()) return false;
+    const bool no_room = entries_.size() > 2 * bounds_.max_undos;
+    return is_closing_ || !candidate.action.value.empty() || no_room || candidate.lease_end_ <= now;
+}
+
+void undo_queue::start_due(time_point now) noexcept {
+    for (auto next = entries_.begin(); next != entries_.end();) {
+        // An undo that ends at once erases or moves its entry, and may begin a pause.
+        if (is_failing_ && now < retry_at_) return;
+        if (in_flight_ >= (is_failing_ ? 1 : bounds_.max_concurrent_undos)) return;
+        const auto position = next++;
+        if (!position->is_in_flight_ && position->due_ <= now && !is_expired(*position, now))
+            start(position);
+    }
+}
+
+// Skips undos in flight: each notifies `changed_` when it ends.
+time_point undo_queue::next_start() const {
+    const auto max_in_flight = is_failing_ ? 1 : bounds_.max_concurrent_undos;
+    auto next = time_point::max();
+    for (const auto& each : entries_) {
+        if (each.is_in_flight_) continue;
+        if (each.was_refused_ || (is_failing_ && each.has_enough_confirmations()))
+            next = std::min(next, each.lease_end_);
+        if (in_flight_ < max_in_flight) next = std::min(next, std::max(each.due_, retry_at_));
+    }
+    return next;
+}
+
+// The undo may end before this returns. Only its guard counts it, since co_spawn may also throw
+// after that, for lack of memory.
+void undo_queue::start(iterator position) noexcept {
+    try {
+        asio::co_spawn(context_.strand, send(send_guard(shared_from_this(), position)),
+                       asio::detached);
+    } catch (...) {}  // the guard counts the undo as failed
+}
+
+asio::awaitable<void> undo_queue::send(send_guard guard) {
+    auto result = outcome::failed;
+    try {
+        result = co_await try_undo(guard.sent());
+    } catch (const error& e) {
+        // A reply that no script gives: a repeated request would get it again. Without a
+        // connection, the error is about whatever answers at the server's address meanwhile.
+        if (e.reason() == errc::protocol && link_->connected()) {
+            result = outcome::impossible;
+            log(e.what());
+        }
+    } catch (const std::exception&) {}
+    guard.finish(result);
+}
+
+asio::awaitable<undo_queue::outcome> undo_queue::try_undo(const entry& tried) {
+    const std::array<std::string_view, 1> ping{"PING"};
+    const auto deadline = std::max(tried.lease_end_, context_.time->now() + reply_timeout_);
+    while (!link_->connected())
+        co_await link_->exec(ping, deadline);
+    const auto reply = co_await tried.action.send(deadline);
+    if (reply.type != reply::kind::error) co_return outcome::confirmed;
+    // A missing permission may be granted later; a closing client does not wait for that.
+    const auto& words = reply.text;
+    if (proves_no_change(words) || (may_succeed_later(words) && !is_closing_))
+        co_return outcome::refused;
+    if (context_.log)
+        context_.log(to_error(words, tried.action.lock).what() +
+                     std::string(" A request without an answer cannot be undone; what it may have "
+                                 "taken ends with its lease."));
+    co_return outcome::impossible;
+}
+
+void undo_queue::settle(iterator position, outcome result) {
+    position->is_in_flight_ = false;
+    const auto now = context_.time->now();
+    if (result == outcome::refused) position->was_refused_ = true;
+    if (result == outcome::confirmed) position->was_refused_ = false;
+    if ((result == outcome::failed || result == outcome::refused) && !is_stopped_)
+        return handle_failure(position, now);
+    is_failing_ = false;
+    retry_at_ = now;
+    back_off_.reset();
+    ++position->confirmations_;
+    if (is_stopped_ || result != outcome::confirmed || needs_no_repetition(*position, now)) {
+        entries_.erase(position);
+        return notify_if_empty();
+    }
+    // After the required confirmations the pauses double. So an original request that arrives after
+    // a delay is undone within about the same time again.
+    position->pause_ = position->has_enough_confirmations()
+                           ? 2 * position->pause_
+                           : core::random_between(*context_.time, 100ms, 400ms);
+    position->due_ = std::max(now, std::min(now + position->pause_, position->lease_end_));
+}
+
+// Moves the undo to the end, so that another undo is tried next: the server may refuse only this
+// one.
+void undo_queue::handle_failure(iterator position, time_point now) {
+    entries_.splice(entries_.end(), entries_, position);
+    if (is_failing_ && now < retry_at_) return;  // one pause for undos that were sent together
+    is_failing_ = true;
+    retry_at_ = now + back_off_.next_pause();
+}
+
+}  // namespace pawl::redis

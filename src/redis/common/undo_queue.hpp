@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Undoes requests whose outcome is unknown. A client has one queue for all of them, because a
+// server that is away or refuses one undo usually does so for all.
+#pragma once
+
+#include "../transport/link.hpp"
+#include "back_off.hpp"
+
+#include "../../core/util/fork_mark.hpp"
+#include "../../core/util/wakeup.hpp"
+
+#include <pawl/spi/backend.hpp>
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace pawl::redis {
+
+// Sends the undo request; repeating it is harmless.
+using request_sender = std::function<boost::asio::awaitable<reply>(time_point give_up_at)>;
+
+// Used on one strand. While the server answers, every undo is sent at once. After a refused or
+// unanswered undo, only one at a time is sent, with growing pauses, until one succeeds.
+//
+// "The original request" is the request that an undo undoes.
+class undo_queue : public std::enable_shared_from_this<undo_queue> {
+public:
+    undo_queue(std::shared_ptr<link> server_link, backend_context context, const limits& bounds,
+               duration reply_timeout);
+
+    struct undo {
+        std::string lock;   // the lock's key
+        std::string value;  // the caller's own value; empty: none
+        request_sender send;
+    };
+    class entry {
+    public:
+        explicit entry(undo prepared_action) : action(std::move(prepared_action)) {}
+        undo action;
+
+    private:
+        friend class undo_queue;
+        // True: the undo is repeated only because the server may still execute the original
+        // request, which was sent over another connection.
+        [[nodiscard]] bool has_enough_confirmations() const noexcept {
+            return confirmations_ >= required_confirmations;
+        }
+
+        // The latest end of the original request's lease, unless the server executes it very late.
+        time_point lease_end_{};
+        std::uint64_t generation_ = 0;  // of the connection that sent the original request
+        time_point due_{};              // when to send the undo next
+        duration pause_{};              // the last pause between two confirmed undos
+        unsigned confirmations_ = 0;
+        bool is_in_flight_ = false;
+        bool was_refused_ = false;  // the server has rejected the undo at least once
+    };
+    // An undo that is created before the original request is sent, so that `add` needs no memory.
+    using prepared_entry = std::list<entry>;
+    [[nodiscard]] static prepared_entry prepare(undo action);
+
+    // Sends the undo until the server confirms it or rejects it for good, or until the lease of the
+    // original request has ended and the server still rejects the undo.
+    //
+    // If the original request was sent over another connection (`generation`), the server may still
+    // execute it after the undo. So the undo is then repeated, with growing pauses, until that
+    // lease ends and at least `required_confirmations` times. An undo with a `value`, or of a
+    // closing client, is repeated exactly that often.
+    //
+    // `lease`: the longest lease that the original request can have taken. If there is no memory to
+    // send the undo, the next `add` or the next connection tries again.
+    void add(prepared_entry prepared_undo, duration lease, std::uint64_t generation) noexcept;
+
+    [[nodiscard]] bool contains(std::string_view lock, std::string_view value) const;
+    [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+    // True: no request may be sent that may need an undo, because too many undos are pending.
+    [[nodiscard]] bool is_full() const noexcept;
+
+    // Sends a pending undo now, without waiting for the pause to end. For a new connection.
+    void retry_now();
+    // The client closes. As `retry_now`, and gives up the undos that the server refuses because of
+    // a missing permission, and those that are repeated although they are confirmed.
+    void begin_shutdown();
+    // The link closes, or this process is a fork: nothing is sent any more. An undo in flight is
+    // dropped when it ends.
+    void stop();
+    boost::asio::awaitable<void> wait_until_empty(time_point deadline);
+
+private:
+    // An undo that is sent over another connection than the original request must be confirmed this
+    // often, because the original request may arrive after the undo.
+    static constexpr unsigned required_confirmations = 3;
+
+    using iterator = std::list<entry>::iterator;
+    enum class outcome : std::uint8_t {
+        confirmed,   // the server executed the undo
+        impossible,  // final: the server will never execute the undo
+        refused,     // the server replied with an error; a later undo may succeed
+        failed       // no reply
+    };
+
+    class run_guard;
+    class send_guard;
+
+    boost::asio::awaitable<void> run(std::shared_ptr<undo_queue> self);
+    boost::asio::awaitable<void> send(send_guard guard);
+    void resume() noexcept;
+    boost::asio::awaitable<outcome> try_undo(const entry& tried);
+    void start(iterator position) noexcept;
+    void start_due(time_point now) noexcept;
+    void drop_expired(time_point now);
+    void notify_if_empty() noexcept {
+        if (entries_.empty()) emptied_.notify();
+    }
+    void log(const std::string& line) const noexcept;
+    void settle(iterator position, outcome result);
+    void handle_failure(iterator position, time_point now);
+    [[nodiscard]] bool is_expired(const entry& candidate, time_point now) const noexcept;
+    [[nodiscard]] bool needs_no_repetition(const entry& candidate, time_point now) const noexcept;
+    [[nodiscard]] time_point next_start() const;
+
+    const core::fork_mark made_in_;
+    const std::shared_ptr<link> link_;
+    const backend_context context_;
+    const limits bounds_;
+    const duration reply_timeout_;
+    std::list<entry> entries_;
+    std::size_t in_flight_ = 0;
+    back_off back_off_;
+    bool is_failing_ = false;  // the last undo failed: one at a time, not before `retry_at_`
+    time_point retry_at_{};
+    core::wakeup changed_;
+    core::wakeup emptied_;
+    bool is_running_ = false;  // `run` is active
+    bool is_closing_ = false;  // since `begin_shutdown`: undos are still sent
+    bool is_stopped_ = false;  // since `stop`, which follows: nothing is sent
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "assessment.hpp"
+
+namespace pawl::redis {
+
+using grade = finding::grade;
+
+namespace {
+
+std::string backend_of(persistence server_persistence) {
+    switch (server_persistence) {
+    case persistence::none: return "Redis, no persistence";
+    case persistence::everysec: return "Redis, AOF everysec";
+    case persistence::no: return "Redis, AOF without fsync";
+    case persistence::always: return "Redis, AOF always";
+    case persistence::unknown_fsync: break;
+    }
+    return "Redis, AOF, fsync unknown";
+}
+
+std::string server_crash_of(persistence server_persistence) {
+    switch (server_persistence) {
+    case persistence::none: return "can break: the lock is forgotten";
+    case persistence::no: return "can break on power loss: tens of seconds are forgotten";
+    case persistence::always: return "holds";
+    case persistence::everysec:
+    case persistence::unknown_fsync: break;
+    }
+    return "can break on power loss";
+}
+
+std::string failover_of(topology server_topology) {
+    switch (server_topology) {
+    case topology::alone: return "does not apply";
+    case topology::replicated: return "can break: a replica may not know the lock";
+    case topology::replica: return "can break: this server is the replica";
+    case topology::cluster: return "can break: a slot and its locks move to another node";
+    case topology::unknown: break;
+    }
+    return "not known: the user may not read INFO";
+}
+
+}  // namespace
+
+guarantee_row guarantees_of(persistence server_persistence, topology server_topology) {
+    guarantee_row row;
+    row.backend = backend_of(server_persistence);
+    row.holder_crash = "holds, after the ttl";
+    row.holder_pause = "holds for holders that stop when told";
+    row.server_crash = server_crash_of(server_persistence);
+    row.failover = failover_of(server_topology);
+    row.partition = "holds for holders that stop when told";
+    row.clock_jump = "can break";
+    row.token = server_persistence == persistence::always
+                    ? "never goes back"
+                    : "never goes back while the server's clock is right";
+    return row;
+}
+
+finding persistence_finding(persistence server_persistence) {
+    switch (server_persistence) {
+    case persistence::none:
+        return {grade::warning, "persistence", "no append-only file",
+                "after a crash, the server has forgotten all locks; set appendonly yes, or let the "
+                "resource check the token"};
+    case persistence::everysec:
+        return {grade::note, "persistence", "append-only file, fsync everysec",
+                "a power loss may forget the last second; appendfsync always does not"};
+    case persistence::no:
+        return {grade::warning, "persistence", "append-only file, fsync no",
+                "a power loss may forget the last tens of seconds, as the kernel decides; "
+                "appendfsync everysec forgets one second at most, and appendfsync always forgets "
+                "nothing"};
+    case persistence::always:
+        return {grade::good, "persistence", "append-only file, fsync always", ""};
+    case persistence::unknown_fsync: break;
+    }
+    return {grade::note, "persistence", "append-only file, fsync not readable",
+            "allow the user CONFIG GET, so that doctor can see how much a power loss may forget"};
+}
+
+finding eviction_finding(const std::string& policy, bool limited) {
+    if (policy.empty())
+        return {grade::note, "eviction policy", "not readable", "allow the user INFO"};
+    if (policy == "noeviction") return {grade::good, "eviction policy", policy, ""};
+    if (limited)
+        return {grade::bad, "eviction policy", policy,
+                "the server may evict a lock that is held; set maxmemory-policy noeviction"};
+    return {grade::warning, "eviction policy", policy + ", maxmemory 0",
+            "without a memory limit nothing is evicted; once a limit is set, the server may evict "
+            "a lock that is held; set maxmemory-policy noeviction"};
+}
+
+finding topology_finding(topology server_topology, std::int64_t replicas) {
+    switch (server_topology) {
+    case topology::alone: return {grade::good, "replicas", "none", ""};
+    case topology::replica: return {grade::bad, "role", "replica", "connect to the master"};
+    case topology::replicated:
+    case topology::cluster:
+        return {grade::warning, "replicas", std::to_string(replicas),
+                "a failover can lose a lock that is held, and this URL does not follow it; let "
+                "the resource check the token"};
+    case topology::unknown: break;
+    }
+    return {grade::note, "replicas", "not readable", "allow the user INFO"};
+}
+
+finding address_finding(const std::string& host, const std::string& run_id,
+                        const std::vector<probed_server>& servers) {
+    std::string same_server;
+    std::string unreachable;
+    std::string other_servers;
+    for (const auto& each : servers) {
+        auto& group = !each.was_reached                          ? unreachable
+                      : !run_id.empty() && each.run_id == run_id ? same_server
+                                                                 : other_servers;
+        group.append(group.empty() ? "" : " and ").append(host_text(each.endpoint));
+    }
+    if (servers.size() == 1)
+        return {grade::good, "address", host + " is " + host_text(servers[0].endpoint), ""};
+    if (!other_servers.empty())
+        return {grade::bad, "address",
+                host + " is several servers, or may be: beside " +
+                    (same_server.empty() ? "the one in use" : same_server) + " there is " +
+                    other_servers,
+                "each of them would grant the same lock; name one address in the URL"};
+    if (unreachable.empty())
+        return {grade::good, "address", host + " is " + same_server + ", one server", ""};
+    return {grade::note, "address",
+            host + " is " + same_server + "; no server answers at " + unreachable,
+            "a server that starts there would grant the same locks; name one address in the URL"};
+}
+
+finding cluster_finding(std::int64_t nodes, bool redisson) {
+    const std::string fact = nodes == 0 ? "a node of a Redis Cluster"
+                             : nodes == 1
+                                 ? "the only node with slots of a Redis Cluster"
+                                 : "one of " + std::to_string(nodes) + " nodes of a Redis Cluster";
+    if (!redisson)
+        return {grade::bad, "cluster", fact,
+                "the native layout needs a server that has all keys; name a server outside a "
+                "cluster"};
+    if (nodes == 0)
+        return {grade::warning, "cluster", fact,
+                "in Redisson's layout names in the slots of other nodes are refused; allow the "
+                "user CLUSTER INFO, so that doctor can see whether other nodes have slots"};
+    if (nodes == 1)
+        return {grade::warning, "cluster", fact,
+                "in Redisson's layout a slot that moves to another node takes its locks away from "
+                "this URL"};
+    return {grade::bad, "cluster", fact,
+            "in Redisson's layout names in the slots of other nodes are refused; name a server "
+            "outside a cluster"};
+}
+
+finding transport_finding(transport used_transport) {
+    switch (used_transport) {
+    case transport::unix_socket: return {grade::good, "transport", "a unix socket", ""};
+    case transport::loopback: return {grade::good, "transport", "this host alone", ""};
+    case transport::tls: return {grade::good, "transport", "TLS, certificate checked", ""};
+    case transport::tls_unchecked:
+        return {grade::bad, "transport", "TLS, certificate not checked",
+                "an attacker on the network can read the password and release every lock; leave "
+                "out verify=no, and name the CA with ca=FILE"};
+    case transport::plain: break;
+    }
+    return {grade::warning, "transport", "no TLS beyond this host",
+            "an observer of the network can read the password and take locks; use rediss://, or a "
+            "tunnel"};
+}
+
+finding user_finding(bool has_own_user, bool with_password) {
+    if (has_own_user && with_password) return {grade::good, "user", "one of its own", ""};
+    if (with_password) return {grade::good, "user", "default, with a password", ""};
+    return {grade::warning, "user", "default, without a password",
+            "any client that reaches the server can take and force every lock; give Pawl a user "
+            "of its own by ACL, or set requirepass"};
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Derives guarantees and findings from the facts about a server. `pawl doctor` and the tables in
+// docs/guide/guarantees.md both use them.
+#pragma once
+
+#include "../transport/server_comparison.hpp"
+
+#include <pawl/examination.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pawl::redis {
+
+enum class persistence : std::uint8_t {
+    none,
+    everysec,
+    no,  // the kernel decides when to write to the disk
+    always,
+    unknown_fsync,  // an append-only file whose fsync setting the user may not read
+};
+
+enum class topology : std::uint8_t { alone, replicated, replica, cluster, unknown };
+
+// The transport between this host and the server.
+enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unchecked };
+
+[[nodiscard]] guarantee_row guarantees_of(persistence server_persistence, topology server_topology);
+
+[[nodiscard]] finding persistence_finding(persistence server_persistence);
+// `policy` is empty if it cannot be read. `limited`: maxmemory is not 0.
+[[nodiscard]] finding eviction_finding(const std::string& policy, bool limited);
+[[nodiscard]] finding topology_finding(topology server_topology, std::int64_t replicas);
+// For a host that the URL gives by name.
+[[nodiscard]] finding address_finding(const std::string& host, const std::string& run_id,
+                                      const std::vector<probed_server>& servers);
+// For a node of a cluster. `nodes`: the number of nodes with slots; 0 if it cannot be read.
+[[nodiscard]] finding cluster_finding(std::int64_t nodes, bool redisson);
+
+[[nodiscard]] finding transport_finding(transport used_transport);
+// `has_own_user`: the user is not `default`. The finding does not show the name, since some users
+// write a password in its place.
+[[nodiscard]] finding user_finding(bool has_own_user, bool with_password);
+
+}  // namespace pawl::redis

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "doctor.hpp"
+
+#include "../transport/handshake.hpp"
+#include "../transport/name_look_up.hpp"
+#include "../transport/numbers.hpp"
+#include "../transport/options.hpp"
+#include "../transport/server_comparison.hpp"
+#include "assessment.hpp"
+
+#include <pawl/error.hpp>
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace asio = boost::asio;
+using grade = pawl::finding::grade;
+
+namespace pawl::redis {
+namespace {
+
+std::string duration_text(duration length) {
+    if (length < std::chrono::milliseconds(1))
+        return std::to_string(length / std::chrono::microseconds(1)) + " µs";
+    const auto tenths = length / std::chrono::microseconds(100);
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
+}
+
+asio::awaitable<std::string> query_info(link& server_link, std::string_view section,
+                                        time_point give_up_at) {
+    const std::array<std::string_view, 2> words{"INFO", section};
+    const auto reply = co_await server_link.exec(words, give_up_at);
+    // `info_field` expects a line end before every field, so also before the first line.
+    co_return reply.type == reply::kind::string ? "\n" + reply.text : std::string();
+}
+
+// Decides by the host in the URL, since the addresses of a name may change.
+bool is_loopback(const std::string& host) {
+    if (host == "localhost" || host.ends_with(".localhost")) return true;
+    boost::system::error_code failure;
+    const auto address = asio::ip::make_address(host, failure);
+    return !failure && address.is_loopback();
+}
+
+std::string node_name(const options& server_options) {
+    if (!server_options.unix_socket.empty()) return server_options.unix_socket;
+    const bool is_v6 = server_options.host.find(':') != std::string::npos;
+    return (is_v6 ? "[" + server_options.host + "]" : server_options.host) + ":" +
+           std::to_string(server_options.port);
+}
+
+transport transport_of(const options& server_options) {
+    if (!server_options.unix_socket.empty()) return transport::unix_socket;
+    if (server_options.tls.enabled)
+        return server_options.tls.verify ? transport::tls : transport::tls_unchecked;
+    return is_loopback(server_options.host) ? transport::loopback : transport::plain;
+}
+
+persistence persistence_of(bool aof, const std::string& policy) {
+    if (!aof) return persistence::none;
+    if (policy == "always") return persistence::always;
+    if (policy == "everysec") return persistence::everysec;
+    return policy.empty() ? persistence::unknown_fsync : persistence::no;
+}
+
+asio::awaitable<persistence> query_persistence(link& server_link, runtime& time,
+                                               const options& server_options) {
+    const auto persistence_info =
+        co_await query_info(server_link, "persistence", time.now() + server_options.reply_timeout);
+    const bool aof = info_field(persistence_info, "aof_enabled") == "1";
+    if (!aof) co_return persistence::none;
+    const std::array<std::string_view, 3> command{"CONFIG", "GET", "appendfsync"};
+    const auto reply =
+        co_await server_link.exec(command, time.now() + server_options.reply_timeout);
+    co_return persistence_of(aof, reply.items.size() == 2 ? reply.items[1].text : "");
+}
+
+struct topology_facts {
+    topology server_topology = topology::unknown;
+    std::string role;  // for `examined_node`
+    std::int64_t replicas = 0;
+    std::int64_t nodes = 0;  // the nodes of the cluster that have slots
+};
+
+asio::awaitable<topology_facts> query_topology(link& server_link, runtime& time,
+                                               const options& server_options) {
+    topology_facts facts;
+    const auto replication =
+        co_await query_info(server_link, "replication", time.now() + server_options.reply_timeout);
+    const auto role = info_field(replication, "role");
+    facts.replicas =
+        static_cast<std::int64_t>(parse_number(info_field(replication, "connected_slaves")));
+    const auto cluster =
+        co_await query_info(server_link, "cluster", time.now() + server_options.reply_timeout);
+    if (info_field(cluster, "cluster_enabled") == "1") {
+        facts.server_topology = topology::cluster;
+        const std::array<std::string_view, 2> command{"CLUSTER", "INFO"};
+        const auto reply =
+            co_await server_link.exec(command, time.now() + server_options.reply_timeout);
+        if (reply.type == reply::kind::string)
+            facts.nodes = static_cast<std::int64_t>(
+                parse_number(info_field("\n" + reply.text, "cluster_size")));
+    }
+    if (!role.empty()) facts.role = role == "slave" ? "replica" : "primary";
+    if (facts.server_topology != topology::cluster && !role.empty()) {
+        facts.server_topology = role == "slave"      ? topology::replica
+                                : facts.replicas > 0 ? topology::replicated
+                                                     : topology::alone;
+    }
+    co_return facts;
+}
+
+void add_clock(std::vector<finding>& findings, std::vector<duration> round_trips, duration offset) {
+    std::sort(round_trips.begin(), round_trips.end());
+    const auto median = round_trips[round_trips.size() / 2];
+    findings.push_back(
+        {median < std::chrono::milliseconds(50) ? grade::good : grade::warning, "latency",
+         duration_text(median) + " median, " + duration_text(round_trips.back()) + " worst of 20",
+         median < std::chrono::milliseconds(50) ? "" : "use a ttl of many round trips"});
+    const auto distance = offset < duration{} ? -offset : offset;
+    const bool is_near = distance < std::chrono::seconds(1);
+    findings.push_back(
+        {is_near ? grade::good : grade::warning, "clock offset",
+         (distance < std::chrono::microseconds(100) ? ""
+          : offset < duration{}                     ? "-"
+                                                    : "+") +
+             duration_text(distance),
+         is_near
+             ? ""
+             : "one of the two clocks is wrong; an offset does not affect leases, but setting the "
+               "server's clock does: correct it slowly"});
+}
+
+asio::awaitable<void> add_latency(std::vector<finding>& findings, link& server_link, runtime& time,
+                                  const options& server_options) {
+    std::vector<duration> round_trips;
+    duration offset{};
+    for (auto i = 0; i < 20; ++i) {
+        const std::array<std::string_view, 1> command{"TIME"};
+        const auto begin = time.now();
+        const auto wall = time.wall_clock();
+        const auto reply = co_await server_link.exec(command, begin + server_options.reply_timeout);
+        const auto round_trip = time.now() - begin;
+        if (reply.items.size() == 2 &&
+            (round_trips.empty() ||
+             round_trip < *std::min_element(round_trips.begin(), round_trips.end()))) {
+            const auto server_time = std::chrono::seconds(parse_number(reply.items[0].text)) +
+                                     std::chrono::microseconds(parse_number(reply.items[1].text));
+            offset = server_time - (wall.time_since_epoch() + round_trip / 2);
+        }
+        round_trips.push_back(round_trip);
+    }
+    add_clock(findings, std::move(round_trips), offset);
+}
+
+// Examines all addresses of a host's name. Clients compare them only when they connect to a new
+// server.
+asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& time,
+                                    const options& server_options, const std::string& run_id) {
+    boost::system::error_code failure;
+    (void)asio::ip::make_address(server_options.host, failure);
+    if (!server_options.unix_socket.empty() || !failure) co_return;
+    const auto strand = co_await asio::this_coro::executor;
+    name_look_up look_up(strand, server_options.host);
+    addresses resolved;
+    failure = co_await look_up.wait(server_options.port, resolved);
+    if (failure) {
+        findings.push_back(
+            {grade::note, "address", server_options.host + ": " + failure.message(), ""});
+        co_return;
+    }
+    const auto deadline = time.now() + server_options.connect_timeout / 2;
+    const auto servers = co_await probe_servers(server_options, strand, time, resolved, deadline);
+    findings.push_back(address_finding(server_options.host, run_id, servers));
+}
+
+// The report for a server that the layout cannot use at all.
+examination refused_examination(const options& server_options, const error& refusal) {
+    examination report;
+    report.findings.push_back(
+        {grade::bad, "server", refusal.what(), "name a server that can be used in the URL"});
+    auto& row = report.guarantees;
+    row.backend = describe(server_options) + ", refused";
+    row.holder_crash = row.holder_pause = row.server_crash = row.failover = row.partition =
+        row.clock_jump = row.token = "does not apply: no lock is taken there";
+    return report;
+}
+
+asio::awaitable<std::optional<error>> refusal_of(link& server_link, runtime& time,
+                                                 const options& server_options) {
+    const std::array<std::string_view, 1> ping{"PING"};
+    try {
+        while (!server_link.connected())
+            co_await server_link.exec(ping, time.now() + server_options.reply_timeout);
+    } catch (const error& refusal) {
+        const bool has_several_servers =
+            dynamic_cast<const several_servers_error*>(&refusal) != nullptr;
+        if (refusal.reason() != errc::unsupported && !has_several_servers) throw;
+        co_return refusal;
+    }
+    co_return std::nullopt;
+}
+
+}  // namespace
+
+asio::awaitable<examination> examine_server(link& server_link, runtime& time,
+                                            const options& server_options) {
+    const auto refusal = co_await refusal_of(server_link, time, server_options);
+    if (refusal) co_return refused_examination(server_options, *refusal);
+    examination report;
+    auto& findings = report.findings;
+    const auto& current = server_link.current();
+    findings.push_back({grade::good, "server",
+                        current.server + " " + (current.version.empty() ? "?" : current.version) +
+                            " at " + describe(server_options),
+                        ""});
+    findings.push_back(transport_finding(transport_of(server_options)));
+    findings.push_back(
+        user_finding(!server_options.user.empty() && server_options.user != "default",
+                     !server_options.password.empty()));
+    co_await add_addresses(findings, time, server_options, current.run_id);
+    const auto node_begin = findings.size();
+    const auto memory =
+        co_await query_info(server_link, "memory", time.now() + server_options.reply_timeout);
+    findings.push_back(eviction_finding(info_field(memory, "maxmemory_policy"),
+                                        parse_number(info_field(memory, "maxmemory")) != 0));
+    const auto server_persistence = co_await query_persistence(server_link, time, server_options);
+    findings.push_back(persistence_finding(server_persistence));
+    const auto facts = co_await query_topology(server_link, time, server_options);
+    report.guarantees = guarantees_of(server_persistence, facts.server_topology);
+    if (facts.server_topology == topology::cluster)
+        findings.push_back(
+            cluster_finding(facts.nodes, server_options.layout == key_layout::redisson));
+    if (facts.server_topology != topology::cluster || facts.replicas > 0)
+        findings.push_back(topology_finding(facts.server_topology, facts.replicas));
+    co_await add_latency(findings, server_link, time, server_options);
+    report.nodes.push_back({node_name(server_options), facts.role});
+    for (auto i = node_begin; i < findings.size(); ++i)
+        findings[i].node = report.nodes.front().name;
+    co_return report;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Examines how well a server is suited for locks.
+#pragma once
+
+#include "../transport/link.hpp"
+
+#include <pawl/examination.hpp>
+#include <pawl/redis.hpp>
+#include <pawl/spi/runtime.hpp>
+
+namespace pawl::redis {
+
+// The arguments must outlive the coroutine.
+[[nodiscard]] boost::asio::awaitable<examination> examine_server(link& server_link, runtime& time,
+                                                                 const options& server_options);
+
+}  // namespace pawl::redis

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Holds with a value of the caller's own, as other libraries use them.
+#include "locks.hpp"
+
+#include "../common/acquire_attempt.hpp"
+#include "../common/lock_errors.hpp"
+#include "../transport/server_errors.hpp"
+#include "calls/acquire_calls.hpp"
+
+#include <utility>
+
+namespace asio = boost::asio;
+
+namespace pawl::redis {
+namespace {
+
+void check_not_being_undone(const undo_queue& undos, const keys& lock_keys,
+                            const claim& requested) {
+    if (undos.contains(lock_keys.lock, requested.value))
+        throw error(errc::unavailable,
+                    "An earlier acquire of '" + requested.name +
+                        "' under this value is still being undone; choose another value.");
+}
+
+}  // namespace
+
+asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& requested) {
+    const auto lock_keys = scheme_.keys_of(requested.name);
+    check_not_being_undone(*undos_, lock_keys, requested);
+    undo_queue::undo undo;
+    undo.lock = lock_keys.lock;
+    undo.value = requested.value;
+    undo.send = [this, lock_keys, value = requested.value](time_point deadline) {
+        return send_undo(lock_keys, value, deadline);
+    };
+    acquire_attempt attempt(*undos_, *link_, std::move(undo), requested.ttl);
+    const auto deadline = reply_deadline();
+    try {
+        check_room_for_undo();
+        if (!link_->connected()) co_await connect(deadline);
+        const auto floor = requested.fenced ? token_floor() : std::string();
+        const acquire_call call{.lock_keys = lock_keys,
+                                .value = requested.value,
+                                .ttl_ms = milliseconds_text(requested.ttl),
+                                .token_floor = floor};
+        attempt.about_to_send();
+        const auto sent_at = now();
+        const auto server_reply = co_await scripts_.run(call.command(), deadline);
+        if (server_reply.type == reply::kind::error) {
+            if (proves_no_change(server_reply.text))
+                attempt.set_state(acquire_attempt::state::settled);
+            co_await throw_typed_error(server_reply, lock_keys);
+        }
+        const auto outcome = call.read(server_reply);
+        attempt.set_state(acquire_attempt::state::settled);
+        if (!outcome.granted) co_return std::nullopt;
+        grant result{.deadline = sent_at + requested.ttl - drift(requested.ttl),
+                     .token = outcome.token,
+                     .stored_value = requested.value};
+        co_return result;
+    } catch (const connection_lost& e) {
+        throw lock_unreachable(requested.name, e.what());
+    }
+}
+
+asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
+    const auto lock_keys = scheme_.keys_of(requested.name);
+    check_not_being_undone(*undos_, lock_keys, requested);
+    const auto deadline = reply_deadline();
+    try {
+        if (!link_->connected()) co_await connect(deadline);
+        const auto floor = requested.fenced ? token_floor() : std::string();
+        const adopt_call call{lock_keys, requested.value, milliseconds_text(requested.ttl), floor};
+        const auto sent_at = now();
+        const auto server_reply = co_await scripts_.run(call.command(), deadline);
+        if (server_reply.type == reply::kind::error)
+            co_await throw_typed_error(server_reply, lock_keys);
+        const auto token = call.read(server_reply);
+        if (!token) co_return std::nullopt;
+        grant result{.deadline = sent_at + requested.ttl - drift(requested.ttl),
+                     .token = *token,
+                     .stored_value = requested.value};
+        co_return result;
+    } catch (const connection_lost& e) {
+        throw lock_unreachable(requested.name, e.what());
+    }
+}
+
+asio::awaitable<reply> locks::send_undo(const keys& lock_keys, const std::string& value,
+                                        time_point give_up_at) {
+    const local_successor no_successor;
+    auto sent = co_await send_release(lock_keys, value, no_successor, false, give_up_at);
+    co_return std::move(sent.server_reply);
+}
+
+}  // namespace pawl::redis

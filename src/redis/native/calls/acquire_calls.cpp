@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "acquire_calls.hpp"
+
+#include "redis_scripts.hpp"
+
+#include "../../scripting/reply_reader.hpp"
+
+#include <array>
+#include <limits>
+
+namespace pawl::redis {
+namespace {
+
+constexpr auto any_number = std::numeric_limits<std::int64_t>::min();
+
+queue_state read_queue_state(const reply_reader& from) {
+    from.expect_size(4);
+    return {from.at(1).integer(any_number), from.at(2).number(0), from.at(3).integer(0)};
+}
+
+acquire_reply read_acquire(const reply_reader& from, bool names_waiter, int highest_status) {
+    acquire_reply result;
+    switch (from.at(0).integer(0, highest_status)) {
+    case 0:
+        if (names_waiter)
+            result.queued = read_queue_state(from);
+        else
+            from.expect_size(2);
+        break;
+    case 1:
+        from.expect_size(2);
+        result.granted = true;
+        result.token = from.at(1).token();
+        break;
+    case 2:
+        from.expect_size(2);
+        result.refusal = permits_refusal::too_few;
+        result.total_permits = from.at(1).permits();
+        break;
+    case 3:
+        from.expect_size(2);
+        result.refusal = permits_refusal::other_total;
+        result.total_permits = from.at(1).permits();
+        break;
+    default: from.expect_size(1); result.refusal = permits_refusal::no_total;
+    }
+    return result;
+}
+
+}  // namespace
+
+script_call acquire_call::command() const {
+    return {scripts::acquire,
+            {lock_keys.lock, lock_keys.fence, lock_keys.queue, lock_keys.waiters},
+            {value, ttl_ms, token_floor, waiter, prefix, window_ms, lease_ms}};
+}
+
+acquire_reply acquire_call::read(const reply& from) const {
+    return read_acquire({scripts::acquire, from, lock_keys.lock}, !waiter.empty(), 1);
+}
+
+script_call acquire_any_mode_call::command() const {
+    const auto& a = acquire;
+    return {scripts::acquire_any_mode, a.lock_keys.all(),
+            std::array<std::string_view, 12>{a.value, a.ttl_ms, a.token_floor, a.waiter, a.prefix,
+                                             a.window_ms, a.lease_ms, channel_prefix, known_floor,
+                                             mode, total_permits, run_id}};
+}
+
+acquire_reply acquire_any_mode_call::read(const reply& from) const {
+    return read_acquire({scripts::acquire_any_mode, from, acquire.lock_keys.lock},
+                        !acquire.waiter.empty(), 4);
+}
+
+script_call refresh_call::command() const {
+    return {scripts::refresh, lock_keys.all(),
+            std::array<std::string_view, 9>{token_floor, channel_prefix, waiter, prefix, window_ms,
+                                            lease_ms, mode, total_permits, run_id}};
+}
+
+refresh_reply refresh_call::read(const reply& from) const {
+    const reply_reader reader(scripts::refresh, from, lock_keys.lock);
+    refresh_reply result;
+    switch (reader.at(0).integer(0, 4)) {
+    case 0: result.queued = read_queue_state(reader); break;
+    case 1:
+        reader.expect_size(4);
+        result.granted = true;
+        result.token = reader.at(1).token();
+        result.since_ms = reader.at(2).number(0);
+        result.left_ms = reader.at(3).integer(any_number);
+        break;
+    case 2:
+        reader.expect_size(2);
+        result.refusal = permits_refusal::too_few;
+        result.total_permits = reader.at(1).permits();
+        break;
+    case 4:
+        reader.expect_size(1);
+        result.refusal = permits_refusal::no_total;
+        break;
+    default: reader.fail();
+    }
+    return result;
+}
+
+script_call leave_call::command() const {
+    return {scripts::leave, lock_keys.all(),
+            std::array{token_floor, channel_prefix, waiter, prefix, kept_value, run_id}};
+}
+
+bool leave_call::read(const reply& from) const {
+    return reply_reader(scripts::leave, from, lock_keys.lock).flag();
+}
+
+script_call adopt_call::command() const {
+    return {scripts::adopt, {lock_keys.lock, lock_keys.fence}, {value, ttl_ms, token_floor}};
+}
+
+std::optional<fencing_token> adopt_call::read(const reply& from) const {
+    const reply_reader reader(scripts::adopt, from, lock_keys.lock);
+    if (!reader.at(0).flag()) {
+        reader.expect_size(1);
+        return std::nullopt;
+    }
+    reader.expect_size(2);
+    return reader.at(1).token();
+}
+
+script_call acquire_batch_call::command() const {
+    std::vector<std::string_view> keys;
+    std::vector<std::string_view> arguments{ttl_ms, token_floor};
+    keys.reserve(2 * locks.size());
+    arguments.reserve(2 + locks.size());
+    for (const auto& each : locks) {
+        keys.insert(keys.end(), {each.lock_keys.lock, each.lock_keys.fence});
+        arguments.push_back(each.value);
+    }
+    return {scripts::acquire_batch, keys, arguments};
+}
+
+std::vector<fencing_token> acquire_batch_call::read(const reply& from) const {
+    const reply_reader reader(scripts::acquire_batch, from, "Several locks");
+    std::vector<fencing_token> tokens;
+    if (!reader.at(0).flag()) {
+        reader.expect_size(2);
+        (void)reader.at(1).integer(1, static_cast<std::int64_t>(locks.size()));
+        return tokens;
+    }
+    reader.expect_size(1 + locks.size());
+    tokens.reserve(locks.size());
+    for (std::size_t i = 0; i < locks.size(); ++i)
+        tokens.push_back(reader.at(1 + i).token());
+    return tokens;
+}
+
+}  // namespace pawl::redis

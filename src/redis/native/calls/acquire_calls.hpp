@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The calls of the scripts that acquire a lock, and of a waiter's scripts. Each struct has the
+// names of its script's keys and arguments, and reads its reply.
+#pragma once
+
+#include "../../common/keys.hpp"
+#include "../../scripting/script_call.hpp"
+#include "../../transport/link.hpp"
+
+#include <pawl/types.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::redis {
+
+// A waiter's state in the queue.
+struct queue_state {
+    std::int64_t next_change_ms = -1;  // the time until a lease ends; negative: unknown
+    std::int64_t server_ms = 0;        // the server's clock
+    std::int64_t rank = 0;
+};
+
+// The reason for refused permits: the total is less than the request, the stored total differs from
+// the caller's, or no total is stored.
+enum class permits_refusal : std::uint8_t { too_few, other_total, no_total };
+
+struct acquire_reply {
+    bool granted = false;
+    fencing_token token{};
+    std::optional<queue_state> queued{};
+    std::optional<permits_refusal> refusal{};
+    std::uint32_t total_permits = 0;  // of a refusal
+};
+
+// acquire.lua
+struct acquire_call {
+    const keys& lock_keys;
+    std::string_view value;
+    std::string ttl_ms;
+    std::string_view token_floor;  // empty: no token
+    std::string_view waiter{};     // empty: do not wait
+    std::string_view prefix{};
+    std::string window_ms{};
+    std::string lease_ms{};
+
+    [[nodiscard]] script_call command() const;
+    [[nodiscard]] acquire_reply read(const reply& from) const;
+};
+
+// acquire_any_mode.lua
+struct acquire_any_mode_call {
+    const acquire_call& acquire;
+    std::string_view channel_prefix;
+    std::string_view known_floor;
+    std::string_view mode;
+    std::string_view total_permits;  // "0": the server's total
+    std::string_view run_id;
+
+    [[nodiscard]] script_call command() const;
+    [[nodiscard]] acquire_reply read(const reply& from) const;
+};
+
+struct refresh_reply {
+    bool granted = false;
+    fencing_token token{};
+    std::int64_t since_ms = 0;  // the time of the grant
+    std::int64_t left_ms = 0;   // what is left of the grant's lease
+    std::optional<queue_state> queued{};
+    std::optional<permits_refusal> refusal{};
+    std::uint32_t total_permits = 0;
+};
+
+// refresh.lua
+struct refresh_call {
+    const keys& lock_keys;
+    std::string_view token_floor;
+    std::string_view channel_prefix;
+    std::string_view waiter;
+    std::string_view prefix;
+    std::string window_ms;
+    std::string lease_ms;
+    std::string_view mode;
+    std::string_view total_permits;
+    std::string_view run_id;
+
+    [[nodiscard]] script_call command() const;
+    [[nodiscard]] refresh_reply read(const reply& from) const;
+};
+
+// leave.lua
+struct leave_call {
+    const keys& lock_keys;
+    std::string_view token_floor;
+    std::string_view channel_prefix;
+    std::string_view waiter;
+    std::string_view prefix;
+    std::string_view kept_value;
+    std::string_view run_id;
+
+    [[nodiscard]] script_call command() const;
+    // True: the waiter had been granted the lock.
+    [[nodiscard]] bool read(const reply& from) const;
+};
+
+// adopt.lua
+struct adopt_call {
+    const keys& lock_keys;
+    std::string_view value;
+    std::string ttl_ms;
+    std::string_view token_floor;  // empty: no token
+
+    [[nodiscard]] script_call command() const;
+    // The token; nothing if the lock's key has another value or does not exist.
+    [[nodiscard]] std::optional<fencing_token> read(const reply& from) const;
+};
+
+// acquire_batch.lua
+struct acquire_batch_call {
+    struct requested_lock {
+        const keys& lock_keys;
+        std::string_view value;
+    };
+    std::string ttl_ms;
+    std::string_view token_floor;  // empty: no token
+    std::vector<requested_lock> locks;
+
+    [[nodiscard]] script_call command() const;
+    // The tokens, one for each lock; empty if a lock is not free.
+    [[nodiscard]] std::vector<fencing_token> read(const reply& from) const;
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "locks.hpp"
+
+#include "../transport/options.hpp"
+#include "redis_scripts.hpp"
+#include "values.hpp"
+
+#include "../../core/util/clock_token.hpp"
+#include "../../core/util/random.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace pawl::redis {
+namespace {
+
+std::string_view consume_word(std::string_view& text) {
+    const auto end = std::min(text.find(' '), text.size());
+    const auto word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return word;
+}
+
+}  // namespace
+
+std::unique_ptr<backend> make_backend(const options& server_options, const backend_context& context,
+                                      const link_factory& connect, const limits& bounds) {
+    return std::make_unique<locks>(server_options, context, connect, bounds);
+}
+
+locks::locks(const options& server_options, backend_context context, const link_factory& connect,
+             const limits& bounds)
+    : locks(server_options, context, connect, bounds, core::random_hex(*context.time, 8)) {}
+
+locks::locks(const options& server_options, backend_context context, const link_factory& connect,
+             const limits& bounds, std::string client)
+    : lock_base(server_options, std::move(context), connect,
+                key_scheme(server_options.name_space, server_options.key, server_options.database)
+                        .channel_prefix() +
+                    client,
+                bounds),
+      scheme_(server_options.name_space, server_options.key, server_options.database),
+      client_(std::move(client)),
+      channel_(scheme_.channel_prefix() + client_),
+      value_suffix_(make_value_prefix("", client_, context_.process)),
+      latches_(options_, context_, scheme_, *link_, bounds_) {}
+
+std::int64_t locks::wall_ms() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+               time().wall_clock().time_since_epoch())
+        .count();
+}
+
+// The same arithmetic as in _token.lua, with the server's clock at the time of the handshake.
+std::string locks::token_floor() const {
+    const std::chrono::microseconds since_1970(link_->current().time_us);
+    const auto lowest = core::clock_token(std::chrono::system_clock::time_point(since_1970));
+    return std::to_string(lowest) + ' ' + milliseconds_text(options_.token_retention);
+}
+
+void locks::on_message(std::string_view channel, std::string_view payload) {
+    if (channel != channel_) return latches_.on_message(channel, payload);
+    const auto verb = consume_word(payload);
+    const auto owner = consume_word(payload);
+    if (verb == "lost") {
+        // The waiter may not have run yet since its grant. It then drops the grant, and waits on.
+        auto* recipient = waiters_.find_by_owner(owner);
+        if (recipient == nullptr || !recipient->received_grant)
+            return context_.listener->on_loss(owner, loss_reason::forced);
+        recipient->received_grant.reset();
+        recipient->granted_server_ms = -1;
+        recipient->wakeup.notify();
+    } else if (verb == "grant") {
+        // A waiter that has left needs no grant: its undo passes the lock on.
+        auto* recipient = waiters_.find_by_owner(owner);
+        if (recipient == nullptr || recipient->received_grant) return;
+        const auto token = consume_word(payload);
+        std::int64_t server_ms = 0;
+        const auto parsed =
+            std::from_chars(payload.data(), payload.data() + payload.size(), server_ms);
+        if (parsed.ec != std::errc{} || server_ms < 0) return;
+        recipient->received_grant = pushed_grant(*recipient, token, server_ms, now());
+        recipient->granted_server_ms = server_ms;
+        recipient->wakeup.notify();
+    }
+}
+
+void locks::on_invalidate(std::string_view key) { waiters_.notify_key(key); }
+
+// Messages between two connections are lost. So every waiter refreshes, which also restores its
+// place in the queue.
+void locks::on_connected(const session& current_session) {
+    report_other_server(current_session);
+    undos_->retry_now();
+    waiters_.notify_all();
+    latches_.on_connected();
+}
+
+pawl::capabilities locks::capabilities() const noexcept {
+    pawl::capabilities result;
+    result.loss_is_pushed = true;
+    result.shared = result.permits = result.strictly_fair = result.downgrades = true;
+    result.caller_values = result.acquire_batch = true;
+    result.latches = result.barriers = true;
+    return result;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The Redis backend with the native layout. The members are in acquire.cpp, waiting.cpp,
+// release.cpp, admin.cpp and others; docs/backends/redis.md describes the protocol.
+#pragma once
+
+#include "../common/lock_base.hpp"
+#include "backend.hpp"
+#include "calls/acquire_calls.hpp"
+#include "calls/release_calls.hpp"
+#include "latches.hpp"
+#include "waiters.hpp"
+
+#include <map>
+
+namespace pawl::redis {
+
+class locks final : public lock_base {
+public:
+    locks(const options& server_options, backend_context context, const link_factory& connect,
+          const limits& bounds);
+
+    boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
+                                                         time_point give_up_at) override;
+    boost::asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> requested,
+                                                             time_point give_up_at) override;
+    boost::asio::awaitable<std::optional<grant>> adopt(const claim& requested) override;
+    boost::asio::awaitable<void> renew(renewal_batch& batch) override;
+    boost::asio::awaitable<release_result> release(const hold& held) override;
+    boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
+    boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
+    boost::asio::awaitable<bool> force_release(std::string_view name) override;
+    boost::asio::awaitable<std::optional<grant>> downgrade(const hold& held) override;
+    boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override;
+    boost::asio::awaitable<examination> examine() override;
+    pawl::latches* latches() noexcept override { return &latches_; }
+    pawl::capabilities capabilities() const noexcept override;
+
+private:
+    class waiting_attempt;
+    // The waiter of this client to which a release hands the lock. These are copies, because the
+    // waiter may leave before the reply to the release.
+    struct local_successor {
+        std::string owner;
+        std::shared_ptr<waiter_record> record;  // null: no successor
+        duration ttl{};
+        std::int64_t since = 0;  // when the new hold begins, in ms since 1970
+    };
+
+    locks(const options& server_options, backend_context context, const link_factory& connect,
+          const limits& bounds, std::string client);
+
+    std::int64_t wall_ms() const;
+    // "FLOOR KEEP_MS" for the scripts. FLOOR is the clock's token when the connection was made:
+    // every later token must be above it. KEEP_MS is how long the server keeps an unused counter.
+    std::string token_floor() const;
+
+    // If the reply is an error, throws the matching error for that lock.
+    boost::asio::awaitable<void> throw_typed_error(const reply& reply, const keys& lock_keys);
+    boost::asio::awaitable<std::optional<grant>> run_attempt(waiting_attempt& attempt,
+                                                             const claim& requested,
+                                                             time_point give_up_at);
+    [[nodiscard]] time_point next_refresh(std::int64_t next_change_ms, std::int64_t rank) const;
+    boost::asio::awaitable<std::optional<grant>> wait_in_queue(waiting_attempt& attempt,
+                                                               const claim& requested,
+                                                               queue_state first_state,
+                                                               time_point give_up_at);
+    boost::asio::awaitable<void> wait_for_refresh(waiter& own_waiter, time_point refresh_at);
+    // Sets `sent_at` to the time at which the last request was sent. Returns nothing if a grant
+    // arrived instead of a reply.
+    boost::asio::awaitable<std::optional<refresh_reply>> refresh(waiting_attempt& attempt,
+                                                                 bool is_first,
+                                                                 time_point give_up_at,
+                                                                 time_point& sent_at);
+    // Returns nothing if the grant is not valid, or cannot be confirmed yet. `may_leave_trace`:
+    // a request that was in flight when the grant arrived did not find the grant. So the server may
+    // have a queue entry for the waiter, or even another grant.
+    boost::asio::awaitable<std::optional<grant>> confirm_grant(waiting_attempt& attempt,
+                                                               bool was_refreshed,
+                                                               bool may_leave_trace);
+    // Extends the grant to the whole ttl, and sets its deadline. Returns `unknown` if the server
+    // replies with an error.
+    boost::asio::awaitable<renewal::outcome> renew_grant(const waiter& own_waiter, grant& received);
+    // The undo that removes the waiter and its grants from the server, except for its `kept_value`.
+    [[nodiscard]] undo_queue::undo leave_of(std::shared_ptr<const waiter_record> record);
+    boost::asio::awaitable<reply> send_leave(std::shared_ptr<const waiter_record> record,
+                                             time_point give_up_at);
+    boost::asio::awaitable<void> release_later(hold held);
+    [[nodiscard]] local_successor choose_successor(const claim& released) const;
+    struct sent_release {
+        reply server_reply;
+        release_reply outcome{};  // default-constructed if the reply is an error
+    };
+    boost::asio::awaitable<sent_release> send_release(const keys& lock_keys,
+                                                      std::string_view stored_value,
+                                                      const local_successor& successor,
+                                                      bool queue_first, time_point give_up_at);
+    boost::asio::awaitable<sent_release> send_non_exclusive_release(const keys& lock_keys,
+                                                                    std::string_view stored_value,
+                                                                    time_point give_up_at);
+    boost::asio::awaitable<sent_release> send_release_by_mode(const hold& held,
+                                                              const local_successor& successor,
+                                                              bool queue_first,
+                                                              time_point give_up_at);
+    // Repeats a release, without a successor.
+    boost::asio::awaitable<reply> resend_release(const hold& held, time_point give_up_at);
+    // For a release that found a key of another type. Returns `taken_over` if a key of the hold
+    // itself was overwritten, else `unknown`.
+    boost::asio::awaitable<release_result> diagnose_wrong_type(const hold& held,
+                                                               const keys& lock_keys,
+                                                               time_point give_up_at);
+    // Renews with the script of this call. All renewals with these indices are of its mode.
+    template <class Call>
+    boost::asio::awaitable<void> renew_group(renewal_batch& batch,
+                                             std::span<const std::size_t> indices);
+    void hand_to_successor(const std::string& name, const local_successor& successor,
+                           undo_queue::prepared_entry undo,
+                           const std::optional<fencing_token>& token, time_point sent_at) noexcept;
+    static void grant_to_successor(waiter& waiting_successor, const local_successor& successor,
+                                   fencing_token token, time_point sent_at);
+
+    // Holds with a value of the caller's own: caller_value.cpp.
+    boost::asio::awaitable<std::optional<grant>> acquire_caller_value(const claim& requested);
+    boost::asio::awaitable<reply> send_undo(const keys& lock_keys, const std::string& value,
+                                            time_point give_up_at);
+
+    void on_message(std::string_view channel, std::string_view payload) override;
+    void on_invalidate(std::string_view key) override;
+    void on_connected(const session& current_session) override;
+
+    const key_scheme scheme_;
+    const std::string client_;        // 16 hex digits
+    const std::string channel_;       // the channel for messages to this client
+    const std::string value_suffix_;  // the part of a value's prefix after the owner
+    native_latches latches_;
+    waiter_table waiters_;
+    std::map<std::string, unsigned, std::less<>> local_hand_offs_;
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "locks.hpp"
+
+#include "../transport/server_errors.hpp"
+#include "redis_scripts.hpp"
+#include "values.hpp"
+#include "wrong_type.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+asio::awaitable<void> locks::renew(renewal_batch& batch) {
+    std::vector<std::size_t> exclusive;
+    std::vector<std::size_t> non_exclusive;
+    for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
+        const auto mode = batch.renewals()[i].held->claim.mode;
+        (mode == lock_mode::exclusive ? exclusive : non_exclusive).push_back(i);
+    }
+    std::vector<asio::awaitable<void>> requests;
+    if (!exclusive.empty()) requests.push_back(renew_group<renew_call>(batch, exclusive));
+    if (!non_exclusive.empty())
+        requests.push_back(renew_group<renew_non_exclusive_call>(batch, non_exclusive));
+    co_await run_all(std::move(requests));
+}
+
+template <class Call>
+asio::awaitable<void> locks::renew_group(renewal_batch& batch,
+                                         std::span<const std::size_t> indices) {
+    std::vector<keys> lock_keys;
+    lock_keys.reserve(indices.size());
+    Call call(indices.size());
+    for (const auto index : indices) {
+        const auto& requested = batch.renewals()[index];
+        call.add(lock_keys.emplace_back(scheme_.keys_of(requested.held->claim.name)),
+                 requested.held->grant.stored_value, milliseconds_text(requested.ttl));
+    }
+    co_await renew_with_script(call, batch, indices);
+}
+
+asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
+                                                         std::string_view stored_value,
+                                                         const local_successor& successor,
+                                                         bool queue_first, time_point give_up_at) {
+    const auto floor = token_floor();
+    const auto run_id = link_->current().run_id;
+    std::string value, ttl_ms;
+    release_call call{.lock_keys = lock_keys,
+                      .value = stored_value,
+                      .token_floor = floor,
+                      .channel_prefix = scheme_.channel_prefix(),
+                      .queue_first = queue_first,
+                      .run_id = run_id};
+    if (successor.record) {
+        value = make_value(successor.record->prefix, successor.since);
+        ttl_ms = milliseconds_text(successor.ttl);
+        call.successor = successor.record->member;
+        call.successor_value = value;
+        call.successor_ttl_ms = ttl_ms;
+    }
+    sent_release sent;
+    sent.server_reply = co_await scripts_.run(call.command(), give_up_at);
+    if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
+    co_return sent;
+}
+
+asio::awaitable<locks::sent_release> locks::send_non_exclusive_release(
+    const keys& lock_keys, std::string_view stored_value, time_point give_up_at) {
+    const auto floor = token_floor();
+    const auto run_id = link_->current().run_id;
+    const release_non_exclusive_call call{lock_keys, stored_value, floor, scheme_.channel_prefix(),
+                                          run_id};
+    sent_release sent;
+    sent.server_reply = co_await scripts_.run(call.command(), give_up_at);
+    if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
+    co_return sent;
+}
+
+asio::awaitable<locks::sent_release> locks::send_release_by_mode(const hold& held,
+                                                                 const local_successor& successor,
+                                                                 bool queue_first,
+                                                                 time_point give_up_at) {
+    const auto lock_keys = scheme_.keys_of(held.claim.name);
+    const auto& stored_value = held.grant.stored_value;
+    sent_release sent;
+    if (held.claim.mode == lock_mode::exclusive)
+        sent = co_await send_release(lock_keys, stored_value, successor, queue_first, give_up_at);
+    else
+        sent = co_await send_non_exclusive_release(lock_keys, stored_value, give_up_at);
+    co_return sent;
+}
+
+asio::awaitable<reply> locks::resend_release(const hold& held, time_point give_up_at) {
+    const local_successor no_successor;
+    auto sent = co_await send_release_by_mode(held, no_successor, false, give_up_at);
+    co_return std::move(sent.server_reply);
+}
+
+asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, const keys& lock_keys,
+                                                           time_point give_up_at) {
+    const bool is_exclusive = held.claim.mode == lock_mode::exclusive;
+    for (const auto& typed : typed_keys_of(lock_keys)) {
+        const bool is_holding_key = typed.key == lock_keys.lock || typed.key == lock_keys.holders ||
+                                    typed.key == lock_keys.details;
+        if (!is_holding_key || (is_exclusive && typed.key != lock_keys.lock)) continue;
+        const std::array<std::string_view, 2> command{"TYPE", typed.key};
+        const auto type = co_await link_->exec(command, give_up_at);
+        if (type.type == reply::kind::error) co_return release_result::unknown;
+        if (type.text != typed.type && type.text != "none") co_return release_result::taken_over;
+    }
+    log(lock_keys.lock +
+        ": could not be given back, since a key beside it holds something else; it "
+        "ends with its lease.");
+    co_return release_result::unknown;
+}
+
+asio::awaitable<release_result> locks::release(const hold& held) {
+    const operation_guard operation(*this);
+    const auto lock_keys = scheme_.keys_of(held.claim.name);
+    const auto give_up_at = release_deadline(held);
+    auto result = release_result::unknown;
+    local_successor successor;
+    undo_queue::prepared_entry undo;
+    try {
+        // Choose the successor after the wait for a connection: a waiter may leave at any time.
+        if (!link_->connected()) co_await connect(give_up_at);
+        successor = choose_successor(held.claim);
+        // After many hand-offs within this process, the queue at the server decides.
+        const auto local_hand_offs = local_hand_offs_.find(held.claim.name);
+        const bool queue_first = local_hand_offs != local_hand_offs_.end() &&
+                                 local_hand_offs->second >= bounds_.max_local_hand_offs;
+        if (successor.record) undo = undo_queue::prepare(leave_of(successor.record));
+        const auto sent_at = now();
+        const auto sent = co_await send_release_by_mode(held, successor, queue_first, give_up_at);
+        result = sent.outcome.result;
+        if (is_wrong_type(sent.server_reply))
+            result = co_await diagnose_wrong_type(held, lock_keys, give_up_at);
+        hand_to_successor(held.claim.name, successor, std::move(undo), sent.outcome.successor_token,
+                          sent_at);
+    } catch (const error&) {
+        local_hand_offs_.erase(held.claim.name);
+        // The server may have given the lock to a successor that has left meanwhile.
+        if (!undo.empty() && waiters_.find_by_owner(successor.owner) == nullptr)
+            undos_->add(std::move(undo), successor.ttl, link_->current().generation);
+    }
+    if (result == release_result::unknown && !is_closing())
+        asio::co_spawn(context_.strand, release_later(held), asio::detached);
+    co_return result;
+}
+
+// The first local waiter that can be the successor.
+locks::local_successor locks::choose_successor(const claim& released) const {
+    if (released.mode != lock_mode::exclusive) return {};
+    const auto* waiting_successor = waiters_.find_first(released.name);
+    if (waiting_successor == nullptr) return {};
+    return {waiting_successor->owner, waiting_successor->record, waiting_successor->ttl, wall_ms()};
+}
+
+// Without memory for the grant, the waiter refreshes at once, and finds the grant at the server.
+void locks::hand_to_successor(const std::string& name, const local_successor& successor,
+                              undo_queue::prepared_entry undo,
+                              const std::optional<fencing_token>& token,
+                              time_point sent_at) noexcept {
+    auto* waiting_successor = waiters_.find_by_owner(successor.owner);
+    try {
+        if (!token) {
+            local_hand_offs_.erase(name);
+            return;
+        }
+        // The waiter has left. The release may have been executed after the waiter's undo, although
+        // it was sent first: after NOSCRIPT it is sent again. So undo the grant here.
+        if (waiting_successor == nullptr)
+            undos_->add(std::move(undo), successor.ttl, link_->current().generation);
+        // Without this bound, names that are used once would stay for ever. Counting begins anew.
+        if (local_hand_offs_.size() >= bounds_.max_counted_hand_offs) local_hand_offs_.clear();
+        ++local_hand_offs_[name];
+        if (waiting_successor != nullptr && !waiting_successor->received_grant)
+            grant_to_successor(*waiting_successor, successor, *token, sent_at);
+    } catch (const std::bad_alloc&) {
+        if (waiting_successor != nullptr) waiting_successor->wakeup.notify();
+    }
+}
+
+void locks::grant_to_successor(waiter& waiting_successor, const local_successor& successor,
+                               fencing_token token, time_point sent_at) {
+    grant result;
+    result.deadline = sent_at + waiting_successor.ttl - drift(waiting_successor.ttl);
+    result.token = token;
+    result.stored_value = make_value(successor.record->prefix, successor.since);
+    waiting_successor.received_grant = std::move(result);
+    waiting_successor.wakeup.notify();
+}
+
+asio::awaitable<void> locks::release_later(hold held) {
+    const request_sender send = [&](time_point deadline) { return resend_release(held, deadline); };
+    co_await retry_release(send, held.claim.ttl);
+}
+
+}  // namespace pawl::redis

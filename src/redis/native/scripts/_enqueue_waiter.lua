@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- Keeps the caller's place in the queue, or appends the caller.
+-- -> {0, ms the lock has left (-1: no end), server's ms, rank}
+local function enqueue_waiter(k, member, prefix, window, lease, mode)
+    local now = redis.call("TIME")
+    local ms = now[1] * 1000 + math.floor(now[2] / 1000)
+    local was_added = redis.call("ZADD", k.queue, "NX", now[1] * 1000000 + now[2], member)
+    local until_ms = string.format("%.0f", ms + lease)
+    local record = until_ms .. " " .. window .. " " .. mode .. " " .. prefix
+    redis.call("HSET", k.waiters, member, record)
+    redis.call("PEXPIRE", k.queue, lease * 2)
+    redis.call("PEXPIRE", k.waiters, lease * 2)
+    local rank = redis.call("ZRANK", k.queue, member)
+    if was_added == 1 and rank < redis.call("ZCARD", k.queue) - 1 then
+        -- The clock was set back. Earlier waiters still go first.
+        local last = redis.call("ZRANGE", k.queue, -1, -1, "WITHSCORES")[2]
+        redis.call("ZADD", k.queue, string.format("%.0f", last + 1), member)
+        rank = redis.call("ZRANK", k.queue, member)
+    end
+    return {0, redis.call("PTTL", k.lock), string.format("%.0f", ms), rank}
+end

@@ -1,0 +1,73 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- A waiter's lease that ends more than 10 s from now was written before the server's clock was set
+-- back. Shortens it to 2 s; the waiter's next refresh extends it.
+local function bound_waiter_lease(k, member, lease, rest, now)
+    if tonumber(lease) > now + 10000 then
+        redis.call("HSET", k.waiters, member, string.format("%.0f", now + 2000) .. rest)
+    end
+end
+
+-- Grants the lock from the head of the queue: to one exclusive waiter, all adjacent readers, or
+-- waiters for permits while there are enough. Removes waiters whose lease or connection is dead. A
+-- grant lasts for a short claim window: if its waiter is frozen, the lock moves on when the window
+-- ends. `state`: from `current_state`; or "free", although the key still has the value of the hold
+-- just released. In state "free" the first waiter always leaves the queue, so it is popped at once.
+-- -> the state afterwards
+local function grant_waiters(k, state, floor, channel)
+    local now = now_ms()
+    while state ~= "exclusive" do
+        local first
+        if state == "free" then
+            first = redis.call("ZPOPMIN", k.queue)[1]
+        else
+            first = redis.call("ZRANGE", k.queue, 0, 0)[1]
+        end
+        if not first then
+            break
+        end
+        local record = redis.call("HGET", k.waiters, first) or ""
+        local lease, window, mode, prefix = string.match(record, "^(%d+) (%d+) (%l%d*) (.*)$")
+        local client, owner = string.match(first, "^([^:]*):(.*)$")
+        local is_alive = client and lease and tonumber(lease) > now
+        local is_granted = is_alive and can_be_granted(k, state, mode)
+        if state ~= "free" then
+            if is_alive and not is_granted then
+                bound_waiter_lease(k, first, lease, string.sub(record, #lease + 1), now)
+                break
+            end
+            redis.call("ZREM", k.queue, first)
+        end
+        redis.call("HDEL", k.waiters, first)
+        if is_granted then
+            local now_text = string.format("%.0f", now)
+            local value = prefix .. ";" .. now_text
+            local token
+            if mode ~= "x" then
+                token = add_holder(k, state, mode, owner, value, window, floor, now)
+            elseif not redis.pcall("SET", k.lock, value, "PX", window).err then
+                token = next_token(k.fence, floor)
+            end
+            -- The server has no memory for a grant; the lock must not stay held.
+            if not token then
+                break
+            end
+            local message = "grant " .. owner .. " " .. token .. " " .. now_text
+            redis.call("PUBLISH", channel .. client, message)
+            -- Not PUBLISH's count, which includes subscribers of a pattern of channels.
+            if redis.call("PUBSUB", "NUMSUB", channel .. client)[2] > 0 then
+                if mode == "x" then
+                    return "exclusive"
+                end
+                state = mode == "s" and "shared" or "permits"
+            elseif mode ~= "x" and remove_holder(k, owner) then
+                state = "free"
+            end
+        end
+    end
+    if state == "free" then
+        redis.call("DEL", k.lock)
+    end
+    return state
+end

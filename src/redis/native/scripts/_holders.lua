@@ -1,0 +1,160 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- The non-exclusive holders of a lock. While there are any, the lock's key has one of the values of
+-- `marks`, and expires with the last of their leases.
+-- HOLDERS: owner -> end of its lease. DETAILS: owner -> "PERMITS TOKEN VALUE"; `used` -> permits in
+-- use; `n` -> total of permits, which outlives the holders; `token` -> "TOKEN RUN", the token of
+-- the present readers and the server's run in which they got it.
+-- The last ARGV of every script that grants a lock is the server's run.
+local marks = {["pawl:shared"] = "shared", ["pawl:permits"] = "permits"}
+local one_day_ms = 86400000
+
+-- A number in DETAILS; 0 if the field is missing. HINCRBY raises an error for any other text.
+local function count_of(k, field)
+    local text = redis.call("HGET", k.details, field) or "0"
+    if text == "0" or (#text < 16 and string.match(text, "^%-?[1-9]%d*$")) then
+        return tonumber(text)
+    end
+    return redis.call("HINCRBY", k.details, field, 0)
+end
+
+local function owner_of(value)
+    return string.match(value, "^%x+") or ""
+end
+
+local function expire_details(k, until_ms)
+    if redis.call("HEXISTS", k.details, "n") == 1 then
+        redis.call("PEXPIRE", k.details, one_day_ms)
+    else
+        redis.call("PEXPIREAT", k.details, until_ms)
+    end
+end
+
+local function expire_with_last_holder(k)
+    local last = redis.call("ZREVRANGE", k.holders, 0, 0, "WITHSCORES")[2]
+    redis.call("PEXPIREAT", k.lock, last)
+    redis.call("PEXPIREAT", k.holders, last)
+    expire_details(k, last)
+end
+
+-- Deletes all that earlier holders left, so that it is not read as data of the next; keeps `n`.
+local function delete_holders(k)
+    redis.call("DEL", k.holders)
+    local n = redis.call("HGET", k.details, "n")
+    redis.call("DEL", k.details)
+    if n then
+        redis.call("HSET", k.details, "n", n)
+        redis.call("PEXPIRE", k.details, one_day_ms)
+    end
+end
+
+-- -> true: no holder is left
+local function remove_holder(k, owner)
+    local permits = string.match(redis.call("HGET", k.details, owner) or "", "^(%d+) ")
+    redis.call("ZREM", k.holders, owner)
+    if permits and #permits < 11 then
+        redis.call("HDEL", k.details, owner)
+        redis.call("HINCRBY", k.details, "used", -permits)
+    end
+    if redis.call("EXISTS", k.holders) == 1 then
+        expire_with_last_holder(k)
+        return false
+    end
+    delete_holders(k)
+    return true
+end
+
+-- The lock's state: "free", "exclusive", "shared" or "permits". Removes holders whose lease has
+-- ended. A mark expires with the set of holders. A mark without that set belongs to holders under
+-- other keys, or the set was evicted: then the lock counts as exclusive until the mark expires.
+local function current_state(k, now)
+    local value = redis.call("GET", k.lock)
+    local state = value and (marks[value] or "exclusive") or "free"
+    if state == "free" or state == "exclusive" then
+        return state
+    end
+    if redis.call("EXISTS", k.holders) == 0 then
+        return "exclusive"
+    end
+    count_of(k, "used")
+    local empty = false
+    for _, owner in ipairs(redis.call("ZRANGEBYSCORE", k.holders, "-inf", now)) do
+        empty = remove_holder(k, owner)
+    end
+    return empty and "free" or state
+end
+
+-- mode: "x" exclusive, "s" shared, "pK" K permits.
+local function can_be_granted(k, state, mode)
+    local permits = string.match(mode, "^p(%d+)$")
+    if not permits then
+        return state == "free" or (mode == "s" and state == "shared")
+    end
+    -- If this is not a number, the waiter's own request reports the error.
+    local n = tonumber(redis.call("HGET", k.details, "n") or 0) or 0
+    if state == "free" then
+        return tonumber(permits) <= n
+    end
+    return state == "permits" and count_of(k, "used") + tonumber(permits) <= n
+end
+
+-- The stored total of permits, or else the caller's, which is then stored; 0 if neither is known.
+local function total_permits(k, total)
+    local n = count_of(k, "n")
+    if n == 0 and total ~= "0" then
+        redis.call("HSET", k.details, "n", total)
+        redis.call("PEXPIRE", k.details, one_day_ms)
+        return tonumber(total)
+    end
+    return n
+end
+
+-- The details of a non-exclusive holder, and the end of its lease.
+local function holder_details(k, owner)
+    local ends_at = redis.call("ZSCORE", k.holders, owner)
+    return ends_at and redis.call("HGET", k.details, owner), ends_at
+end
+
+-- Extends the lease of a present holder. A server that is out of memory refuses a script's first
+-- write if that may need memory, but accepts all writes after a first one that needs none: PEXPIRE.
+local function extend_holder(k, owner, now, ttl)
+    redis.call("PEXPIRE", k.lock, ttl)
+    redis.call("ZADD", k.holders, string.format("%.0f", now + ttl), owner)
+end
+
+-- Nothing after a restart of the server: its data may be older than the last token given.
+local function readers_token(k)
+    local token, run = string.match(redis.call("HGET", k.details, "token") or "", "^(%d+) (.*)$")
+    return run == ARGV[#ARGV] and token
+end
+
+local function keep_readers_token(k, token)
+    redis.call("HSET", k.details, "token", token .. " " .. ARGV[#ARGV])
+end
+
+-- Adds a holder. -> its token, or nothing if the server has no memory. Readers that hold the lock
+-- at the same time share one token.
+local function add_holder(k, state, mode, owner, value, ttl, floor, now)
+    local permits = string.match(mode, "^p(%d+)$")
+    local token = "0"
+    if state == "free" then
+        local mark = permits and "pawl:permits" or "pawl:shared"
+        local set = redis.pcall("SET", k.lock, mark, "PX", ttl)
+        if set.err then
+            return nil
+        end
+        delete_holders(k)
+    end
+    if floor ~= "" then
+        token = not permits and readers_token(k) or next_token(k.fence, floor)
+        if not permits then
+            keep_readers_token(k, token)
+        end
+    end
+    redis.call("ZADD", k.holders, string.format("%.0f", now + ttl), owner)
+    redis.call("HSET", k.details, owner, (permits or "1") .. " " .. token .. " " .. value)
+    redis.call("HINCRBY", k.details, "used", permits or 1)
+    expire_with_last_holder(k)
+    return token
+end

@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- Begins the next generation. The first one of a new latch is numbered by the clock, in 1/65536 s
+-- since 2024, above every earlier number.
+local function begin_generation(latch, count, parties, ttl)
+    if redis.call("HEXISTS", latch, "generation") == 1 then
+        redis.call("HINCRBY", latch, "generation", 1)
+    else
+        local now = redis.call("TIME")
+        local seed = (now[1] - 1704067200) * 65536 + math.floor(now[2] * 65536 / 1000000)
+        local first = string.format("%.0f", seed)
+        redis.call("HSET", latch, "generation", first, "first", first)
+    end
+    redis.call("HSET", latch, "count", count, "parties", parties, "ttl", ttl)
+    redis.call("PEXPIRE", latch, ttl)
+end
+
+-- The server executes a request before its limit, by the server's clock, or never. It remembers the
+-- request somewhat longer, since a clock may be set back a little. A time before the request's
+-- begin means that the clock was set back by more, so an executed request may be forgotten.
+local function is_late(limit_ms, since_ms)
+    local now = redis.call("TIME")
+    local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+    local is_in_time = now_ms <= tonumber(limit_ms) and now_ms >= tonumber(since_ms)
+    return not is_in_time and {"late", string.format("%.0f", now_ms)}
+end
+
+local function remember_reply(request, answer, limit_ms)
+    redis.call("SET", request, answer, "PXAT", string.format("%.0f", limit_ms + 10000))
+end

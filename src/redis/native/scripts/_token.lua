@@ -1,0 +1,32 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- Compares decimal numbers of any size; Lua's own numbers round above 2^53. `b` is not negative.
+local function is_less(a, b)
+    return string.sub(a, 1, 1) == "-" or #a < #b or (#a == #b and a < b)
+end
+
+-- The next token: the counter plus one, but at least the server's clock in units of 1/65536 s since
+-- 2024, and above the floor. So no token is given twice if the server restarts with older data.
+-- `floor` is "FLOOR KEEP_MS": the lower bound, and how long an unused counter is kept. A counter
+-- that is ahead of the clock is kept longer, by the time that it is ahead.
+local function next_token(fence, floor)
+    local lowest, keep_ms = string.match(floor, "^(%d+) (%d+)$")
+    redis.call("INCR", fence)
+    local token = redis.call("GET", fence)
+    local now = redis.call("TIME")
+    local units = (now[1] - 1704067200) * 65536 + math.floor(now[2] * 65536 / 1000000)
+    local clock = string.format("%.0f", math.max(units, 0))
+    if is_less(token, clock) then
+        redis.call("SET", fence, clock)
+        token = clock
+    end
+    if not is_less(lowest, token) then
+        redis.call("SET", fence, lowest)
+        redis.call("INCR", fence)
+        token = redis.call("GET", fence)
+    end
+    local ahead_ms = math.floor((token - clock) / 65.536)
+    redis.call("PEXPIRE", fence, string.format("%.0f", keep_ms + ahead_ms))
+    return token
+end

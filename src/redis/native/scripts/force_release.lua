@@ -1,0 +1,35 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- force_release: takes the lock from all its holders, notifies them, and grants it to the next
+-- waiters with a higher token.
+-- KEYS lock fence queue waiters holders details   ARGV floor channel_prefix run
+-- -> 1 | 0 it was free
+--@include _token.lua
+--@include _clock.lua
+--@include _keys.lua
+--@include _holders.lua
+--@include _grant_waiters.lua
+local function notify_loss(value)
+    local owner, client = string.match(value, "^(%x+);(%x+);")
+    if owner then
+        redis.call("PUBLISH", ARGV[2] .. client, "lost " .. owner)
+    end
+end
+local state = current_state(k, now_ms())
+if state == "free" then
+    grant_waiters(k, state, ARGV[1], ARGV[2])
+    return 0
+elseif state == "exclusive" then
+    notify_loss(redis.call("GET", k.lock))
+    redis.call("DEL", k.lock)
+else
+    for _, owner in ipairs(redis.call("ZRANGE", k.holders, 0, -1)) do
+        local detail = redis.call("HGET", k.details, owner) or ""
+        notify_loss(string.match(detail, "^%d+ %d+ (.*)$") or "")
+    end
+    delete_holders(k)
+end
+next_token(k.fence, ARGV[1])
+grant_waiters(k, "free", ARGV[1], ARGV[2])
+return 1

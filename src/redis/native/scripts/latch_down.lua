@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- latch_down: counts down, once for each request, and notifies all waiters at 0. With parties it is
+-- a barrier: the first arrival begins a generation, and the last one begins the next.
+-- KEYS latch request   ARGV limit_ms steps parties('0' = latch) ttl_ms publish channel since_ms
+-- -> {generation, left} | {'', parties} the barrier has another number | false there is no latch
+--    | {'late', server's ms} nothing was done
+--@include _latch.lua
+local latch, parties = KEYS[1], ARGV[3]
+local state = redis.call("HMGET", latch, "count", "parties")
+local remembered = redis.call("GET", KEYS[2])
+if remembered then
+    local generation, left = string.match(remembered, "^(%d+) (%d+)$")
+    return {generation, left}
+end
+local late = is_late(ARGV[1], ARGV[7])
+if late then
+    return late
+end
+-- With a first write that needs no memory, a server without memory accepts the other writes.
+redis.call("DEL", KEYS[2])
+if parties ~= "0" then
+    if (state[1] or "0") == "0" then
+        begin_generation(latch, parties, parties, ARGV[4])
+        state = {parties, parties}
+    elseif state[2] ~= parties then
+        return {"", state[2]}
+    end
+    redis.call("HSET", latch, "ttl", ARGV[4])
+elseif not state[1] then
+    return false
+end
+local left = math.max(tonumber(state[1]) - tonumber(ARGV[2]), 0)
+local now = redis.call("HMGET", latch, "generation", "first", "ttl")
+local answer = string.format("%.0f", left)
+remember_reply(KEYS[2], now[1] .. " " .. answer, ARGV[1])
+redis.call("HSET", latch, "count", answer)
+redis.call("PEXPIRE", latch, now[3])
+if left == 0 and state[1] ~= "0" then
+    if state[2] ~= "0" then
+        begin_generation(latch, state[2], state[2], now[3])
+    end
+    redis.call(ARGV[5], ARGV[6], "open " .. now[2] .. " " .. now[1] .. " " .. KEYS[2])
+end
+return {now[1], answer}

@@ -1,0 +1,58 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- refresh: a waiter's periodic request. Finds a grant whose message was lost, grants the lock where
+-- a lease has expired, and keeps the waiter's place in the queue.
+-- KEYS lock fence queue waiters holders details
+-- ARGV floor channel_prefix waiter prefix window_ms lease_ms mode
+--      total_permits(0 = the stored total) run
+-- -> {1, token, since_ms, ms left} the caller holds it
+--    | {0, ms until a change, server's ms, rank}
+--    | {2, n} the total n is too small | {4} no total is stored
+--@include _token.lua
+--@include _clock.lua
+--@include _keys.lua
+--@include _holders.lua
+--@include _grant_waiters.lua
+--@include _enqueue_waiter.lua
+--@include _next_change_in.lua
+--@include _remove_expired_waiters.lua
+local floor, member, mode = ARGV[1], ARGV[3], ARGV[7]
+local own_prefix = ARGV[4] .. ";"
+local value = redis.call("GET", k.lock)
+if value and string.sub(value, 1, #own_prefix) == own_prefix then
+    local token = redis.call("GET", k.fence) or next_token(k.fence, floor)
+    return {1, token, string.sub(value, #own_prefix + 1), redis.call("PTTL", k.lock)}
+end
+local now = now_ms()
+local state = current_state(k, now)
+local owner = owner_of(ARGV[4])
+if state == "shared" or state == "permits" then
+    local detail, ends_at = holder_details(k, owner)
+    if detail then
+        local token, since = string.match(detail, "^%d+ (%d+) .*;(%d+)$")
+        return {1, token or "0", since or "0", ends_at - now}
+    end
+end
+local permits = tonumber(string.match(mode, "^p(%d+)$"))
+if permits then
+    local n = total_permits(k, ARGV[8])
+    if permits > n then
+        redis.call("ZREM", k.queue, member)
+        redis.call("HDEL", k.waiters, member)
+        return n == 0 and {4} or {2, n}
+    end
+end
+-- With this first write, a server without memory accepts the others: see `extend_holder`.
+if redis.call("ZSCORE", k.queue, member) then
+    redis.call("PEXPIRE", k.queue, ARGV[6])
+end
+local position = enqueue_waiter(k, member, ARGV[4], ARGV[5], ARGV[6], mode)
+if state ~= "exclusive" then
+    state = grant_waiters(k, state, floor, ARGV[2])
+    position[2] = next_change_in(k, state, member, now)
+    position[4] = redis.call("ZRANK", k.queue, member) or 0
+elseif remove_expired_waiters(k, now, ARGV[6]) then
+    position[4] = redis.call("ZRANK", k.queue, member) or 0
+end
+return position

@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- renew_non_exclusive: extends shared holds and permits that still exist; never makes one. The
+-- value is that of one grant: an owner whose grant expired may have another one, with another
+-- token.
+-- KEYS lock holders details, for each   ARGV value ttl_ms, for each
+-- -> {1 | 0 | -1 unknown, …}
+--@include _clock.lua
+--@include _holders.lua
+local answers = {}
+local now = now_ms()
+for i = 1, #KEYS / 3 do
+    local k = {lock = KEYS[3 * i - 2], holders = KEYS[3 * i - 1], details = KEYS[3 * i]}
+    local value = ARGV[2 * i - 1]
+    local owner = owner_of(value)
+    local mark = redis.pcall("GET", k.lock)
+    local detail, ends_at
+    if type(mark) == "string" and marks[mark] then
+        detail, ends_at = holder_details(k, owner)
+    end
+    local is_unknown = type(mark) == "table" and not string.find(mark.err, "WRONGTYPE", 1, true)
+    answers[i] = is_unknown and -1 or 0
+    local is_same_grant = detail and string.match(detail, "^%d+ %d+ (.*)$") == value
+    if is_same_grant and tonumber(ends_at) > now then
+        extend_holder(k, owner, now, ARGV[2 * i])
+        expire_with_last_holder(k)
+        answers[i] = 1
+    end
+end
+return answers

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#pragma once
+
+#include "locks.hpp"
+
+#include "../common/acquire_attempt.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace pawl::redis {
+
+// One owner's request for a lock, and its waiter.
+class locks::waiting_attempt {
+public:
+    // `owner` must be new and random. The undo of a lost request names its owner, so no other
+    // request may have the same owner.
+    waiting_attempt(locks& parent, const claim& requested, std::string owner)
+        : own_waiter(parent.time(), parent.context_.strand),
+          request(*parent.undos_, *parent.link_, name_waiter(parent, requested, std::move(owner)),
+                  requested.ttl),
+          parent_(parent) {
+        own_waiter.name = requested.name;
+        own_waiter.ttl = requested.ttl;
+        own_waiter.claim_window = std::min<duration>(parent.bounds_.claim_window, requested.ttl);
+        if (requested.mode == lock_mode::shared) own_waiter.mode_code = "s";
+        if (requested.mode == lock_mode::permits)
+            own_waiter.mode_code = "p" + std::to_string(requested.permits);
+        own_waiter.total_permits = std::to_string(requested.total_permits);
+    }
+    ~waiting_attempt() {
+        if (is_in_table_) parent_.waiters_.remove(own_waiter);
+    }
+    waiting_attempt(const waiting_attempt&) = delete;
+    waiting_attempt& operator=(const waiting_attempt&) = delete;
+
+    void add_to_table() {
+        is_in_table_ = true;  // before `add`, which may fail halfway for lack of memory
+        parent_.waiters_.add(own_waiter);
+    }
+    // The attempt holds the lock with this value. `may_leave_trace`: see `confirm_grant`.
+    void settle_granted(const std::string& stored_value, bool may_leave_trace) {
+        own_waiter.record->kept_value = stored_value;
+        request.set_state(may_leave_trace ? acquire_attempt::state::held_but_queued
+                                          : acquire_attempt::state::settled);
+    }
+
+    waiter own_waiter;
+    acquire_attempt request;
+
+private:
+    undo_queue::undo name_waiter(locks& parent, const claim& requested, std::string owner) {
+        own_waiter.record = std::make_shared<waiter_record>(
+            waiter_record{parent.scheme_.keys_of(requested.name), parent.client_ + ":" + owner,
+                          owner + parent.value_suffix_});
+        own_waiter.owner = std::move(owner);
+        return parent.leave_of(own_waiter.record);
+    }
+
+    locks& parent_;
+    bool is_in_table_ = false;
+};
+
+}  // namespace pawl::redis

@@ -1,9 +1,0 @@
--- latch_set: RCountDownLatch.trySetCount.
--- KEYS latch   ARGV count channel publish   -> 1 | 0 one is counting
-if redis.call("EXISTS", KEYS[1]) == 1 then
-    redis.call("GET", KEYS[1])
-    return 0
-end
-redis.call("SET", KEYS[1], ARGV[1])
-redis.call(ARGV[3], ARGV[2], "1")
-return 1

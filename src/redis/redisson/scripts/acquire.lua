@@ -1,0 +1,22 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- acquire: takes the lock if it is free, with the next token if the counter is named.
+-- KEYS lock queue [counter]   ARGV owner ttl_ms   -> {1, token} | {0, ms left}
+--@include _lock.lua
+--@include _token.lua
+local fields, no_hash = field_count(KEYS[1])
+if no_hash then
+    return no_hash
+end
+if fields == 0 then
+    local token, trouble = next_token(KEYS[3])
+    if trouble then
+        return trouble
+    end
+    redis.call("HINCRBY", KEYS[1], ARGV[1], 1)
+    redis.call("PEXPIRE", KEYS[1], ARGV[2])
+    return {1, token}
+end
+-- Refuses an object of another kind: its release would not wake a waiter for a lock.
+return kind_error(KEYS[1], "lock") or {0, redis.call("PTTL", KEYS[1])}

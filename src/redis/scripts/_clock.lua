@@ -1,4 +1,0 @@
-local function now_ms()
-    local now = redis.call("TIME")
-    return now[1] * 1000 + math.floor(now[2] / 1000)
-end

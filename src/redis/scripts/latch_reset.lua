@@ -1,8 +1,0 @@
--- latch_reset: takes the latch away and tells who waits.
--- KEYS latch   ARGV publish channel   -> 1 | 0 there was none
-redis.call("HLEN", KEYS[1])
-if redis.call("DEL", KEYS[1]) == 0 then
-    return 0
-end
-redis.call(ARGV[1], ARGV[2], "gone")
-return 1

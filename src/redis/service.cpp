@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "common/keys.hpp"
+#include "native/backend.hpp"
+#include "redisson/backend.hpp"
+#include "transport/options.hpp"
+#include "transport/reconnecting_link.hpp"
+
+#include <pawl/redis.hpp>
+
+namespace pawl::redis {
+namespace {
+
+class definition final : public service::definition {
+public:
+    explicit definition(options server_options) : options_(std::move(server_options)) {}
+
+    std::unique_ptr<backend> open(backend_context context) const override {
+        const auto connect = reconnecting_link_factory(options_, context);
+        if (options_.layout == key_layout::redisson)
+            return redisson::make_backend(options_, context, connect);
+        return make_backend(options_, context, connect);
+    }
+    std::string describe() const override { return redis::describe(options_); }
+
+private:
+    options options_;
+};
+
+}  // namespace
+
+service at(options server_options) {
+    const key_scheme keys(server_options.name_space,
+                          server_options.key);  // throws for a wrong key template
+    check_options(server_options);
+    return service(std::make_shared<definition>(std::move(server_options)));
+}
+
+service at(std::string_view url) { return at(parse_options(url)); }
+
+}  // namespace pawl::redis

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The endpoint of a server: an IP address and a port, or a Unix socket.
+#pragma once
+
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace pawl::redis {
+
+using address = boost::asio::generic::stream_protocol::endpoint;
+using addresses = std::vector<address>;
+
+[[nodiscard]] inline bool contains(const addresses& all, const address& address_sought) {
+    return std::find(all.begin(), all.end(), address_sought) != all.end();
+}
+
+// The host of an IP endpoint as text, without the port: "127.0.0.1".
+[[nodiscard]] inline std::string host_text(const address& endpoint) {
+    boost::asio::ip::tcp::endpoint ip_endpoint;
+    ip_endpoint.resize(endpoint.size());
+    std::memcpy(ip_endpoint.data(), endpoint.data(), endpoint.size());
+    return ip_endpoint.address().to_string();
+}
+
+}  // namespace pawl::redis

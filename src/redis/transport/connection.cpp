@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "connection.hpp"
+
+#include "tls.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/redis/error.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace asio = boost::asio;
+namespace bredis = boost::redis;
+using boost::system::error_code;
+
+namespace pawl::redis {
+namespace {
+
+constexpr std::size_t min_read_size = 4096;
+// The largest buffer that an idle connection keeps.
+constexpr std::size_t max_idle_buffer = 64 << 10;
+
+// The reply of a TLS port to a client without TLS: a record of type 21.
+bool is_tls_alert(std::string_view received) noexcept { return received.starts_with("\x15\x03"); }
+
+}  // namespace
+
+connection::connection(const options& server_options, asio::any_io_executor strand)
+    : options_(server_options),
+      strand_(std::move(strand)),
+      socket_(strand_),
+      read_buffer_(min_read_size * 4) {
+    if (options_.tls.enabled) tls_ = std::make_unique<tls_stream>(options_, socket_);
+}
+
+connection::tls_stream::tls_stream(const options& server_options, socket& over)
+    : context(make_tls_context(server_options)), stream(over, context) {
+    set_tls_host(stream.native_handle(), server_options);
+}
+
+connection::~connection() {
+    drop_all();
+    close_socket();
+}
+
+// The socket is closed in forked children and in started programs from its creation on.
+error_code connection::make_socket() {
+    const auto protocol = server_.protocol();
+    const core::close_on_fork::no_fork fork_lock;
+    const int descriptor =
+        ::socket(protocol.family(), protocol.type() | SOCK_CLOEXEC, protocol.protocol());
+    if (descriptor < 0) return {errno, boost::system::system_category()};
+    error_code ec;
+    socket_.assign(protocol, descriptor, ec);
+    if (ec)
+        ::close(descriptor);
+    else
+        fork_guard_.add(descriptor, fork_lock);
+    return ec;
+}
+
+asio::awaitable<error_code> connection::connect() {
+    auto ec = make_socket();
+    if (ec) co_return ec;
+    auto token = asio::redirect_error(asio::deferred, ec);
+    co_await socket_.async_connect(server_, token);
+    co_return ec;
+}
+
+asio::awaitable<error_code> connection::open(address endpoint) {
+    if (is_closed_) co_return asio::error::operation_aborted;
+    server_ = endpoint;
+    auto ec = co_await connect();
+    if (!ec && is_closed_) ec = asio::error::operation_aborted;
+    if (ec) co_return ec;
+    // A small request must not wait for the acknowledgement of the one before.
+    error_code ignored;
+    socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+    socket_.non_blocking(true, ignored);
+    if (tls_) {
+        is_in_tls_handshake_ = true;
+        auto token = asio::redirect_error(asio::deferred, ec);
+        co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, token);
+    }
+    is_open_ = !ec;
+    if (is_open_) is_in_tls_handshake_ = false;
+    co_return ec;
+}
+
+std::optional<error> connection::explain_end(const error_code& reason,
+                                             const std::string& subject) const {
+    if (peer_speaks_tls_)
+        return error(errc::protocol, subject +
+                                         ": this port speaks TLS; write rediss:// in place of "
+                                         "redis://.");
+    if (!tls_) return std::nullopt;
+    return explain_tls(reason, tls_->stream.native_handle(), options_, subject);
+}
+
+void connection::close() noexcept {
+    is_closed_ = true;
+    error_code ignored;
+    if (has_unanswered_requests()) socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    close_socket();
+}
+
+void connection::close_socket() noexcept {
+    const core::close_on_fork::no_fork fork_lock;
+    fork_guard_.forget(fork_lock);
+    error_code ignored;
+    socket_.close(ignored);
+}
+
+// Subscriptions are not counted: their effect ends with the connection anyway.
+bool connection::has_unanswered_requests() const noexcept {
+    return std::any_of(awaited_.begin(), awaited_.end(),
+                       [](const awaited_reply& each) { return !each.until_pong; });
+}
+
+void connection::send_subscription(pending_request* request, std::string text) {
+    append_command(text, std::array<std::string_view, 1>{"PING"});
+    send(request, std::move(text), 1, true);
+}
+
+// Allocates before it queues the request. A request that is queued but not sent would get the reply
+// of the next request.
+void connection::send(pending_request* request, std::string text, unsigned replies,
+                      bool until_pong) {
+    const bool is_idle = awaited_.empty();
+    to_send_.reserve(to_send_.size() + text.size());
+    const auto number = first_number_ + awaited_.size();
+    awaited_.push_back({request, replies, until_pong});
+    if (request != nullptr) request->enter(*this, number);
+    if (to_send_.empty())
+        to_send_ = std::move(text);
+    else
+        to_send_ += text;
+    if (is_flushing_) return;
+    try {
+        if (is_idle)
+            flush();
+        else
+            flush_later();
+    } catch (...) {
+        close();  // otherwise the queued text would never be sent
+        throw;
+    }
+}
+
+void connection::flush_later() {
+    asio::post(strand_, [self = shared_self()] {
+        self->is_flushing_ = false;
+        try {
+            self->flush();
+        } catch (...) {
+            self->close();  // otherwise the queued text would never be sent
+        }
+    });
+    is_flushing_ = true;
+}
+
+void connection::flush() {
+    if (to_send_.empty() || is_closed_) return;
+    sending_.swap(to_send_);
+    std::size_t sent = 0;
+    error_code ignored;  // the write below reports the same error
+    if (!tls_) sent = socket_.write_some(asio::buffer(sending_), ignored);
+    if (sent == sending_.size()) {
+        sending_.clear();
+        return;
+    }
+    is_flushing_ = true;
+    const auto rest = asio::buffer(sending_) + sent;
+    auto on_completion = asio::bind_executor(
+        strand_, [self = shared_self()](error_code ec, std::size_t) { self->on_written(ec); });
+    if (tls_)
+        asio::async_write(tls_->stream, rest, std::move(on_completion));
+    else
+        asio::async_write(socket_, rest, std::move(on_completion));
+}
+
+void connection::on_written(error_code ec) {
+    is_flushing_ = false;
+    sending_.clear();
+    if (ec) {
+        write_failed_ = ec;
+        close();
+    }
+    flush();
+}
+
+asio::awaitable<error_code> connection::read(std::function<void(const reply&)> on_push) {
+    error_code ec;
+    auto token = asio::redirect_error(asio::deferred, ec);
+    for (;;) {
+        make_room();
+        if (unparsed_end_ == read_buffer_.size())
+            co_return bredis::error::exceeds_maximum_read_buffer_size;
+        const auto free =
+            asio::buffer(read_buffer_.data() + unparsed_end_, read_buffer_.size() - unparsed_end_);
+        std::size_t received = 0;
+        if (tls_)
+            received = co_await tls_->stream.async_read_some(free, token);
+        else
+            received = co_await socket_.async_read_some(free, token);
+        if (ec) co_return write_failed_ ? write_failed_ : ec;
+        unparsed_end_ += received;
+        peer_speaks_tls_ = !tls_ && is_tls_alert({read_buffer_.data() + unparsed_begin_,
+                                                  unparsed_end_ - unparsed_begin_});
+        ec = parse(on_push);
+        if (!ec && is_closed_) ec = asio::error::operation_aborted;
+        if (ec) co_return ec;
+    }
+}
+
+void connection::make_room() {
+    if (unparsed_begin_ == unparsed_end_ && read_buffer_.size() > max_idle_buffer) {
+        read_buffer_.resize(max_idle_buffer);
+        read_buffer_.shrink_to_fit();
+        unparsed_begin_ = unparsed_end_ = 0;
+    }
+    if (read_buffer_.size() - unparsed_end_ >= min_read_size) return;
+    std::memmove(read_buffer_.data(), read_buffer_.data() + unparsed_begin_,
+                 unparsed_end_ - unparsed_begin_);
+    unparsed_end_ -= unparsed_begin_;
+    unparsed_begin_ = 0;
+    // The buffer now starts with one incomplete message, whose size the checker has accepted.
+    const auto max_size = checker_.limits().bytes + line_limit + min_read_size;
+    if (read_buffer_.size() - unparsed_end_ < min_read_size)
+        read_buffer_.resize(std::min(read_buffer_.size() * 2, max_size));
+}
+
+// Parses the next node of the message. Clears `has_node` if more bytes must be read first.
+error_code connection::parse_node(std::string_view message, bool& has_node) {
+    const auto consumed = parser_.get_consumed();
+    error_code ec;
+    if (!is_in_body_) ec = checker_.check_head(message.substr(consumed), consumed);
+    if (ec) return ec;
+    const auto node = parser_.consume(message, ec);
+    if (ec) return ec;
+    is_in_body_ = !node && (is_in_body_ || parser_.get_consumed() > consumed);
+    has_node = node.has_value();
+    if (has_node) builder_.add(*node);
+    return {};
+}
+
+error_code connection::parse(const std::function<void(const reply&)>& on_push) {
+    while (unparsed_begin_ < unparsed_end_) {
+        const std::string_view message(read_buffer_.data() + unparsed_begin_,
+                                       unparsed_end_ - unparsed_begin_);
+        bool has_node = true;
+        while (has_node && !parser_.done()) {
+            const auto ec = parse_node(message, has_node);
+            if (ec) return ec;
+        }
+        if (!has_node) return {};
+        unparsed_begin_ += parser_.get_consumed();
+        parser_.reset();
+        checker_.next_message();
+        auto message_reply = builder_.take_reply();
+        // Attributes ('|') describe the next reply; Pawl ignores them.
+        if (message.front() == '>')
+            on_push(message_reply);
+        else if (message.front() != '|')
+            deliver(std::move(message_reply));
+        if (is_closed_) return {};
+    }
+    unparsed_begin_ = unparsed_end_ = 0;
+    return {};
+}
+
+void connection::deliver(reply message) {
+    if (awaited_.empty()) return;  // a reply without a request: the connection is about to end
+    auto& first_awaited = awaited_.front();
+    auto* request = first_awaited.request;
+    if (std::exchange(first_awaited.until_pong, false) && message.type == reply::kind::error)
+        first_awaited.replies = 2;  // this error, and the reply to PING
+    const bool is_last = --first_awaited.replies == 0;
+    if (is_last) {
+        awaited_.pop_front();
+        ++first_number_;
+    }
+    if (request != nullptr) request->receive(std::move(message), is_last);
+}
+
+std::vector<pending_request*> connection::waiting_requests() const {
+    std::vector<pending_request*> requests;
+    for (const auto& awaited : awaited_) {
+        if (awaited.request != nullptr) requests.push_back(awaited.request);
+    }
+    return requests;
+}
+
+void connection::fail_all(const std::string& reason) {
+    for (auto* request : waiting_requests())
+        request->fail(reason);
+}
+
+void connection::drop_all() noexcept {
+    is_closed_ = true;
+    while (!awaited_.empty()) {
+        auto* request = awaited_.front().request;
+        awaited_.pop_front();
+        ++first_number_;
+        if (request != nullptr) request->drop_handler();
+    }
+}
+
+void connection::cancel(std::uint64_t number) {
+    if (number < first_number_) return;
+    auto* request = awaited_[static_cast<std::size_t>(number - first_number_)].request;
+    if (request != nullptr) request->cancel();
+}
+
+void connection::forget(std::uint64_t number) noexcept {
+    awaited_[static_cast<std::size_t>(number - first_number_)].request = nullptr;
+}
+
+}  // namespace pawl::redis

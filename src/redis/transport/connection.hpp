@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// One connection: it sends commands, and receives replies and pushes. It never reconnects, and
+// never sends anything twice. decisions/015 says why Pawl does not use Boost.Redis' connection.
+#pragma once
+
+#include "address.hpp"
+#include "pending_request.hpp"
+#include "reply_builder.hpp"
+#include "reply_limits.hpp"
+
+#include "../../core/util/close_on_fork.hpp"
+
+#include <pawl/redis.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/redis/resp3/parser.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pawl::redis {
+
+// Used on one strand. When it is destroyed, no request may still wait: see `fail_all` and
+// `drop_all`.
+class connection final : public pending_request::queue {
+public:
+    // Throws errc::bad_option when TLS is not possible with these options.
+    connection(const options& server_options, boost::asio::any_io_executor strand);
+    ~connection() override;
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+
+    // Connects, and does the TLS handshake if the options ask for TLS.
+    boost::asio::awaitable<boost::system::error_code> open(address endpoint);
+    [[nodiscard]] bool is_open() const noexcept { return is_open_; }
+    // The endpoint that was given to `open`.
+    [[nodiscard]] const address& server() const noexcept { return server_; }
+    // True: the connection is made, and the TLS handshake has not succeeded.
+    [[nodiscard]] bool is_in_tls_handshake() const noexcept { return is_in_tls_handshake_; }
+    // The TLS problem that ended the connection, if there was one. `subject` names the server.
+    [[nodiscard]] std::optional<error> explain_end(const boost::system::error_code& reason,
+                                                   const std::string& subject) const;
+    // Reads until the connection ends: completes the waiting requests in order, and gives pushes to
+    // `on_push`. Returns the reason of the end.
+    boost::asio::awaitable<boost::system::error_code> read(
+        std::function<void(const reply&)> on_push);
+    // Ends `open` and `read`. If requests are unanswered, the kernel drops their unsent bytes:
+    // otherwise a network that recovers after a minute would deliver them.
+    void close() noexcept;
+    [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
+
+    // Call this after the handshake of Redis: from then on, larger replies are allowed.
+    void allow_large_replies() noexcept { checker_.set_limits(session_limits); }
+
+    // `text` is one or more commands with `replies` replies in total. `request` is null if the
+    // caller does not wait for them. An idle connection sends at once; a busy one gathers the
+    // requests of one turn of the event loop. `until_pong`: the text ends with a PING, and an error
+    // may come before the reply to the PING.
+    void send(pending_request* request, std::string text, unsigned replies = 1,
+              bool until_pong = false);
+    // Sends a (UN)SUBSCRIBE of one channel. The server confirms it by a push, which may also come
+    // unasked. So a PING follows, and its reply ends the request.
+    void send_subscription(pending_request* request, std::string text);
+
+    // The requests that wait for a reply, without those whose callers have gone.
+    [[nodiscard]] std::vector<pending_request*> waiting_requests() const;
+    void fail_all(const std::string& reason);
+    // Destroys the waiting requests, when the event loop is destroyed.
+    void drop_all() noexcept;
+
+private:
+    using socket = boost::asio::generic::stream_protocol::socket;
+    struct tls_stream {
+        tls_stream(const options& server_options, socket& over);
+        boost::asio::ssl::context context;
+        boost::asio::ssl::stream<socket&> stream;
+    };
+    struct awaited_reply {
+        pending_request* request;
+        unsigned replies;
+        bool until_pong = false;  // an error of the server may come before the reply to PING
+    };
+
+    boost::system::error_code make_socket();
+    boost::asio::awaitable<boost::system::error_code> connect();
+    [[nodiscard]] bool has_unanswered_requests() const noexcept;
+    void close_socket() noexcept;
+    void flush();
+    void flush_later();
+    void on_written(boost::system::error_code ec);
+    void make_room();
+    [[nodiscard]] boost::system::error_code parse_node(std::string_view message, bool& has_node);
+    boost::system::error_code parse(const std::function<void(const reply&)>& on_push);
+    void deliver(reply message);
+    void cancel(std::uint64_t number) override;
+    void forget(std::uint64_t number) noexcept override;
+    const boost::asio::any_io_executor& executor() const noexcept override { return strand_; }
+    [[nodiscard]] std::shared_ptr<connection> shared_self() {
+        return std::static_pointer_cast<connection>(shared_from_this());
+    }
+
+    const options& options_;
+    const boost::asio::any_io_executor strand_;
+    socket socket_;
+    core::close_on_fork fork_guard_;
+    std::unique_ptr<tls_stream> tls_;
+    address server_;
+    bool is_open_ = false;
+    bool is_in_tls_handshake_ = false;
+    bool is_closed_ = false;
+    bool peer_speaks_tls_ = false;  // a port without TLS in the options replied with TLS
+
+    std::deque<awaited_reply> awaited_;  // in the order of their replies
+    std::uint64_t first_number_ = 0;     // the number of `awaited_.front()`
+
+    std::string to_send_;
+    std::string sending_;
+    bool is_flushing_ = false;  // a write is under way, or will be at the end of this turn
+    boost::system::error_code write_failed_;
+
+    std::vector<char> read_buffer_;
+    std::size_t unparsed_begin_ = 0;  // of the bytes that were read and not parsed yet
+    std::size_t unparsed_end_ = 0;
+    boost::redis::resp3::parser parser_;
+    bool is_in_body_ = false;  // the head of a string was parsed, its body not yet
+    reply_checker checker_{handshake_limits};
+    reply_builder builder_;
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The interface of one multiplexed connection to one server. reconnecting_link is the real one; the
+// simulation has its own.
+#pragma once
+
+#include <pawl/error.hpp>
+#include <pawl/types.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::redis {
+
+struct reply {
+    enum class kind : std::uint8_t { nil, integer, string, array, error };
+    kind type = kind::nil;
+    std::int64_t number = 0;
+    std::string text;  // of a string or an error
+    std::vector<reply> items;
+};
+
+// The information about the server from the handshake of one connection.
+struct session {
+    std::uint64_t generation = 0;  // the number of the connection: 1, 2, …
+    std::string run_id;
+    std::string version;       // "7.0.15"
+    std::string server;        // "redis" or "valkey"
+    std::int64_t time_us = 0;  // the server's clock at the handshake, in µs since 1970
+    // True: a node of a cluster with sharded channels. There `subscribe` uses SSUBSCRIBE, and a
+    // publisher must use SPUBLISH.
+    bool sharded = false;
+    bool cluster = false;
+};
+
+class link {
+public:
+    // Called on the strand, in the order in which the messages and replies arrive.
+    struct listener {
+        virtual ~listener() = default;
+        virtual void on_message(std::string_view channel, std::string_view payload) = 0;
+        virtual void on_invalidate(std::string_view key) = 0;  // empty: every key
+        virtual void on_connected(const session& current_session) = 0;
+    };
+
+    virtual ~link() = default;
+
+    // Waits for a connection, sends one command, and returns the server's reply, also if it is an
+    // error. `words` must live until the call suspends for the first time. Throws
+    //   errc::unreachable  nothing was sent before `give_up_at`
+    //   connection_lost    the command was sent; the server may or may not have executed it
+    // The server executes commands in the order of the calls, but a call that waits for a
+    // connection may be passed by a later one. Cancellation completes at once; the command may have
+    // been sent. `tracked`: the server reports the next change of any key that the command read
+    // (`on_invalidate`).
+    virtual boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
+                                               time_point give_up_at, bool tracked) = 0;
+    boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
+                                       time_point give_up_at) {
+        return exec(words, give_up_at, false);
+    }
+
+    // After `subscribe` completes, messages of `channel` reach the listener. Every later connection
+    // subscribes again before it calls `on_connected`. Subscriptions are counted: call
+    // `unsubscribe` once for each completed `subscribe`. Throws as `exec` does, and the server's
+    // refusal; then there is nothing to unsubscribe.
+    virtual boost::asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
+    virtual void unsubscribe(const std::string& channel) noexcept;
+
+    // The session of the present connection, or else of the last one.
+    [[nodiscard]] virtual const session& current() const noexcept = 0;
+    [[nodiscard]] virtual bool connected() const noexcept = 0;
+    // Why the newest connection attempt failed, or the last connection ended; empty while a
+    // connection is up, and before the first attempt.
+    [[nodiscard]] virtual std::string connection_failure() const { return {}; }
+
+    // Waits for the replies to sent requests, at most until `give_up_at`. Then closes the
+    // connection for good.
+    virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;
+    // Call this before the listener is destroyed. After `close`, any thread may call it.
+    virtual void forget_listener() noexcept {}
+};
+
+// Every connection subscribes to `channel`, the client's own channel; empty: none.
+using link_factory =
+    std::function<std::shared_ptr<link>(link::listener& receiver, const std::string& channel)>;
+
+// Thrown by `exec` when the outcome is unknown; carries the reason as a sentence.
+class connection_lost : public error {
+public:
+    explicit connection_lost(const std::string& message) : error(errc::unreachable, message) {}
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "options.hpp"
+
+#include "password_file.hpp"
+
+#include "../../core/util/url.hpp"
+
+#include <pawl/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+namespace pawl::redis {
+namespace {
+
+std::string from_environment(const std::string& variable) {
+    const char* value = std::getenv(variable.c_str());
+    if (value == nullptr || *value == '\0')
+        throw error(errc::bad_option, "The environment variable " + variable +
+                                          ", which should have the password, is not set.");
+    return value;
+}
+
+// A longer timeout would overflow when it is added to the present time.
+constexpr duration longest_timeout = std::chrono::hours(24);
+constexpr duration shortest_retention = std::chrono::seconds(1);
+constexpr duration longest_retention = std::chrono::hours(365 * 24);
+
+duration parse_milliseconds(const std::string& name, const std::string& text, std::int64_t min = 1,
+                            std::int64_t max = 600'000) {
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < min ||
+        value > max)
+        throw error(errc::bad_url, "The URL's option " + name + "=" + text +
+                                       " is out of range; give milliseconds, " +
+                                       std::to_string(min) + " to " + std::to_string(max) + ".");
+    return std::chrono::milliseconds(value);
+}
+
+duration parse_retention(const std::string& name, const std::string& text) {
+    const auto count = [](duration d) {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+    };
+    return parse_milliseconds(name, text, count(shortest_retention), count(longest_retention));
+}
+
+bool parse_yes_no(const std::string& name, const std::string& value) {
+    if (value == "yes") return true;
+    if (value == "no") return false;
+    throw error(errc::bad_url,
+                "The URL's option " + name + "=" + value + " is not valid; use yes or no.");
+}
+
+key_layout parse_layout(const std::string& text) {
+    if (text == "native") return key_layout::native;
+    if (text == "redisson") return key_layout::redisson;
+    throw error(errc::bad_url, "The URL's option layout=" + text +
+                                   " is unknown; use layout=native, or layout=redisson for locks "
+                                   "that Java services take with Redisson.");
+}
+
+redisson_object parse_object(const std::string& text) {
+    if (text == "lock") return redisson_object::lock;
+    if (text == "readwrite") return redisson_object::readwrite;
+    if (text == "semaphore") return redisson_object::semaphore;
+    throw error(errc::bad_url, "The URL's option object=" + text +
+                                   " is unknown; use lock, readwrite or semaphore, which are "
+                                   "objects of Redisson.");
+}
+
+void set_password(options& server_options, std::string password) {
+    if (!server_options.password.empty())
+        throw error(errc::bad_option,
+                    "The URL has a password from more than one place; keep one of the URL itself, "
+                    "password_file and password_env.");
+    server_options.password = std::move(password);
+}
+
+error tls_required_error(const std::string& option) {
+    return {errc::bad_option, "Only rediss:// has TLS; use it, or leave out " + option +
+                                  ", which is of no use here."};
+}
+
+// The flags tell whether an option was given. A given option counts even with its default value.
+void check_layout(key_layout layout, bool name_space_given, bool object_given,
+                  bool retention_given) {
+    if (layout == key_layout::redisson && name_space_given)
+        throw error(errc::bad_option,
+                    "Redisson's layout has no namespace; leave it out, or set the key template "
+                    "(key=PREFIX:{name}) as the NameMapper of the Java side does.");
+    if (layout != key_layout::redisson && object_given)
+        throw error(
+            errc::bad_option,
+            "Only Redisson's layout has objects; add layout=redisson, or leave out object.");
+    if (layout == key_layout::redisson && retention_given)
+        throw error(errc::bad_option,
+                    "The counters of Redisson's layout never expire; leave out "
+                    "token_retention_ms, or layout=redisson.");
+}
+
+// The namespace is part of a lock's other keys, and all users of a lock must use the same keys.
+void check_template(const options& server_options, bool name_space_given) {
+    if (server_options.key.empty()) return;
+    if (name_space_given)
+        throw error(errc::bad_option,
+                    "A key template and a namespace cannot be combined: readers and holders of "
+                    "permits in two namespaces would not know of each other. Leave out namespace, "
+                    "or leave out key.");
+    if (server_options.key == server_options.name_space + ":{{name}}")
+        throw error(errc::bad_option,
+                    "The key template " + server_options.key +
+                        " is the key that Pawl's locks have without one; leave out key.");
+}
+
+bool has_option(const core::url& url, std::string_view option) {
+    return std::ranges::any_of(
+        url.options, [option](const auto& option_pair) { return option_pair.first == option; });
+}
+
+std::string known_options(const options& server_options) {
+    const std::string common_options =
+        "namespace, key, layout, object, password_file, password_env, connect_timeout_ms, "
+        "reply_timeout_ms";
+    if (!server_options.unix_socket.empty())
+        return common_options + ", token_retention_ms and database";
+    return common_options +
+           ", token_retention_ms and, with rediss://, ca, cert, cert_key and verify";
+}
+
+// An empty value most likely comes from an unset variable of a script.
+void check_not_empty(const std::string& name, const std::string& value) {
+    if (value.empty())
+        throw error(errc::bad_url,
+                    "The URL's option " + name + "= is empty; give it a value, or leave it out.");
+}
+
+void apply_option(options& server_options, const std::string& name, const std::string& value) {
+    const bool is_tls_option =
+        name == "ca" || name == "cert" || name == "cert_key" || name == "verify";
+    if (is_tls_option && !server_options.tls.enabled) throw tls_required_error(name);
+    if (name == "namespace")
+        server_options.name_space = value;
+    else if (name == "key")
+        server_options.key = value;
+    else if (name == "layout")
+        server_options.layout = parse_layout(value);
+    else if (name == "object")
+        server_options.object = parse_object(value);
+    else if (name == "password_file")
+        set_password(server_options, read_password_file(value));
+    else if (name == "password_env")
+        set_password(server_options, from_environment(value));
+    else if (name == "connect_timeout_ms")
+        server_options.connect_timeout = parse_milliseconds(name, value);
+    else if (name == "reply_timeout_ms")
+        server_options.reply_timeout = parse_milliseconds(name, value);
+    else if (name == "token_retention_ms")
+        server_options.token_retention = parse_retention(name, value);
+    else if (name == "ca")
+        server_options.tls.ca_file = value;
+    else if (name == "cert")
+        server_options.tls.cert_file = value;
+    else if (name == "cert_key")
+        server_options.tls.key_file = value;
+    else if (name == "verify")
+        server_options.tls.verify = parse_yes_no(name, value);
+    else
+        throw error(errc::bad_url, "The URL's option '" + name + "' is unknown; known are " +
+                                       known_options(server_options) + ".");
+}
+
+std::uint32_t parse_database(const std::string& path) {
+    std::uint32_t number = 0;
+    const auto digits = std::string_view(path).substr(1);
+    if (digits.empty()) return 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size())
+        throw error(errc::bad_url,
+                    "'" + std::string(digits) +
+                        "' is not a database; the path of a Redis URL is its number, as in /0.");
+    return number;
+}
+
+}  // namespace
+
+void check_options(const options& server_options) {
+    const options defaults;
+    check_layout(server_options.layout, server_options.name_space != defaults.name_space,
+                 server_options.object != defaults.object,
+                 server_options.token_retention != defaults.token_retention);
+    check_template(server_options, server_options.name_space != defaults.name_space);
+    if (server_options.unix_socket.empty() && server_options.host.empty())
+        throw error(errc::bad_option, "The URL names no host; write redis://localhost.");
+    if (server_options.unix_socket.size() > 107)
+        throw error(errc::bad_option, "The path of the unix socket is longer than 107 bytes.");
+    if (!server_options.unix_socket.empty() && server_options.tls.enabled)
+        throw error(errc::bad_option, "A unix socket has no TLS; use redis+unix:// without it.");
+    const auto& tls = server_options.tls;
+    if (!tls.enabled) {
+        if (!tls.ca_file.empty()) throw tls_required_error("ca");
+        if (!tls.cert_file.empty()) throw tls_required_error("cert");
+        if (!tls.key_file.empty()) throw tls_required_error("cert_key");
+        if (!tls.verify) throw tls_required_error("verify");
+    }
+    if (tls.cert_file.empty() != tls.key_file.empty())
+        throw error(errc::bad_option, std::string("The client certificate has no ") +
+                                          (tls.key_file.empty() ? "key" : "certificate file") +
+                                          ": cert and cert_key go together; give both.");
+    if (server_options.connect_timeout <= duration{} || server_options.reply_timeout <= duration{})
+        throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
+    if (server_options.connect_timeout > longest_timeout ||
+        server_options.reply_timeout > longest_timeout)
+        throw error(errc::bad_option,
+                    "connect_timeout and reply_timeout must be 24 h at the most.");
+    if (server_options.token_retention < shortest_retention ||
+        server_options.token_retention > longest_retention)
+        throw error(errc::bad_option, "token_retention must be between 1 s and 365 days.");
+}
+
+std::string describe(const options& server_options) {
+    const options defaults;
+    std::string text;
+    if (server_options.unix_socket.empty()) {
+        const bool v6 = server_options.host.find(':') != std::string::npos;
+        text = std::string(server_options.tls.enabled ? "rediss://" : "redis://") +
+               (v6 ? "[" + server_options.host + "]" : server_options.host) + ":" +
+               std::to_string(server_options.port) + "/" + std::to_string(server_options.database);
+    } else {
+        text = "redis+unix://" + core::encode_path(server_options.unix_socket);
+        if (server_options.database != 0)
+            core::append_option(text, "database", std::to_string(server_options.database));
+    }
+    if (server_options.name_space != defaults.name_space)
+        core::append_option(text, "namespace", server_options.name_space);
+    if (!server_options.key.empty()) core::append_option(text, "key", server_options.key);
+    if (server_options.layout == key_layout::redisson)
+        core::append_option(text, "layout", "redisson");
+    if (server_options.object == redisson_object::readwrite)
+        core::append_option(text, "object", "readwrite");
+    if (server_options.object == redisson_object::semaphore)
+        core::append_option(text, "object", "semaphore");
+    return text;
+}
+
+options parse_options(std::string_view text) {
+    const auto url = core::parse_url(text);
+    options server_options;
+    if (url.scheme == "redis+unix") {
+        if (!url.hosts.empty())
+            throw error(errc::bad_url,
+                        "A redis+unix: URL has no host; write redis+unix:///path/to/socket.");
+        server_options.unix_socket = url.path;
+        if (url.path.empty())
+            throw error(errc::bad_url,
+                        "The URL names no socket; write redis+unix:///path/to/socket.");
+    } else if (url.scheme == "redis" || url.scheme == "rediss") {
+        const auto server = core::single_host(url);
+        server_options.host = server.host;
+        if (server.port) server_options.port = *server.port;
+        if (!url.path.empty()) server_options.database = parse_database(url.path);
+        server_options.tls.enabled = url.scheme == "rediss";
+    } else {
+        throw error(errc::bad_url, "'" + url.scheme +
+                                       "' is not a scheme of Redis; use redis, rediss or "
+                                       "redis+unix.");
+    }
+    server_options.user = url.user.value_or("");
+    server_options.password = url.password.value_or("");
+    for (const auto& [name, value] : url.options) {
+        check_not_empty(name, value);
+        if (name == "database" && url.scheme == "redis+unix")
+            server_options.database = parse_database("/" + value);
+        else
+            apply_option(server_options, name, value);
+    }
+    check_layout(server_options.layout, has_option(url, "namespace"), has_option(url, "object"),
+                 has_option(url, "token_retention_ms"));
+    return server_options;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The life of a connection: attempts, the handshake, pushes, and the end.
+#include "reconnecting_link.hpp"
+
+#include "handshake.hpp"
+#include "options.hpp"
+#include "server_errors.hpp"
+
+#include "../../core/util/exhausted.hpp"
+#include "../../core/util/random.hpp"
+
+#include <pawl/error.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+namespace {
+
+// A request that has waited this long for a connection fails with the next failed attempt.
+constexpr auto min_wait_before_failure = 1s;
+// The shortest and longest pause between connection attempts; part of each pause is random. After a
+// connection that lived for at least `max_pause`, the pauses start at `min_pause` again.
+constexpr auto min_pause = 20ms;
+constexpr auto max_pause = 1s;
+
+std::string message_of(const std::exception_ptr& reason) {
+    try {
+        std::rethrow_exception(reason);
+    } catch (const std::exception& e) {
+        return e.what();
+    } catch (...) {
+        return "an unknown exception";
+    }
+}
+
+}  // namespace
+
+reconnecting_link::reconnecting_link(options server_options, const backend_context& context,
+                                     link::listener& receiver, std::string channel)
+    : options_(std::move(server_options)),
+      subject_(describe(options_)),
+      context_(context),
+      listener_(&receiver),
+      channel_(std::move(channel)),
+      reconnect_(*context.time, context.strand),
+      reply_watch_(*context.time, context.strand),
+      look_up_ended_(*context.time, context.strand),
+      requests_ended_(*context.time, context.strand) {
+    requests_ended_.prepare();
+}
+
+void reconnecting_link::start() {
+    if (is_running_) return;
+    reconnect_.prepare();
+    is_running_ = true;
+    try {
+        asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
+    } catch (...) {
+        is_running_ = false;
+        throw;
+    }
+}
+
+std::exception_ptr reconnecting_link::current_failure() const noexcept {
+    try {
+        try {
+            throw;
+        } catch (const error&) {
+            return std::current_exception();
+        } catch (const std::exception& e) {
+            const bool memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
+            return std::make_exception_ptr(core::exhausted(subject_ + ": no connection can be made",
+                                                           memory ? "out of memory" : e.what()));
+        }
+    } catch (...) {
+        return std::current_exception();  // also if the new error could not be allocated
+    }
+}
+
+asio::awaitable<boost::system::error_code> reconnecting_link::run_connection(
+    std::shared_ptr<reconnecting_link> self) {
+    connection_.reset();
+    timed_out_after_.reset();
+    end_.failure = nullptr;
+    end_.text.clear();
+    attempt_ends_at_ = time().now() + std::min(options_.connect_timeout, options_.reply_timeout);
+    addresses result;
+    auto end_code = co_await find_addresses(self, attempt_ends_at_, result);
+    if (!end_code) end_code = co_await try_addresses(self, result, attempt_ends_at_);
+    const auto attempt_connection = connection_;
+    if (!end_code && attempt_connection && !is_closed()) {
+        asio::co_spawn(context_.strand, shake_hands(self, attempt_connection), asio::detached);
+        std::function<void(const reply&)> pushed = [this](const reply& m) { on_push(m); };
+        end_code = co_await attempt_connection->read(std::move(pushed));
+    }
+    co_return end_code;
+}
+
+asio::awaitable<void> reconnecting_link::run(std::shared_ptr<reconnecting_link> self) {
+    const drop_guard guard{self};
+    auto pause = duration(min_pause);
+    while (!is_closed()) {
+        boost::system::error_code end_code;
+        // However the attempt ends, another one follows.
+        try {
+            end_code = co_await run_connection(self);
+        } catch (...) {
+            end_.failure = current_failure();
+        }
+        if (connection_) connection_->close();
+        if (is_ready_ && time().now() - ready_since_ >= max_pause) pause = min_pause;
+        if (made_in_.is_forked()) break;
+        try {
+            on_connection_ended(end_code);
+        } catch (...) {
+            fail_waiting_requests(std::current_exception());
+        }
+        if (is_closing_) break;
+        const auto until = time().now() + core::random_between(time(), pause / 2, pause);
+        pause = std::min<duration>(pause * 2, max_pause);
+        co_await reconnect_.wait_until(until);
+    }
+    if (made_in_.is_forked()) fail_waiting_requests(std::make_exception_ptr(closed_error()));
+    connection_.reset();
+}
+
+asio::awaitable<void> reconnecting_link::shake_hands(
+    [[maybe_unused]] std::shared_ptr<reconnecting_link> self,
+    std::shared_ptr<connection> attempt_connection) {
+    std::string trouble;
+    try {
+        const auto channels = subscriptions_.all();
+        const auto commands = handshake_commands(options_);
+        pending_request handshake_request;
+        attempt_connection->send(&handshake_request, commands.text, commands.replies);
+        co_await handshake_request.async_wait();
+        handshake_request.throw_failure(subject_);
+        handshake_request.earlier_replies.push_back(std::move(handshake_request.last_reply));
+        auto new_session = parse_handshake(subject_, handshake_request.earlier_replies);
+        if (new_session.cluster && options_.layout == key_layout::native)
+            throw error(errc::unsupported,
+                        subject_ +
+                            " is a node of a cluster, whose other nodes this layout does not "
+                            "know: locks would be lost; give a server that is in none.");
+        co_await check_server(attempt_connection, new_session);
+        if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
+        new_session.generation = session_.generation + 1;
+        attempt_connection->allow_large_replies();
+        // `subscribe_commands` ends with a PING, whose reply is the only one expected. If the
+        // server refuses a subscription, the error arrives in its place.
+        const auto subscribe = subscribe_commands(channel_, channels, new_session.sharded);
+        pending_request subscribe_request;
+        attempt_connection->send(&subscribe_request, subscribe.text, subscribe.replies);
+        co_await subscribe_request.async_wait();
+        subscribe_request.throw_failure(subject_);
+        throw_if_error(subscribe_request.last_reply, subject_);
+        if (connection_ != attempt_connection) co_return;
+        session_ = std::move(new_session);
+        is_ready_ = true;
+        resolved_.clear();
+        ready_since_ = time().now();
+        last_end_.failure = nullptr;
+        last_end_.text.clear();
+        ++context_.counts->connections;
+        for (const auto& unwanted : subscriptions_.confirm_resubscribed(channels))
+            send_unsubscribe(unwanted);
+        log("connected");
+        if (handshake_ended_) handshake_ended_->notify();
+        if (listener_ != nullptr) listener_->on_connected(session_);
+        for (auto* waiter : ready_waiters_)
+            waiter->wakeup.notify();
+        co_return;
+    } catch (const connection_lost&) {
+        co_return;  // `run` handles the end of the connection
+    } catch (...) {
+        if (connection_ != attempt_connection) co_return;  // the next attempt has begun
+        end_.failure = current_failure();
+        attempt_connection->close();
+        trouble = message_of(end_.failure);
+    }
+    log(trouble);
+}
+
+void reconnecting_link::on_connection_ended(const boost::system::error_code& reason) {
+    const bool was_ready = std::exchange(is_ready_, false);
+    if (end_.failure) {
+        last_end_.text = message_of(end_.failure);
+        if (last_end_.text.starts_with(subject_ + ": "))
+            last_end_.text.erase(0, subject_.size() + 2);
+        if (was_ready && !is_closing_) log(last_end_.text);
+    } else {
+        std::optional<error> end;
+        if (!was_ready && connection_) end = connection_->explain_end(reason, subject_);
+        if (end)
+            end_.failure = std::make_exception_ptr(*end);
+        else if (!was_ready && speaks_another_protocol(reason))
+            end_.failure = std::make_exception_ptr(
+                error(errc::protocol, subject_ + " does not speak the protocol of Redis: " +
+                                          describe_connect_error(reason) +
+                                          "; check host and port, and whether it needs TLS "
+                                          "(rediss://)."));
+        last_end_.text =
+            end ? message_of(end_.failure).substr(subject_.size() + 2) : describe_end(reason);
+        if (!is_closing_) log(last_end_.text);
+    }
+    last_end_.failure = was_ready ? nullptr : end_.failure;
+    subscriptions_.forget_all();
+    if (connection_) connection_->fail_all(last_end_.text.empty() ? "it ended" : last_end_.text);
+    if (handshake_ended_) handshake_ended_->notify();
+    const auto now = time().now();
+    for (auto at = ready_waiters_.begin(); at != ready_waiters_.end();) {
+        auto* waiter = *at++;
+        if (last_end_.failure)
+            waiter->failure = last_end_.failure;
+        else if (is_closing_ || now - waiter->since >= min_wait_before_failure)
+            waiter->failure = std::make_exception_ptr(error(
+                errc::unreachable, subject_ + " cannot be reached: " + last_end_.text +
+                                       "; check that the server runs there and the URL is right."));
+        if (waiter->failure) waiter->wakeup.notify();
+    }
+}
+
+void reconnecting_link::fail_waiting_requests(const std::exception_ptr& reason) {
+    is_ready_ = false;
+    last_end_.failure = reason;
+    subscriptions_.forget_all();
+    if (connection_) connection_->fail_all("it ended");
+    if (handshake_ended_) handshake_ended_->notify();
+    for (auto* waiter : ready_waiters_) {
+        waiter->failure = reason;
+        waiter->wakeup.notify();
+    }
+}
+
+std::string reconnecting_link::connection_failure() const {
+    if (is_ready_) return {};
+    if (last_end_.failure) return message_of(last_end_.failure);
+    return last_end_.text.empty() ? std::string() : subject_ + ": " + last_end_.text;
+}
+
+// A message for users: why the connection ended, and the usual cause.
+std::string reconnecting_link::describe_end(const boost::system::error_code& reason) const {
+    if (!end_.text.empty()) return end_.text;
+    const bool reached = connection_ && connection_->is_open();
+    if (timed_out_after_) {
+        const auto limit = std::to_string(*timed_out_after_ / 1ms) + " ms";
+        if (options_.tls.enabled && !reached)
+            return "no TLS handshake within " + limit + " (a port without TLS wants redis://)";
+        return "no answer within " + limit;
+    }
+    const bool was_cut = reason == asio::error::eof || reason == asio::error::connection_reset;
+    if (was_cut && session_.generation == 0 && reached && !options_.tls.enabled)
+        return "it closed the connection without an answer (is it Redis? a TLS port wants "
+               "rediss://)";
+    return describe_connect_error(reason);
+}
+
+void reconnecting_link::on_push(const reply& message) {
+    if (listener_ == nullptr || message.items.size() < 2) return;
+    const auto& words = message.items;
+    const auto& push_type = words[0].text;
+    if ((push_type == "message" || push_type == "smessage") && words.size() == 3) {
+        ++context_.counts->pushes;
+        listener_->on_message(words[1].text, words[2].text);
+    } else if (push_type == "sunsubscribe" && subscriptions_.is_confirmed(words[1].text)) {
+        // The slot has moved to another node, and the channel with it. An empty message tells that
+        // messages may be lost.
+        subscriptions_.forget(words[1].text);
+        listener_->on_message(words[1].text, "");
+    } else if (push_type == "invalidate") {
+        ++context_.counts->pushes;
+        // A null, as after FLUSHALL, means every key.
+        if (words[1].type == reply::kind::nil) listener_->on_invalidate("");
+        for (std::size_t i = 0; i < words[1].items.size() && listener_ != nullptr; ++i)
+            listener_->on_invalidate(words[1].items[i].text);
+    }
+}
+
+asio::awaitable<void> reconnecting_link::close(time_point give_up_at) {
+    while (is_ready_ && !is_closed() && requests_ > 0 && time().now() < give_up_at)
+        co_await requests_ended_.wait_until(give_up_at);
+    is_closing_ = true;
+    listener_ = nullptr;
+    reconnect_.notify();
+    reply_watch_.notify();
+    look_up_ended_.notify();
+    if (const auto running_look_up = look_up_.lock()) running_look_up->cancel();
+    if (connection_) connection_->close();
+    // Between two attempts, nothing else notifies the requests that wait for a connection.
+    for (auto* waiter : ready_waiters_) {
+        if (!waiter->failure) waiter->failure = std::make_exception_ptr(closed_error());
+        waiter->wakeup.notify();
+    }
+}
+
+link_factory reconnecting_link_factory(const options& server_options,
+                                       const backend_context& context) {
+    return [server_options, context](link::listener& receiver, const std::string& channel) {
+        return std::make_shared<reconnecting_link>(server_options, context, receiver, channel);
+    };
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "server_comparison.hpp"
+
+#include "connection.hpp"
+#include "handshake.hpp"
+
+#include "../../core/util/wakeup.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace asio = boost::asio;
+
+namespace pawl::redis {
+namespace {
+
+struct server_probe {
+    server_probe(const options& probe_options, const asio::any_io_executor& executor, runtime& time,
+                 const addresses& endpoints)
+        : server_options(probe_options),
+          strand(executor),
+          left(endpoints.size()),
+          finished(time, executor) {
+        for (const auto& each : endpoints) {
+            servers.push_back({each, false, {}, "it took the connection and did not answer"});
+            connections.push_back(std::make_shared<connection>(server_options, strand));
+        }
+    }
+
+    const options server_options;
+    const asio::any_io_executor strand;
+    std::vector<probed_server> servers;
+    std::vector<std::shared_ptr<connection>> connections;
+    std::size_t left;
+    core::wakeup finished;
+};
+
+// When reading ends, for any reason, the waiting requests fail.
+asio::awaitable<void> read_replies(std::shared_ptr<server_probe> probe,
+                                   std::shared_ptr<connection> probed_connection) {
+    struct drop_guard {
+        std::shared_ptr<connection> dropped;
+        ~drop_guard() { dropped->drop_all(); }
+    } const guard{probed_connection};
+    std::function<void(const reply&)> ignored = [](const reply&) {};
+    const auto reason = co_await probed_connection->read(std::move(ignored));
+    probed_connection->fail_all(describe_connect_error(reason));
+    probe.reset();
+}
+
+void parse_identity(const std::vector<reply>& replies, probed_server& server) {
+    for (const auto& each : replies) {
+        if (each.type == reply::kind::error) server.trouble = "it says \"" + each.text + "\"";
+    }
+    if (replies.back().type != reply::kind::string) return;
+    server.run_id = info_field(replies.back().text, "run_id");
+    if (server.run_id.empty()) server.trouble = "its INFO has no run_id";
+}
+
+asio::awaitable<void> query_identity(std::shared_ptr<server_probe> probe, std::size_t index) {
+    const auto probed_connection = probe->connections[index];
+    auto& server = probe->servers[index];
+    const auto failure = co_await probed_connection->open(server.endpoint);
+    server.was_reached = probed_connection->is_open() || probed_connection->is_in_tls_handshake();
+    if (failure) {
+        server.trouble = describe_connect_error(failure);
+        co_return;
+    }
+    asio::co_spawn(probe->strand, read_replies(probe, probed_connection), asio::detached);
+    const auto commands_sent = identity_commands(probe->server_options);
+    pending_request request;
+    probed_connection->send(&request, commands_sent.text, commands_sent.replies);
+    co_await request.async_wait();
+    request.throw_failure("it");
+    request.earlier_replies.push_back(std::move(request.last_reply));
+    parse_identity(request.earlier_replies, server);
+}
+
+asio::awaitable<void> probe_server(std::shared_ptr<server_probe> probe, std::size_t index) {
+    try {
+        co_await query_identity(probe, index);
+    } catch (const std::exception& e) {
+        probe->servers[index].trouble = e.what();
+    }
+    probe->connections[index]->close();
+    if (--probe->left == 0) probe->finished.notify();
+}
+
+}  // namespace
+
+asio::awaitable<std::vector<probed_server>> probe_servers(const options& server_options,
+                                                          asio::any_io_executor strand,
+                                                          runtime& time, const addresses& endpoints,
+                                                          time_point give_up_at) {
+    const auto probe = std::make_shared<server_probe>(server_options, strand, time, endpoints);
+    for (std::size_t i = 0; i < endpoints.size(); ++i)
+        asio::co_spawn(strand, probe_server(probe, i), asio::detached);
+    while (probe->left > 0 && time.now() < give_up_at)
+        co_await probe->finished.wait_until(give_up_at);
+    for (std::size_t i = 0; i < endpoints.size(); ++i) {
+        const auto& probed_connection = *probe->connections[i];
+        if (probed_connection.is_open() || probed_connection.is_in_tls_handshake())
+            probe->servers[i].was_reached = true;
+    }
+    auto servers = probe->servers;
+    for (const auto& each : probe->connections)
+        each->close();
+    co_return servers;
+}
+
+void throw_if_several_servers(const std::string& subject, const address& endpoint,
+                              const std::string& run_id, const std::vector<probed_server>& others) {
+    for (const auto& each : others) {
+        if (!each.was_reached || (!run_id.empty() && each.run_id == run_id)) continue;
+        const auto both_hosts = host_text(endpoint) + " and " + host_text(each.endpoint);
+        if (!run_id.empty() && !each.run_id.empty())
+            throw several_servers_error(
+                subject + " has several servers behind it: " + both_hosts +
+                " are two, and each would give the same lock; name one of them "
+                "in the URL.");
+        throw several_servers_error(
+            subject + " has several addresses, and " + both_hosts + " may be two servers: " +
+            (run_id.empty()
+                 ? "the user may not read the run_id with INFO"
+                 : host_text(each.endpoint) + " does not say its run_id, " + each.trouble) +
+            "; name one of them in the URL, or allow INFO.");
+    }
+}
+
+void throw_other_server(const std::string& subject, const address& known_endpoint,
+                        const address& endpoint) {
+    throw several_servers_error(subject + " has several servers behind it: it was " +
+                                host_text(known_endpoint) + " so far, which does not answer, and " +
+                                host_text(endpoint) +
+                                " is another one; name one of them in the URL.");
+}
+
+}  // namespace pawl::redis

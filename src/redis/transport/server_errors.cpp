@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "server_errors.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace pawl::redis {
+namespace {
+
+struct rule {
+    std::string_view prefix;
+    errc code;
+    bool retry;
+    const char* advice;
+};
+
+constexpr std::array rules{
+    rule{"WRONGTYPE", errc::wrong_type, false,
+         "holds something else than Pawl's; for a lock of Redisson set layout=redisson in the URL, "
+         "for another program's data choose another name, namespace or key template"},
+    rule{"ERR value is not an integer", errc::wrong_type, false,
+         "the counter of its tokens, in its key that ends in :f, holds something that is not a "
+         "number; delete that key"},
+    rule{"ERR hash value is not an integer", errc::wrong_type, false,
+         "one of its numbers, in its key that ends in :d, or in :l of a latch, is not a number; "
+         "delete that key"},
+    rule{"ERR increment or decrement would overflow", errc::wrong_type, false,
+         "the counter of its tokens, in its key that ends in :f, is at its end; somebody else has "
+         "set it, so delete that key"},
+    rule{"NOAUTH", errc::refused, false,
+         "give the password: password_file or password_env in the URL, or the URL itself"},
+    rule{"WRONGPASS", errc::refused, false, "check user and password"},
+    rule{"NOPERM", errc::refused, false,
+         "allow it in the user's ACL; docs/backends/redis.md has the rule"},
+    // A script called a command without permission.
+    rule{"ERR The user executing the script", errc::refused, false,
+         "allow it in the user's ACL; docs/backends/redis.md has the rule"},
+    rule{"READONLY", errc::refused, false, "this is a replica; connect to the master"},
+    rule{"DENIED", errc::refused, false, "the server is in protected mode; set a password there"},
+    rule{"MISCONF", errc::unavailable, true, "the server cannot save its data; see its log"},
+    rule{"OOM", errc::unavailable, true, "the server is out of memory; raise maxmemory"},
+    rule{"LOADING", errc::unavailable, true, "the server is loading its data; try again soon"},
+    rule{"BUSY", errc::unavailable, true, "the server is busy with a long script; see SCRIPT KILL"},
+    rule{"NOREPLICAS", errc::unavailable, true, "too few replicas are connected"},
+    rule{"MASTERDOWN", errc::unavailable, true, "the replica has lost its master"},
+    rule{"CLUSTERDOWN", errc::unavailable, true, "the cluster is down"},
+    rule{"TRYAGAIN", errc::unavailable, true, "the slot is moving"},
+    rule{"MOVED", errc::unsupported, false,
+         "another node of the cluster has that slot; give that node's URL, or use a single server"},
+    rule{"CROSSSLOT", errc::unsupported, false,
+         "its keys are in different slots of the cluster; use a single server, or put a hash tag, "
+         "{…}, into the name where the layout is Redisson's"},
+    rule{"ERR max number of clients", errc::unavailable, true, "raise maxclients on the server"},
+    rule{"ERR DB index", errc::bad_option, false, "choose a database that the server has"},
+    rule{"ERR invalid DB index", errc::bad_option, false, "choose a database that the server has"},
+    rule{
+        "ERR unknown command", errc::unsupported, false,
+        "Pawl needs Redis 6.2 or later, or Valkey, with that command neither renamed nor disabled, "
+        "and no proxy before it that knows fewer"},
+    rule{"NOPROTO", errc::unsupported, false, "Pawl needs Redis 6.2 or later, or Valkey"},
+};
+
+// Removes the part about the script that servers add to an error in a script.
+std::string_view without_script_prefix(std::string_view words) noexcept {
+    static constexpr std::string_view in_script = "@user_script:";
+    const auto position = words.find(in_script);
+    if (words.starts_with("ERR Error running script") && position != std::string_view::npos) {
+        words.remove_prefix(position + in_script.size());
+        words.remove_prefix(std::min(words.find_first_not_of("0123456789: -"), words.size()));
+    }
+    return words.substr(0, words.find(" script: "));
+}
+
+const rule* find_rule(std::string_view words) noexcept {
+    for (const auto& match : rules) {
+        if (words.starts_with(match.prefix)) return &match;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+bool is_transient(std::string_view words) noexcept {
+    const auto* match = find_rule(without_script_prefix(words));
+    return match != nullptr && match->retry;
+}
+
+// NOPERM and WRONGTYPE are missing: a script may get them after a write.
+bool proves_no_change(std::string_view words) noexcept {
+    static constexpr std::array<std::string_view, 16> codes{
+        "NOREPLICAS", "MISCONF",    "OOM",         "BUSY",
+        "LOADING",    "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
+        "READONLY",   "MOVED",      "ASK",         "CROSSSLOT",
+        "NOAUTH",     "DENIED",     "NOSCRIPT",    "ERR max number of clients"};
+    words = without_script_prefix(words);
+    return std::ranges::any_of(codes, [words](auto code) { return words.starts_with(code); });
+}
+
+bool may_succeed_later(std::string_view words) noexcept {
+    static constexpr std::array<std::string_view, 3> rights{"NOPERM", "WRONGPASS",
+                                                            "ERR The user executing the script"};
+    words = without_script_prefix(words);
+    return proves_no_change(words) ||
+           std::ranges::any_of(rights, [words](auto code) { return words.starts_with(code); });
+}
+
+error to_error(std::string_view words, const std::string& subject) {
+    words = without_script_prefix(words);
+    const auto* match = find_rule(words);
+    // The server's words add nothing to this advice.
+    if (match != nullptr && match->code == errc::wrong_type)
+        return {match->code, subject + ": " + match->advice + "."};
+    const auto sentence =
+        subject + ": the server says \"" + std::string(words.substr(0, 200)) + "\"; ";
+    if (match == nullptr)
+        return {errc::protocol, sentence + "run `pawl doctor` to see what kind of server this is."};
+    return {match->code, sentence + match->advice + "."};
+}
+
+void throw_if_error(const reply& reply, const std::string& subject) {
+    if (reply.type == reply::kind::error) throw to_error(reply.text, subject);
+}
+
+}  // namespace pawl::redis

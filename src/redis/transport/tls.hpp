@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// TLS according to the options. Unless `verify` is off, the certificate chain and the host name are
+// verified.
+#pragma once
+
+#include <pawl/redis.hpp>
+
+#include <pawl/error.hpp>
+
+#include <boost/asio/ssl/context.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <optional>
+#include <string>
+
+namespace pawl::redis {
+
+// Throws errc::bad_option when a file cannot be used.
+[[nodiscard]] boost::asio::ssl::context make_tls_context(const options& server_options);
+// Sets the host's name for the handshake (SNI).
+void set_tls_host(SSL* stream, const options& server_options);
+
+// Explains the end of a connection by TLS: a certificate, or a port without TLS. Nothing if TLS was
+// not the cause. `subject` names the server.
+[[nodiscard]] std::optional<error> explain_tls(const boost::system::error_code& reason, SSL* stream,
+                                               const options& server_options,
+                                               const std::string& subject);
+
+}  // namespace pawl::redis

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "lock_session.hpp"
+
+#include "core/util/random.hpp"
+#include "core/util/wait_notice.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::sqlite {
+namespace {
+
+// At most this many notifications wait for the event loop; more are dropped.
+constexpr unsigned max_posted_effects = 256;
+
+asio::awaitable<bool> was_cancelled() {
+    const auto state = co_await asio::this_coro::cancellation_state;
+    co_return state.cancelled() != asio::cancellation_type::none;
+}
+
+}  // namespace
+
+// One claim, from its first request until it is granted, given up or failed.
+class lock_session::acquire_attempt {
+public:
+    acquire_attempt(lock_session& session, const claim& requested, time_point give_up_at)
+        : session_(session),
+          requested_(requested),
+          give_up_at_(give_up_at),
+          wakeup_(*session.context_.time, session.context_.strand) {}
+    ~acquire_attempt() { session_.attempts_.erase(requested_.owner); }
+    acquire_attempt(const acquire_attempt&) = delete;
+    acquire_attempt& operator=(const acquire_attempt&) = delete;
+
+    asio::awaitable<std::optional<grant>> run();
+    // Ends the pause of the attempt in the queue. If `granted` is empty, the attempt reads the file
+    // itself.
+    void notify(const std::optional<attempt_result>& granted) {
+        if (granted) notified_ = granted;
+        wakeup_.notify();
+    }
+
+private:
+    enum class state : std::uint8_t { requesting, queued, granted, given_up };
+
+    asio::awaitable<void> request();
+    asio::awaitable<void> wait_in_queue();
+    asio::awaitable<void> refresh();
+    [[nodiscard]] time_point next_refresh(time_point now);
+    void update(const attempt_result& result);
+    [[nodiscard]] grant made_grant() const;
+
+    lock_session& session_;
+    const claim& requested_;
+    const time_point give_up_at_;
+    state state_ = state::requesting;
+    attempt_result result_;
+    std::optional<attempt_result> notified_;
+    core::wakeup wakeup_;
+};
+
+void lock_session::acquire_attempt::update(const attempt_result& result) {
+    result_ = result;
+    switch (result.outcome) {
+    case attempt_result::kind::granted: state_ = state::granted; break;
+    case attempt_result::kind::waiting: state_ = state::queued; break;
+    // The lock is taken, and the claim is not in the queue.
+    case attempt_result::kind::not_queued: state_ = state::given_up; break;
+    }
+}
+
+asio::awaitable<std::optional<grant>> lock_session::acquire_attempt::run() {
+    const bool cancelled_before = co_await was_cancelled();
+    if (cancelled_before) throw boost::system::system_error(asio::error::operation_aborted);
+    co_await request();
+    const bool had_to_wait = state_ == state::queued;
+    if (had_to_wait) co_await wait_in_queue();
+    const bool is_cancelled = co_await was_cancelled();
+    if (is_cancelled) {
+        if (state_ == state::granted) co_await session_.leave(requested_, false);
+        throw boost::system::system_error(asio::error::operation_aborted);
+    }
+    if (state_ != state::granted) co_return std::nullopt;
+    if (had_to_wait) ++session_.context_.counts->hand_offs;
+    co_return made_grant();
+}
+
+// The deadline is computed from `expires`, not from the time of sending, because the file and this
+// client use one clock. The margin is the one that every backend subtracts.
+grant lock_session::acquire_attempt::made_grant() const {
+    const auto margin =
+        drift(result_.needs_renewal ? std::min(requested_.ttl, claim_window) : requested_.ttl);
+    return {result_.expires - margin,
+            requested_.fenced ? result_.token : fencing_token{},
+            {},
+            result_.needs_renewal};
+}
+
+// Repeats the request while another process keeps the file busy, or the disk is full, until
+// `give_up_at_`. A transaction that failed for one of these reasons has changed nothing.
+asio::awaitable<void> lock_session::acquire_attempt::request() {
+    auto& time = *session_.context_.time;
+    const bool may_wait = give_up_at_ > time.now();
+    core::wait_notice notice(time, session_.context_.log);
+    core::wakeup pause_timer(time, session_.context_.strand);
+    duration longest_pause = 100ms;
+    const auto job = [this, may_wait](store& file) {
+        return file.try_acquire(requested_, may_wait);
+    };
+    for (;;) {
+        std::optional<database_error> failure;
+        try {
+            const auto result = co_await session_.run(job);
+            update(result);
+            co_return;
+        } catch (const database_error& failed) {
+            failure = failed;
+        }
+        const bool is_cancelled = co_await was_cancelled();
+        if (is_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
+        const auto now = time.now();
+        if (!failure->is_transient || now >= give_up_at_) throw *failure;
+        notice.report(failure->what());
+        const auto pause_length = core::random_between(time, longest_pause / 2, longest_pause);
+        longest_pause = std::min<duration>(longest_pause * 2, 1s);
+        co_await pause_timer.wait_until(std::min(give_up_at_, now + pause_length));
+    }
+}
+
+// Afterwards the claim is granted or out of the queue.
+asio::awaitable<void> lock_session::acquire_attempt::wait_in_queue() {
+    session_.attempts_.emplace(requested_.owner, this);
+    while (state_ == state::queued) {
+        const bool is_cancelled = co_await was_cancelled();
+        const auto now = session_.context_.time->now();
+        if (is_cancelled || now >= give_up_at_) {
+            const auto late_grant = co_await session_.leave(requested_, !is_cancelled);
+            // The default result is `not_queued`: the claim is out of the queue.
+            update(late_grant ? *late_grant : attempt_result{});
+            co_return;
+        }
+        try {
+            co_await wakeup_.wait_until(next_refresh(now));
+        } catch (const boost::system::system_error&) {
+            continue;  // the attempt was cancelled: the next round leaves the queue
+        }
+        if (notified_)
+            update(*notified_);
+        else
+            co_await refresh();
+    }
+}
+
+time_point lock_session::acquire_attempt::next_refresh(time_point now) {
+    const auto pause = core::random_between(*session_.context_.time, 1000ms, 1500ms);
+    const auto latest = std::min(give_up_at_, now + pause);
+    return result_.is_first ? std::min(latest, result_.expires) : latest;
+}
+
+asio::awaitable<void> lock_session::acquire_attempt::refresh() {
+    try {
+        const auto result =
+            co_await session_.run([this](store& file) { return file.refresh(requested_); });
+        update(result);
+        co_return;
+    } catch (const database_error& failed) {
+        if (!failed.is_transient) {
+            session_.undo_in_background(requested_);
+            throw;
+        }
+    }
+    result_.is_first = false;  // the next refresh comes after a pause, not at once
+}
+
+lock_session::lock_session(store::settings store_settings, backend_context context)
+    : context_(std::move(context)),
+      idle_(*context_.time, context_.strand),
+      worker_(context_.strand, [this] {
+          if (file_) file_->close();
+      }) {
+    file_ = std::make_unique<store>(
+        std::move(store_settings), *context_.time, worker_.executor(),
+        store::event_handlers{[this](const notification& message) { handle_notification(message); },
+                              [this](const std::string& owner) { report_loss(owner); }});
+}
+
+lock_session::~lock_session() {
+    worker_.stop();
+    // In a fork the connection is the parent's, and closing it would damage the file.
+    if (is_forked()) static_cast<void>(file_.release());
+}
+
+asio::awaitable<std::optional<grant>> lock_session::acquire(const claim& requested,
+                                                            time_point give_up_at) {
+    const pending_operation operation(*this);
+    acquire_attempt attempt(*this, requested, give_up_at);
+    co_return co_await attempt.run();
+}
+
+asio::awaitable<std::optional<attempt_result>> lock_session::leave(const claim& requested,
+                                                                   bool keep_grant) {
+    try {
+        co_return co_await run(
+            [&requested, keep_grant](store& file) { return file.leave(requested, keep_grant); });
+    } catch (const error&) {
+        undo_in_background(requested);
+    }
+    co_return std::nullopt;
+}
+
+asio::awaitable<release_result> lock_session::release(const claim& requested) {
+    const pending_operation operation(*this);
+    try {
+        co_return co_await run([&requested](store& file) { return file.release(requested); });
+    } catch (const error&) {
+        undo_in_background(requested);
+    }
+    co_return release_result::unknown;
+}
+
+void lock_session::undo_in_background(const claim& requested) {
+    asio::co_spawn(context_.strand, retry_undo(shared_from_this(), requested), asio::detached);
+}
+
+asio::awaitable<void> lock_session::retry_undo(std::shared_ptr<lock_session> self,
+                                               claim requested) {
+    const pending_operation operation(*self);
+    auto& time = *self->context_.time;
+    const auto began = time.now();
+    core::wakeup pause_timer(time, self->context_.strand);
+    for (;;) {
+        co_await pause_timer.wait_until(time.now() + core::random_between(time, 300ms, 600ms));
+        // After the ttl there is nothing left to undo.
+        if (self->worker_.is_stopped() || self->is_forked() || time.now() - began >= requested.ttl)
+            co_return;
+        try {
+            // This also releases a hold.
+            co_await self->run([&requested](store& file) { return file.leave(requested, false); });
+            co_return;
+        } catch (const error& failed) {
+            if (self->context_.log) self->context_.log(failed.what());
+        }
+    }
+}
+
+asio::awaitable<void> lock_session::close(time_point give_up_at) {
+    const auto self = shared_from_this();
+    if (is_forked()) co_return;
+    bool in_time = true;
+    while (pending_operations_ > 0 && in_time)
+        in_time = co_await idle_.wait_until(give_up_at);
+    if (pending_operations_ > 0) file_->stop_waiting();
+    co_await run([](store& file) { return file.close(), true; });
+    worker_.stop();
+}
+
+// Runs on the worker's thread.
+void lock_session::handle_notification(const notification& message) {
+    ++context_.counts->pushes;
+    std::optional<attempt_result> granted;
+    try {
+        if (message.type == notification::kind::latch)
+            return post_effect(on_latch_notification(*file_, message.name));
+        granted = file_->find_grant(message.name, message.owner);
+    } catch (const error&) {
+        if (message.type != notification::kind::granted)
+            return;  // a refresh or the next renewal finds what the notification would have said
+    }
+    // The file says that the owner still holds the lock: the message is false.
+    if (message.type == notification::kind::forced && granted) return;
+    post_effect([this, message, granted] {
+        if (message.type == notification::kind::forced)
+            context_.listener->on_loss(message.owner, loss_reason::forced);
+        else
+            notify_attempt(message.owner, granted);
+    });
+}
+
+// Any user of the host may send notifications, also while the event loop is busy, so their number
+// is limited. A refresh or the next renewal finds what a dropped notification would have said.
+void lock_session::post_effect(std::function<void()> effect) {
+    if (posted_effects_ >= max_posted_effects) return;
+    auto apply = [weak = weak_from_this(), effect = std::move(effect)] {
+        const auto self = weak.lock();
+        if (!self) return;
+        --self->posted_effects_;
+        effect();
+    };
+    ++posted_effects_;
+    try {
+        asio::post(context_.strand, std::move(apply));
+    } catch (...) {
+        --posted_effects_;
+        throw;
+    }
+}
+
+void lock_session::report_loss(const std::string& owner) {
+    asio::post(context_.strand, [weak = weak_from_this(), owner] {
+        if (const auto self = weak.lock())
+            self->context_.listener->on_loss(owner, loss_reason::taken_over);
+    });
+}
+
+void lock_session::notify_attempt(const std::string& owner,
+                                  const std::optional<attempt_result>& granted) {
+    const auto position = attempts_.find(owner);
+    if (position != attempts_.end()) position->second->notify(granted);
+}
+
+void lock_session::refuse_fork() const {
+    if (is_forked())
+        throw error(
+            errc::unsupported,
+            "This process is a fork, and this client belongs to its parent; fork before the first "
+            "client is made, or exec.");
+}
+
+}  // namespace pawl::sqlite

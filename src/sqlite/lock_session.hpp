@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// One client's side of the protocol: its waiters, and the operations that it still has to undo.
+#pragma once
+
+#include "store.hpp"
+#include "worker.hpp"
+
+#include "core/util/fork_mark.hpp"
+#include "core/util/wakeup.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace pawl::sqlite {
+
+// Used on the client's strand. Outlives the backend while an operation is being undone.
+class lock_session : public std::enable_shared_from_this<lock_session> {
+public:
+    lock_session(store::settings store_settings, backend_context context);
+    ~lock_session();
+    lock_session(const lock_session&) = delete;
+    lock_session& operator=(const lock_session&) = delete;
+
+    // The caller's coroutine must record a cancellation without throwing it at each co_await,
+    // because an undo needs some of them.
+    boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
+                                                         time_point give_up_at);
+    boost::asio::awaitable<release_result> release(const claim& requested);
+    boost::asio::awaitable<void> close(time_point give_up_at);
+
+    // Called on the worker's thread for a notification about a latch. It returns the work for the
+    // strand. Must be set before the first job.
+    std::function<std::function<void()>(store&, const std::string& name)> on_latch_notification;
+
+    // Runs one job on the file.
+    template <class Job>
+    auto run(Job job) -> boost::asio::awaitable<std::invoke_result_t<Job&, store&>> {
+        const pending_operation operation(*this);
+        ++context_.counts->requests;
+        auto task = [file = file_.get(), job = std::move(job)]() mutable { return job(*file); };
+        co_return co_await worker_.run(std::move(task));
+    }
+
+    [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
+    void refuse_fork() const;
+
+private:
+    class acquire_attempt;
+
+    // An operation that `close` waits for.
+    class pending_operation {
+    public:
+        explicit pending_operation(lock_session& session) noexcept : session_(session) {
+            ++session_.pending_operations_;
+        }
+        ~pending_operation() {
+            if (--session_.pending_operations_ == 0) session_.idle_.notify();
+        }
+        pending_operation(const pending_operation&) = delete;
+        pending_operation& operator=(const pending_operation&) = delete;
+
+    private:
+        lock_session& session_;
+    };
+
+    void handle_notification(const notification& message);
+    void post_effect(std::function<void()> effect);
+    void report_loss(const std::string& owner);
+    void notify_attempt(const std::string& owner, const std::optional<attempt_result>& granted);
+    boost::asio::awaitable<std::optional<attempt_result>> leave(const claim& requested,
+                                                                bool keep_grant);
+    void undo_in_background(const claim& requested);
+    static boost::asio::awaitable<void> retry_undo(std::shared_ptr<lock_session> self,
+                                                   claim requested);
+
+    backend_context context_;
+    const core::fork_mark made_in_;
+    std::unordered_map<std::string, acquire_attempt*>
+        attempts_;  // the attempts in the queue, by owner
+    std::size_t pending_operations_ = 0;
+    std::atomic<unsigned> posted_effects_ = 0;  // the notifications that wait for the event loop
+    core::wakeup idle_;
+    std::unique_ptr<store> file_;  // made after the worker, which closes it
+    worker worker_;
+};
+
+}  // namespace pawl::sqlite

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "async_fixture.hpp"
+
+#include <support/redis_server.hpp>
+#include <support/temp_folder.hpp>
+
+#include <pawl/memory.hpp>
+#include <pawl/redis.hpp>
+#include <pawl/sqlite.hpp>
+
+namespace tested {
+namespace {
+
+// The server lives as long as the services that use it.
+pawl::service redis_service() {
+    static const auto server = std::make_shared<support::redis_server>();
+    (void)server->execute({"FLUSHALL"});
+    return pawl::redis::at(server->url());
+}
+
+pawl::service sqlite_service() {
+    static const support::temp_folder folder;
+    static int number = 0;
+    return pawl::sqlite::at({.path = folder.file(std::to_string(++number) + ".db")});
+}
+
+}  // namespace
+
+std::vector<service_under_test> async_services() {
+    return {{"Memory", pawl::memory::make}, {"Sqlite", sqlite_service}, {"Redis", redis_service}};
+}
+
+}  // namespace tested

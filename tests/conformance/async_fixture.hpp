@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The fixture of async tests: one event loop with its thread, and a service.
+#pragma once
+
+#include <pawl/client.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tested {
+
+struct service_under_test {
+    std::string name;
+    std::function<pawl::service()> make_service;
+};
+inline void PrintTo(const service_under_test& tested, std::ostream* out) { *out << tested.name; }
+
+// Memory, SQLite and Redis.
+[[nodiscard]] std::vector<service_under_test> async_services();
+
+class async_fixture : public testing::TestWithParam<service_under_test> {
+protected:
+    ~async_fixture() override {
+        work_guard.reset();
+        thread.join();
+    }
+    pawl::client make_client() { return pawl::client(loop.get_executor(), tested_service); }
+    template <class Result>
+    Result wait_for(boost::asio::awaitable<Result> requested) {
+        return boost::asio::co_spawn(loop, std::move(requested), boost::asio::use_future).get();
+    }
+
+    boost::asio::io_context loop;
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_guard{
+        loop.get_executor()};
+    std::jthread thread{[this] { loop.run(); }};
+    pawl::service tested_service = GetParam().make_service();
+};
+
+}  // namespace tested

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A Redis, and processes of both kinds that share locks in it.
+#pragma once
+
+#include "peer.hpp"
+
+#include <support/history.hpp>
+#include <support/redis_server.hpp>
+
+#include <pawl/blocking.hpp>
+
+#include <conformance/process.hpp>
+
+#include <string>
+#include <vector>
+
+namespace interop {
+
+using namespace std::chrono_literals;
+
+// One process, Java's or Pawl's; both take the same commands.
+class test_process {
+public:
+    test_process(pawl::conformance::launch_options options, std::string name);
+
+    void send(const std::string& command) { process_.send(command); }
+    // The next line; throws when none comes in time.
+    std::string read_reply(std::chrono::milliseconds bound = 30s);
+    std::string execute(const std::string& command) {
+        send(command);
+        return read_reply();
+    }
+    // True: no reply comes within `bound`.
+    bool is_silent(std::chrono::milliseconds bound) { return !process_.read_line(bound); }
+    void kill9() { process_.kill_and_reap(); }
+    void stop() { process_.stop(); }
+    void proceed() { process_.resume(); }
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+private:
+    pawl::conformance::child process_;
+    std::string name_;
+};
+
+// A line's words as numbers; a word that is no number is 0 ("true" is 1).
+[[nodiscard]] std::vector<std::int64_t> numbers(const std::string& line);
+
+class mixed_processes {
+public:
+    // `cluster`: the server is a cluster of a single node.
+    explicit mixed_processes(bool cluster = false);
+
+    // `ttl` is the lease of Pawl's locks, and Redisson's lockWatchdogTimeout.
+    [[nodiscard]] test_process java(std::chrono::milliseconds ttl = 60s) const;
+    [[nodiscard]] test_process pawl(std::chrono::milliseconds ttl = 60s) const;
+    [[nodiscard]] test_process pawl_at(const std::string& url, std::chrono::milliseconds ttl) const;
+    [[nodiscard]] support::redis_server& server() noexcept { return server_; }
+    [[nodiscard]] pawl::blocking::client& observer() noexcept { return observer_; }
+    // `count` clients listen for the lock's release.
+    [[nodiscard]] bool has_waiters(const std::string& name, std::uint64_t count);
+    // `count` channels of locks have subscribers, whatever the object is.
+    [[nodiscard]] bool has_listeners(std::size_t count);
+    [[nodiscard]] std::string file(const std::string& name) const {
+        return server_.folder().file(name);
+    }
+
+private:
+    [[nodiscard]] std::string url() const { return server_.url("?layout=redisson"); }
+
+    const bool cluster_;
+    support::redis_server server_;
+    pawl::blocking::client observer_;
+};
+
+}  // namespace interop

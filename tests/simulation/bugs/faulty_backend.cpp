@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "faulty_backend.hpp"
+
+#include "../server/simulated_link.hpp"
+
+#include <core/util/wakeup.hpp>
+#include <pawl/error.hpp>
+#include <pawl/spi/backend.hpp>
+#include <redis/redisson/backend.hpp>
+
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+namespace {
+
+// A destructor that allocates memory.
+class allocating_destructor {
+public:
+    explicit allocating_destructor(bool allocates) noexcept : allocates_(allocates) {}
+    ~allocating_destructor() {
+        // Called as functions, because a compiler may omit a pair of new and delete expressions.
+        if (allocates_) ::operator delete(::operator new(sizeof(std::string)));
+    }
+    allocating_destructor(const allocating_destructor&) = delete;
+    allocating_destructor& operator=(const allocating_destructor&) = delete;
+
+private:
+    const bool allocates_;
+};
+
+class faulty_backend final : public backend {
+public:
+    faulty_backend(std::unique_ptr<backend> inner, const backend_context& context, injected_bug bug)
+        : inner_(std::move(inner)),
+          time_(*context.time),
+          bug_(bug),
+          never_notified_(*context.time, context.strand) {
+        never_notified_.prepare();
+    }
+
+    asio::awaitable<std::optional<grant>> acquire(const claim& requested,
+                                                  time_point give_up_at) override {
+        const allocating_destructor at_the_end(bug_ == injected_bug::dies_without_memory);
+        if (bug_ == injected_bug::registrations_leak) leaked_.push_back(requested.owner);
+        std::optional<grant> granted;
+        bool out_of_memory = false;
+        try {
+            granted = co_await inner_->acquire(requested, give_up_at);
+        } catch (const std::bad_alloc&) {
+            if (bug_ != injected_bug::silent_without_memory) throw;
+            out_of_memory = true;
+        } catch (const error& failed) {
+            // About the size of a coroutine's frame.
+            if (bug_ == injected_bug::failures_leak)
+                leaked_.push_back(failed.what() + std::string(1000, '.'));
+            throw;
+        }
+        if (out_of_memory) co_await never_notified_.wait_until(time_point::max());
+        if (!granted) co_return granted;
+        const auto full_deadline = time_.now() + requested.ttl - drift(requested.ttl);
+        if (bug_ == injected_bug::deadline_from_reply && !granted->needs_renewal)
+            granted->deadline = full_deadline;
+        if (bug_ == injected_bug::claim_window_taken_for_ttl &&
+            std::exchange(granted->needs_renewal, false))
+            granted->deadline = full_deadline;
+        if (bug_ == injected_bug::token_of_previous_holder)
+            granted->token = fencing_token(granted->token.value() - 1);
+        co_return granted;
+    }
+
+    asio::awaitable<void> renew(renewal_batch& batch) override {
+        if (bug_ == injected_bug::renewals_not_sent) co_return;
+        if (bug_ != injected_bug::renewal_deadline_from_reply &&
+            bug_ != injected_bug::unknown_taken_for_extended &&
+            bug_ != injected_bug::refusal_ignored) {
+            co_await inner_->renew(batch);
+            co_return;
+        }
+        const auto requested = batch.renewals();
+        renewal_batch correct(std::vector<renewal>(requested.begin(), requested.end()));
+        co_await inner_->renew(correct);
+        for (std::size_t i = 0; i < requested.size(); ++i) {
+            const auto& entry = correct.renewals()[i];
+            const bool wrong = (bug_ == injected_bug::renewal_deadline_from_reply &&
+                                entry.result == renewal::outcome::extended) ||
+                               (bug_ == injected_bug::unknown_taken_for_extended &&
+                                entry.result == renewal::outcome::unknown) ||
+                               (bug_ == injected_bug::refusal_ignored &&
+                                entry.result == renewal::outcome::refused);
+            if (wrong)
+                batch.settle(i, renewal::outcome::extended,
+                             time_.now() + entry.ttl - drift(entry.ttl));
+            else
+                batch.settle(i, entry.result, entry.deadline);
+        }
+    }
+
+    asio::awaitable<release_result> release(const hold& held) override {
+        if (bug_ == injected_bug::release_not_sent) co_return release_result::released;
+        try {
+            co_return co_await inner_->release(held);
+        } catch (const std::bad_alloc&) {
+            if (bug_ != injected_bug::reports_release_without_memory) throw;
+        }
+        co_return release_result::released;
+    }
+
+    asio::awaitable<lock_info> inspect(std::string_view name) override {
+        return inner_->inspect(name);
+    }
+    asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
+        return inner_->list(prefix);
+    }
+    asio::awaitable<bool> force_release(std::string_view name) override {
+        return inner_->force_release(name);
+    }
+    asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> requested,
+                                                      time_point give_up_at) override {
+        auto grants = co_await inner_->acquire_batch(requested, give_up_at);
+        if (bug_ == injected_bug::batch_swaps_tokens && grants.size() > 1)
+            std::swap(grants.front().token, grants.back().token);
+        co_return grants;
+    }
+    asio::awaitable<std::optional<grant>> downgrade(const hold& held) override {
+        return inner_->downgrade(held);
+    }
+    asio::awaitable<examination> examine() override { return inner_->examine(); }
+    asio::awaitable<void> close(time_point give_up_at) override {
+        return inner_->close(give_up_at);
+    }
+    pawl::latches* latches() noexcept override { return inner_->latches(); }
+    pawl::capabilities capabilities() const noexcept override { return inner_->capabilities(); }
+    std::size_t renewals_at_once() const noexcept override { return inner_->renewals_at_once(); }
+
+private:
+    std::unique_ptr<backend> inner_;
+    runtime& time_;
+    injected_bug bug_;
+    std::vector<std::string> leaked_;  // for registrations_leak and failures_leak
+    core::wakeup never_notified_;
+};
+
+class simulated_definition final : public service::definition {
+public:
+    simulated_definition(simulated_network& network, simulated_process& process,
+                         redis::options options, const redis::limits& limits, injected_bug bug)
+        : network_(network),
+          process_(process),
+          options_(std::move(options)),
+          limits_(limits),
+          bug_(bug) {
+        if (bug == injected_bug::no_back_off) limits_.longest_pause = limits_.first_pause;
+    }
+
+    std::unique_ptr<backend> open(backend_context context) const override {
+        auto connect = simulated_link_factory(network_, process_, context, options_, bug_);
+        const bool java = options_.layout == redis::key_layout::redisson;
+        auto inner = java ? redis::redisson::make_backend(options_, context, connect, limits_)
+                          : redis::make_backend(options_, context, connect, limits_);
+        return std::make_unique<faulty_backend>(std::move(inner), context, bug_);
+    }
+    std::string describe() const override { return "simulated"; }
+
+private:
+    simulated_network& network_;
+    simulated_process& process_;
+    const redis::options options_;
+    redis::limits limits_;
+    const injected_bug bug_;
+};
+
+}  // namespace
+
+service simulated_service(simulated_network& network, simulated_process& process,
+                          const redis::options& options, const redis::limits& limits,
+                          injected_bug bug) {
+    return service(std::make_shared<simulated_definition>(network, process, options, limits, bug));
+}
+
+}  // namespace pawl::simulation

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Bugs that are injected into the scripts: a part of the text is replaced.
+#pragma once
+
+#include "../server/known_scripts.hpp"
+#include "injected_bug.hpp"
+
+#include <string>
+
+namespace pawl::simulation {
+
+// The script's text with the bug. Throws std::logic_error if the bug does not fit the text.
+[[nodiscard]] std::string inject_script_bug(injected_bug bug, const known_script& script);
+// Throws std::logic_error if a replacement of a bug fits no script, or several places of one.
+void check_script_bugs();
+
+}  // namespace pawl::simulation

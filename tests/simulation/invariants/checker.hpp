@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The rules for every scenario (docs/contributing/testing.md, "The simulation"). The checker sees
+// the users' holds and every command of the server, and knows which faults excuse a violation.
+#pragma once
+
+#include "../kernel/trace.hpp"
+#include "../workload/plan.hpp"
+#include "latch_checker.hpp"
+
+#include <pawl/held_lock.hpp>
+#include <pawl/held_locks.hpp>
+#include <pawl/options.hpp>
+#include <redis/common/keys.hpp>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::simulation {
+
+class checker final : public simulated_network::observer {
+public:
+    checker(scheduler& loop, simulated_network& network, const plan& scenario_plan, trace& log);
+
+    void add_name(const std::string& name, const redis::keys& keys, std::size_t database = 0,
+                  bool has_permits = false);
+    [[nodiscard]] latch_checker& latches() noexcept { return latches_; }
+
+    // The state of knowledge when a user began a request.
+    struct pending_request {
+        instant requested_at{};
+        std::uint64_t newest_token = 0;  // the newest token that any user had by then
+        duration ttl{};
+        lock_mode mode{};
+        std::uint32_t permits = 1;
+    };
+    [[nodiscard]] pending_request begin_request(simulated_process& process, const std::string& name,
+                                                const lock_options& options);
+
+    // The handle must not move until `end_hold`.
+    using hold_id = std::uint64_t;
+    hold_id note_grant(simulated_process& process, const std::string& name, const held_lock& handle,
+                       const pending_request& request);
+    // The user gives up the hold and no longer believes in it.
+    void end_hold(hold_id id);
+    struct released_hold {
+        std::uint64_t token;
+        lock_mode mode;
+    };
+    // `holds` has an entry for each name; `result` is the worst of all results.
+    void check_release(const std::vector<std::string>& names,
+                       const std::vector<released_hold>& holds, bool expects_release,
+                       instant called, release_result result);
+    // The user has requested a downgrade. Others may read from now on.
+    void note_downgrade(hold_id id);
+    // The user writes to the resource that the lock protects.
+    void check_write(hold_id id);
+    // The user noticed the loss of the lock.
+    void check_noticed_loss(hold_id id);
+    void note_crash(simulated_process& process);
+
+    // For several names as a set, sorted: a user requests it, the request ends, the set is granted.
+    void begin_set_request(simulated_process& process, const std::vector<std::string>& names);
+    void end_set_request(simulated_process& process, const std::vector<std::string>& names);
+    void check_granted_set(simulated_process& process, const held_locks& set,
+                           const std::vector<std::string>& wanted);
+    void check_set(const held_locks& set);
+    [[nodiscard]] bool had_fault_since(const std::vector<std::string>& names, instant when) const;
+
+    [[nodiscard]] bool is_hold_excused(hold_id id) const;
+
+    // Holders may have lost this lock, or all locks if `name` is null.
+    void note_fault(const std::string* name);
+    // The server's clock was set forward, so every ttl ends early.
+    void note_clock_set();
+    // The server begins or ceases to refuse every script.
+    void set_refusing(bool refusing);
+    [[nodiscard]] bool was_refusing_since(instant when) const;
+    // The server restarted with older data: locks may be lost, and released locks may be held
+    // again.
+    void note_old_data();
+    // Older data replaced the server's data under live connections: a reader may also have joined
+    // an earlier group of readers.
+    void note_live_rollback();
+    void on_executed(simulated_process& process, const words& command,
+                     const redis::reply& reply) override;
+    void on_data_changed() override;
+
+    // At the end, when all users have finished: no lock of a living program, then no waiter.
+    void expect_no_locks();
+    void expect_no_waiters();
+
+    void fail(const std::string& rule, const std::string& sentence);
+    [[nodiscard]] const std::string& violation() const noexcept { return violation_; }
+    [[nodiscard]] std::uint64_t grants() const noexcept { return grants_; }
+
+private:
+    struct user_hold {
+        simulated_process* process = nullptr;
+        std::string name;
+        const held_lock* handle = nullptr;
+        std::uint64_t token = 0;
+        duration ttl{};
+        instant excused_until{-1};
+        lock_mode mode{};
+        std::uint32_t permits = 1;
+        std::stop_token lost{};  // obtained when the lock was granted
+    };
+    // A non-exclusive hold at the server: see src/redis/native/scripts/_holders.lua.
+    struct server_holder {
+        std::string value;
+        std::uint64_t token = 0;
+        std::int64_t permits = 0, ends_ms = 0;
+    };
+    using server_holders = std::map<std::string, server_holder>;  // by owner
+    struct lock_record {
+        redis::keys keys;
+        std::size_t database = 0;
+        bool has_permits = false;
+        std::string value;                                    // of the lock, at the last inspection
+        std::map<std::string, std::uint64_t> token_by_value;  // of every value so far
+        // Tokens that a refresh returned for a value: new ones if the counter was lost.
+        std::map<std::string, std::uint64_t> reassigned_token_by_value;
+        std::set<std::uint64_t> returned_tokens;  // to users
+        std::set<std::uint64_t> reader_tokens;
+        std::multiset<std::pair<const simulated_process*, std::uint64_t>>
+            granted_tokens;                    // and their programs
+        server_holders non_exclusive_holders;  // at the last inspection
+        std::set<std::string> seen_values;     // of these holders
+        std::uint64_t newest_token = 0;
+        std::uint64_t highest_written = 0;  // the highest token in the resource
+        instant last_fault{-1};
+        instant restored_at{-1};
+        // Older data came back under living holders: a reader may join a group from before.
+        bool had_live_rollback = false;
+        instant forced_at{-1};
+        std::map<std::string, std::int64_t> waiter_leases;  // by member, in ms
+        std::set<std::string> left_waiters;
+        std::map<std::string, instant> first_seen;  // by value
+        // For each program: the number of its users that request this name within a set, and the
+        // end of the last such request.
+        struct set_request_count {
+            int active = 0;
+            instant ended{-1};
+        };
+        std::map<const simulated_process*, set_request_count> set_requests;
+    };
+    struct script_invocation;  // of a script by the server
+    struct batch_invocation {
+        std::size_t database = 0;
+        std::vector<std::pair<std::string, std::string>> wanted;  // key and value
+        bool is_granted = false;
+    };
+
+    [[nodiscard]] store& data_of(const lock_record& lock) const {
+        return network_.server().data(lock.database);
+    }
+    [[nodiscard]] bool is_believed(const user_hold& held) const;
+    [[nodiscard]] bool is_excused(const user_hold& held) const;
+    [[nodiscard]] static bool was_ever_excused(const user_hold& held) {
+        return held.excused_until >= instant{};
+    }
+    [[nodiscard]] bool is_awake(const simulated_process& process, instant period) const;
+    [[nodiscard]] std::string current_value(const lock_record& lock);
+    [[nodiscard]] bool is_held_at_server(const lock_record& lock, std::uint64_t token);
+    [[nodiscard]] std::optional<instant> server_expiry(const lock_record& lock,
+                                                       const user_hold& held);
+    [[nodiscard]] instant instant_of_server_ms(std::int64_t server_ms);
+    [[nodiscard]] server_holders current_holders(const lock_record& lock);
+    [[nodiscard]] bool is_held_as(const lock_record& lock, std::string_view mark) const;
+    [[nodiscard]] std::uint64_t current_counter(const lock_record& lock);
+    [[nodiscard]] simulated_process* find_process(const std::string& value) const;
+    [[nodiscard]] static std::string member_of(const std::string& value);
+    [[nodiscard]] std::string describe_hold(const user_hold& held) const;
+
+    void check_tokens(const user_hold& held, lock_record& lock, const pending_request& request);
+    void check_exclusivity(const user_hold& held);
+    [[nodiscard]] bool can_coexist(const user_hold& held, const user_hold& other) const;
+    void check_permits(const user_hold& held);
+    void watch(hold_id id);
+    void check_deadline(hold_id id);
+    void check_held_at_server(const user_hold& held, std::string_view when,
+                              std::string_view script = {});
+    void note_command(const words& command, std::string_view script, const redis::reply& reply);
+    void inspect_lock(lock_record& lock, const script_invocation& invocation);
+    void note_new_value(lock_record& lock, const script_invocation& invocation,
+                        const std::string& now);
+    void inspect_holders(lock_record& lock, const script_invocation& invocation);
+    void note_new_holder(lock_record& lock, const script_invocation& invocation,
+                         const std::string& owner);
+    void expect_all_notified(const lock_record& lock);
+    [[nodiscard]] bool can_be_granted(const lock_record& lock, const std::string& record,
+                                      bool first);
+    void note_hand_off(lock_record& lock, const script_invocation& invocation,
+                       const std::string& now);
+    void expect_delivery(lock_record& lock, const std::string& value);
+    void expect_notified(const lock_record& lock, std::uint64_t token);
+    void check_rules(lock_record& lock, const script_invocation& invocation);
+    void check_no_waiter_skipped(lock_record& lock, const script_invocation& invocation);
+    void check_latch_step(const std::string& request, const redis::reply& reply);
+    void check_all_or_none(const batch_invocation& invocation);
+    void check_owners(std::string_view script, std::span<const std::string> arguments);
+    void check_budget(simulated_process& process, std::string_view script, const std::string& key,
+                      std::span<const std::string> arguments);
+    void count_refusal(const simulated_process& process, const std::string& requests,
+                       std::size_t per_second, std::size_t per_five_seconds);
+    [[nodiscard]] bool has_active_set_request(lock_record& lock,
+                                              const simulated_process& process) const;
+    void expect_nothing_left(lock_record& lock, simulated_process& process);
+
+    scheduler& loop_;
+    simulated_network& network_;
+    const plan& plan_;
+    trace& trace_;
+    std::map<std::string, lock_record> locks_;
+    std::map<std::pair<std::size_t, std::string>, lock_record*> by_key_;  // database and key
+    std::map<hold_id, user_hold> holds_;
+    std::map<std::string, std::string> step_replies_;  // first reply to a latch's request
+    std::map<std::string, simulated_process*, std::less<>> processes_;
+    std::set<const simulated_process*> dead_processes_;
+    instant clock_set_at_{-1};
+    bool refusing_ = false;
+    instant refusing_until_{-1};                 // end of the last refusals
+    std::set<std::string, std::less<>> owners_;  // of every request that could create a hold
+    std::map<const simulated_process*, std::deque<instant>> requests_;  // of its users
+    using budget_key = std::pair<const simulated_process*, std::string>;
+    std::map<budget_key, std::deque<instant>> refused_requests_;
+    std::map<std::string, std::size_t> refused_renewals_;  // consecutive, by value
+    latch_checker latches_;
+    hold_id last_hold_id_ = 0;
+    std::uint64_t grants_ = 0;
+    std::string violation_;
+};
+
+}  // namespace pawl::simulation

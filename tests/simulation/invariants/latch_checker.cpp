@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "latch_checker.hpp"
+
+#include <charconv>
+#include <utility>
+
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+// In a calm network, a message and its consequences take no longer.
+constexpr auto delivery_limit = 50ms;
+
+std::uint64_t to_number(std::string_view text) {
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+}  // namespace
+
+latch_checker::latch_checker(scheduler& loop, simulated_network& network, const plan& scenario_plan,
+                             failure_handler on_failure, awake_predicate is_awake)
+    : loop_(loop),
+      network_(network),
+      plan_(scenario_plan),
+      on_failure_(std::move(on_failure)),
+      is_awake_(std::move(is_awake)) {}
+
+void latch_checker::add(const std::string& name, const latch_keys& keys) {
+    auto& latch = latches_[name];
+    latch.keys = keys;
+    latch.last_open_at = keys.redisson ? instant{} : instant{-1};
+    latch.last_unknown_at = instant{};
+    by_key_[{keys.database, keys.key}] = &latch;
+}
+
+latch_checker::latch_state latch_checker::read_state(const latch_record& latch) {
+    auto& data = network_.server().data(latch.keys.database);
+    latch_state state;
+    const auto* const stored = data.peek(latch.keys.key);
+    if (stored == nullptr) return state;
+    const auto ends = stored->expires_ms;
+    if (ends && *ends < data.now_ms()) return state;
+    state.ends_ms = ends.value_or(0);
+    if (const auto* const text = std::get_if<std::string>(&stored->content)) {
+        state.is_known = true;
+        state.count = to_number(*text);
+        return state;
+    }
+    const auto* const fields = std::get_if<store::hash>(&stored->content);
+    if (fields == nullptr) return state;
+    const auto field = [&](std::string_view name) {
+        const auto value = fields->find(name);
+        return value == fields->end() ? std::uint64_t{0} : to_number(value->second);
+    };
+    state.is_known = true;
+    state.count = field("count");
+    state.generation = field("generation");
+    state.first = field("first");
+    return state;
+}
+
+// The previous state counts until now, because it may have ended only at this moment.
+void latch_checker::update(latch_record& latch) {
+    const auto now = loop_.now();
+    const auto& data = network_.server().data(latch.keys.database);
+    if (is_open(latch)) latch.last_open_at = now;
+    const bool expired = latch.state.ends_ms != 0 && latch.state.ends_ms < data.now_ms();
+    if (!latch.state.is_known || expired) latch.last_unknown_at = now;
+    const auto before = std::exchange(latch.state, read_state(latch));
+    if (before != latch.state) latch.changed_at = now;
+    if (is_open(latch)) latch.last_open_at = now;
+    if (!latch.state.is_known) latch.last_unknown_at = now;
+    const bool both = before.is_known && latch.state.is_known;
+    if (both && (latch.state.generation < before.generation || latch.state.first != before.first))
+        latch.last_unknown_at = now;
+    if (latch.state.generation < before.generation) latch.went_back = true;
+    if (latch.state.is_known && latch.state.count == 0 && !latch.keys.redisson)
+        note_zero(latch, latch.state.generation);
+    if (latch.keys.redisson && before.is_known && !latch.state.is_known) expect_release(latch, 0);
+}
+
+void latch_checker::note_zero(latch_record& latch, std::uint64_t phase) {
+    if (latch.finished_phases.emplace(phase, loop_.now()).second) expect_release(latch, phase);
+}
+
+// I13: every waiter passes at once if nothing can delay the message.
+void latch_checker::expect_release(latch_record& latch, std::uint64_t phase) {
+    if (!plan_.has_calm_network) return;
+    const auto opened = loop_.now();
+    loop_.schedule_after(delivery_limit, [this, &latch, phase, opened] {
+        // A waiter that checks Redisson's latch may find it set again.
+        if (latch.keys.redisson && latch.changed_at > opened) return;
+        for (const auto& [id, user] : waiting_users_) {
+            if (user.latch != &latch || (user.phase != 0 && user.phase != phase)) continue;
+            // A waiter that came just before may have checked after the latch was set again.
+            const auto latest = user.phase != 0 ? opened : opened - delivery_limit;
+            if (user.began <= latest && is_awake_(*user.process, 3 * delivery_limit))
+                on_failure_("I13", "a waiter for '" + user.name + "' was not released at 0");
+        }
+    });
+}
+
+latch_checker::wait_id latch_checker::begin_wait(simulated_process& process,
+                                                 const std::string& name, std::uint64_t phase,
+                                                 instant since, bool listens) {
+    const auto id = ++last_wait_id_;
+    auto& latch = latches_.at(name);
+    waiting_users_[id] = {&process, &latch, name, phase, since, loop_.now(), listens};
+    return id;
+}
+
+// I12: no waiter passes before its latch is at 0, or is told that a known latch is unknown.
+void latch_checker::end_wait(wait_id id, wait_result result) {
+    const auto user = std::move(waiting_users_.extract(id).mapped());
+    auto& latch = *user.latch;
+    if (user.listens) latch.last_listened[user.process] = loop_.now();
+    update(latch);
+    if (result == wait_result::unknown_latch) {
+        if (latch.keys.redisson || latch.last_unknown_at < user.changed_at)
+            on_failure_(
+                "I12", "a waiter for '" + user.name + "' was told that the known latch is unknown");
+        return;
+    }
+    if (result != wait_result::passed) return;
+    const bool was_over = user.phase != 0 ? latch.finished_phases.contains(user.phase)
+                                          : latch.last_open_at >= user.changed_at;
+    const bool from_before = latch.went_back && !latch.finished_phases.empty();
+    if (!was_over && !from_before)
+        on_failure_("I12", "a waiter for '" + user.name + "' passed before the count was 0");
+}
+
+void latch_checker::check_unknown_latch(const std::string& name, instant since) {
+    auto& latch = latches_.at(name);
+    update(latch);
+    if (latch.keys.redisson || latch.last_unknown_at < since)
+        on_failure_("I12", "a step of '" + name + "' did not find the known latch");
+}
+
+void latch_checker::on_executed(std::size_t database, const std::vector<std::string>& command,
+                                std::string_view script, const redis::reply& reply) {
+    if (latches_.empty()) return;
+    if (command[0] == "PUBSUB") {
+        auto key = command.at(2);
+        if (const auto slash = key.rfind('/'); slash != key.npos) key.erase(slash);
+        const auto latch = by_key_.find({database, key});
+        if (latch != by_key_.end()) check_count(*latch->second, reply.items.at(1).number);
+        return;
+    }
+    if (!script.starts_with("latch_") && !script.starts_with("redisson/")) return;
+    const auto it = by_key_.find({database, command.at(3)});
+    if (it == by_key_.end()) return;
+    update(*it->second);
+    if (script == "latch_down") check_step(*it->second, command, reply);
+}
+
+// I14: a barrier's phase ends when all parties have arrived, each of them once.
+void latch_checker::check_step(latch_record& latch, const std::vector<std::string>& command,
+                               const redis::reply& reply) {
+    if (reply.items.size() != 2 || reply.items[0].text.empty()) return;
+    if (reply.items[0].text == "late") return;
+    const auto phase = to_number(reply.items[0].text);
+    const auto& missing = reply.items[1].text;
+    if (missing == "0") note_zero(latch, phase);
+    const auto& parties = command.at(7);
+    if (parties == "0" || plan_.may_forget_steps) return;
+    auto& arrivals = latch.arrivals[phase];
+    const auto& request = command.at(4);
+    const auto [known, fresh] = arrivals.emplace(missing, request);
+    if (!fresh && known->second != request)
+        on_failure_("I14", "two parties were told that " + missing + " parties are missing");
+    if (missing == "0" && arrivals.size() != to_number(parties))
+        on_failure_("I14", "a barrier of " + parties + " ended its phase after " +
+                               std::to_string(arrivals.size()) + " arrivals");
+}
+
+// I12: listeners are counted in their own database. A broken connection is counted for a while, so
+// the rule applies only to calm networks.
+void latch_checker::check_count(const latch_record& latch, std::int64_t listeners) {
+    if (!plan_.has_calm_network || latch.keys.redisson) return;
+    std::set<const simulated_process*> certain, possible;
+    for (const auto& [id, user] : waiting_users_) {
+        if (user.latch != &latch || !user.listens) continue;
+        possible.insert(user.process);
+        if (user.began + delivery_limit <= loop_.now() &&
+            is_awake_(*user.process, 3 * delivery_limit))
+            certain.insert(user.process);
+    }
+    for (const auto& [process, ended] : latch.last_listened)
+        if (ended + delivery_limit > loop_.now() || !is_awake_(*process, 3 * delivery_limit))
+            possible.insert(process);
+    const auto reported = static_cast<std::size_t>(listeners);
+    if (reported < certain.size() || reported > possible.size())
+        on_failure_("I12",
+                    std::to_string(reported) + " listeners are counted at a latch that has " +
+                        std::to_string(certain.size()) + " to " + std::to_string(possible.size()));
+}
+
+void latch_checker::on_data_changed() {
+    for (auto& [name, latch] : latches_)
+        update(latch);
+}
+
+void latch_checker::note_faults_ended() {
+    on_data_changed();
+    faults_ended_at_ = loop_.now();
+    for (auto& [name, latch] : latches_)
+        latch.state_after_faults = latch.state;
+}
+
+// I13: also waiters for a phase that is over or unknown. Restored data may contain a phase that was
+// over, so the state at the end of all faults counts.
+bool latch_checker::must_have_ended(const waiting_user& user) const {
+    const auto& latch = *user.latch;
+    const auto& then = latch.state_after_faults;
+    if (user.began > faults_ended_at_) return false;
+    // If a phase is repeated before its waiter checks, the waiter's step is forgotten.
+    const bool comes_again = user.phase > then.generation && user.phase == latch.state.generation;
+    if (user.phase != 0 && then.is_known && comes_again) return latch.state.count == 0;
+    if (user.phase != 0) return !then.is_known || user.phase != then.generation || then.count == 0;
+    return latch.changed_at <= faults_ended_at_ && (is_open(latch) || !then.is_known);
+}
+
+void latch_checker::expect_no_stuck_waiters() {
+    on_data_changed();
+    for (const auto& [id, user] : waiting_users_)
+        if (is_awake_(*user.process, instant{}) && must_have_ended(user))
+            on_failure_("I13",
+                        "a waiter for '" + user.name + "' still waits after all faults have ended");
+}
+
+}  // namespace pawl::simulation

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "simulated_link.hpp"
+
+#include "../bugs/latch_bugs.hpp"
+#include "replies.hpp"
+
+#include <core/util/wakeup.hpp>
+#include <pawl/error.hpp>
+#include <redis/transport/server_errors.hpp>
+#include <redis/transport/subscriptions.hpp>
+#include <redis_scripts.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+using redis::link;
+using redis::reply;
+
+constexpr auto connect_timeout = 5s;
+constexpr auto longest_refusal = 1s;
+constexpr std::array hold_scripts{&redis::scripts::acquire, &redis::scripts::acquire_any_mode,
+                                  &redis::scripts::acquire_batch};
+
+bool can_make_hold(std::string_view script) {
+    return std::ranges::any_of(hold_scripts, [&](const redis::script* each) {
+        return script == each->sha1 || script == each->text;
+    });
+}
+
+// One command from its sending until its reply or its failure.
+struct request {
+    request(runtime& time, const asio::any_io_executor& executor) : completed(time, executor) {}
+    shared_words command;
+    core::wakeup completed;
+    std::optional<reply> received;
+    std::string failure;
+};
+
+// The real link does not keep the words until the reply, so their memory is not counted.
+words copy_words(std::span<const std::string_view> from) {
+    const uncounted_allocations uncounted;
+    return {from.begin(), from.end()};
+}
+
+shared_words share_uncounted(words command) {
+    const uncounted_allocations uncounted;
+    return share(std::move(command));
+}
+
+class link_endpoint final : public simulated_network::endpoint,
+                            public std::enable_shared_from_this<link_endpoint> {
+public:
+    link_endpoint(simulated_network& network, simulated_process& process,
+                  const backend_context& context, const redis::options& options, injected_bug bug,
+                  link::listener& listener, std::string channel)
+        : network_(network),
+          process_(process),
+          context_(context),
+          reply_timeout_(options.reply_timeout),
+          database_(std::to_string(options.database)),
+          bug_(bug),
+          listener_(&listener),
+          channel_(std::move(channel)),
+          latch_bugs_(bug),
+          state_wakeup_(*context.time, context.strand),
+          drain_wakeup_(*context.time, context.strand) {
+        drain_wakeup_.prepare();
+    }
+
+    asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
+                                time_point give_up_at, bool tracked);
+    asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
+    void unsubscribe(const std::string& channel) noexcept;
+    asio::awaitable<void> close(time_point give_up_at);
+    void forget_listener() noexcept { listener_ = nullptr; }
+    [[nodiscard]] const redis::session& current() const noexcept { return session_; }
+    [[nodiscard]] bool connected() const noexcept { return is_ready_; }
+
+    simulated_process& process() override { return process_; }
+    void run_on_strand(task work) override { asio::post(context_.strand, std::move(work)); }
+    void on_reply(std::uint64_t connection_id, reply received) override;
+    void on_push(std::uint64_t connection_id, words message) override;
+    void on_closed(std::uint64_t connection_id) override;
+
+private:
+    struct ready_waiter {
+        ready_waiter(runtime& time, const asio::any_io_executor& executor)
+            : wakeup(time, executor), started_at(time.now()) {}
+        core::wakeup wakeup;
+        time_point started_at;
+        bool failed = false;
+    };
+
+    asio::awaitable<void> run_connection(std::shared_ptr<link_endpoint> self);
+    asio::awaitable<void> wait_until_ready(time_point give_up_at);
+    void start_handshake();
+    void on_handshake_reply(const reply& received);
+    void send_unanswered(words command);
+    void send_unsubscribe(const std::string& channel) noexcept;
+    [[nodiscard]] asio::awaitable<reply> await_reply(std::shared_ptr<request> pending,
+                                                     time_point give_up_at);
+    void send(const std::shared_ptr<request>& pending);
+    [[nodiscard]] bool is_dropped(const words& command);
+    void replace_owners(words& command);
+    void fail_requests();
+    void close_connection();
+    template <class Work>
+    void call_listener(Work work);
+
+    simulated_network& network_;
+    simulated_process& process_;
+    backend_context context_;
+    duration reply_timeout_;
+    const std::string database_;
+    injected_bug bug_;
+    link::listener* listener_;
+    const std::string channel_;
+    redis::subscriptions subscriptions_;
+    std::vector<std::string> handshake_channels_;  // the channels that the handshake subscribes to
+    latch_bugs latch_bugs_;
+
+    std::uint64_t connection_id_ = 0;
+    bool running_ = false;
+    bool is_closing_ = false;
+    bool is_ready_ = false;
+    bool is_broken_ = false;
+    int handshake_replies_left_ = 0;
+    redis::session session_;
+    core::wakeup state_wakeup_;  // notified when the connection is ready, broken or to be closed
+    core::wakeup drain_wakeup_;  // for `close`
+    std::list<ready_waiter*> ready_waiters_;
+    std::list<std::shared_ptr<request>> sent_requests_;   // unanswered, including abandoned ones
+    std::set<std::string> owners_not_undone_;             // for batch_undo_incomplete
+    std::map<std::string, std::string> reused_owners_;    // for owners_reused: owner to replacement
+    std::map<std::string, std::string> replaced_owners_;  // for owners_reused: replacement to owner
+    int next_reused_ = 0;
+};
+
+void link_endpoint::start_handshake() {
+    const uncounted_allocations uncounted;
+    if (!process_.resources().has_descriptors()) {
+        is_broken_ = true;
+        state_wakeup_.notify();
+        return;
+    }
+    connection_id_ = network_.connect(weak_from_this());
+    is_broken_ = false;
+    // database_selected_once
+    const bool keeps_selection =
+        bug_ == injected_bug::database_selected_once && session_.generation > 0;
+    handshake_replies_left_ = 2;
+    network_.send(connection_id_, share({"HELLO"}));
+    if (database_ == "0" || keeps_selection) return;
+    ++handshake_replies_left_;
+    network_.send(connection_id_, share({"SELECT", database_}));
+}
+
+void link_endpoint::on_handshake_reply(const reply& received) {
+    const uncounted_allocations uncounted;
+    --handshake_replies_left_;
+    if (!received.items.empty())
+        session_ = {session_.generation + 1, received.items.at(0).text, "7.0.15", "redis",
+                    received.items.at(1).number};
+    if (handshake_replies_left_ == 1) {
+        handshake_channels_ = subscriptions_.all();
+        words join{"SUBSCRIBE"};
+        if (!channel_.empty()) join.push_back(channel_);
+        join.insert(join.end(), handshake_channels_.begin(), handshake_channels_.end());
+        if (join.size() == 1) join = {"PING"};
+        network_.send(connection_id_, share(latch_bugs_.rewrite_command(std::move(join))));
+    }
+    if (handshake_replies_left_ > 0) return;
+    is_ready_ = true;
+    call_listener([this] { listener_->on_connected(session_); });
+    for (auto* const waiting : ready_waiters_)
+        waiting->wakeup.notify();
+    for (const auto& pending : sent_requests_)
+        network_.send(connection_id_, pending->command);
+    for (const auto& unwanted : subscriptions_.confirm_resubscribed(std::move(handshake_channels_)))
+        send_unsubscribe(unwanted);
+    state_wakeup_.notify();
+}
+
+asio::awaitable<void> link_endpoint::run_connection(std::shared_ptr<link_endpoint> self) {
+    auto pause = duration(20ms);
+    while (!is_closing_) {
+        start_handshake();
+        co_await state_wakeup_.wait_until(context_.time->now() + reply_timeout_);
+        const auto began = context_.time->now();
+        if (is_ready_) {
+            while (!is_broken_ && !is_closing_)
+                co_await state_wakeup_.wait_until(time_point::max());
+        }
+        close_connection();
+        if (is_ready_ && context_.time->now() - began >= 1s) pause = 20ms;
+        fail_requests();
+        if (is_closing_) break;
+        co_await state_wakeup_.wait_until(context_.time->now() + pause);
+        pause = std::min<duration>(pause * 2, 1s);
+    }
+    self.reset();
+}
+
+void link_endpoint::close_connection() {
+    const uncounted_allocations uncounted;
+    network_.close(connection_id_);
+}
+
+// As with the real link, a listener without memory ends the connection.
+template <class Work>
+void link_endpoint::call_listener(Work work) {
+    if (listener_ == nullptr) return;
+    const allocation_scope the_program(&process_.resources().memory());
+    try {
+        work();
+    } catch (const std::bad_alloc&) {
+        is_broken_ = true;
+        state_wakeup_.notify();
+    }
+}
+
+void link_endpoint::fail_requests() {
+    const uncounted_allocations uncounted;
+    is_ready_ = false;
+    connection_id_ = 0;
+    subscriptions_.forget_all();
+    for (const auto& pending : std::exchange(sent_requests_, {})) {
+        // The command is sent again although it may have been executed.
+        if (bug_ == injected_bug::resent_after_loss && !is_closing_) {
+            sent_requests_.push_back(pending);
+            continue;
+        }
+        pending->failure = "the connection broke";
+        pending->completed.notify();
+    }
+    const auto now = context_.time->now();
+    for (auto* const waiting : ready_waiters_) {
+        waiting->failed = is_closing_ || now - waiting->started_at >= longest_refusal;
+        if (waiting->failed) waiting->wakeup.notify();
+    }
+}
+
+asio::awaitable<void> link_endpoint::wait_until_ready(time_point give_up_at) {
+    if (is_closing_) throw error(errc::cancelled, "The client is closed.");
+    state_wakeup_.prepare();
+    if (!std::exchange(running_, true))
+        asio::co_spawn(context_.strand, run_connection(shared_from_this()), asio::detached);
+    ready_waiter waiter(*context_.time, context_.strand);
+    const auto position = ready_waiters_.insert(ready_waiters_.end(), &waiter);
+    struct leaving {
+        std::list<ready_waiter*>& gates;
+        std::list<ready_waiter*>::iterator position;
+        ~leaving() { gates.erase(position); }
+    } const at_the_end{ready_waiters_, position};
+    const auto until = std::min(give_up_at, waiter.started_at + connect_timeout);
+    while (!is_ready_) {
+        const bool rung = co_await waiter.wakeup.wait_until(until);
+        if (waiter.failed || (!rung && !is_ready_))
+            throw error(errc::unreachable, "The simulated server cannot be reached.");
+    }
+}
+
+void link_endpoint::send(const std::shared_ptr<request>& pending) {
+    const uncounted_allocations uncounted;
+    sent_requests_.push_back(pending);
+    network_.send(connection_id_, pending->command);
+}
+
+// For commands whose reply is not used.
+void link_endpoint::send_unanswered(words command) {
+    const auto pending = std::make_shared<request>(*context_.time, context_.strand);
+    pending->command = share_uncounted(latch_bugs_.rewrite_command(std::move(command)));
+    send(pending);
+}
+
+// For injected bugs: the undo request is not sent.
+bool link_endpoint::is_dropped(const words& command) {
+    const auto is = [&](const redis::script& script) {
+        return command.size() > 1 && (command[1] == script.sha1 || command[1] == script.text);
+    };
+    if (bug_ == injected_bug::batch_undo_incomplete && is(redis::scripts::acquire_batch)) {
+        const auto second = 3 + std::stoul(command[2]) + 3;
+        for (auto value = second; value < command.size(); ++value)
+            owners_not_undone_.insert(command[value].substr(0, command[value].find(';')));
+    }
+    if (!is(redis::scripts::leave)) return false;
+    if (bug_ == injected_bug::leave_not_sent) return true;
+    const auto& member = command.at(3 + std::stoul(command[2]) + 2);
+    return owners_not_undone_.contains(member.substr(member.find(':') + 1));
+}
+
+// For owners_reused: the owners of a program's requests differ in a small number that soon repeats,
+// such as the last digit of an attempt's number.
+void link_endpoint::replace_owners(words& command) {
+    const auto owner_at = [](const std::string& word) {
+        if (word.size() >= 49 && word[16] == ':') return std::size_t{17};
+        return word.size() > 32 && word[32] == ';' ? std::size_t{0} : word.npos;
+    };
+    for (std::size_t i = 3; i < command.size(); ++i) {
+        const auto offset = owner_at(command[i]);
+        if (offset == command[i].npos) continue;
+        const auto owner = command[i].substr(offset, 32);
+        auto& replacement = reused_owners_[owner];
+        if (replacement.empty()) {
+            replacement = channel_.substr(channel_.size() - 16) + "000000000000000" +
+                          char('0' + next_reused_);
+            next_reused_ = (next_reused_ + 1) % 6;
+            replaced_owners_[replacement] = owner;
+        }
+        command[i].replace(offset, 32, replacement);
+    }
+}
+
+asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> words_of_it,
+                                           time_point give_up_at, bool tracked) {
+    // Counted also if there is no timer for the request: the client undoes it in any case.
+    const bool is_script = words_of_it.size() > 1 && words_of_it[0].starts_with("EVAL");
+    if (is_script && can_make_hold(words_of_it[1])) process_.count_hold_request();
+    const auto pending = std::make_shared<request>(*context_.time, context_.strand);
+    pending->completed.prepare();
+    auto command = copy_words(words_of_it);
+    if (bug_ == injected_bug::owners_reused) replace_owners(command);
+    if (is_dropped(command)) co_return integer_reply(0);
+    pending->command = share_uncounted(latch_bugs_.rewrite_command(std::move(command)));
+    if (!is_ready_) co_await wait_until_ready(give_up_at);
+    if (tracked) {
+        const auto before = std::make_shared<request>(*context_.time, context_.strand);
+        before->command = share_uncounted({"CLIENT", "CACHING", "YES"});
+        send(before);
+    }
+    auto received = co_await await_reply(pending, give_up_at);
+    latch_bugs_.rewrite_reply(*pending->command, received);
+    co_return received;
+}
+
+asio::awaitable<reply> link_endpoint::await_reply(std::shared_ptr<request> pending,
+                                                  time_point give_up_at) {
+    const auto answer_by = context_.time->now() + reply_timeout_;
+    send(pending);
+    // The real link checks ten times a second whether the caller gave up.
+    const auto looked_at = std::max(give_up_at, context_.time->now());
+    const auto until = looked_at > answer_by - 100ms ? answer_by : looked_at + 100ms;
+    const bool settled = co_await pending->completed.wait_until(until);
+    if (!settled && !pending->received && pending->failure.empty()) {
+        pending->failure = "no answer in time";
+        if (until == answer_by) {
+            is_broken_ = true;
+            state_wakeup_.notify();
+        }
+    }
+    if (pending->received) co_return std::move(*pending->received);
+    throw redis::connection_lost(pending->failure);
+}
+
+// As in the real link, a connection that is established meanwhile subscribes by itself.
+asio::awaitable<void> link_endpoint::subscribe(std::string channel, time_point give_up_at) {
+    subscriptions_.add_listener(channel);
+    struct joined {
+        link_endpoint& process;
+        const std::string& channel;
+        bool kept = false;
+        ~joined() {
+            if (!kept) process.unsubscribe(channel);
+        }
+    } subscription{*this, channel};
+    while (!subscriptions_.is_confirmed(channel)) {
+        if (!is_ready_) {
+            co_await wait_until_ready(give_up_at);
+            continue;
+        }
+        const auto connection_id = connection_id_;
+        const auto pending = std::make_shared<request>(*context_.time, context_.strand);
+        pending->command =
+            share_uncounted(latch_bugs_.rewrite_command(words({"SUBSCRIBE", channel})));
+        const auto received = co_await await_reply(pending, give_up_at);
+        redis::throw_if_error(received, channel);
+        if (is_ready_ && connection_id_ == connection_id) subscriptions_.confirm(channel);
+    }
+    subscription.kept = true;
+}
+
+void link_endpoint::unsubscribe(const std::string& channel) noexcept {
+    if (subscriptions_.remove_listener(channel) && is_ready_ && !is_closing_)
+        send_unsubscribe(channel);
+}
+
+// As in the real link, the command is dropped if there is no memory for it.
+void link_endpoint::send_unsubscribe(const std::string& channel) noexcept {
+    try {
+        send_unanswered({"UNSUBSCRIBE", channel});
+    } catch (const std::bad_alloc&) {}
+}
+
+void link_endpoint::on_reply(std::uint64_t connection_id, reply received) {
+    const uncounted_allocations uncounted;
+    if (connection_id != connection_id_ || is_broken_) return;
+    if (handshake_replies_left_ > 0) return on_handshake_reply(received);
+    const auto pending = std::move(sent_requests_.front());
+    sent_requests_.pop_front();
+    pending->received = std::move(received);
+    pending->completed.notify();
+}
+
+void link_endpoint::on_push(std::uint64_t connection_id, words message) {
+    if (connection_id != connection_id_ || is_broken_ || listener_ == nullptr) return;
+    const uncounted_allocations uncounted;
+    if (message[0] == "invalidate")
+        return call_listener([&] { listener_->on_invalidate(message[1]); });
+    if (bug_ == injected_bug::grant_messages_dropped && message[2].starts_with("grant")) return;
+    for (const auto& [other, owner] : replaced_owners_)
+        if (const auto offset = message[2].find(other); offset != message[2].npos)
+            message[2].replace(offset, other.size(), owner);
+    if (message[1] == channel_)
+        return call_listener([&] { listener_->on_message(channel_, message[2]); });
+    latch_bugs_.note_message(message[1], message[2]);
+    for (const auto& channel : latch_bugs_.receivers_of(message[1], subscriptions_))
+        call_listener([&] { listener_->on_message(channel, message[2]); });
+}
+
+void link_endpoint::on_closed(std::uint64_t connection_id) {
+    if (connection_id != connection_id_) return;
+    is_broken_ = true;
+    state_wakeup_.notify();
+}
+
+asio::awaitable<void> link_endpoint::close(time_point give_up_at) {
+    while (is_ready_ && !sent_requests_.empty() && context_.time->now() < give_up_at)
+        co_await drain_wakeup_.wait_until(context_.time->now() + 1ms);
+    is_closing_ = true;
+    state_wakeup_.notify();
+}
+
+class simulated_link final : public link {
+public:
+    explicit simulated_link(std::shared_ptr<link_endpoint> to) : endpoint_(std::move(to)) {}
+    ~simulated_link() override { endpoint_->forget_listener(); }
+
+    asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
+                                time_point give_up_at, bool tracked) override {
+        return endpoint_->exec(words_of_it, give_up_at, tracked);
+    }
+    asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override {
+        return endpoint_->subscribe(std::move(channel), give_up_at);
+    }
+    void unsubscribe(const std::string& channel) noexcept override {
+        endpoint_->unsubscribe(channel);
+    }
+    const redis::session& current() const noexcept override { return endpoint_->current(); }
+    bool connected() const noexcept override { return endpoint_->connected(); }
+    asio::awaitable<void> close(time_point give_up_at) override {
+        return endpoint_->close(give_up_at);
+    }
+
+private:
+    std::shared_ptr<link_endpoint> endpoint_;
+};
+
+}  // namespace
+
+redis::link_factory simulated_link_factory(simulated_network& network, simulated_process& process,
+                                           const backend_context& context,
+                                           const redis::options& options, injected_bug bug) {
+    return [&network, &process, context, options, bug](link::listener& listener,
+                                                       const std::string& channel) {
+        return std::make_unique<simulated_link>(std::make_shared<link_endpoint>(
+            network, process, context, options, bug, listener, channel));
+    };
+}
+
+}  // namespace pawl::simulation

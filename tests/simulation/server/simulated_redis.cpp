@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "simulated_redis.hpp"
+
+#include "../bugs/script_bugs.hpp"
+#include "known_scripts.hpp"
+#include "replies.hpp"
+
+#include <algorithm>
+
+namespace pawl::simulation {
+namespace {
+
+// The subset of Redis' glob patterns that Pawl uses: literal text, `\` before special signs, `*`.
+bool matches(std::string_view pattern, std::string_view text) {
+    std::size_t position = 0;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern[i] == '*' && i + 1 == pattern.size()) return true;
+        if (pattern[i] == '*') {
+            const auto rest = pattern.substr(i + 1);
+            for (; position <= text.size(); ++position)
+                if (matches(rest, text.substr(position))) return true;
+            return false;
+        }
+        if (pattern[i] == '\\') ++i;
+        if (position >= text.size() || text[position++] != pattern[i]) return false;
+    }
+    return position == text.size();
+}
+
+}  // namespace
+
+simulated_redis::simulated_redis(push_sink pushes, injected_bug bug)
+    : push_(std::move(pushes)), bug_(bug) {}
+
+void simulated_redis::set_clock(std::int64_t us) {
+    for (auto& each : stores_)
+        each.set_clock(us);
+}
+
+simulated_redis::snapshot simulated_redis::take_snapshot() const {
+    snapshot result;
+    for (std::size_t i = 0; i < database_count; ++i)
+        result[i] = stores_[i].copy_keys();
+    return result;
+}
+
+redis::reply simulated_redis::execute(connection from, const words& command) {
+    const auto selected = selected_databases_.find(from);
+    database_ = selected == selected_databases_.end() ? 0 : selected->second;
+    const bool cache = caches_next_.erase(from) > 0;
+    selected_store().begin_journal(cache, !cached_keys_.empty());
+    redis::reply reply;
+    try {
+        reply = dispatch(from, command);
+    } catch (const command_error& error) {
+        reply = error_reply(error.what());
+    }
+    invalidate_written(from);
+    if (cache) remember_cached(from);
+    return reply;
+}
+
+redis::reply simulated_redis::dispatch(connection from, const words& command) {
+    const auto& verb = command.front();
+    if (verb == "EVALSHA" || verb == "EVAL") return run_script(command);
+    if (verb == "HELLO") {
+        // The whole handshake in one command: identity, time, and tracking switched on.
+        tracking_.insert(from);
+        return array_reply({string_reply(run_id()), integer_reply(selected_store().now_us())});
+    }
+    if (verb == "SCAN") return scan(command);
+    if (verb == "SELECT") return select(from, command.at(1));
+    if (verb == "SUBSCRIBE") return subscribe(from, command);
+    if (verb == "UNSUBSCRIBE") return unsubscribe(from, command);
+    if (verb == "CLIENT" && command.at(1) == "CACHING") {
+        if (!tracking_.contains(from))
+            return error_reply(
+                "ERR CLIENT CACHING can be called only when the client is in tracking "
+                "mode with OPTIN or OPTOUT mode enabled");
+        caches_next_.insert(from);
+        return string_reply("OK");
+    }
+    return run_plain(command);
+}
+
+redis::reply simulated_redis::run_plain(const words& command) {
+    const std::vector<std::string_view> views(command.begin(), command.end());
+    command_session session(command_session::origin::client, selected_store(), *this, refusals_);
+    reply_builder reply;
+    session.execute(views, reply);
+    return reply.take();
+}
+
+redis::reply simulated_redis::select(connection from, const std::string& database) {
+    const auto selected = std::stoul(database);
+    if (selected >= database_count) return error_reply("ERR DB index is out of range");
+    selected_databases_[from] = selected;
+    return string_reply("OK");
+}
+
+redis::reply simulated_redis::subscribe(connection from, const words& command) {
+    for (auto channel = command.begin() + 1; channel != command.end(); ++channel)
+        channels_[*channel].insert(from);
+    return nil_reply();
+}
+
+redis::reply simulated_redis::unsubscribe(connection from, const words& command) {
+    const auto it = channels_.find(command.at(1));
+    if (it != channels_.end() && it->second.erase(from) > 0 && it->second.empty())
+        channels_.erase(it);
+    return nil_reply();
+}
+
+const simulated_redis::loaded_script* simulated_redis::find_script(const words& command) {
+    if (command[0] == "EVALSHA") {
+        const auto it = scripts_.find(command.at(1));
+        return it == scripts_.end() ? nullptr : &it->second;
+    }
+    const auto& text = command.at(1);
+    const auto* const known = simulation::find_script(text);
+    const auto sha1 = known != nullptr ? std::string(known->code->sha1) : sha1_hex(text);
+    const auto it = scripts_.find(sha1);
+    if (it != scripts_.end()) return &it->second;
+    const auto code = lua_host::of_this_thread().compile(
+        known != nullptr ? inject_script_bug(bug_, *known) : text);
+    return &scripts_.emplace(sha1, loaded_script{sha1, code}).first->second;
+}
+
+redis::reply simulated_redis::run_script(const words& command) {
+    if (!script_refusal_.empty()) throw command_error(script_refusal_);
+    const auto* const script = find_script(command);
+    if (script == nullptr) return error_reply("NOSCRIPT No matching script. Please use EVAL.");
+    const std::span<const std::string> all(command);
+    const auto key_count = std::stoul(command.at(2));
+    command_session session(command_session::origin::script, selected_store(), *this, refusals_);
+    return lua_host::of_this_thread().run(
+        {script->code, script->sha1, all.subspan(3, key_count), all.subspan(3 + key_count)},
+        session);
+}
+
+redis::reply simulated_redis::scan(const words& command) {
+    const auto match = std::ranges::find(command, "MATCH");
+    std::vector<redis::reply> found_keys;
+    for (const auto& [key, entry] : selected_store().all()) {
+        if (match == command.end() || matches(*std::next(match), key))
+            found_keys.push_back(string_reply(key));
+    }
+    return array_reply({string_reply("0"), array_reply(std::move(found_keys))});
+}
+
+// No client has subscribed to a sharded channel.
+std::int64_t simulated_redis::publish(std::string_view channel, std::string_view payload,
+                                      bool sharded) {
+    const auto it = channels_.find(channel);
+    if (sharded || it == channels_.end()) return 0;
+    for (const auto to : it->second)
+        push_(to, {"message", std::string(channel), std::string(payload)});
+    return static_cast<std::int64_t>(it->second.size());
+}
+
+std::int64_t simulated_redis::subscriber_count(std::string_view channel, bool sharded) const {
+    const auto it = channels_.find(channel);
+    return sharded || it == channels_.end() ? 0 : static_cast<std::int64_t>(it->second.size());
+}
+
+void simulated_redis::remember_cached(connection from) {
+    for (const auto& key : selected_store().current_journal().read)
+        cached_keys_[key].insert(from);
+}
+
+// One invalidation per read. NOLOOP: a client is not notified of its own changes.
+void simulated_redis::invalidate_written(connection from) {
+    for (const auto& key : selected_store().current_journal().written) {
+        const auto it = cached_keys_.find(key);
+        if (it == cached_keys_.end()) continue;
+        for (const auto to : it->second)
+            if (to != from) push_(to, {"invalidate", key});
+        cached_keys_.erase(it);
+    }
+}
+
+void simulated_redis::expire() {
+    for (database_ = 0; database_ < database_count; ++database_) {
+        selected_store().begin_journal(false, true);
+        static_cast<void>(selected_store().all());
+        invalidate_written(0);
+    }
+    database_ = 0;
+}
+
+std::int64_t simulated_redis::next_cached_expiry() const {
+    std::int64_t first = -1;
+    for (const auto& [key, readers] : cached_keys_) {
+        for (const auto& each : stores_) {
+            const auto* const entry = each.peek(key);
+            if (entry == nullptr || !entry->expires_ms) continue;
+            if (first < 0 || *entry->expires_ms < first) first = *entry->expires_ms;
+        }
+    }
+    return first;
+}
+
+void simulated_redis::disconnect(connection closed) {
+    for (auto* const table : {&channels_, &cached_keys_}) {
+        for (auto it = table->begin(); it != table->end();) {
+            it->second.erase(closed);
+            it = it->second.empty() ? table->erase(it) : std::next(it);
+        }
+    }
+    tracking_.erase(closed);
+    caches_next_.erase(closed);
+    selected_databases_.erase(closed);
+}
+
+void simulated_redis::flush_all() { roll_back({}); }
+
+void simulated_redis::roll_back(snapshot to) {
+    for (std::size_t i = 0; i < database_count; ++i)
+        stores_[i].replace(std::move(to[i]));
+    cached_keys_.clear();
+    for (const auto each : tracking_)
+        push_(each, {"invalidate", ""});
+}
+
+void simulated_redis::evict(std::size_t database, std::string_view key) {
+    database_ = database;
+    selected_store().begin_journal(false, true);
+    selected_store().erase(key);
+    invalidate_written(0);
+}
+
+void simulated_redis::refuse(std::string error, bool at_once) {
+    refusals_.error = at_once ? std::string() : error;
+    script_refusal_ = at_once ? std::move(error) : std::string();
+}
+
+void simulated_redis::restart(snapshot with) {
+    for (std::size_t i = 0; i < database_count; ++i)
+        stores_[i].replace(std::move(with[i]));
+    selected_databases_.clear();
+    channels_.clear();
+    cached_keys_.clear();
+    tracking_.clear();
+    caches_next_.clear();
+    scripts_.clear();
+    ++run_number_;
+}
+
+}  // namespace pawl::simulation

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// One Redis server without its network: commands, Lua scripts, a few databases, channels and
+// client-side caching. Channels and caching are shared by all databases, as in Redis. The network
+// is in simulated_network.hpp.
+#pragma once
+
+#include "../bugs/injected_bug.hpp"
+#include "commands.hpp"
+#include "lua_host.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::simulation {
+
+using words = std::vector<std::string>;
+
+class simulated_redis : private pubsub {
+public:
+    using connection = std::uint64_t;
+    static constexpr std::size_t database_count = 3;
+    using snapshot = std::array<store::keys, database_count>;
+    // {"message", channel, payload} or {"invalidate", key}; an empty key stands for all keys.
+    using push_sink = std::function<void(connection, words)>;
+
+    simulated_redis(push_sink pushes, injected_bug bug);
+
+    // µs since 1970. The caller sets the clock before every command.
+    void set_clock(std::int64_t us);
+    redis::reply execute(connection from, const words& command);
+    // Removes expired keys and notifies the clients that cached them.
+    void expire();
+    // The expiry of the next cached key in the server's ms; -1 if there is none.
+    [[nodiscard]] std::int64_t next_cached_expiry() const;
+    void disconnect(connection closed);
+
+    void flush_all();
+    void forget_scripts() { scripts_.clear(); }
+    void evict(std::size_t database, std::string_view key);
+    // From now on every script fails with this error: before it begins if `at_once`, otherwise at
+    // its first write. An empty error ends the refusals.
+    void refuse(std::string error, bool at_once);
+    // Restores a stale copy under live connections, as REPLICAOF and then REPLICAOF NO ONE do.
+    void roll_back(snapshot to);
+    // Starts a new process with the given data.
+    void restart(snapshot with);
+    // The server runs out of memory, or has memory again.
+    void set_out_of_memory(bool enabled) noexcept { refusals_.out_of_memory = enabled; }
+
+    [[nodiscard]] store& data(std::size_t database = 0) noexcept { return stores_.at(database); }
+    [[nodiscard]] snapshot take_snapshot() const;
+    // The database of the last command.
+    [[nodiscard]] std::size_t database() const noexcept { return database_; }
+    [[nodiscard]] std::string run_id() const { return "run" + std::to_string(run_number_); }
+
+private:
+    struct loaded_script {
+        std::string sha1;
+        lua_host::function code;
+    };
+
+    redis::reply dispatch(connection from, const words& command);
+    redis::reply subscribe(connection from, const words& command);
+    redis::reply unsubscribe(connection from, const words& command);
+    redis::reply select(connection from, const std::string& database);
+    [[nodiscard]] store& selected_store() noexcept { return stores_[database_]; }
+    redis::reply run_script(const words& command);
+    // Null if the server does not know the script.
+    const loaded_script* find_script(const words& command);
+    redis::reply scan(const words& command);
+    redis::reply run_plain(const words& command);
+    std::int64_t publish(std::string_view channel, std::string_view payload, bool sharded) override;
+    [[nodiscard]] std::int64_t subscriber_count(std::string_view channel,
+                                                bool sharded) const override;
+    void remember_cached(connection from);
+    void invalidate_written(connection from);
+
+    push_sink push_;
+    injected_bug bug_;
+    std::array<store, database_count> stores_;
+    std::size_t database_ = 0;
+    std::map<connection, std::size_t> selected_databases_;
+    std::map<std::string, std::set<connection>, std::less<>> channels_;
+    std::map<std::string, std::set<connection>, std::less<>> cached_keys_;
+    std::set<connection> tracking_;
+    std::set<connection> caches_next_;
+    std::map<std::string, loaded_script, std::less<>> scripts_;  // by SHA-1
+    write_refusals refusals_;
+    std::string script_refusal_;
+    int run_number_ = 1;
+};
+
+}  // namespace pawl::simulation

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "program.hpp"
+
+#include "barrier_user.hpp"
+#include "latch_user.hpp"
+#include "latch_waiter.hpp"
+#include "lock_user.hpp"
+#include "set_user.hpp"
+#include "single_client_process.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+namespace {
+
+time_point random_start(prng& random) {
+    return time_point(duration(random.between(0, 1'000'000'000'000)));
+}
+
+// The most memory of an idle client, of each user's request, and of each request that may have to
+// be undone.
+constexpr std::size_t idle_memory = 12288;
+constexpr std::size_t request_memory = 8192;
+constexpr std::size_t undo_memory = 4096;
+// The memory of the executor, which outlives its client.
+constexpr std::size_t remaining_memory = 1024;
+
+double random_rate(prng& random, double most) {
+    return 1 + most * static_cast<double>(random.between(-1000, 1000)) / 1000;
+}
+
+}  // namespace
+
+program::program(const scenario_context& context, std::string label, prng random)
+    : context_(context),
+      label_(std::move(label)),
+      random_(random),
+      process_(context.loop, random_start(random_),
+               random_rate(random_, context.scenario_plan.clock_rate_spread)),
+      time_(process_, random_.fork()) {
+    if (context.scenario_plan.network.bug == injected_bug::callbacks_on_one_thread)
+        time_.use_one_thread();
+    if (context.scenario_plan.network.bug == injected_bug::wait_without_timer)
+        time_.use_lost_timers();
+    const auto named = client_options_for(label_, time_);
+    const allocation_scope the_library(&process_.resources().memory());
+    client_.emplace(
+        process_.get_executor(),
+        simulated_service(context.network, process_, context.space.options,
+                          context.scenario_plan.limits, context.scenario_plan.network.bug),
+        named);
+    if (!context.scenario_plan.has_redisson_latches) return;
+    redisson_.emplace(
+        process_.get_executor(),
+        simulated_service(context.network, process_, context.space.redisson_options(),
+                          context.scenario_plan.limits, context.scenario_plan.network.bug),
+        named);
+}
+
+program::~program() = default;
+
+void program::start(std::size_t users) {
+    for (std::size_t i = 0; i < users; ++i) {
+        const auto name = label_ + static_cast<char>('a' + static_cast<char>(i));
+        // Without sets no random choice is made, so that such scenarios stay the same.
+        const auto share = context_.scenario_plan.behaviour.takes_sets;
+        if (share > 0 && random_.happens(share))
+            users_.push_back(std::make_unique<set_user>(*this, name, random_.fork()));
+        else
+            users_.push_back(std::make_unique<lock_user>(*this, name, random_.fork()));
+        users_.back()->start();
+    }
+    if (context_.scenario_plan.has_latch_users) add_latch_users();
+}
+
+void program::add_latch_users() {
+    const auto add = [this]<class User>(std::type_identity<User>, const char* label,
+                                        bool redisson) {
+        users_.push_back(std::make_unique<User>(*this, label_ + label, random_.fork(), redisson));
+        users_.back()->start();
+    };
+    constexpr std::type_identity<latch_user> user;
+    constexpr std::type_identity<latch_waiter> waiter;
+    add(user, "steps", false);
+    if (!context_.scenario_plan.has_latch_waiters) return;
+    add(waiter, "waits", false);
+    users_.push_back(std::make_unique<barrier_user>(*this, label_ + "turns", random_.fork()));
+    users_.back()->start();
+    if (!context_.scenario_plan.has_redisson_latches) return;
+    add(user, "java steps", true);
+    add(waiter, "java waits", true);
+}
+
+void program::pause() {
+    context_.log.write(label_ + " stopped");
+    process_.pause();
+}
+
+void program::resume() {
+    if (!is_alive_ || !process_.is_paused()) return;
+    context_.log.write(label_ + " continues");
+    process_.resume();
+}
+
+void program::crash() {
+    context_.log.write(label_ + " killed");
+    is_alive_ = false;
+    process_.pause();
+    context_.network.ban(process_);
+    context_.invariants.note_crash(process_);
+    for (const auto& user : users_)
+        user->abandon();
+}
+
+void program::finish() {
+    for (const auto& user : users_)
+        user->finish();
+}
+
+void program::stop_waiting() {
+    process_.post([this] {
+        for (const auto& each : users_)
+            each->stop_waiting();
+    });
+}
+
+bool program::has_finished() const {
+    return std::ranges::all_of(users_, [](const auto& user) { return user->has_finished(); });
+}
+
+void program::force_release(const std::string& name) {
+    auto handler = [this](const boost::system::error_code& ec, bool released) {
+        const uncounted_allocations uncounted;
+        context_.log.write(label_ + " force_release: " +
+                           (ec         ? ec.message()
+                            : released ? "released"
+                                       : "no holder"));
+    };
+    process_.post([this, name, handler] {
+        if (client_)
+            client_->async_force_release(name,
+                                         asio::bind_executor(process_.get_executor(), handler));
+    });
+}
+
+void program::run_out_of(resource kind) {
+    context_.log.write(label_ + " runs out of " + std::string(to_string(kind)));
+    process_.resources().run_out_of(kind);
+}
+
+void program::recover() {
+    if (!process_.resources().has_ever_run_short()) return;
+    context_.log.write(label_ + " has all resources again");
+    process_.resources().recover();
+}
+
+// While the server is silent, undos accumulate up to the client's limit.
+void program::check_memory() const {
+    const auto bytes = process_.resources().memory().bytes();
+    const auto undos = std::min(process_.hold_requests(),
+                                client_count() * (2 * context_.scenario_plan.limits.max_undos + 1));
+    const auto most =
+        client_count() * idle_memory + users_.size() * request_memory + undos * undo_memory;
+    if (bytes > most)
+        context_.invariants.fail("I16", label_ + " has " + std::to_string(bytes) + " bytes for " +
+                                            std::to_string(users_.size()) + " users and at most " +
+                                            std::to_string(undos) + " undos");
+}
+
+void program::check_idle_memory() const {
+    const auto bytes = process_.resources().memory().bytes();
+    if (bytes > client_count() * idle_memory)
+        context_.invariants.fail("I16",
+                                 label_ + " has no users and " + std::to_string(bytes) + " bytes");
+}
+
+void program::check_no_memory() const {
+    const auto bytes = process_.resources().memory().bytes();
+    if (bytes > remaining_memory)
+        context_.invariants.fail("I16",
+                                 label_ + " has no client and " + std::to_string(bytes) + " bytes");
+}
+
+void program::dismiss_users() {
+    process_.post([this] {
+        const uncounted_allocations uncounted;
+        for (const auto& user : users_)
+            user->abandon();
+    });
+}
+
+void program::close_clients() {
+    process_.resume();
+    dismiss_users();
+    process_.post([this] {
+        client_.reset();
+        redisson_.reset();
+    });
+}
+
+}  // namespace pawl::simulation

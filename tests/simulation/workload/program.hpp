@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A simulated program: one Pawl client and its users.
+#pragma once
+
+#include "../invariants/checker.hpp"
+#include "../kernel/virtual_runtime.hpp"
+#include "key_space.hpp"
+
+#include <pawl/client.hpp>
+#include <pawl/redis.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pawl::simulation {
+
+class simulated_user;
+
+// The parts that all programs of a scenario share.
+struct scenario_context {
+    scheduler& loop;
+    simulated_network& network;
+    checker& invariants;
+    trace& log;
+    const plan& scenario_plan;
+    const key_space& space;
+    const std::vector<std::string>& names;
+};
+
+class program {
+public:
+    program(const scenario_context& context, std::string label, prng random);
+    ~program();
+
+    void start(std::size_t users);
+    void pause();
+    void resume();
+    // SIGKILL. The program's memory is freed by `close_clients`.
+    void crash();
+    // The users make no new requests and release their locks.
+    void finish();
+    // The users that still wait for a latch give up.
+    void stop_waiting();
+    [[nodiscard]] bool has_finished() const;
+    void force_release(const std::string& name);
+    // The users end and have no handles any more.
+    void dismiss_users();
+    // Destroys the clients, also those of a dead program, so that no memory remains.
+    void close_clients();
+    void run_out_of(resource kind);
+    void recover();
+    // Check the memory of the library: in use, without users, and after its end.
+    void check_memory() const;
+    void check_idle_memory() const;
+    void check_no_memory() const;
+    [[nodiscard]] std::size_t pending_timers() const noexcept { return time_.pending_timers(); }
+
+    [[nodiscard]] bool is_alive() const noexcept { return is_alive_; }
+    [[nodiscard]] simulated_process& process() noexcept { return process_; }
+    [[nodiscard]] virtual_runtime& time() noexcept { return time_; }
+    [[nodiscard]] client& locks() noexcept { return *client_; }
+    [[nodiscard]] client& redisson_locks() noexcept { return *redisson_; }
+    [[nodiscard]] const scenario_context& context() const noexcept { return context_; }
+    [[nodiscard]] const std::string& label() const noexcept { return label_; }
+
+private:
+    void add_latch_users();
+    [[nodiscard]] std::size_t client_count() const noexcept {
+        return context_.scenario_plan.has_redisson_latches ? 2 : 1;
+    }
+
+    const scenario_context context_;
+    const std::string label_;
+    prng random_;
+    simulated_process process_;
+    virtual_runtime time_;
+    std::optional<client> client_;
+    std::optional<client>
+        redisson_;  // of the same database, if the scenario has Redisson's latches
+    std::vector<std::unique_ptr<simulated_user>> users_;
+    bool is_alive_ = true;
+};
+
+}  // namespace pawl::simulation

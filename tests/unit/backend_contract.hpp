@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// What every backend must do, tested at the backend itself. `Environment` has `service()` and
+// starts empty.
+#pragma once
+
+#include "backend_runner.hpp"
+#include "support/eventually.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/system/system_error.hpp>
+
+#include <deque>
+#include <random>
+
+namespace backend_tests {
+
+using pawl::loss_reason;
+using pawl::release_result;
+using pawl::renewal;
+using support::eventually;
+
+template <class Environment>
+class backend_contract : public testing::Test {
+protected:
+    static bool waiters(backend_runner& observer, const std::string& name, std::uint64_t count) {
+        return eventually([&] { return observer.inspect(name).waiters == count; });
+    }
+    static bool is_free(backend_runner& observer, const std::string& name) {
+        const auto info = observer.inspect(name);
+        return !info.held_by && info.waiters == 0;
+    }
+    static bool was_cancelled(backend_runner::pending& pending_wait) {
+        try {
+            pending_wait.get();
+            return false;
+        } catch (const boost::system::system_error& failed) {
+            return failed.code() == asio::error::operation_aborted;
+        }
+    }
+
+    Environment environment;
+};
+
+TYPED_TEST_SUITE_P(backend_contract);
+
+TYPED_TEST_P(backend_contract, only_one_has_it) {
+    backend_runner holder(this->environment.service()), other(this->environment.service());
+    const auto lock = holder.acquire_hold("it");
+    EXPECT_FALSE(other.acquire(make_claim("it")));
+    EXPECT_TRUE(other.acquire(make_claim("another")));
+    EXPECT_EQ(holder.release(lock), release_result::released);
+    EXPECT_EQ(holder.release(lock), release_result::expired);
+    EXPECT_TRUE(other.acquire(make_claim("it")));
+    EXPECT_EQ(holder.release(lock), release_result::taken_over);
+}
+
+TYPED_TEST_P(backend_contract, the_deadline_is_exact) {
+    backend_runner holder(this->environment.service());
+    const auto before = now();
+    const auto lock = holder.acquire_hold("it", 30s);
+    const auto margin = pawl::drift(30s);
+    EXPECT_GE(lock.grant.deadline, before + 30s - margin);
+    EXPECT_LE(lock.grant.deadline, now() + 30s - margin);
+    EXPECT_FALSE(lock.grant.needs_renewal);
+}
+
+TYPED_TEST_P(backend_contract, waiters_are_served_in_order) {
+    backend_runner holder(this->environment.service());
+    const auto first = holder.acquire_hold("it");
+    std::deque<backend_runner> clients;
+    std::deque<backend_runner::pending> pending_waits;
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        clients.emplace_back(this->environment.service());
+        pending_waits.push_back(clients.back().start(make_claim("it")));
+        ASSERT_TRUE(this->waiters(holder, "it", i + 1));
+    }
+    auto last = first.grant.token;
+    EXPECT_EQ(holder.release(first), release_result::released);
+    for (std::size_t i = 0; i < pending_waits.size(); ++i) {
+        const auto lock = pending_waits[i].get().value();
+        EXPECT_GT(lock.grant.token, last);
+        last = lock.grant.token;
+        for (std::size_t behind = i + 1; behind < pending_waits.size(); ++behind)
+            EXPECT_FALSE(pending_waits[behind].is_done());
+        EXPECT_EQ(clients[i].release(lock), release_result::released);
+    }
+}
+
+TYPED_TEST_P(backend_contract, a_lease_that_is_not_renewed_ends) {
+    backend_runner holder(this->environment.service()), other(this->environment.service());
+    const auto lock = holder.acquire_hold("it", 300ms);
+    const auto next = other.acquire_hold("it");
+    EXPECT_GE(now(), lock.grant.deadline);
+    EXPECT_GT(next.grant.token, lock.grant.token);
+    EXPECT_EQ(holder.renew(lock, 300ms).result, renewal::outcome::refused);
+    EXPECT_EQ(holder.release(lock), release_result::taken_over);
+    EXPECT_EQ(other.renew(next, 60s).result, renewal::outcome::extended);
+}
+
+TYPED_TEST_P(backend_contract, a_renewal_extends_and_never_creates) {
+    backend_runner holder(this->environment.service());
+    const auto lock = holder.acquire_hold("it", 10s);
+    const auto before = now();
+    const auto pending_waits = holder.renew(lock, 40s);
+    EXPECT_EQ(pending_waits.result, renewal::outcome::extended);
+    EXPECT_GE(pending_waits.deadline, before + 40s - pawl::drift(40s));
+    EXPECT_GT(holder.inspect("it").held_by.value().remaining, 30s);
+    holder.release(lock);
+    EXPECT_EQ(holder.renew(lock, 40s).result, renewal::outcome::refused);
+    EXPECT_TRUE(this->is_free(holder, "it"));
+}
+
+TYPED_TEST_P(backend_contract, a_wait_ends_in_time_and_leaves_nothing) {
+    backend_runner holder(this->environment.service()), other(this->environment.service());
+    const auto lock = holder.acquire_hold("it");
+    const auto began = now();
+    EXPECT_FALSE(other.acquire(make_claim("it"), 150ms));
+    EXPECT_GE(now(), began + 150ms);
+    EXPECT_EQ(holder.inspect("it").waiters, 0U);
+    holder.release(lock);
+    EXPECT_TRUE(this->is_free(holder, "it"));
+}
+
+TYPED_TEST_P(backend_contract, a_hold_may_be_without_token) {
+    backend_runner holder(this->environment.service());
+    auto requested = make_claim("it");
+    requested.fenced = false;
+    EXPECT_FALSE(holder.acquire(requested).value().grant.token);
+}
+
+TYPED_TEST_P(backend_contract, a_cancelled_wait_leaves_nothing) {
+    backend_runner holder(this->environment.service()), other(this->environment.service());
+    const auto lock = holder.acquire_hold("it");
+    auto waiting = other.start(make_claim("it"));
+    ASSERT_TRUE(this->waiters(holder, "it", 1));
+    waiting.cancel();
+    EXPECT_TRUE(this->was_cancelled(waiting));
+    EXPECT_EQ(holder.inspect("it").waiters, 0U);
+    EXPECT_EQ(holder.release(lock), release_result::released);
+    EXPECT_TRUE(this->is_free(holder, "it"));
+}
+
+// At any instant: in the first attempt, in the wait, during the hand-off, or after it.
+TYPED_TEST_P(backend_contract, cancelling_at_any_instant_leaves_nothing) {
+    backend_runner holder(this->environment.service()), other(this->environment.service());
+    std::minstd_rand dice(3);
+    std::uniform_int_distribution<int> microseconds(0, 2500);
+    for (int round = 0; round < 100; ++round) {
+        const bool is_held = round % 3 != 0;
+        std::optional<pawl::hold> lock;
+        if (is_held) lock = holder.acquire_hold("it");
+        auto waiting = other.start(make_claim("it"));
+        std::thread stopping([&waiting, pause = microseconds(dice)] {
+            // Anywhere in the course of the acquire and of the release below.
+            std::this_thread::sleep_for(std::chrono::microseconds(pause));
+            waiting.cancel();
+        });
+        // As above.
+        std::this_thread::sleep_for(std::chrono::microseconds(microseconds(dice)));
+        if (is_held) {
+            EXPECT_EQ(holder.release(*lock), release_result::released);
+        }
+        stopping.join();
+        std::optional<pawl::hold> acquired;
+        try {
+            acquired = waiting.get();
+        } catch (const boost::system::system_error& failed) {
+            EXPECT_EQ(failed.code(), asio::error::operation_aborted);
+        }
+        if (acquired) other.release(*acquired);
+        ASSERT_TRUE(this->is_free(holder, "it")) << "round " << round;
+    }
+}
+
+TYPED_TEST_P(backend_contract, tokens_never_go_back) {
+    backend_runner holder(this->environment.service()), other(this->environment.service());
+    pawl::fencing_token last;
+    for (int round = 0; round < 5; ++round) {
+        const auto first = holder.acquire_hold("it", 60s);
+        EXPECT_GT(first.grant.token, last);
+        holder.release(first);
+        const auto expiring = holder.acquire_hold("it", 20ms);
+        EXPECT_GT(expiring.grant.token, first.grant.token);
+        const auto forced = other.acquire_hold("it", 60s);
+        EXPECT_GT(forced.grant.token, expiring.grant.token);
+        EXPECT_TRUE(holder.force_release("it"));
+        last = forced.grant.token;
+    }
+}
+
+TYPED_TEST_P(backend_contract, force_tells_the_victim_and_passes_it_on) {
+    backend_runner victim(this->environment.service()), other(this->environment.service()),
+        operator_client(this->environment.service());
+    EXPECT_FALSE(operator_client.force_release("it"));
+    const auto lock = victim.acquire_hold("it");
+    auto waiting = other.start(make_claim("it"));
+    ASSERT_TRUE(this->waiters(operator_client, "it", 1));
+    EXPECT_TRUE(operator_client.force_release("it"));
+    EXPECT_TRUE(eventually([&] { return victim.has_lost(lock.claim.owner, loss_reason::forced); }));
+    EXPECT_GT(waiting.get().value().grant.token, lock.grant.token);
+    EXPECT_EQ(victim.renew(lock, 60s).result, renewal::outcome::refused);
+    EXPECT_EQ(victim.release(lock), release_result::taken_over);
+}
+
+TYPED_TEST_P(backend_contract, shows_who_holds_what) {
+    backend_runner holder(this->environment.service());
+    const auto lock = holder.acquire_hold("a/1", 30s);
+    holder.acquire_hold("a/2");
+    holder.acquire_hold("b");
+    holder.acquire_hold("a0");
+    const auto infos = holder.list("a/");
+    ASSERT_EQ(infos.size(), 2U);
+    EXPECT_EQ(infos[0].name, "a/1");
+    EXPECT_EQ(infos[1].name, "a/2");
+    EXPECT_EQ(holder.list("").size(), 4U);
+    const auto found_holder = holder.inspect("a/1").held_by.value();
+    EXPECT_EQ(found_holder.host, "here");
+    EXPECT_EQ(found_holder.pid, ::getpid());
+    EXPECT_EQ(found_holder.command, "test");
+    EXPECT_EQ(found_holder.token, lock.grant.token);
+    EXPECT_LE(found_holder.remaining, 30s);
+    EXPECT_GT(found_holder.remaining, 0s);
+    EXPECT_TRUE(lock.claim.owner.starts_with(found_holder.owner));
+    EXPECT_LT(found_holder.owner.size(), lock.claim.owner.size());
+    EXPECT_FALSE(holder.inspect("c").held_by);
+}
+
+TYPED_TEST_P(backend_contract, threads_never_overlap) {
+    int unprotected = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            backend_runner locks(this->environment.service());
+            for (int round = 0; round < 50; ++round) {
+                const auto lock = locks.acquire_hold("it");
+                ++unprotected;
+                EXPECT_EQ(locks.release(lock), release_result::released);
+            }
+        });
+    }
+    for (auto& thread : threads)
+        thread.join();
+    EXPECT_EQ(unprotected, 200);
+}
+
+// As in a program that ends without waiting for anything.
+TYPED_TEST_P(backend_contract, the_event_loop_may_go_first) {
+    backend_runner observer(this->environment.service());
+    const auto lock = observer.acquire_hold("it");
+    const auto requested = make_claim("it");
+    const auto free_claim = make_claim("free");
+    auto loop = std::make_unique<asio::io_context>();
+    pawl::backend_context context;
+    context.strand = asio::make_strand(*loop);
+    context.time = &pawl::real_runtime();
+    auto backend = this->environment.service().open(std::move(context));
+    asio::co_spawn(*loop, backend->acquire(requested, pawl::time_point::max()), asio::detached);
+    asio::co_spawn(*loop, backend->acquire(free_claim, pawl::time_point::max()), asio::detached);
+    loop->poll();
+    backend.reset();
+    loop.reset();
+    EXPECT_EQ(observer.release(lock), release_result::released);
+}
+
+// The waiter says 3 of 3 while that is true, and then there are only 2.
+TYPED_TEST_P(backend_contract, a_number_that_was_right_is_not_held_against_a_waiter) {
+    backend_runner holder(this->environment.service()), other(this->environment.service());
+    auto requested = make_claim("it");
+    requested.mode = pawl::lock_mode::permits;
+    requested.permits = 1;
+    requested.total_permits = 3;
+    ASSERT_TRUE(holder.acquire(requested));
+    requested.owner = make_claim("it").owner;
+    requested.permits = 3;
+    auto waiting = other.start(requested);
+    ASSERT_TRUE(this->waiters(holder, "it", 1));
+    holder.resize("it", 2);
+    try {
+        waiting.get();
+        ADD_FAILURE() << "three of two permits were granted";
+    } catch (const pawl::error& refused) {
+        EXPECT_EQ(refused.reason(), pawl::errc::bad_option);
+        EXPECT_NE(std::string(refused.what()).find("has 2 permits, and you ask for 3"),
+                  std::string::npos)
+            << refused.what();
+    }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(backend_contract, only_one_has_it, the_deadline_is_exact,
+                            waiters_are_served_in_order, a_lease_that_is_not_renewed_ends,
+                            a_renewal_extends_and_never_creates,
+                            a_wait_ends_in_time_and_leaves_nothing, a_hold_may_be_without_token,
+                            a_cancelled_wait_leaves_nothing,
+                            cancelling_at_any_instant_leaves_nothing, tokens_never_go_back,
+                            force_tells_the_victim_and_passes_it_on, shows_who_holds_what,
+                            threads_never_overlap, the_event_loop_may_go_first,
+                            a_number_that_was_right_is_not_held_against_a_waiter);
+
+}  // namespace backend_tests
