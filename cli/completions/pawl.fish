@@ -26,7 +26,7 @@ complete -c pawl -f
 complete -c pawl -n __fish_use_subcommand -l help -d 'Show help'
 complete -c pawl -n __fish_use_subcommand -l version -d 'Show the version'
 complete -c pawl -n __fish_use_subcommand -a run -d 'Run a command while holding a lock'
-complete -c pawl -n __fish_use_subcommand -a elect -d 'Keep exactly one of several commands running'
+complete -c pawl -n __fish_use_subcommand -a elect -d 'Keep at most one of several commands running'
 complete -c pawl -n __fish_use_subcommand -a status -d 'Show who holds a lock'
 complete -c pawl -n __fish_use_subcommand -a ls -d 'List the locks'
 complete -c pawl -n __fish_use_subcommand -a watch -d 'Show the locks live'

@@ -278,7 +278,6 @@ blocking::held_locks lock_process::try_acquire(blocking::client& locks,
             held_locks.renew();
         return held_locks;
     } catch (const pawl::error& problem) {
-        if (problem.reason() == errc::bad_option) explain_permits(locks, options_);
         if (problem.reason() != errc::lost) throw;
     }
     return {};

@@ -98,14 +98,4 @@ void explain_wait(blocking::client& locks, const run_options& options,
     }
 }
 
-void explain_permits(blocking::client& locks, const run_options& options) {
-    if (options.mode != lock_mode::permits || options.total_permits != 0) return;
-    if (locks.inspect(options.name).free_permits) return;
-    throw pawl::error(errc::bad_option, "The service does not know how many permits '" +
-                                            options.name +
-                                            "' has; give the total once, as in --permits " +
-                                            std::to_string(options.permits) + "/" +
-                                            std::to_string(std::max(options.permits, 5U)) + ".");
-}
-
 }  // namespace pawl::cli

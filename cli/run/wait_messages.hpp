@@ -20,8 +20,4 @@ void explain_wait(blocking::client& locks, const run_options& options, const std
 // process.
 void refuse_wait_for_ancestor(blocking::client& locks, const run_options& options);
 
-// Called after errc::bad_option. If the service does not know the number of permits, throws an
-// error that names the command line's option.
-void explain_permits(blocking::client& locks, const run_options& options);
-
 }  // namespace pawl::cli

@@ -12,13 +12,26 @@
 #include <unistd.h>
 #include <algorithm>
 #include <iostream>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 namespace pawl::cli {
 
 namespace {
 
 bool runs_commands(std::string_view verb) { return verb == "run" || verb == "elect"; }
+
+// CLI11 does not see what follows the `--`.
+class help_formatter : public CLI::Formatter {
+public:
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+        auto usage = CLI::Formatter::make_usage(app, std::move(name));
+        if (runs_commands(app->get_name()))
+            usage.insert(usage.find_last_not_of('\n') + 1, " -- COMMAND [ARGUMENT...]");
+        return usage;
+    }
+};
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -156,6 +169,7 @@ int parse_and_run(int argc, char** argv) {
     const std::string version = std::string("pawl ") + PAWL_VERSION;
     app.set_version_flag("--version", version);
     app.require_subcommand(1);
+    app.formatter(std::make_shared<help_formatter>());
     app.get_formatter()->column_width(26);
     add_location_options(app, args);
     add_runners(app, args, selected_action);

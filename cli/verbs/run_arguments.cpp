@@ -180,7 +180,7 @@ void add_elect(CLI::App& app, arguments& args, action& selected_action) {
     CLI::App* verb = add_runner(
         app, args,
         {.verb = "elect",
-         .purpose = "Keep exactly one of several commands running: pawl elect NAME -- COMMAND",
+         .purpose = "Keep at most one of several commands running: pawl elect NAME -- COMMAND",
          .ttl = "The lease; if this host dies, another candidate leads after this time (30s)",
          .wait = "How long to stand for election: 10s, 0, forever (forever)",
          .max_hold = "The longest term (forever)"});

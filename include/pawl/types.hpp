@@ -21,7 +21,7 @@ namespace pawl {
 // All times of the API.
 using duration = std::chrono::nanoseconds;
 
-// Linux' CLOCK_BOOTTIME (clock_gettime(2)). It never jumps, and continues while the machine is
+// Linux' CLOCK_BOOTTIME (clock_gettime(2)): it is never set, and continues while the machine is
 // suspended. All leases are measured with it.
 struct boot_clock {
     // As the standard requires of a clock.

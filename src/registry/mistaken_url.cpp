@@ -130,6 +130,16 @@ std::string_view without_colon(std::string_view url, std::span<const std::string
                                                       : std::string_view{};
 }
 
+// For a URL that is a scheme without its colon.
+std::string sentence_of_scheme_only(std::string_view url,
+                                    std::span<const std::string_view> schemes) {
+    if (std::ranges::find(schemes, url) == schemes.end()) return {};
+    const std::string begin = "The URL is only a scheme; write ";
+    if (url == "memory") return begin + "memory:.";
+    if (url == "sqlite") return begin + "sqlite:/path/to/file.";
+    return begin + with_delimiter(url) + (url == "redis+unix" ? "/path/to/socket." : "HOST.");
+}
+
 std::string sentence_without_scheme(std::string_view url,
                                     std::span<const std::string_view> schemes) {
     const auto is_known = [&](std::string_view scheme) {
@@ -151,9 +161,12 @@ std::string sentence_without_scheme(std::string_view url,
 
 std::string sentence_for_mistaken_url(std::string_view url,
                                       std::span<const std::string_view> schemes) {
+    if (auto sentence = sentence_of_scheme_only(url, schemes); !sentence.empty()) return sentence;
     const auto scheme = core::scheme_of(url);
-    const bool has_slashes = url.substr(std::min(scheme.size() + 1, url.size())).starts_with("//");
-    if (!has_slashes || scheme.empty()) {
+    // localhost:6379 and locks.db have no scheme; file:/var/locks.db has one.
+    const bool has_scheme =
+        !scheme.empty() && url.substr(scheme.size() + 1).starts_with(scheme == "file" ? "" : "//");
+    if (!has_scheme) {
         if (auto sentence = sentence_without_scheme(url, schemes); !sentence.empty())
             return sentence;
     }

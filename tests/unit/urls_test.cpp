@@ -66,6 +66,12 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "'redis-sentinel' is not a scheme of Pawl, which does not ask Sentinels; write "
          "redis://HOST "
          "of the server that is the master now."},
+        {"file:/var/locks.db", "'file' is not a scheme of Pawl; a lock file is sqlite:/path/to/file."},
+        {"file:locks", "'file' is not a scheme of Pawl; a lock file is sqlite:/path/to/file."},
+        {"sqlite", "The URL is only a scheme; write sqlite:/path/to/file."},
+        {"memory", "The URL is only a scheme; write memory:."},
+        {"redis", "The URL is only a scheme; write redis://HOST."},
+        {"redis+unix", "The URL is only a scheme; write redis+unix:///path/to/socket."},
         {"http://h:6379",
          "'http' is not a scheme of Pawl, which does not speak HTTP; write "
          "redis://HOST, or rediss://HOST for TLS."},

@@ -32,6 +32,7 @@ engine::engine(const asio::any_io_executor& executor, client_options options, bo
 
 engine::ptr engine::make(const asio::any_io_executor& executor, const service& service,
                          client_options options, bool is_serial) {
+    check_client_options(options);
     try {
         ptr created(new engine(executor, std::move(options), is_serial));
         created->prepare(service);

@@ -148,4 +148,10 @@ void check_polling(const polling& retry) {
                     "The growth of the pauses between tries must be between 1 and 1000.");
 }
 
+void check_client_options(const client_options& options) {
+    if (options.drain < duration::zero())
+        throw error(errc::bad_option, "The drain time is " + duration_text(options.drain) +
+                                          "; it must be 0 or more; 0 means no wait.");
+}
+
 }  // namespace pawl::core

@@ -4,6 +4,7 @@
 // Checks of names and options. Each error message says what to do.
 #pragma once
 
+#include <pawl/client_options.hpp>
 #include <pawl/options.hpp>
 #include <pawl/spi/backend.hpp>
 
@@ -23,5 +24,6 @@ void check_mode(const lock_options& options, const backend& backend);
 void check_value(std::string_view value, const lock_options& options,
                  const capabilities& capabilities);
 void check_polling(const polling& retry);
+void check_client_options(const client_options& options);
 
 }  // namespace pawl::core

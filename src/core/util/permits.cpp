@@ -25,7 +25,10 @@ std::string permits_text(std::uint32_t count) {
 
 error no_total_error(const claim& claim) {
     return {errc::bad_option, "The total of the semaphore '" + claim.name +
-                                  "' is not set; set `total_permits` in one acquire."};
+                                  "' is not set; set it once with `total_permits`, or in a "
+                                  "shell with --permits " +
+                                  std::to_string(claim.permits) + "/" +
+                                  std::to_string(std::max(claim.permits, 5U)) + "."};
 }
 
 error other_total_error(const claim& claim, std::uint32_t stored) {
