@@ -66,7 +66,8 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "'redis-sentinel' is not a scheme of Pawl, which does not ask Sentinels; write "
          "redis://HOST "
          "of the server that is the master now."},
-        {"file:/var/locks.db", "'file' is not a scheme of Pawl; a lock file is sqlite:/path/to/file."},
+        {"file:/var/locks.db",
+         "'file' is not a scheme of Pawl; a lock file is sqlite:/path/to/file."},
         {"file:locks", "'file' is not a scheme of Pawl; a lock file is sqlite:/path/to/file."},
         {"sqlite", "The URL is only a scheme; write sqlite:/path/to/file."},
         {"memory", "The URL is only a scheme; write memory:."},
