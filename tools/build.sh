@@ -51,6 +51,18 @@ run_sanitized() {
         -L '^(unit|conformance|simulation)$' "$@"
 }
 
+# The finished steps, each followed by its seconds.
+step_times=()
+current_step=""
+
+begin_step() {
+    if [[ -n $current_step ]]; then
+        step_times+=("$current_step" $((SECONDS - step_began)))
+    fi
+    current_step=$1
+    step_began=$SECONDS
+}
+
 cpp_files() {
     git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.hpp' |
         xargs -0 sh -c 'for f; do [ -f "$f" ] && printf "%s\0" "$f"; done' sh

@@ -89,7 +89,8 @@ void engine::release(const handle_id& released, lease::release_handler handler) 
 void engine::end_hold(const std::shared_ptr<lease>& lease) noexcept {
     const bool was_kept = keeper_->drop(lease);
     if (lease->mark_released()) {
-        complete_loss_waits(*lease, aborted(released_first), loss_reason::none);
+        if (!lease->loss_waits.empty())
+            complete_loss_waits(*lease, aborted(released_first), loss_reason::none);
         begin_release(lease);
     } else {
         if (was_kept) report_loss(lease);

@@ -5,6 +5,7 @@
 
 #include <pawl/error.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace pawl::redis {
@@ -42,14 +43,6 @@ std::optional<std::string> unescape(std::string_view text) {
         i += 2;
     }
     return name;
-}
-
-std::string with_suffix(std::string_view base, std::string_view suffix) {
-    std::string key;
-    key.reserve(base.size() + suffix.size());
-    key += base;
-    key += suffix;
-    return key;
 }
 
 // The part of a key that decides its slot: the text in the first braces, or the whole key if there
@@ -112,6 +105,23 @@ std::string glob_escape(std::string_view text) {
     return escaped;
 }
 
+stored_keys::stored_keys(std::string_view lock_key, std::string_view base)
+    : text_(std::make_unique<char[]>(lock_key.size() + 5 * (base.size() + 2))) {
+    char* end = text_.get();
+    const auto store = [&end](std::string_view first, std::string_view suffix) {
+        char* const begin = end;
+        end = std::copy(first.begin(), first.end(), end);
+        end = std::copy(suffix.begin(), suffix.end(), end);
+        return std::string_view(begin, static_cast<std::size_t>(end - begin));
+    };
+    lock = store(lock_key, "");
+    fence = store(base, ":f");
+    queue = store(base, ":q");
+    waiters = store(base, ":w");
+    holders = store(base, ":h");
+    details = store(base, ":d");
+}
+
 key_scheme::key_scheme(std::string name_space, std::string pattern, std::uint32_t database)
     : name_space_(std::move(name_space)),
       channel_prefix_(name_space_ + ":c:" + std::to_string(database) + ":"),
@@ -136,9 +146,8 @@ key_scheme::key_scheme(std::string name_space, std::string pattern, std::uint32_
     key_suffix_ = pattern.substr(position + 6);
 }
 
-keys key_scheme::keys_of(std::string_view name) const {
-    keys lock_keys;
-    auto& lock = lock_keys.lock;
+stored_keys key_scheme::keys_of(std::string_view name) const {
+    std::string lock;
     lock.reserve(key_prefix_.size() + name.size() + key_suffix_.size());
     lock += key_prefix_;
     if (is_plain_)
@@ -147,13 +156,8 @@ keys key_scheme::keys_of(std::string_view name) const {
         append_escaped(lock, name);
     lock += key_suffix_;
     // The base is never a key that `name_of` accepts for a lock.
-    const auto base = is_plain_ ? companion_key_base(name_space_, lock) : lock;
-    lock_keys.fence = with_suffix(base, ":f");
-    lock_keys.queue = with_suffix(base, ":q");
-    lock_keys.waiters = with_suffix(base, ":w");
-    lock_keys.holders = with_suffix(base, ":h");
-    lock_keys.details = with_suffix(base, ":d");
-    return lock_keys;
+    return is_plain_ ? stored_keys(lock, companion_key_base(name_space_, lock))
+                     : stored_keys(lock, lock);
 }
 
 std::string key_scheme::channel_of(std::string_view key) const {

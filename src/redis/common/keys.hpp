@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,17 +14,27 @@
 namespace pawl::redis {
 
 struct keys {
-    std::string lock;     // STRING: the holder's value
-    std::string fence;    // STRING: the counter of fencing tokens
-    std::string queue;    // ZSET: waiter -> time of arrival
-    std::string waiters;  // HASH: waiter -> end of its lease, claim window, mode, value's prefix
-    std::string holders;  // ZSET: non-exclusive holder -> end of its lease
-    std::string details;  // HASH: non-exclusive holder -> permits, token, value; and the totals
+    std::string_view lock;     // STRING: the holder's value
+    std::string_view fence;    // STRING: the counter of fencing tokens
+    std::string_view queue;    // ZSET: waiter -> time of arrival
+    std::string_view waiters;  // HASH: waiter -> end of its lease, claim window, mode, prefix
+    std::string_view holders;  // ZSET: non-exclusive holder -> end of its lease
+    std::string_view details;  // HASH: non-exclusive holder -> permits, token, value; the totals
 
     // In the order of KEYS in most scripts.
     [[nodiscard]] std::array<std::string_view, 6> all() const noexcept {
         return {lock, fence, queue, waiters, holders, details};
     }
+};
+
+// Keys with their text, in one allocation.
+class stored_keys : public keys {
+public:
+    // The other keys are `base` with a suffix.
+    stored_keys(std::string_view lock_key, std::string_view base);
+
+private:
+    std::unique_ptr<char[]> text_;
 };
 
 // Escapes the text for SCAN's MATCH, so that it matches only itself.
@@ -34,7 +45,7 @@ public:
     // `pattern` as options::key. Throws errc::bad_option.
     key_scheme(std::string name_space, std::string pattern, std::uint32_t database = 0);
 
-    [[nodiscard]] keys keys_of(std::string_view name) const;
+    [[nodiscard]] stored_keys keys_of(std::string_view name) const;
     // The name of the lock with this key; nothing if no lock of this scheme has this key.
     [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
     // The pattern for SCAN that matches the keys of all locks whose names begin with `prefix`.

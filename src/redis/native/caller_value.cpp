@@ -32,8 +32,8 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
     undo_queue::undo undo;
     undo.lock = lock_keys.lock;
     undo.value = requested.value;
-    undo.send = [this, lock_keys, value = requested.value](time_point deadline) {
-        return send_undo(lock_keys, value, deadline);
+    undo.send = [this, name = requested.name, value = requested.value](time_point deadline) {
+        return send_undo(name, value, deadline);
     };
     acquire_attempt attempt(*undos_, *link_, std::move(undo), requested.ttl);
     const auto deadline = reply_deadline();
@@ -88,8 +88,9 @@ asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
     }
 }
 
-asio::awaitable<reply> locks::send_undo(const keys& lock_keys, const std::string& value,
+asio::awaitable<reply> locks::send_undo(const std::string& name, const std::string& value,
                                         time_point give_up_at) {
+    const auto lock_keys = scheme_.keys_of(name);
     const local_successor no_successor;
     auto sent = co_await send_release(lock_keys, value, no_successor, false, give_up_at);
     co_return std::move(sent.server_reply);

@@ -100,6 +100,7 @@ private:
                                                                     std::string_view stored_value,
                                                                     time_point give_up_at);
     boost::asio::awaitable<sent_release> send_release_by_mode(const hold& held,
+                                                              const keys& lock_keys,
                                                               const local_successor& successor,
                                                               bool queue_first,
                                                               time_point give_up_at);
@@ -122,7 +123,7 @@ private:
 
     // Holds with a value of the caller's own: caller_value.cpp.
     boost::asio::awaitable<std::optional<grant>> acquire_caller_value(const claim& requested);
-    boost::asio::awaitable<reply> send_undo(const keys& lock_keys, const std::string& value,
+    boost::asio::awaitable<reply> send_undo(const std::string& name, const std::string& value,
                                             time_point give_up_at);
 
     void on_message(std::string_view channel, std::string_view payload) override;

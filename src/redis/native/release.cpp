@@ -36,7 +36,7 @@ asio::awaitable<void> locks::renew(renewal_batch& batch) {
 template <class Call>
 asio::awaitable<void> locks::renew_group(renewal_batch& batch,
                                          std::span<const std::size_t> indices) {
-    std::vector<keys> lock_keys;
+    std::vector<stored_keys> lock_keys;
     lock_keys.reserve(indices.size());
     Call call(indices.size());
     for (const auto index : indices) {
@@ -86,10 +86,10 @@ asio::awaitable<locks::sent_release> locks::send_non_exclusive_release(
 }
 
 asio::awaitable<locks::sent_release> locks::send_release_by_mode(const hold& held,
+                                                                 const keys& lock_keys,
                                                                  const local_successor& successor,
                                                                  bool queue_first,
                                                                  time_point give_up_at) {
-    const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto& stored_value = held.grant.stored_value;
     sent_release sent;
     if (held.claim.mode == lock_mode::exclusive)
@@ -100,8 +100,9 @@ asio::awaitable<locks::sent_release> locks::send_release_by_mode(const hold& hel
 }
 
 asio::awaitable<reply> locks::resend_release(const hold& held, time_point give_up_at) {
+    const auto lock_keys = scheme_.keys_of(held.claim.name);
     const local_successor no_successor;
-    auto sent = co_await send_release_by_mode(held, no_successor, false, give_up_at);
+    auto sent = co_await send_release_by_mode(held, lock_keys, no_successor, false, give_up_at);
     co_return std::move(sent.server_reply);
 }
 
@@ -117,7 +118,7 @@ asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, con
         if (type.type == reply::kind::error) co_return release_result::unknown;
         if (type.text != typed.type && type.text != "none") co_return release_result::taken_over;
     }
-    log(lock_keys.lock +
+    log(std::string(lock_keys.lock) +
         ": could not be given back, since a key beside it holds something else; it "
         "ends with its lease.");
     co_return release_result::unknown;
@@ -140,7 +141,8 @@ asio::awaitable<release_result> locks::release(const hold& held) {
                                  local_hand_offs->second >= bounds_.max_local_hand_offs;
         if (successor.record) undo = undo_queue::prepare(leave_of(successor.record));
         const auto sent_at = now();
-        const auto sent = co_await send_release_by_mode(held, successor, queue_first, give_up_at);
+        const auto sent =
+            co_await send_release_by_mode(held, lock_keys, successor, queue_first, give_up_at);
         result = sent.outcome.result;
         if (is_wrong_type(sent.server_reply))
             result = co_await diagnose_wrong_type(held, lock_keys, give_up_at);
