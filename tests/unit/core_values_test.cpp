@@ -178,7 +178,7 @@ TEST(Keys, OfDifferentNamesAreDifferentAndLeadBack) {
     for (const auto& name : names) {
         const auto keys = scheme.keys_of(name);
         for (const auto& key : {keys.lock, keys.fence, keys.queue, keys.waiters})
-            EXPECT_TRUE(values.insert(key).second) << key;
+            EXPECT_TRUE(values.emplace(key).second) << key;
         EXPECT_EQ(scheme.name_of(keys.lock), name);
         EXPECT_EQ(scheme.name_of(keys.fence), std::nullopt) << keys.fence;
     }

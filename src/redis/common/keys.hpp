@@ -30,6 +30,7 @@ struct keys {
 // Keys with their text, in one allocation.
 class stored_keys : public keys {
 public:
+    stored_keys() = default;
     // The other keys are `base` with a suffix.
     stored_keys(std::string_view lock_key, std::string_view base);
 
