@@ -62,7 +62,7 @@ protected:
         steps->async_count_down(1, asio::bind_executor(program.process.get_executor(), handler));
     }
     std::string count_now() {
-        auto key = redis::key_scheme(options.name_space, options.key).keys_of("it").fence;
+        std::string key(redis::key_scheme(options.name_space, options.key).keys_of("it").fence());
         key.back() = 'l';
         const auto* const fields = network.server().data().find_as<store::hash>(key);
         return fields == nullptr ? "none" : fields->at("count");

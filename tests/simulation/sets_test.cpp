@@ -81,7 +81,7 @@ protected:
     }
     bool is_free(const std::string& name) {
         const redis::key_scheme scheme(service_options.name_space, service_options.key);
-        return network.server().data().find(scheme.keys_of(name).lock) == nullptr;
+        return network.server().data().find(scheme.keys_of(name).lock()) == nullptr;
     }
 
     scheduler loop;

@@ -70,7 +70,7 @@ protected:
     }
     [[nodiscard]] std::size_t waiter_count() {
         const auto keys = redis::key_scheme(options_.name_space, options_.key).keys_of("it");
-        const auto* const waiters = network_.server().data().peek<store::hash>(keys.waiters);
+        const auto* const waiters = network_.server().data().peek<store::hash>(keys.waiters());
         return waiters == nullptr ? 0 : waiters->size();
     }
 

@@ -164,10 +164,10 @@ TEST(Urls, AreShownWithoutUserAndPassword) {
 TEST(Keys, OfOneLockShareOneHashTag) {
     const redis::key_scheme scheme("pawl", "");
     const auto keys = scheme.keys_of("stock/42");
-    EXPECT_EQ(keys.lock, "pawl:{stock/42}");
-    EXPECT_EQ(keys.fence, "pawl:{stock/42}:f");
-    EXPECT_EQ(keys.queue, "pawl:{stock/42}:q");
-    EXPECT_EQ(keys.waiters, "pawl:{stock/42}:w");
+    EXPECT_EQ(keys.lock(), "pawl:{stock/42}");
+    EXPECT_EQ(keys.fence(), "pawl:{stock/42}:f");
+    EXPECT_EQ(keys.queue(), "pawl:{stock/42}:q");
+    EXPECT_EQ(keys.waiters(), "pawl:{stock/42}:w");
 }
 
 TEST(Keys, OfDifferentNamesAreDifferentAndLeadBack) {
@@ -177,21 +177,21 @@ TEST(Keys, OfDifferentNamesAreDifferentAndLeadBack) {
     std::set<std::string> values;
     for (const auto& name : names) {
         const auto keys = scheme.keys_of(name);
-        for (const auto& key : {keys.lock, keys.fence, keys.queue, keys.waiters})
+        for (const auto& key : {keys.lock(), keys.fence(), keys.queue(), keys.waiters()})
             EXPECT_TRUE(values.emplace(key).second) << key;
-        EXPECT_EQ(scheme.name_of(keys.lock), name);
-        EXPECT_EQ(scheme.name_of(keys.fence), std::nullopt) << keys.fence;
+        EXPECT_EQ(scheme.name_of(keys.lock()), name);
+        EXPECT_EQ(scheme.name_of(keys.fence()), std::nullopt) << keys.fence();
     }
 }
 
 TEST(Keys, FollowATemplateToTheLetter) {
     const redis::key_scheme scheme("pawl", "redlock:{name}");
     const auto keys = scheme.keys_of("x{y}");
-    EXPECT_EQ(keys.lock, "redlock:x{y}");
-    EXPECT_EQ(keys.fence, "pawl:x:redlock:x{y}:f");
-    EXPECT_EQ(scheme.keys_of("x").fence, "pawl:x:{redlock:x}:f");
+    EXPECT_EQ(keys.lock(), "redlock:x{y}");
+    EXPECT_EQ(keys.fence(), "pawl:x:redlock:x{y}:f");
+    EXPECT_EQ(scheme.keys_of("x").fence(), "pawl:x:{redlock:x}:f");
     EXPECT_EQ(scheme.name_of("redlock:x{y}"), "x{y}");
-    EXPECT_EQ(redis::key_scheme("pawl", "{name}").keys_of("job").lock, "job");
+    EXPECT_EQ(redis::key_scheme("pawl", "{name}").keys_of("job").lock(), "job");
     EXPECT_EQ(error_of([] { redis::key_scheme("pawl", "nothing"); }), errc::bad_option);
     EXPECT_EQ(error_of([] { redis::key_scheme("", ""); }), errc::bad_option);
 }
@@ -230,11 +230,12 @@ TEST(Keys, AreOfOneSlotWhateverTheNameIs) {
         for (const auto& name : names) {
             const auto keys = scheme.keys_of(name);
             for (const auto& key : keys.all())
-                ASSERT_EQ(slot_of(key), slot_of(keys.lock)) << pattern << " " << name << " " << key;
-            const auto [at, is_new] = values.emplace(keys.fence, keys.lock);
-            ASSERT_TRUE(is_new || at->second == keys.lock) << pattern << " " << name;
+                ASSERT_EQ(slot_of(key), slot_of(keys.lock()))
+                    << pattern << " " << name << " " << key;
+            const auto [at, is_new] = values.emplace(keys.fence(), keys.lock());
+            ASSERT_TRUE(is_new || at->second == keys.lock()) << pattern << " " << name;
             if (!pattern.empty()) {
-                ASSERT_EQ(scheme.name_of(keys.fence), std::nullopt) << pattern << " " << name;
+                ASSERT_EQ(scheme.name_of(keys.fence()), std::nullopt) << pattern << " " << name;
             }
         }
     }

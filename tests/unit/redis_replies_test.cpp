@@ -127,7 +127,7 @@ void expect_strict(const Call& call, const reply& valid) {
     expect_refused(call, shorter, "one item less");
 }
 
-const keys it{"lock", "fence", "queue", "waiters", "holders", "details"};
+const keys it("lock", "lock");
 
 acquire_call waiting_acquire() {
     return {it, "value", "1000", "1 1", "client:owner", "prefix", "500", "1900"};

@@ -5,7 +5,6 @@
 
 #include <pawl/error.hpp>
 
-#include <algorithm>
 #include <vector>
 
 namespace pawl::redis {
@@ -105,21 +104,15 @@ std::string glob_escape(std::string_view text) {
     return escaped;
 }
 
-stored_keys::stored_keys(std::string_view lock_key, std::string_view base)
-    : text_(std::make_unique<char[]>(lock_key.size() + 5 * (base.size() + 2))) {
-    char* end = text_.get();
-    const auto store = [&end](std::string_view first, std::string_view suffix) {
-        char* const begin = end;
-        end = std::copy(first.begin(), first.end(), end);
-        end = std::copy(suffix.begin(), suffix.end(), end);
-        return std::string_view(begin, static_cast<std::size_t>(end - begin));
-    };
-    lock = store(lock_key, "");
-    fence = store(base, ":f");
-    queue = store(base, ":q");
-    waiters = store(base, ":w");
-    holders = store(base, ":h");
-    details = store(base, ":d");
+keys::keys(std::string_view lock_key, std::string_view base)
+    : lock_size_(lock_key.size()), companion_size_(base.size() + 2) {
+    text_.reserve(lock_size_ + 5 * companion_size_);
+    text_ += lock_key;
+    for (const char suffix : {'f', 'q', 'w', 'h', 'd'}) {
+        text_ += base;
+        text_ += ':';
+        text_ += suffix;
+    }
 }
 
 key_scheme::key_scheme(std::string name_space, std::string pattern, std::uint32_t database)
@@ -146,7 +139,7 @@ key_scheme::key_scheme(std::string name_space, std::string pattern, std::uint32_
     key_suffix_ = pattern.substr(position + 6);
 }
 
-stored_keys key_scheme::keys_of(std::string_view name) const {
+keys key_scheme::keys_of(std::string_view name) const {
     std::string lock;
     lock.reserve(key_prefix_.size() + name.size() + key_suffix_.size());
     lock += key_prefix_;
@@ -156,8 +149,7 @@ stored_keys key_scheme::keys_of(std::string_view name) const {
         append_escaped(lock, name);
     lock += key_suffix_;
     // The base is never a key that `name_of` accepts for a lock.
-    return is_plain_ ? stored_keys(lock, companion_key_base(name_space_, lock))
-                     : stored_keys(lock, lock);
+    return is_plain_ ? keys(lock, companion_key_base(name_space_, lock)) : keys(lock, lock);
 }
 
 std::string key_scheme::channel_of(std::string_view key) const {

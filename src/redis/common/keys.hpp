@@ -5,37 +5,47 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace pawl::redis {
 
-struct keys {
-    std::string_view lock;     // STRING: the holder's value
-    std::string_view fence;    // STRING: the counter of fencing tokens
-    std::string_view queue;    // ZSET: waiter -> time of arrival
-    std::string_view waiters;  // HASH: waiter -> end of its lease, claim window, mode, prefix
-    std::string_view holders;  // ZSET: non-exclusive holder -> end of its lease
-    std::string_view details;  // HASH: non-exclusive holder -> permits, token, value; the totals
+// One allocation holds all of them.
+class keys {
+public:
+    // The other keys are `base` with a suffix.
+    keys(std::string_view lock_key, std::string_view base);
+    keys() = default;
+
+    // STRING: the holder's value
+    [[nodiscard]] std::string_view lock() const noexcept { return {text_.data(), lock_size_}; }
+    // STRING: the counter of fencing tokens
+    [[nodiscard]] std::string_view fence() const noexcept { return companion(0); }
+    // ZSET: waiter -> time of arrival
+    [[nodiscard]] std::string_view queue() const noexcept { return companion(1); }
+    // HASH: waiter -> end of its lease, claim window, mode, value's prefix
+    [[nodiscard]] std::string_view waiters() const noexcept { return companion(2); }
+    // ZSET: non-exclusive holder -> end of its lease
+    [[nodiscard]] std::string_view holders() const noexcept { return companion(3); }
+    // HASH: non-exclusive holder -> permits, token, value; and the totals
+    [[nodiscard]] std::string_view details() const noexcept { return companion(4); }
 
     // In the order of KEYS in most scripts.
     [[nodiscard]] std::array<std::string_view, 6> all() const noexcept {
-        return {lock, fence, queue, waiters, holders, details};
+        return {lock(), fence(), queue(), waiters(), holders(), details()};
     }
-};
-
-// Keys with their text, in one allocation.
-class stored_keys : public keys {
-public:
-    stored_keys() = default;
-    // The other keys are `base` with a suffix.
-    stored_keys(std::string_view lock_key, std::string_view base);
 
 private:
-    std::unique_ptr<char[]> text_;
+    [[nodiscard]] std::string_view companion(std::size_t index) const noexcept {
+        return {text_.data() + lock_size_ + index * companion_size_, companion_size_};
+    }
+
+    std::string text_;  // all keys, one after the other
+    std::size_t lock_size_ = 0;
+    std::size_t companion_size_ = 0;  // of each other key
 };
 
 // Escapes the text for SCAN's MATCH, so that it matches only itself.
@@ -46,7 +56,7 @@ public:
     // `pattern` as options::key. Throws errc::bad_option.
     key_scheme(std::string name_space, std::string pattern, std::uint32_t database = 0);
 
-    [[nodiscard]] stored_keys keys_of(std::string_view name) const;
+    [[nodiscard]] keys keys_of(std::string_view name) const;
     // The name of the lock with this key; nothing if no lock of this scheme has this key.
     [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
     // The pattern for SCAN that matches the keys of all locks whose names begin with `prefix`.

@@ -18,7 +18,7 @@ namespace {
 
 void check_not_being_undone(const undo_queue& undos, const keys& lock_keys,
                             const claim& requested) {
-    if (undos.contains(lock_keys.lock, requested.value))
+    if (undos.contains(lock_keys.lock(), requested.value))
         throw error(errc::unavailable,
                     "An earlier acquire of '" + requested.name +
                         "' under this value is still being undone; choose another value.");
@@ -30,7 +30,7 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
     const auto lock_keys = scheme_.keys_of(requested.name);
     check_not_being_undone(*undos_, lock_keys, requested);
     undo_queue::undo undo;
-    undo.lock = lock_keys.lock;
+    undo.lock = lock_keys.lock();
     undo.value = requested.value;
     undo.send = [this, name = requested.name, value = requested.value](time_point deadline) {
         return send_undo(name, value, deadline);

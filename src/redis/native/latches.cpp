@@ -40,7 +40,7 @@ native_latches::native_latches(const options& server_options, const backend_cont
 
 // The key of the lock's fence with `l` as its last letter.
 latch_base::latch_names native_latches::latch_names_of(std::string_view name) const {
-    std::string key(scheme_.keys_of(name).fence);
+    std::string key(scheme_.keys_of(name).fence());
     key.back() = 'l';
     auto channel = scheme_.channel_of(key);
     return {std::move(key), std::move(channel)};

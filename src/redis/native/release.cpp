@@ -36,7 +36,7 @@ asio::awaitable<void> locks::renew(renewal_batch& batch) {
 template <class Call>
 asio::awaitable<void> locks::renew_group(renewal_batch& batch,
                                          std::span<const std::size_t> indices) {
-    std::vector<stored_keys> lock_keys;
+    std::vector<keys> lock_keys;
     lock_keys.reserve(indices.size());
     Call call(indices.size());
     for (const auto index : indices) {
@@ -110,15 +110,16 @@ asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, con
                                                            time_point give_up_at) {
     const bool is_exclusive = held.claim.mode == lock_mode::exclusive;
     for (const auto& typed : typed_keys_of(lock_keys)) {
-        const bool is_holding_key = typed.key == lock_keys.lock || typed.key == lock_keys.holders ||
-                                    typed.key == lock_keys.details;
-        if (!is_holding_key || (is_exclusive && typed.key != lock_keys.lock)) continue;
+        const bool is_holding_key = typed.key == lock_keys.lock() ||
+                                    typed.key == lock_keys.holders() ||
+                                    typed.key == lock_keys.details();
+        if (!is_holding_key || (is_exclusive && typed.key != lock_keys.lock())) continue;
         const std::array<std::string_view, 2> command{"TYPE", typed.key};
         const auto type = co_await link_->exec(command, give_up_at);
         if (type.type == reply::kind::error) co_return release_result::unknown;
         if (type.text != typed.type && type.text != "none") co_return release_result::taken_over;
     }
-    log(std::string(lock_keys.lock) +
+    log(std::string(lock_keys.lock()) +
         ": could not be given back, since a key beside it holds something else; it "
         "ends with its lease.");
     co_return release_result::unknown;

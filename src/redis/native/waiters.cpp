@@ -49,7 +49,8 @@ void waiter_table::notify_all() {
 
 void waiter_table::notify_key(std::string_view lock_key) {
     for (const auto& [owner, entry] : by_owner_) {
-        if (!entry->is_tracking || (!lock_key.empty() && entry->record->lock_keys.lock != lock_key))
+        if (!entry->is_tracking ||
+            (!lock_key.empty() && entry->record->lock_keys.lock() != lock_key))
             continue;
         entry->key_changed = true;
         entry->wakeup.notify();

@@ -19,7 +19,7 @@ namespace pawl::redis {
 // The identity of a waiter at the server. The undo of its requests shares the record, and may
 // outlive the waiter.
 struct waiter_record {
-    stored_keys lock_keys;
+    keys lock_keys;
     std::string member;
     std::string prefix;
     std::string kept_value{};  // the waiter's hold, which the undo must not end; empty: none

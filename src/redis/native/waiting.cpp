@@ -266,7 +266,7 @@ asio::awaitable<renewal::outcome> locks::renew_grant(const waiter& own_waiter, g
 // The undo names one owner, so it affects only the requests of this owner.
 undo_queue::undo locks::leave_of(std::shared_ptr<const waiter_record> record) {
     undo_queue::undo undo;
-    undo.lock = record->lock_keys.lock;
+    undo.lock = record->lock_keys.lock();
     undo.send = [this, record = std::move(record)](time_point deadline) {
         return send_leave(record, deadline);
     };

@@ -31,12 +31,12 @@ std::string_view type_in_words(std::string_view type) {
 }  // namespace
 
 std::array<typed_key, 6> typed_keys_of(const keys& lock_keys) noexcept {
-    return {{{lock_keys.lock, "string", "the lock"},
-             {lock_keys.fence, "string", "the counter of its tokens"},
-             {lock_keys.queue, "zset", "the queue of its waiters"},
-             {lock_keys.waiters, "hash", "its waiters"},
-             {lock_keys.holders, "zset", "the leases of its non-exclusive holders"},
-             {lock_keys.details, "hash", "its non-exclusive holders"}}};
+    return {{{lock_keys.lock(), "string", "the lock"},
+             {lock_keys.fence(), "string", "the counter of its tokens"},
+             {lock_keys.queue(), "zset", "the queue of its waiters"},
+             {lock_keys.waiters(), "hash", "its waiters"},
+             {lock_keys.holders(), "zset", "the leases of its non-exclusive holders"},
+             {lock_keys.details(), "hash", "its non-exclusive holders"}}};
 }
 
 asio::awaitable<void> throw_typed_error(link& server_link, const reply& reply,

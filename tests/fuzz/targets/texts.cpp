@@ -63,10 +63,10 @@ void templates(std::string_view input) {
         const auto keys = scheme.keys_of(name);
         const auto all = keys.all();
         for (const auto beside : std::span(all).subspan(1)) {
-            if (beside == keys.lock) fail("a key beside the lock is the lock's key");
+            if (beside == keys.lock()) fail("a key beside the lock is the lock's key");
             if (scheme.name_of(beside) == name) fail("a key beside the lock is taken for the lock");
         }
-        const auto parsed_name = scheme.name_of(keys.lock);
+        const auto parsed_name = scheme.name_of(keys.lock());
         if (!scheme.is_shared_with_others() && parsed_name != name)
             fail("a name is not read as it was written");
         static_cast<void>(scheme.glob(name));

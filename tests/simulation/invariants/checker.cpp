@@ -28,7 +28,7 @@ void checker::add_name(const std::string& name, const redis::keys& keys, std::si
     lock.keys = keys;
     lock.database = database;
     lock.has_permits = has_permits;
-    by_key_[{database, keys.lock}] = &lock;
+    by_key_[{database, std::string(keys.lock())}] = &lock;
 }
 
 void checker::fail(const std::string& rule, const std::string& sentence) {
@@ -151,7 +151,7 @@ instant checker::instant_of_server_ms(std::int64_t server_ms) {
 std::optional<instant> checker::server_expiry(const lock_record& lock, const user_hold& held) {
     if (is_held_at_server(lock, held.token)) {
         const auto& data = data_of(lock);
-        const auto ends = data.peek(lock.keys.lock)->expires_ms;
+        const auto ends = data.peek(lock.keys.lock())->expires_ms;
         return ends ? instant_of_server_ms(*ends) : instant::max();
     }
     std::optional<instant> last;

@@ -95,7 +95,7 @@ struct checker::script_invocation {
 
 std::string checker::current_value(const lock_record& lock) {
     auto& data = data_of(lock);
-    const auto* const stored = data.peek(lock.keys.lock);
+    const auto* const stored = data.peek(lock.keys.lock());
     if (stored == nullptr) return {};
     const auto ends = stored->expires_ms;
     if (ends && *ends < data.now_ms()) return {};
@@ -107,7 +107,7 @@ std::string checker::current_value(const lock_record& lock) {
 }
 
 std::uint64_t checker::current_counter(const lock_record& lock) {
-    const auto* const text = data_of(lock).peek<std::string>(lock.keys.fence);
+    const auto* const text = data_of(lock).peek<std::string>(lock.keys.fence());
     return text != nullptr ? std::stoull(*text) : 0;
 }
 
@@ -222,9 +222,9 @@ void checker::note_new_value(lock_record& lock, const script_invocation& invocat
 checker::server_holders checker::current_holders(const lock_record& lock) {
     server_holders result;
     auto& data = data_of(lock);
-    const auto* const mark = data.peek<std::string>(lock.keys.lock);
-    const auto* const members = data.peek<store::sorted_set>(lock.keys.holders);
-    const auto* const records = data.peek<store::hash>(lock.keys.details);
+    const auto* const mark = data.peek<std::string>(lock.keys.lock());
+    const auto* const members = data.peek<store::sorted_set>(lock.keys.holders());
+    const auto* const records = data.peek<store::hash>(lock.keys.details());
     if (mark == nullptr || !mark->starts_with("pawl:") || !members || !records) return result;
     for (const auto& [score, owner] : members->in_order()) {
         const auto record = records->find(owner);
@@ -240,7 +240,7 @@ checker::server_holders checker::current_holders(const lock_record& lock) {
 }
 
 bool checker::is_held_as(const lock_record& lock, std::string_view mark) const {
-    const auto* const text = data_of(lock).peek<std::string>(lock.keys.lock);
+    const auto* const text = data_of(lock).peek<std::string>(lock.keys.lock());
     return text != nullptr && *text == mark;
 }
 
@@ -362,7 +362,7 @@ void checker::check_rules(lock_record& lock, const script_invocation& invocation
     if (invocation.script == "refresh" || (invocation.can_hand_off() && invocation.returned(1)))
         check_no_waiter_skipped(lock, invocation);
     if (invocation.script == "acquire_any_mode" && invocation.returned(1) &&
-        data_of(lock).peek(lock.keys.queue) != nullptr)
+        data_of(lock).peek(lock.keys.queue()) != nullptr)
         fail("I6", "a new waiter overtook the queue");
 }
 
@@ -382,7 +382,7 @@ void checker::check_latch_step(const std::string& request, const redis::reply& r
 void checker::on_data_changed() {
     latches_.on_data_changed();
     for (auto& [name, lock] : locks_) {
-        const auto* const waiters = data_of(lock).peek<store::hash>(lock.keys.waiters);
+        const auto* const waiters = data_of(lock).peek<store::hash>(lock.keys.waiters());
         if (waiters == nullptr) continue;
         for (const auto& [member, record] : *waiters) {
             std::int64_t lease = 0;
@@ -396,8 +396,8 @@ void checker::on_data_changed() {
 void checker::check_no_waiter_skipped(lock_record& lock, const script_invocation& invocation) {
     if (!plan_.has_calm_network || !lock.value.empty()) return;
     auto& data = data_of(lock);
-    const auto* const waiters = data.peek<store::hash>(lock.keys.waiters);
-    const auto* const queue = data.peek<store::sorted_set>(lock.keys.queue);
+    const auto* const waiters = data.peek<store::hash>(lock.keys.waiters());
+    const auto* const queue = data.peek<store::sorted_set>(lock.keys.queue());
     if (waiters == nullptr || queue == nullptr) return;
     bool first = true;
     for (const auto& [score, member] : queue->in_order()) {
@@ -442,8 +442,8 @@ void checker::expect_no_locks() {
 
 void checker::expect_no_waiters() {
     for (auto& [name, lock] : locks_) {
-        for (const auto* key : {&lock.keys.queue, &lock.keys.waiters})
-            if (data_of(lock).all().contains(*key))
+        for (const auto key : {lock.keys.queue(), lock.keys.waiters()})
+            if (data_of(lock).all().contains(std::string(key)))
                 fail("I6", "'" + name + "' still has waiters at the end");
     }
 }

@@ -129,7 +129,7 @@ private:
 
 void scenario::add_latches(const key_space& space) {
     const auto add = [&](std::string_view name) {
-        auto key = scheme_of(space).keys_of(name).fence;
+        std::string key(scheme_of(space).keys_of(name).fence());
         key.back() = 'l';
         invariants_.latches().add(space.checker_name(name), {space.options.database, key, false});
     };
@@ -283,7 +283,7 @@ void scenario::evict(const fault& fault) {
     const auto keys = lock_keys.all();
     const auto key_index = fault.random_choice / 5 % keys.size();
     const std::string key(keys[key_index]);
-    if (key != lock_keys.fence && key != lock_keys.queue && key != lock_keys.waiters)
+    if (key != lock_keys.fence() && key != lock_keys.queue() && key != lock_keys.waiters())
         invariants_.note_fault(&name);
     network_.change_data(
         [&](simulated_redis& server) { server.evict(key_space_of(fault).options.database, key); });
@@ -291,7 +291,7 @@ void scenario::evict(const fault& fault) {
 
 // Another library acquires the lock by SET NX PX and releases it later.
 void scenario::lock_as_other_library(const fault& fault) {
-    const auto key = keys_of(fault).lock;
+    const std::string key(keys_of(fault).lock());
     const auto value = "foreign-" + std::to_string(fault.time.count());
     const auto ttl = std::max<std::int64_t>(fault.length / 1ms, 1);
     const auto database = key_space_of(fault).options.database;

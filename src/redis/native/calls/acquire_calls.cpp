@@ -53,12 +53,12 @@ acquire_reply read_acquire(const reply_reader& from, bool names_waiter, int high
 
 script_call acquire_call::command() const {
     return {scripts::acquire,
-            {lock_keys.lock, lock_keys.fence, lock_keys.queue, lock_keys.waiters},
+            {lock_keys.lock(), lock_keys.fence(), lock_keys.queue(), lock_keys.waiters()},
             {value, ttl_ms, token_floor, waiter, prefix, window_ms, lease_ms}};
 }
 
 acquire_reply acquire_call::read(const reply& from) const {
-    return read_acquire({scripts::acquire, from, lock_keys.lock}, !waiter.empty(), 1);
+    return read_acquire({scripts::acquire, from, lock_keys.lock()}, !waiter.empty(), 1);
 }
 
 script_call acquire_any_mode_call::command() const {
@@ -70,7 +70,7 @@ script_call acquire_any_mode_call::command() const {
 }
 
 acquire_reply acquire_any_mode_call::read(const reply& from) const {
-    return read_acquire({scripts::acquire_any_mode, from, acquire.lock_keys.lock},
+    return read_acquire({scripts::acquire_any_mode, from, acquire.lock_keys.lock()},
                         !acquire.waiter.empty(), 4);
 }
 
@@ -81,7 +81,7 @@ script_call refresh_call::command() const {
 }
 
 refresh_reply refresh_call::read(const reply& from) const {
-    const reply_reader reader(scripts::refresh, from, lock_keys.lock);
+    const reply_reader reader(scripts::refresh, from, lock_keys.lock());
     refresh_reply result;
     switch (reader.at(0).integer(0, 4)) {
     case 0: result.queued = read_queue_state(reader); break;
@@ -112,15 +112,15 @@ script_call leave_call::command() const {
 }
 
 bool leave_call::read(const reply& from) const {
-    return reply_reader(scripts::leave, from, lock_keys.lock).flag();
+    return reply_reader(scripts::leave, from, lock_keys.lock()).flag();
 }
 
 script_call adopt_call::command() const {
-    return {scripts::adopt, {lock_keys.lock, lock_keys.fence}, {value, ttl_ms, token_floor}};
+    return {scripts::adopt, {lock_keys.lock(), lock_keys.fence()}, {value, ttl_ms, token_floor}};
 }
 
 std::optional<fencing_token> adopt_call::read(const reply& from) const {
-    const reply_reader reader(scripts::adopt, from, lock_keys.lock);
+    const reply_reader reader(scripts::adopt, from, lock_keys.lock());
     if (!reader.at(0).flag()) {
         reader.expect_size(1);
         return std::nullopt;
@@ -135,7 +135,7 @@ script_call acquire_batch_call::command() const {
     keys.reserve(2 * locks.size());
     arguments.reserve(2 + locks.size());
     for (const auto& each : locks) {
-        keys.insert(keys.end(), {each.lock_keys.lock, each.lock_keys.fence});
+        keys.insert(keys.end(), {each.lock_keys.lock(), each.lock_keys.fence()});
         arguments.push_back(each.value);
     }
     return {scripts::acquire_batch, keys, arguments};

@@ -22,11 +22,11 @@ void expect_pairs(const reply_reader& from) {
 
 script_call inspect_call::command() const {
     const auto& k = lock_keys;
-    return {scripts::inspect, {k.lock, k.fence, k.queue, k.holders, k.details}, {}};
+    return {scripts::inspect, {k.lock(), k.fence(), k.queue(), k.holders(), k.details()}, {}};
 }
 
 inspect_reply inspect_call::read(const reply& from) const {
-    const reply_reader reader(scripts::inspect, from, lock_keys.lock);
+    const reply_reader reader(scripts::inspect, from, lock_keys.lock());
     reader.expect_size(7);
     inspect_reply result;
     if (!reader.at(0).is_nil()) result.value = reader.at(0).text();
@@ -52,7 +52,7 @@ script_call force_release_call::command() const {
 }
 
 bool force_release_call::read(const reply& from) const {
-    return reply_reader(scripts::force_release, from, lock_keys.lock).flag();
+    return reply_reader(scripts::force_release, from, lock_keys.lock()).flag();
 }
 
 script_call resize_call::command() const {
@@ -61,7 +61,7 @@ script_call resize_call::command() const {
 }
 
 void resize_call::read(const reply& from) const {
-    (void)reply_reader(scripts::resize, from, lock_keys.lock).integer(1, 1);
+    (void)reply_reader(scripts::resize, from, lock_keys.lock()).integer(1, 1);
 }
 
 }  // namespace pawl::redis

@@ -34,7 +34,7 @@ script_call release_call::command() const {
 }
 
 release_reply release_call::read(const reply& from) const {
-    return read_release({scripts::release, from, lock_keys.lock}, !successor.empty());
+    return read_release({scripts::release, from, lock_keys.lock()}, !successor.empty());
 }
 
 script_call release_non_exclusive_call::command() const {
@@ -43,13 +43,13 @@ script_call release_non_exclusive_call::command() const {
 }
 
 release_reply release_non_exclusive_call::read(const reply& from) const {
-    return read_release({scripts::release_non_exclusive, from, lock_keys.lock}, false);
+    return read_release({scripts::release_non_exclusive, from, lock_keys.lock()}, false);
 }
 
 renew_call::renew_call(std::size_t count) : renewal_call(scripts::renew, count) {}
 
 void renew_call::add(const keys& lock_keys, std::string_view value, std::string ttl_ms) {
-    add_hold({lock_keys.lock}, {value, store_text(std::move(ttl_ms))});
+    add_hold({lock_keys.lock()}, {value, store_text(std::move(ttl_ms))});
 }
 
 renew_non_exclusive_call::renew_non_exclusive_call(std::size_t count)
@@ -57,7 +57,7 @@ renew_non_exclusive_call::renew_non_exclusive_call(std::size_t count)
 
 void renew_non_exclusive_call::add(const keys& lock_keys, std::string_view value,
                                    std::string ttl_ms) {
-    add_hold({lock_keys.lock, lock_keys.holders, lock_keys.details},
+    add_hold({lock_keys.lock(), lock_keys.holders(), lock_keys.details()},
              {value, store_text(std::move(ttl_ms))});
 }
 
@@ -68,7 +68,7 @@ script_call downgrade_call::command() const {
 }
 
 bool downgrade_call::read(const reply& from) const {
-    return reply_reader(scripts::downgrade, from, lock_keys.lock).flag();
+    return reply_reader(scripts::downgrade, from, lock_keys.lock()).flag();
 }
 
 }  // namespace pawl::redis
