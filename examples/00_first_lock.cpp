@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     for (int page = 1; page <= 3; ++page) {
-        if (lock.lost().stop_requested()) return 1;  // set before another holder can exist
+        if (lock.lost().stop_requested()) return 1;  // normally set before another holder can exist
         store(page, lock.token());                   // the store refuses an older token
     }
 }  // the lock is released here, on every path

@@ -3,13 +3,17 @@
 
 // The code of docs/guide/family.md. Usage: family [URL]
 #include <pawl/blocking.hpp>
+#include <pawl/latch.hpp>
 #include <pawl/semaphore.hpp>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <iostream>
 #include <mutex>
 #include <shared_mutex>
@@ -102,7 +106,7 @@ bool strict_order(pawl::blocking::client& locks) {
 }
 
 bool latch(pawl::blocking::client& locks) {
-    // From pawl/blocking/latch.hpp; for coroutines pawl/latch.hpp.
+    // From pawl/blocking/latch.hpp.
     pawl::blocking::latch loaded(locks, "loaded");
     loaded.try_set(3);  // false: it is counting already
 
@@ -114,6 +118,13 @@ bool latch(pawl::blocking::client& locks) {
 
     bool complete = loaded.wait_for(1min);  // woken by a push; false: not in time
     return complete;
+}
+
+asio::awaitable<void> load(pawl::client& locks) {
+    // From pawl/latch.hpp.
+    pawl::latch loaded(locks, "loaded");
+    co_await loaded.async_count_down(1, asio::use_awaitable);
+    co_await loaded.async_wait(1min, asio::use_awaitable);  // errc::timed_out: not in time
 }
 
 bool barrier(pawl::blocking::client& locks) {
@@ -137,6 +148,36 @@ bool barrier(pawl::blocking::client& locks) {
     return steps == std::array{3, 3, 3};
 }
 
+asio::awaitable<void> run_party(pawl::client& locks, std::array<int, 3>& steps) {
+    const auto work = [](int& step) { ++step; };
+    // From pawl/latch.hpp.
+    pawl::barrier all(locks, "phase", 3);
+    for (auto& step : steps) {
+        work(step);
+        co_await all.async_arrive_and_wait(1min, asio::use_awaitable);  // the limit, then the token
+    }
+}
+
+bool coroutines(const pawl::service& service) {
+    pawl::blocking::client blocking_locks(service);
+    pawl::blocking::latch(blocking_locks, "loaded").try_set(3);
+    std::array<int, 3> steps{};
+    asio::io_context loop;
+    pawl::client locks(loop.get_executor(), service);
+    int running = 7;
+    const auto on_end = [&](std::exception_ptr failed) {
+        if (failed) std::rethrow_exception(failed);
+        if (--running == 0) loop.stop();  // the open client would keep the loop running
+    };
+    asio::co_spawn(loop, print(locks), on_end);
+    for (int i = 0; i < 3; ++i) {
+        asio::co_spawn(loop, load(locks), on_end);
+        asio::co_spawn(loop, run_party(locks, steps), on_end);
+    }
+    loop.run();
+    return running == 0 && steps == std::array{3, 3, 3};
+}
+
 bool election(pawl::blocking::client& locks) {
     int rounds = 0;
     const auto work = [&](pawl::fencing_token) {
@@ -152,8 +193,9 @@ bool election(pawl::blocking::client& locks) {
 }
 
 int main(int argc, char** argv) {
-    pawl::blocking::client locks(pawl::from_url(argc > 1 ? argv[1] : "memory:"));
-    int failed = 0;
+    const auto service = pawl::from_url(argc > 1 ? argv[1] : "memory:");
+    pawl::blocking::client locks(service);
+    int failed = coroutines(service) ? 0 : 1;
     for (auto* section :
          {work_under_a_lock, poll, enter_again, several_locks, stripes, readers_and_writers,
           downgrade, semaphore, strict_order, latch, barrier, election}) {

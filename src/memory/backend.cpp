@@ -130,7 +130,7 @@ public:
              "use a service that other processes can reach for anything but tests"});
         auto& guarantees = report.guarantees;
         guarantees.backend = "memory";
-        guarantees.holder_crash = "holds: all ends with the process";
+        guarantees.holder_crash = "holds: every lock ends with the process";
         guarantees.holder_pause = "holds for holders that stop when told";
         guarantees.server_crash = guarantees.failover = guarantees.partition = "does not apply";
         guarantees.clock_jump = "holds (boot clock)";

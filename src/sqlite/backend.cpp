@@ -73,7 +73,8 @@ examination judge_file(const file_report& report) {
     guarantees.backend = "SQLite, file on this host";
     guarantees.holder_crash = "holds, after the ttl";
     guarantees.holder_pause = "holds for holders that stop when told";
-    guarantees.server_crash = "holds; a reboot frees every lock, at the latest after its ttl";
+    guarantees.server_crash =
+        "holds; a reboot with a new boot id frees every lock, at the latest after its ttl";
     guarantees.failover = "does not apply";
     guarantees.partition = "does not apply";
     guarantees.clock_jump = "holds (boot clock)";

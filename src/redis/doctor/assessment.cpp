@@ -175,8 +175,8 @@ finding user_finding(bool has_own_user, bool with_password) {
     if (has_own_user && with_password) return {grade::good, "user", "one of its own", ""};
     if (with_password) return {grade::good, "user", "default, with a password", ""};
     return {grade::warning, "user", "default, without a password",
-            "any client that reaches the server can take and force every lock; give Pawl a user "
-            "of its own by ACL, or set requirepass"};
+            "any client that reaches the server can acquire every lock, and release any lock by "
+            "force; give Pawl a user of its own by ACL, or set requirepass"};
 }
 
 }  // namespace pawl::redis
