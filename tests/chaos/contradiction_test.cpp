@@ -53,7 +53,7 @@ private:
         if (command[0] != "EVALSHA" && command[0] != "EVAL") return "+OK\r\n";
         if (command[2] == "4") return "*4\r\n:0\r\n:100\r\n" + bulk(wall_ms()) + ":0\r\n";
         if (command[2] == "1") return ++renewals, "*1\r\n:0\r\n";
-        if (command.size() != 3 + 6 + 9) return ":0\r\n";  // a waiter that leaves
+        if (command.size() != 3 + 6 + 10) return ":0\r\n";  // a waiter that leaves
         ++refreshes;
         return refresh_reply_();
     }
@@ -71,7 +71,7 @@ TEST(Contradiction, OfAGrantThatARenewalRefusesIsMetWithPauses) {
 }
 
 TEST(Contradiction, OfALeaseThatAlwaysEndsNowIsLookedAtNowAndThen) {
-    contradiction server([] { return "*4\r\n:0\r\n:0\r\n" + bulk(wall_ms()) + ":0\r\n"; });
+    contradiction server([] { return "*5\r\n:0\r\n:0\r\n" + bulk(wall_ms()) + ":0\r\n:1900\r\n"; });
     server.run_waiter();
     EXPECT_GE(server.refreshes, 3);
     EXPECT_LE(server.refreshes, 45);

@@ -150,6 +150,8 @@ TEST_F(Forged, GrantsWithATokenOfAnotherTimeAreNotBelieved) {
                                                           {far_token, "-5"}}) {
         const auto before = refresh_count();
         publish(to, "grant " + owner + " " + token + " " + when);
+        ASSERT_TRUE(eventually([&] { return over || refresh_count() > before; }));
+        publish(to, "look " + owner);  // it refreshes once more, after the reply
         ASSERT_TRUE(eventually([&] { return over || refresh_count() >= before + 2; }));
         ASSERT_FALSE(over) << "believed " << token << " of " << when;
     }

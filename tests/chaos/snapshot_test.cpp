@@ -83,7 +83,7 @@ TEST_F(Snapshot, TwoThatDrawTheSameOwnerGetOneLock) {
     for (const char* each : {"0 1000", "pawl:c:0:", "c:o"})
         refresh.emplace_back(each);
     refresh.push_back(prefix);
-    for (const char* each : {"1200", "1900", "x", "0", "run"})
+    for (const char* each : {"1200", "1900", "9500", "x", "0", "run"})
         refresh.emplace_back(each);
     const auto reply = server.execute(refresh);
     EXPECT_EQ(reply.items.at(0).number(), 1);

@@ -35,6 +35,13 @@ public:
     void release() {
         program_.process.post([this] { lock_ = {}; });
     }
+    void downgrade() {
+        program_.process.post([this] {
+            lock_.async_downgrade(asio::bind_executor(
+                program_.process.get_executor(),
+                [](const boost::system::error_code& ec) { EXPECT_FALSE(ec) << ec.message(); }));
+        });
+    }
     void close() {
         program_.process.resume();
         program_.process.post([this] {
@@ -57,7 +64,8 @@ enum class waiter_failure : std::uint8_t { killed, stopped, cut_off };
 struct queue_case {
     const char* name;
     lock_options holder, first, next;
-    bool released;  // by the holder, after the first waiter failed
+    // What the holder does after the first waiter failed.
+    enum class action : std::uint8_t { none, release, downgrade } then;
 };
 
 constexpr lock_options fair{.ttl = 3s, .fair = true};
@@ -69,10 +77,13 @@ constexpr lock_options permits_of(std::uint32_t permits) {
 }
 
 const queue_case queue_cases[] = {
-    {"fair", fair, fair, fair, true},
-    {"writer_before_reader", read, write, read, false},
-    {"writer_before_writer", read, write, write, true},
-    {"many_permits_before_one", permits_of(2), permits_of(3), permits_of(1), false},
+    {"fair", fair, fair, fair, queue_case::action::release},
+    {"writer_before_reader", read, write, read, queue_case::action::none},
+    {"writer_before_writer", read, write, write, queue_case::action::release},
+    {"many_permits_before_one", permits_of(2), permits_of(3), permits_of(1),
+     queue_case::action::none},
+    // The first waiter had a long lease, since it delayed nobody behind an exclusive holder.
+    {"writer_before_reader_of_a_downgrade", write, write, read, queue_case::action::downgrade},
 };
 
 class queue_scenario {
@@ -106,10 +117,9 @@ public:
         fail_first_waiter(failure);
         const auto failed_at = loop_.now();
         if (!asks_before_failure) next_.acquire(test_case.next);
-        if (test_case.released) {
-            loop_.run_for(10ms);
-            holder_.release();
-        }
+        if (test_case.then != queue_case::action::none) loop_.run_for(10ms);
+        if (test_case.then == queue_case::action::release) holder_.release();
+        if (test_case.then == queue_case::action::downgrade) holder_.downgrade();
         while (!next_.owns_lock() && loop_.now() < failed_at + 10s)
             loop_.run_for(5ms);
         EXPECT_FALSE(first_.owns_lock());

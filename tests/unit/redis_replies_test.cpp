@@ -160,10 +160,13 @@ TEST(RedisReplies, OfAcquires) {
 }
 
 TEST(RedisReplies, OfWaiters) {
-    const refresh_call call{it,     "1 1", "ch:", "client:owner", "prefix", "500",
-                            "1900", "x",   "0",   "run"};
+    const refresh_call call{it,     "1 1", "ch:", "client:owner", "prefix", "500", "1900",
+                            "9500", "x",   "0",   "run"};
     expect_contract("native", call);
-    expect_strict(call, list({integer(0), integer(-1), text("1700000000000"), integer(0)}));
+    const auto queued =
+        list({integer(0), integer(-1), text("1700000000000"), integer(0), text("9500")});
+    expect_strict(call, queued);
+    EXPECT_EQ(call.read(queued).queued->lease, std::chrono::milliseconds(9500));
     const auto granted = list({integer(1), text("7"), text("1700000000000"), integer(400)});
     expect_strict(call, granted);
     EXPECT_EQ(call.read(granted).left_ms, 400);

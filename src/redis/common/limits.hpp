@@ -23,6 +23,9 @@ struct limits {
     // The lease of a waiter's place in the queue; each refresh extends it. A dead waiter blocks the
     // waiters behind it no longer than this.
     std::int64_t waiter_lease_ms = 1900;
+    // The same for the first waiter behind an exclusive holder. If it is dead, it delays nobody:
+    // the lock is granted to it, and passed on after the claim window.
+    std::int64_t first_waiter_lease_ms = 9500;
     // A queued waiter must confirm its grant by a renewal within this time.
     duration claim_window = std::chrono::milliseconds(1200);
     // The least time between refreshes that are caused by reports of a changed key. Other libraries

@@ -84,6 +84,8 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
         recipient->received_grant = pushed_grant(*recipient, token, server_ms, now());
         recipient->granted_server_ms = server_ms;
         recipient->wakeup.notify();
+    } else if (verb == "look") {
+        if (auto* recipient = waiters_.find_by_owner(owner)) recipient->notify_change();
     }
 }
 

@@ -61,7 +61,7 @@ private:
     boost::asio::awaitable<std::optional<grant>> run_attempt(waiting_attempt& attempt,
                                                              const claim& requested,
                                                              time_point give_up_at);
-    [[nodiscard]] time_point next_refresh(std::int64_t next_change_ms, std::int64_t rank) const;
+    [[nodiscard]] time_point next_refresh(const queue_state& queued) const;
     boost::asio::awaitable<std::optional<grant>> wait_in_queue(waiting_attempt& attempt,
                                                                const claim& requested,
                                                                queue_state first_state,

@@ -52,8 +52,7 @@ void waiter_table::notify_key(std::string_view lock_key) {
         if (!entry->is_tracking ||
             (!lock_key.empty() && entry->record->lock_keys.lock() != lock_key))
             continue;
-        entry->key_changed = true;
-        entry->wakeup.notify();
+        entry->notify_change();
     }
 }
 

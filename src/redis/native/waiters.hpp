@@ -44,10 +44,14 @@ struct waiter {
     std::int64_t reply_server_ms = -1;
 
     // Whether the server reports a change of the lock's key to this waiter; whether it has reported
-    // one; and until when the waiter ignores further reports.
+    // one, or asked for a refresh; and until when the waiter ignores further reports.
     bool is_tracking = false;
     bool key_changed = false;
     time_point ignores_changes_until{};
+    void notify_change() {
+        key_changed = true;
+        wakeup.notify();
+    }
 
     std::optional<grant> received_grant;
     std::int64_t granted_server_ms =

@@ -80,11 +80,14 @@ private:
 
 // The first three waiters refresh when a holder's lease or a dead waiter's entry ends, which is in
 // `next_change_ms` (negative: unknown), 50 ms apart from each other.
-time_point locks::next_refresh(std::int64_t next_change_ms, std::int64_t rank) const {
-    const auto latest =
-        now() + core::random_between(time(), min_refresh_interval, max_refresh_interval);
-    if (next_change_ms < 0 || rank >= 3) return latest;
-    return std::min(latest, now() + milliseconds_of(next_change_ms) + 2ms + rank * 50ms);
+time_point locks::next_refresh(const queue_state& queued) const {
+    auto latest = now() + core::random_between(time(), min_refresh_interval, max_refresh_interval);
+    // Early enough for a server whose clock runs half as fast again.
+    if (queued.lease > milliseconds_of(bounds_.waiter_lease_ms))
+        latest = now() + core::random_between(time(), queued.lease / 2, queued.lease * 5 / 8);
+    if (queued.next_change_ms < 0 || queued.rank >= 3) return latest;
+    const auto change = milliseconds_of(queued.next_change_ms) + 2ms + queued.rank * 50ms;
+    return std::min(latest, now() + change);
 }
 
 asio::awaitable<std::optional<grant>> locks::wait_in_queue(waiting_attempt& attempt,
@@ -110,7 +113,7 @@ asio::awaitable<std::optional<grant>> locks::wait_in_queue(waiting_attempt& atte
         }
         const auto rank = queued ? queued->rank : 0;
         const auto refresh_at =
-            pacer.next_time(sent_at, next_refresh(queued ? queued->next_change_ms : -1, rank));
+            pacer.next_time(sent_at, next_refresh(queued.value_or(queue_state{})));
         // A refresh starts tracking. So the first waiter refreshes at once if other libraries may
         // free the lock.
         const bool arms_tracking = scheme_.is_shared_with_others() && rank == 0 &&
@@ -169,6 +172,10 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
             sent_at = now();
             const auto floor = token_floor();
             const auto run_id = link_->current().run_id;
+            // Other libraries do not serve the queue, so there the first waiter must be alive.
+            const auto first_lease_ms = scheme_.is_shared_with_others()
+                                            ? bounds_.waiter_lease_ms
+                                            : bounds_.first_waiter_lease_ms;
             const refresh_call call{.lock_keys = record.lock_keys,
                                     .token_floor = floor,
                                     .channel_prefix = scheme_.channel_prefix(),
@@ -176,6 +183,7 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
                                     .prefix = record.prefix,
                                     .window_ms = milliseconds_text(own_waiter.claim_window),
                                     .lease_ms = std::to_string(bounds_.waiter_lease_ms),
+                                    .first_lease_ms = std::to_string(first_lease_ms),
                                     .mode = own_waiter.mode_code,
                                     .total_permits = own_waiter.total_permits,
                                     .run_id = run_id};

@@ -173,7 +173,7 @@ void checker::inspect_lock(lock_record& lock, const script_invocation& invocatio
     if (invocation.can_enqueue() && !args[3].empty() && invocation.returned(0))
         lock.waiter_leases[args[3]] = now_ms + std::stoll(args[6]);
     if (invocation.script == "refresh" && invocation.returned(0))
-        lock.waiter_leases[args[2]] = now_ms + std::stoll(args[5]);
+        lock.waiter_leases[args[2]] = now_ms + std::stoll(invocation.reply.items.at(4).text);
     if (invocation.script == "leave") lock.left_waiters.insert(args[2]);
     // The script may create a new token if the token of the hand-off was lost with the counter.
     if (invocation.script == "refresh" && invocation.returned(1))

@@ -392,7 +392,8 @@ void scenario::check_at_rest() {
     if (has_failed()) return;
     invariants_.expect_no_locks();
     acquire_everything();
-    advance(loop_.now() + 8s + 2 * instant(plan_.reply_timeout) + total_set_back());
+    // The queue of dead waiters expires after 12 s.
+    advance(loop_.now() + 12s + 2 * instant(plan_.reply_timeout) + total_set_back());
     if (has_failed()) return;
     invariants_.expect_no_waiters();
     for (const auto& program : programs_)

@@ -6,6 +6,7 @@
 #include "redis_scripts.hpp"
 
 #include "../../scripting/reply_reader.hpp"
+#include "../../transport/numbers.hpp"
 
 #include <array>
 #include <limits>
@@ -14,9 +15,9 @@ namespace pawl::redis {
 namespace {
 
 constexpr auto any_number = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t longest_lease_ms = 60'000;  // of a place in the queue
 
 queue_state read_queue_state(const reply_reader& from) {
-    from.expect_size(4);
     return {from.at(1).integer(any_number), from.at(2).number(0), from.at(3).integer(0)};
 }
 
@@ -24,10 +25,8 @@ acquire_reply read_acquire(const reply_reader& from, bool names_waiter, int high
     acquire_reply result;
     switch (from.at(0).integer(0, highest_status)) {
     case 0:
-        if (names_waiter)
-            result.queued = read_queue_state(from);
-        else
-            from.expect_size(2);
+        from.expect_size(names_waiter ? 4 : 2);
+        if (names_waiter) result.queued = read_queue_state(from);
         break;
     case 1:
         from.expect_size(2);
@@ -75,16 +74,21 @@ acquire_reply acquire_any_mode_call::read(const reply& from) const {
 }
 
 script_call refresh_call::command() const {
-    return {scripts::refresh, lock_keys.all(),
-            std::array<std::string_view, 9>{token_floor, channel_prefix, waiter, prefix, window_ms,
-                                            lease_ms, mode, total_permits, run_id}};
+    return {
+        scripts::refresh, lock_keys.all(),
+        std::array<std::string_view, 10>{token_floor, channel_prefix, waiter, prefix, window_ms,
+                                         lease_ms, first_lease_ms, mode, total_permits, run_id}};
 }
 
 refresh_reply refresh_call::read(const reply& from) const {
     const reply_reader reader(scripts::refresh, from, lock_keys.lock());
     refresh_reply result;
     switch (reader.at(0).integer(0, 4)) {
-    case 0: result.queued = read_queue_state(reader); break;
+    case 0:
+        reader.expect_size(5);
+        result.queued = read_queue_state(reader);
+        result.queued->lease = milliseconds_of(reader.at(4).number(0, longest_lease_ms));
+        break;
     case 1:
         reader.expect_size(4);
         result.granted = true;

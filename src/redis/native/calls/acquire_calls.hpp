@@ -24,6 +24,7 @@ struct queue_state {
     std::int64_t next_change_ms = -1;  // the time until a lease ends; negative: unknown
     std::int64_t server_ms = 0;        // the server's clock
     std::int64_t rank = 0;
+    duration lease{};  // of the place; 0: the usual one
 };
 
 // The reason for refused permits: the total is less than the request, the stored total differs from
@@ -85,6 +86,7 @@ struct refresh_call {
     std::string_view prefix;
     std::string window_ms;
     std::string lease_ms;
+    std::string first_lease_ms;
     std::string_view mode;
     std::string_view total_permits;
     std::string_view run_id;

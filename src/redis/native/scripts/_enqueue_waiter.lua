@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
+-- The keys of the queue outlive the longest lease of a waiter: see `first_lease_ms` in refresh.lua.
+local queue_ms = 12000
+
 -- Keeps the caller's place in the queue, or appends the caller.
 -- -> {0, ms the lock has left (-1: no end), server's ms, rank}
 local function enqueue_waiter(k, member, prefix, window, lease, mode)
@@ -10,8 +13,8 @@ local function enqueue_waiter(k, member, prefix, window, lease, mode)
     local until_ms = string.format("%.0f", ms + lease)
     local record = until_ms .. " " .. window .. " " .. mode .. " " .. prefix
     redis.call("HSET", k.waiters, member, record)
-    redis.call("PEXPIRE", k.queue, lease * 2)
-    redis.call("PEXPIRE", k.waiters, lease * 2)
+    redis.call("PEXPIRE", k.queue, queue_ms)
+    redis.call("PEXPIRE", k.waiters, queue_ms)
     local rank = redis.call("ZRANK", k.queue, member)
     if was_added == 1 and rank < redis.call("ZCARD", k.queue) - 1 then
         -- The clock was set back. Earlier waiters still go first.

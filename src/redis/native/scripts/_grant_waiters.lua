@@ -9,6 +9,16 @@ local function bound_waiter_lease(k, member, lease, rest, now)
     end
 end
 
+-- The waiter's next refresh is far away. It must refresh now to keep its place, which ends soon if
+-- the waiter is dead.
+local function hurry_waiter(k, member, lease, rest, channel, now)
+    if tonumber(lease) > now + 2000 then
+        redis.call("HSET", k.waiters, member, string.format("%.0f", now + 1900) .. rest)
+        local client, owner = string.match(member, "^([^:]*):(.*)$")
+        redis.call("PUBLISH", channel .. client, "look " .. owner)
+    end
+end
+
 -- Grants the lock from the head of the queue: to one exclusive waiter, all adjacent readers, or
 -- waiters for permits while there are enough. Removes waiters whose lease or connection is dead. A
 -- grant lasts for a short claim window: if its waiter is frozen, the lock moves on when the window
@@ -34,7 +44,7 @@ local function grant_waiters(k, state, floor, channel)
         local is_granted = is_alive and can_be_granted(k, state, mode)
         if state ~= "free" then
             if is_alive and not is_granted then
-                bound_waiter_lease(k, first, lease, string.sub(record, #lease + 1), now)
+                hurry_waiter(k, first, lease, string.sub(record, #lease + 1), channel, now)
                 break
             end
             redis.call("ZREM", k.queue, first)

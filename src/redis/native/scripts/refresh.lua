@@ -4,10 +4,11 @@
 -- refresh: a waiter's periodic request. Finds a grant whose message was lost, grants the lock where
 -- a lease has expired, and keeps the waiter's place in the queue.
 -- KEYS lock fence queue waiters holders details
--- ARGV floor channel_prefix waiter prefix window_ms lease_ms mode
+-- ARGV floor channel_prefix waiter prefix window_ms lease_ms first_lease_ms(behind an exclusive
+--      holder the first waiter delays nobody: it gets the lock, or loses it after the window) mode
 --      total_permits(0 = the stored total) run
 -- -> {1, token, since_ms, ms left} the caller holds it
---    | {0, ms until a change, server's ms, rank}
+--    | {0, ms until a change, server's ms, rank, the lease that was given}
 --    | {2, n} the total n is too small | {4} no total is stored
 --@include _token.lua
 --@include _clock.lua
@@ -17,7 +18,7 @@
 --@include _enqueue_waiter.lua
 --@include _next_change_in.lua
 --@include _remove_expired_waiters.lua
-local floor, member, mode = ARGV[1], ARGV[3], ARGV[7]
+local floor, member, lease, mode = ARGV[1], ARGV[3], ARGV[6], ARGV[8]
 local own_prefix = ARGV[4] .. ";"
 local value = redis.call("GET", k.lock)
 if value and string.sub(value, 1, #own_prefix) == own_prefix then
@@ -36,7 +37,7 @@ if state == "shared" or state == "permits" then
 end
 local permits = tonumber(string.match(mode, "^p(%d+)$"))
 if permits then
-    local n = total_permits(k, ARGV[8])
+    local n = total_permits(k, ARGV[9])
     if permits > n then
         redis.call("ZREM", k.queue, member)
         redis.call("HDEL", k.waiters, member)
@@ -45,9 +46,12 @@ if permits then
 end
 -- With this first write, a server without memory accepts the others: see `extend_holder`.
 if redis.call("ZSCORE", k.queue, member) then
-    redis.call("PEXPIRE", k.queue, ARGV[6])
+    redis.call("PEXPIRE", k.queue, queue_ms)
 end
-local position = enqueue_waiter(k, member, ARGV[4], ARGV[5], ARGV[6], mode)
+if state == "exclusive" and redis.call("ZRANK", k.queue, member) == 0 then
+    lease = ARGV[7]
+end
+local position = enqueue_waiter(k, member, ARGV[4], ARGV[5], lease, mode)
 if state ~= "exclusive" then
     state = grant_waiters(k, state, floor, ARGV[2])
     position[2] = next_change_in(k, state, member, now)
@@ -55,4 +59,5 @@ if state ~= "exclusive" then
 elseif remove_expired_waiters(k, now, ARGV[6]) then
     position[4] = redis.call("ZRANK", k.queue, member) or 0
 end
+position[5] = lease
 return position

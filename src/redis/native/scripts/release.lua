@@ -29,6 +29,12 @@ if successor ~= "" then
     if ARGV[7] == "0" or others == 0 then
         redis.call("ZREM", k.queue, successor)
         redis.call("HDEL", k.waiters, successor)
+        -- The first waiter refreshes when the known lease ends. This one may end earlier.
+        local first = redis.call("ZRANGE", k.queue, 0, 0)[1]
+        if first and redis.call("PTTL", k.lock) > tonumber(ARGV[6]) then
+            local client, owner = string.match(first, "^([^:]*):(.*)$")
+            redis.call("PUBLISH", ARGV[3] .. (client or ""), "look " .. (owner or ""))
+        end
         redis.call("SET", k.lock, ARGV[5], "PX", ARGV[6])
         return {1, next_token(k.fence, ARGV[2])}
     end
