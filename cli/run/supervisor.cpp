@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -156,8 +157,8 @@ std::vector<std::string> supervisor::environment() const {
     return environment_with(removed, added);
 }
 
-// Runs before the command starts. If the supervisor is killed meanwhile, the lock process finds the
-// cgroup.
+// Called before `command_may_live` is set. If the supervisor is killed after that, the lock process
+// finds the cgroup; before that, an empty folder may stay.
 control_group supervisor::make_cgroup() {
     auto cgroup =
         control_group::make("pawl-" + std::to_string(::getpid()) + "-" + shared_->run.data());
@@ -202,17 +203,27 @@ bool supervisor::start_command() {
 
 void supervisor::hold_for_minimum() {
     const auto until = saturated_sum(acquired_at_, options_.min_hold);
-    while (boot_clock::now() < until && interrupted_ == 0 && !events_.lock_process_ended()) {
-        const auto batch = events_.wait(until);
+    while (interrupted_ == 0) {
+        const auto now = boot_clock::now();
+        const auto lease_end = deadline();
+        // A lock process that has ended or is frozen does not renew: the lock ends with its lease.
+        const bool is_renewed = !events_.lock_process_ended() && now < lease_end;
+        if (!is_renewed && lease_end < until) return note_loss_in_minimum();
+        if (!is_renewed || now >= until) return;
+        const auto batch = events_.wait(std::min(until, lease_end));
         note_interrupts(batch);
-        for (const lock_report& report : batch.reports) {
-            if (report.event != lock_report::kind::lost) continue;
-            lock_lost_ = true;
-            say("Lost " + describe_locks(options_) + " before the end of the " +
-                format_exact(options_.min_hold) + " of --min-hold; the command had already ended.");
-            return;
-        }
+        const auto is_loss = [](const lock_report& report) {
+            return report.event == lock_report::kind::lost;
+        };
+        if (std::any_of(batch.reports.begin(), batch.reports.end(), is_loss))
+            return note_loss_in_minimum();
     }
+}
+
+void supervisor::note_loss_in_minimum() {
+    lock_lost_ = true;
+    say("Lost " + describe_locks(options_) + " before the end of the " +
+        format_exact(options_.min_hold) + " of --min-hold; the command had already ended.");
 }
 
 void supervisor::release_lock() {
@@ -232,6 +243,7 @@ void supervisor::release_lock() {
             const bool lost_before_release = report.result == release_result::expired ||
                                              report.result == release_result::taken_over;
             if (!lost_before_release || lock_lost_) return;
+            // A command that could not be started keeps its own exit status.
             lock_lost_ = leader_ != 0;
             const std::string subject = options_.also.empty()
                                             ? "The lock " + describe_locks(options_)

@@ -52,6 +52,7 @@ private:
     void start_lock_process();
     bool start_command();
     void hold_for_minimum();
+    void note_loss_in_minimum();
     void release_lock();
     void report_unconfirmed_release() const;
     int exit_status();

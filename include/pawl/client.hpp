@@ -178,9 +178,10 @@ public:
         return detail::initiate<Token>(engine_, &detail::start_acquire_all, &diag, token, nullptr,
                                        std::move(names), options, std::nullopt);
     }
-    // As `async_acquire_all`, but without waiting: one request for all locks, or one attempt for
-    // each lock; or polling as in `options.retry`. Empty, without an error, if one of them is
-    // taken.
+    // As `async_acquire_all`, but without waiting: on Redis in the native layout one request for
+    // all locks (plain exclusive locks only), else one attempt for each lock in turn. With
+    // `options.retry`, each lock in turn is polled with that many tries, while the locks before it
+    // stay held. Empty, without an error, if one of them is taken.
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {

@@ -25,8 +25,8 @@ namespace pawl {
 // other operations fail with errc::unsupported.
 //
 // Any thread may call any member, but two threads must not use one handle at the same time. On an
-// empty handle, the async operations throw errc::not_held when they are called. The handles of one
-// lock_owner share a hold: all members but `async_release` refer to the hold.
+// empty handle, the async operations throw errc::not_held when they are called. The handles that
+// a lock_owner has for one lock share a hold: all members but `async_release` refer to that hold.
 //
 // Handlers run on their associated executor, by default the client's, and never inside the
 // initiating function. In their signatures, `error_code` is boost::system::error_code. An operation
@@ -50,9 +50,9 @@ public:
     // Releases the lock.
     // Handler: void(release_result).
     // Completes when the service has answered, or with `unknown` when no answer came in time. A
-    // second call has the same result. A lock_owner's handle completes with `still_held` while
-    // other handles keep the lock; once the last handle is released, with the result of that
-    // release. Cancellation: none.
+    // second call has the same result. While other handles of a lock_owner keep the lock, the
+    // result is `still_held`. After the last handle is released, the result is that of the last
+    // release, for every handle. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
         return detail::initiate_plain<Token>(lease(), &detail::start_release, token, number_);

@@ -72,7 +72,7 @@ struct lock_options {
 // queue. The first pause is `interval`, and each further one is `growth` times as long, up to
 // `longest`. Each pause is shortened at random, to no less than half.
 struct polling {
-    std::uint32_t tries = 1;                             // in total, 1 or more
+    std::uint32_t tries = 1;                             // for each lock, 1 or more
     duration interval = std::chrono::milliseconds(100);  // 1 ms or more
     double growth = 2;                                   // 1 to 1000
     duration longest = std::chrono::seconds(5);          // `interval` or more

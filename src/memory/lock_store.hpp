@@ -105,7 +105,7 @@ private:
     std::mutex mutex_;
     entry_map entries_;
     std::map<std::string, std::uint32_t, std::less<>>
-        total_permits_;  // in total, once a claim has named it
+        total_permits_;  // by name: the semaphore's total, once a claim or `resize` has set it
     // All names share one counter, so the tokens of a name grow even if the name is forgotten while
     // it is free. The counter starts from the clock, so a new process issues larger tokens than the
     // last one.

@@ -57,7 +57,7 @@ private:
     asio::awaitable<void> refresh();
     [[nodiscard]] time_point next_refresh(time_point now);
     void update(const attempt_result& result);
-    [[nodiscard]] grant made_grant() const;
+    [[nodiscard]] grant to_grant() const;
 
     lock_session& session_;
     const claim& requested_;
@@ -91,12 +91,12 @@ asio::awaitable<std::optional<grant>> lock_session::acquire_attempt::run() {
     }
     if (state_ != state::granted) co_return std::nullopt;
     if (had_to_wait) ++session_.context_.counts->hand_offs;
-    co_return made_grant();
+    co_return to_grant();
 }
 
 // The deadline is computed from `expires`, not from the time of sending, because the file and this
 // client use one clock. The margin is the one that every backend subtracts.
-grant lock_session::acquire_attempt::made_grant() const {
+grant lock_session::acquire_attempt::to_grant() const {
     const auto margin =
         drift(result_.needs_renewal ? std::min(requested_.ttl, claim_window) : requested_.ttl);
     return {result_.expires - margin,
@@ -243,7 +243,7 @@ asio::awaitable<void> lock_session::retry_undo(std::shared_ptr<lock_session> sel
         if (self->worker_.is_stopped() || self->is_forked() || time.now() - began >= requested.ttl)
             co_return;
         try {
-            // This also releases a hold.
+            // `leave` without `keep_grant` also releases a hold.
             co_await self->run([&requested](store& file) { return file.leave(requested, false); });
             co_return;
         } catch (const error& failed) {

@@ -78,14 +78,18 @@ std::string started_process::out() const { return read_file(folder_.file("out"))
 std::string started_process::err() const { return read_file(folder_.file("err")); }
 void started_process::signal(int number) const { ::kill(pid_, number); }
 
-void started_process::kill_supervisor() const {
+void started_process::wait_until_asleep() const {
     const auto stat = "/proc/" + std::to_string(pid_) + "/stat";
     const bool sleeps = support::eventually([&] {
         const auto text = read_file(stat);
         const auto name_end = text.rfind(')');
         return name_end != std::string::npos && text.substr(name_end, 3) == ") S";
     });
-    if (!sleeps) throw std::runtime_error("pawl does not sleep while its command runs");
+    if (!sleeps) throw std::runtime_error("the process does not sleep");
+}
+
+void started_process::kill_supervisor() const {
+    wait_until_asleep();
     signal(SIGKILL);
 }
 

@@ -40,6 +40,8 @@ public:
     [[nodiscard]] std::string out() const;
     [[nodiscard]] std::string err() const;
     void signal(int number) const;
+    // Waits until the process waits for events. Throws if it does not.
+    void wait_until_asleep() const;
     // Sends SIGKILL to a `pawl` that has started its command, once it sleeps. Before, it may not
     // have noted yet where the command runs.
     void kill_supervisor() const;

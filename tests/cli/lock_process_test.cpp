@@ -12,6 +12,8 @@
 
 #include <signal.h>
 
+#include <filesystem>
+
 namespace {
 
 using namespace cli_test;
@@ -81,6 +83,62 @@ TEST_F(MutualSupervision, FrozenLockProcessStopsTheCommandBeforeTheLeaseEnds) {
     EXPECT_LT(last_beat(file_), deadline);
     EXPECT_TRUE(eventually_silent(file_));
     ::kill(lock_process_, SIGKILL);
+}
+
+// The command has ended, and pawl keeps the lock for the rest of --min-hold.
+class MinimumHold : public MutualSupervision {
+protected:
+    void start(const words& options) {
+        process_ = sandbox_.start(words{"run"} + options + words{"x", "--", "touch", file_});
+        ASSERT_TRUE(sandbox_.eventually_held("x"));
+        lock_process_ = child_named(process_->pid(), "lock-process");
+        ASSERT_NE(lock_process_, 0);
+        ASSERT_TRUE(support::eventually([&] {
+            return std::filesystem::exists(file_) && child_named(process_->pid(), "touch") == 0;
+        }));
+        process_->wait_until_asleep();
+    }
+    static bool is_loss_reported(const outcome& result) {
+        return result.err.find("Lost 'x' before the end of the 10 min of --min-hold") !=
+               std::string::npos;
+    }
+};
+
+//   the command ends | kill -9 of the lock process | the lease ends | the end of --min-hold
+TEST_F(MinimumHold, IsLostWithAKilledLockProcess) {
+    start({"--ttl", "5s", "--min-hold", "10min"});
+    ::kill(lock_process_, SIGKILL);
+    const auto result = process_->wait();
+    EXPECT_EQ(result.code, 70);
+    EXPECT_TRUE(is_loss_reported(result)) << result.err;
+}
+
+//   the command ends | kill -STOP of the lock process | the lease ends | the end of --min-hold
+TEST_F(MinimumHold, IsLostWithAFrozenLockProcess) {
+    start({"--ttl", "2s", "--min-hold", "10min"});
+    ::kill(lock_process_, SIGSTOP);
+    const auto result = process_->wait();
+    EXPECT_EQ(result.code, 70);
+    EXPECT_TRUE(is_loss_reported(result)) << result.err;
+    ::kill(lock_process_, SIGKILL);
+}
+
+TEST_F(MinimumHold, ItsLossKeepsTheCommandsStatusIfTheCommandMayContinue) {
+    start({"--ttl", "5s", "--min-hold", "10min", "--on-loss", "continue"});
+    ::kill(lock_process_, SIGKILL);
+    const auto result = process_->wait();
+    EXPECT_EQ(result.code, 0);
+    EXPECT_TRUE(is_loss_reported(result)) << result.err;
+}
+
+//   the command ends | kill -9 of the lock process | the end of --min-hold | the lease ends
+TEST_F(MinimumHold, IsNotLostIfTheLeaseLastsLonger) {
+    start({"--ttl", "1h", "--min-hold", "10min"});
+    ::kill(lock_process_, SIGKILL);
+    const auto result = process_->wait();
+    EXPECT_EQ(result.code, 0);
+    EXPECT_NE(result.err.find("did not confirm the release"), std::string::npos) << result.err;
+    EXPECT_TRUE(sandbox_.is_held("x"));
 }
 
 TEST_F(MutualSupervision, FrozenPawlKeepsItsLock) {

@@ -41,9 +41,9 @@ inline constexpr pawl::capabilities faulty_promises{.tokens_survive_data_loss = 
                                                     .loss_is_pushed = true,
                                                     .across_processes = false,
                                                     .across_hosts = false,
+                                                    .strictly_fair = true,
                                                     .shared = true,
                                                     .permits = true,
-                                                    .strictly_fair = true,
                                                     .downgrades = true};
 [[nodiscard]] pawl::conformance::test_service make_faulty_world(fault injected);
 

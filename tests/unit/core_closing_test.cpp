@@ -3,6 +3,7 @@
 
 // A client with many holds closes: few releases are under way at a time, so that few of them have
 // to end at the end of the drain time.
+#include "core/engine/engine.hpp"
 #include "core/util/wakeup.hpp"
 
 #include <pawl/client.hpp>
@@ -28,6 +29,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t hold_count = 5000;
 constexpr std::size_t some_holds = 2000;
+constexpr std::size_t most_releases = pawl::core::engine::most_releases_at_close;
 
 struct release_counts {
     std::size_t started = 0;
@@ -36,8 +38,9 @@ struct release_counts {
     std::size_t started_after_close = 0;
 };
 
-// Grants every lock. A release is answered at the next turn of the loop, or, by a silent service,
-// when the service is closed.
+// Grants every lock, and renews none. A release is answered at the next turn of the loop. A silent
+// service answers it only when the service is closed; so does every service for a lock whose name
+// begins with "lost".
 class counting_backend final : public pawl::backend {
 public:
     counting_backend(pawl::backend_context context, std::shared_ptr<release_counts> counts,
@@ -51,11 +54,12 @@ public:
         co_return granted;
     }
     asio::awaitable<void> renew(pawl::renewal_batch&) override { co_return; }
-    asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
+    asio::awaitable<pawl::release_result> release(const pawl::hold& released) override {
+        const bool is_silent = silent_ || released.claim.name.starts_with("lost");
         ++counts_->started;
         if (closed_) ++counts_->started_after_close;
         counts_->max_under_way = std::max(counts_->max_under_way, ++counts_->under_way);
-        if (silent_) {
+        if (is_silent) {
             pawl::core::wakeup wakeup(*context_.time, context_.strand);
             const auto entry = unanswered_.insert(unanswered_.end(), &wakeup);
             co_await wakeup.wait_until(pawl::time_point::max());
@@ -64,7 +68,7 @@ public:
             co_await asio::post(context_.strand, asio::use_awaitable);
         }
         --counts_->under_way;
-        co_return silent_ ? pawl::release_result::unknown : pawl::release_result::released;
+        co_return is_silent ? pawl::release_result::unknown : pawl::release_result::released;
     }
     asio::awaitable<pawl::lock_info> inspect(std::string_view) override {
         co_return pawl::lock_info{};
@@ -112,21 +116,32 @@ struct outcomes {
     int closed = 0;
 };
 
+std::vector<pawl::held_lock> acquire_many(asio::io_context& loop, pawl::client& locks,
+                                          const std::string& prefix, std::size_t count,
+                                          pawl::duration ttl) {
+    std::vector<pawl::held_lock> held;
+    for (std::size_t i = 0; i < count; ++i)
+        locks.async_try_acquire(prefix + std::to_string(i), pawl::try_options{.ttl = ttl},
+                                [&](boost::system::error_code, pawl::held_lock lock) {
+                                    held.push_back(std::move(lock));
+                                });
+    while (held.size() < count)
+        loop.run_one();
+    return held;
+}
+
 outcomes close_with_many_holds(const std::shared_ptr<release_counts>& counts, bool is_silent,
-                               ending_kind way_of_ending, pawl::duration drain) {
+                               ending_kind way_of_ending, pawl::duration drain,
+                               std::size_t lost_holds = 0) {
     asio::io_context loop;
     pawl::client_options options;
     options.drain = drain;
     pawl::client locks(loop.get_executor(),
                        pawl::service(std::make_shared<counting_service>(counts, is_silent)),
                        options);
-    std::vector<pawl::held_lock> held;
-    for (std::size_t i = 0; i < hold_count; ++i)
-        locks.async_try_acquire("lock " + std::to_string(i), pawl::try_options{.ttl = 10min},
-                                [&](boost::system::error_code, pawl::held_lock lock) {
-                                    held.push_back(std::move(lock));
-                                });
-    while (held.size() < hold_count)
+    auto held = acquire_many(loop, locks, "lock ", hold_count, 10min);
+    const auto lost = acquire_many(loop, locks, "lost ", lost_holds, 10ms);
+    while (counts->under_way < lost_holds)
         loop.run_one();
     outcomes result;
     if (way_of_ending == ending_kind::by_release) {
@@ -168,6 +183,32 @@ TEST_P(ClosingWithManyHolds, GivesAllBackToAServerThatAnswers) {
     if (GetParam() == ending_kind::by_release) {
         EXPECT_EQ(result.results.at(pawl::release_result::released), hold_count);
     }
+}
+
+// The releases of lost holds have no bound, and do not count for that of the others.
+//   1024 locks expire, and their releases get no answer | 5000 others are released | close
+TEST_P(ClosingWithManyHolds, GivesAllBackWhileReleasesOfLostHoldsHaveNoAnswer) {
+    const auto counts = std::make_shared<release_counts>();
+    const auto result = close_with_many_holds(counts, false, GetParam(), 1s, most_releases);
+    EXPECT_EQ(result.closed, 1);
+    EXPECT_EQ(counts->started, most_releases + hold_count);
+    EXPECT_EQ(counts->started_after_close, 0U);
+    if (GetParam() == ending_kind::by_release) {
+        EXPECT_EQ(result.results.size(), 1U);
+        EXPECT_EQ(result.results.at(pawl::release_result::released), hold_count);
+    }
+}
+
+//   1025 locks expire, and their releases get no answer | 5000 others are released | close | the
+//   server does not reply | the drain time is over
+TEST_P(ClosingWithManyHolds, BeginsFewReleasesBesideThoseOfLostHolds) {
+    const auto counts = std::make_shared<release_counts>();
+    const auto result = close_with_many_holds(counts, true, GetParam(), 50ms, most_releases + 1);
+    EXPECT_EQ(result.closed, 1);
+    EXPECT_GT(counts->started, most_releases + 1);
+    EXPECT_LT(counts->started, most_releases + 1 + some_holds);
+    EXPECT_EQ(counts->started_after_close, 0U);
+    EXPECT_EQ(counts->under_way, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, ClosingWithManyHolds,

@@ -125,6 +125,37 @@ TEST(sqlite, a_waiter_that_was_taken_for_dead_stands_in_line_again) {
     EXPECT_TRUE(waiting.get());
 }
 
+// A waiter that can never be served leaves no row: a larger total would grant it permits again.
+//   holder has 5 of 5 | another process waits for 1 | this one waits for 4 | the total becomes 3 |
+//   the hold ends without a message | the later waiter refreshes first, and is refused
+TEST(sqlite, a_refused_waiter_leaves_the_queue) {
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service()), other(lock_file.service());
+    const auto permits = [](std::uint32_t count, std::uint32_t total) {
+        auto requested = make_claim("it");
+        requested.mode = pawl::lock_mode::permits;
+        requested.permits = count;
+        requested.total_permits = total;
+        return requested;
+    };
+    ASSERT_TRUE(holder.acquire(permits(5, 5)));
+    sqlite_connection file(lock_file.path());
+    file.run(
+        "INSERT INTO waiters (ns, name, owner, client, host, pid, command, boot, ttl, expires, "
+        "mode, permits, set_at) SELECT ns, name, 'frozen', '1/elsewhere', host, pid, command, "
+        "boot, "
+        "60000000000, expires, mode, 1, set_at FROM holders");
+    auto waiting = other.start(permits(4, 0));
+    ASSERT_TRUE(eventually([&] { return holder.inspect("it").waiters == 2; }));
+    holder.resize("it", 3);
+    file.run("DELETE FROM holders");
+    const auto refused = failure_of([&] { (void)waiting.get(); });
+    EXPECT_TRUE(has_message(refused, pawl::errc::bad_option, "has 3 permits"));
+    const auto own_rows =
+        "SELECT count(*) FROM waiters WHERE owner = '" + waiting.requested_claim().owner + "'";
+    EXPECT_TRUE(eventually([&] { return file.text(own_rows) == "0"; }));
+}
+
 // The names of the sockets are in the file, and any program of this host may send to them.
 TEST(sqlite, forged_notifications_do_nothing) {
     const lock_file_fixture lock_file;

@@ -86,7 +86,7 @@ protected:
     // The request that it undoes was sent over this connection, so one confirmation is enough.
     void add(request_sender send) {
         queue_->add(undo_queue::prepare({.lock = "it", .value = {}, .send = std::move(send)}), 60s,
-                    link_->current().generation);
+                    link_->current().connection_number);
         run();
     }
     void run() {
@@ -160,12 +160,12 @@ TEST_F(UndoQueue, OutlastsAShortageOfMemoryAtAnyAllocation) {
         // On the strand, as always: the undo begins inside `add`.
         asio::post(context_.strand, [&, first = prepare()]() mutable {
             failing_memory::fail_once_at(at);
-            queue_->add(std::move(first), 60s, link_->current().generation);
+            queue_->add(std::move(first), 60s, link_->current().connection_number);
             (void)failing_memory::stop_failing();
         });
         run();
         for (int i = 0; i < 3; ++i)
-            queue_->add(prepare(), 60s, link_->current().generation);
+            queue_->add(prepare(), 60s, link_->current().connection_number);
         queue_->retry_now();
         advance(6s);
         EXPECT_TRUE(queue_->empty()) << "allocation " << at;

@@ -43,8 +43,8 @@ struct access;
 // throws errc::unsupported.
 //
 // Any thread may call any member, but two threads must not use one handle at the same time. On an
-// empty handle, all members but the two tests throw errc::not_held. The handles of one lock_owner
-// share a hold: all members but `release` refer to the hold.
+// empty handle, all members but the two tests throw errc::not_held. The handles that a lock_owner
+// has for one lock share a hold: all members but `release` refer to that hold.
 class [[nodiscard]] held_lock : public detail::held_lock_base {
 public:
     held_lock() noexcept = default;
@@ -54,9 +54,9 @@ public:
 
     // Releases the lock. Waits for the service's answer, and returns `unknown` if none came in
     // time: on Redis until the end of the lease or the reply timeout. A second call has the same
-    // result. A lock_owner's handle returns `still_held` while other handles keep the lock; a
-    // further call after the last handle's release gets that result. Throws for an empty handle
-    // only.
+    // result. While other handles of a lock_owner keep the lock, the result is `still_held`. After
+    // the last handle is released, the result is that of the last release, for every handle. Throws
+    // for an empty handle only.
     release_result release();
 
     // Renews at once, beside the regular renewals, and waits until the service has confirmed.
@@ -167,8 +167,10 @@ public:
     // An error or a cancellation leaves nothing behind.
     held_locks acquire_all(std::vector<std::string> names, lock_options options = {},
                            std::stop_token cancel = {});
-    // As `acquire_all`, but without waiting: one request for all locks, or one attempt for each
-    // lock; or polling as in `options.retry`. The set is empty if one of the locks is taken.
+    // As `acquire_all`, but without waiting: on Redis in the native layout one request for all
+    // locks (plain exclusive locks only), else one attempt for each lock in turn. With
+    // `options.retry`, each lock in turn is polled with that many tries, while the locks before it
+    // stay held. The set is empty if one of the locks is taken.
     held_locks try_acquire_all(std::vector<std::string> names, try_options options = {},
                                std::stop_token cancel = {});
 

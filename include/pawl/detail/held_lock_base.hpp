@@ -32,7 +32,8 @@ namespace detail {
 
 // The members of a handle that send no request. Any thread may call any member, but two threads
 // must not use one handle at the same time. On an empty handle, all members but the two tests throw
-// errc::not_held. The handles of one lock_owner share a hold: all members refer to the hold.
+// errc::not_held. The handles that a lock_owner has for one lock share a hold: all members refer to
+// that hold.
 class held_lock_base {
 public:
     // True for the handle of a granted lock, also after its loss or release. It does not compile

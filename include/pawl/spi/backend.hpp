@@ -141,22 +141,19 @@ struct capabilities {
     duration least_ttl = std::chrono::milliseconds(10);
     duration most_ttl = std::chrono::hours(24);
     duration ttl_granularity = std::chrono::milliseconds(1);
-    // Three different properties of the queue. `order`: in which order queued waiters are served.
-    // `strictly_fair`: `claim::fair` is supported, so no later request is granted first.
-    // `modes_share_queue`: the modes of a name exclude each other and wait in one queue.
-    fairness order = fairness::first_in_first_out;
-    // The supported modes beside the exclusive one; `claim::fair`; and pawl::backend::downgrade.
+    fairness order = fairness::first_in_first_out;  // in which order queued waiters are served
+    bool strictly_fair = false;     // supports `claim::fair`: no later request is granted first
+    bool modes_share_queue = true;  // the modes of a name exclude each other and wait in one queue
+    // The supported modes beside the exclusive one.
     bool shared = false;
     bool permits = false;
-    bool strictly_fair = false;
-    bool downgrades = false;
+    bool downgrades = false;     // pawl::backend::downgrade
     bool caller_values = false;  // `claim::value`, and `adopt`
     bool acquire_batch = false;  // pawl::backend::acquire_batch
     // `latches` of the backend is not null. `barriers`: its latches also number their generations,
     // which barriers need.
     bool latches = false;
     bool barriers = false;
-    bool modes_share_queue = true;  // see `order`
 
     bool operator==(const capabilities&) const = default;
 };

@@ -54,7 +54,7 @@ public:
 
     [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
-    // Called once, before any call.
+    // Called once, before the first `call` is made.
     void set_engine(std::shared_ptr<core::engine> client_engine);
     std::shared_ptr<core::engine> engine;
 
@@ -72,12 +72,14 @@ private:
     std::mutex mutex_;
     bool is_driven_ = false;
     bool is_driven_by_thread_ = false;  // driven by the loop's own thread
-    bool is_thread_parked_ = false;     // the thread waits for the end of the last call
+    bool is_thread_parked_ = false;     // the thread waits until no caller is left
     bool is_stopped_ = false;
     // `engine`, for the loop's thread, which may run before `set_engine`.
     std::atomic<const core::engine*> engine_ptr_ = nullptr;
-    std::size_t callers_ = 0;           // the threads in `call::wait`
-    std::uint64_t activity_count_ = 0;  // changes with each call, for the loop's thread
+    std::size_t callers_ = 0;  // the threads in `call::wait`
+    // Grows with each `call::wait` and `run_ready`; it tells the loop's thread that a caller was
+    // there.
+    std::uint64_t activity_count_ = 0;
     std::list<call*> waiting_calls_;
     std::condition_variable thread_wakeup_;
     const core::fork_mark made_in_;

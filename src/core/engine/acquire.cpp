@@ -60,9 +60,10 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
             failure = e;
         }
         if (failure) {
-            // Each attempt of a poll is a try, and backends do not repeat a try that fails with
-            // errc::unavailable. So this loop repeats it: the service cannot serve anybody now, or
-            // an earlier request under this value is still being undone.
+            // Only an acquire with a wait continues here; a try throws. Backends do not repeat an
+            // attempt of a poll that fails with errc::unavailable, so this loop does. That error
+            // means that the service cannot serve any client now, or that an earlier request under
+            // this value is still being undone.
             co_await backoff.wait_or_throw(*failure, !request.try_policy);
             continue;
         }
@@ -216,12 +217,13 @@ asio::awaitable<lease_handle> engine::acquire(std::string name, request requeste
     throw_if_closed();
     auto claim = make_claim(name, options);
     auto reservation = reserve_lease(claim, options.max_hold);
-    // A request that may be granted beside other holds, or must keep its order, queues at the
-    // service.
+    // These requests do not wait in the waiting room: a single attempt does not wait at all; the
+    // others queue at the service.
     const bool bypasses_room =
         single_attempt || options.fair || options.mode != lock_mode::exclusive;
     std::optional<waiting_room::waiter> waiter;
     if (!bypasses_room) waiter.emplace(waiting_room_, name);
+    // Lets `warn_of_own_waiters` see a waiter without a room; an empty name counts nothing.
     const waiting_names::entry entry(waiting_names_,
                                      bypasses_room && !single_attempt ? name : std::string());
     bool is_first = !waiter || waiter->is_first();

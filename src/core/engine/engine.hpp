@@ -35,6 +35,11 @@ class engine final : public std::enable_shared_from_this<engine>,
 public:
     using ptr = std::shared_ptr<engine>;
 
+    // A server answers so many releases in a few milliseconds. Each release that has no answer at
+    // the end of the drain time must be repeated in the background, so more releases in flight
+    // would make closing longer.
+    static constexpr std::size_t most_releases_at_close = 1024;
+
     ~engine() override;
     // `is_serial`: the executor runs one handler at a time, so it needs no strand, and all handlers
     // are Pawl's own.
@@ -169,7 +174,7 @@ private:
     void cancel_loss_wait(lease& lease, std::uint64_t id);
     void add_release_handler(const std::shared_ptr<lease>& lease, lease::release_handler handler);
     void begin_release(const std::shared_ptr<lease>& lease) noexcept;
-    void start_release(const std::shared_ptr<lease>& lease);
+    void send_or_queue_release(const std::shared_ptr<lease>& lease);
     void finish_release(const std::shared_ptr<lease>& lease, release_result result) noexcept;
     boost::asio::awaitable<void> send_release(std::shared_ptr<lease> lease);
     boost::asio::awaitable<void> send_queued_releases(releaser counted);
@@ -214,7 +219,8 @@ private:
     std::vector<close_handler> close_handlers_;
     std::uint64_t next_wait_ = 0;
     std::deque<std::shared_ptr<lease>> to_release_;
-    std::size_t releasers_ = 0;
+    std::size_t releasers_ = 0;        // the coroutines that `close` waits for: see `releaser`
+    std::size_t release_senders_ = 0;  // those of them that send queued releases
 };
 
 }  // namespace pawl::core

@@ -19,11 +19,6 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
-// A server answers 1024 releases in a few milliseconds. Each release that has no answer at the end
-// of the drain time must be repeated in the background, so more releases in flight would make
-// closing longer.
-constexpr std::size_t most_releases_at_close = 1024;
-
 release_result release_result_of_lost(loss_reason reason) {
     return reason == loss_reason::taken_over || reason == loss_reason::forced
                ? release_result::taken_over
@@ -128,11 +123,11 @@ void engine::release_orphan(const std::shared_ptr<lease>& lease) noexcept {
     end_hold(lease);
 }
 
-// Gives up a request that cannot begin. The hold is not renewed any more, so it ends with its
-// lease.
+// Sends or queues the release. If that fails, its handlers get `unknown`, and the hold, which is
+// not renewed any more, ends with its lease.
 void engine::begin_release(const std::shared_ptr<lease>& lease) noexcept {
     try {
-        start_release(lease);
+        send_or_queue_release(lease);
     } catch (...) {
         log_failure("a release cannot begin", std::current_exception());
         finish_release(lease, release_result::unknown);
@@ -170,23 +165,30 @@ void engine::warn_of_own_waiters(lease& lease) {
                  "acquires a lock which it holds waits for itself");
 }
 
-// Counts a coroutine that sends queued releases, until its frame is destroyed.
+// Counts a coroutine that `close` waits for: one that sends queued releases, or one that releases a
+// lost lease. The number of the latter has no bound, so the senders are also counted alone.
 class engine::releaser {
 public:
-    explicit releaser(ptr engine) noexcept : engine_(std::move(engine)) { ++engine_->releasers_; }
+    enum class task : std::uint8_t { queued_releases, lost_lease };
+    releaser(ptr engine, task assigned) noexcept : engine_(std::move(engine)), task_(assigned) {
+        ++engine_->releasers_;
+        if (task_ == task::queued_releases) ++engine_->release_senders_;
+    }
     releaser(releaser&&) noexcept = default;
     releaser& operator=(releaser&&) = delete;
     ~releaser() {
         if (!engine_) return;
         --engine_->releasers_;
+        if (task_ == task::queued_releases) --engine_->release_senders_;
         engine_->notify_close();
     }
 
 private:
     ptr engine_;
+    task task_;
 };
 
-void engine::start_release(const std::shared_ptr<lease>& lease) {
+void engine::send_or_queue_release(const std::shared_ptr<lease>& lease) {
     if (has_reached(close_stage::drained) || is_forked()) {
         finish_release(lease, release_result::unknown);
     } else if (!has_reached(close_stage::requested)) {
@@ -194,8 +196,9 @@ void engine::start_release(const std::shared_ptr<lease>& lease) {
     } else {
         // The coroutine may begin and end inside co_spawn, so the lease is queued first.
         to_release_.push_back(lease);
-        if (releasers_ == most_releases_at_close) return;
-        asio::co_spawn(strand_, send_queued_releases(releaser(shared_from_this())), asio::detached);
+        if (release_senders_ >= most_releases_at_close) return;
+        releaser sender(shared_from_this(), releaser::task::queued_releases);
+        asio::co_spawn(strand_, send_queued_releases(std::move(sender)), asio::detached);
     }
 }
 
@@ -223,7 +226,8 @@ void engine::drop_queued_releases() noexcept {
 }
 
 asio::awaitable<void> engine::send_release(std::shared_ptr<lease> lease) {
-    // `close` was called in between: the release joins the bounded queue of `start_release`.
+    // `close` was called in between: the release joins the bounded queue of
+    // `send_or_queue_release`.
     if (has_reached(close_stage::requested)) {
         begin_release(lease);
         co_return;
@@ -331,7 +335,8 @@ void engine::report_loss(const std::shared_ptr<lease>& lease) noexcept {
         (reason == loss_reason::taken_over && lease->granted_hold().claim.permits > 1);
     if (!may_remain) return;
     try {
-        asio::co_spawn(strand_, release_lost(lease, releaser(shared_from_this())), asio::detached);
+        releaser counted(shared_from_this(), releaser::task::lost_lease);
+        asio::co_spawn(strand_, release_lost(lease, std::move(counted)), asio::detached);
     } catch (...) {
         log_failure("the release of a lost lock cannot begin", std::current_exception());
     }
@@ -349,7 +354,7 @@ void engine::operation::end() {
 }
 
 // A coroutine that is cancelled before it has begun would never run, and its handler would not be
-// called.
+// called. So a cancellation before `begin` is only noted, and `begin` throws.
 void engine::operation::cancel() {
     is_cancelled_ = true;
     if (has_begun_) signal_.emit(asio::cancellation_type::terminal);

@@ -56,7 +56,7 @@ private:
 // The names for which requests wait at the service without a waiting room. Used on one strand.
 class waiting_names {
 public:
-    // Counts the name until it is destroyed; an empty name does not count.
+    // Counts the name until it is destroyed; an empty name counts nothing.
     class entry {
     public:
         entry(waiting_names& names, const std::string& name)

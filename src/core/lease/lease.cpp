@@ -49,7 +49,7 @@ std::optional<time_point> lease::report_at() const noexcept {
 
 void lease::lose_at_deadline() noexcept { lose(reason_at_deadline()); }
 
-void lease::begin(std::string owner, grant grant) noexcept {
+void lease::record_grant(std::string owner, grant grant) noexcept {
     hold_.claim.owner = std::move(owner);
     hold_.grant = std::move(grant);
     max_until_ = plus(time_.now(), max_hold_);

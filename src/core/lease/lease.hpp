@@ -70,7 +70,7 @@ public:
     lease(std::shared_ptr<engine> engine, runtime& time, claim claim, duration max_hold);
     ~lease();
     // The claim was granted, under this owner.
-    void begin(std::string owner, grant grant) noexcept;
+    void record_grant(std::string owner, grant grant) noexcept;
 
     // From any thread.
     [[nodiscard]] lock_state state() const noexcept;
@@ -91,7 +91,7 @@ public:
         return status_.load().state == lock_state::released;
     }
     [[nodiscard]] const std::shared_ptr<engine>& owning_engine() const noexcept { return engine_; }
-    // The name, the owner, the ttl and the token do not change after `begin`.
+    // The name, the owner, the ttl and the token do not change after `record_grant`.
     [[nodiscard]] const hold& granted_hold() const noexcept { return hold_; }
 
     // Each changes the state of the hold. False: the hold had ended before; `mark_at_risk` also
@@ -154,8 +154,8 @@ public:
         bool is_kept = false;
         // A loss became possible after the last renewal was sent.
         bool must_confirm = false;
-        // Once a renewal is sent for that reason, and until it is answered: the pause before the
-        // next attempt. Zero: no loss is possible.
+        // The pause before a confirming renewal is repeated. Set when that renewal is sent; zero
+        // again when it is answered.
         duration confirmation_pause{};
         // A loss that the service reported before the lease was kept.
         loss_reason pushed_loss = loss_reason::none;

@@ -23,8 +23,9 @@ time_point loss_time(const lease& lease) {
     return lease.deadline() - loss_lead_time(lease.granted_hold().claim.ttl);
 }
 
-// A claim window can be shorter than a twentieth of the ttl. A quarter of the rest, but 50 ms or
-// more, leaves time for more than one repetition.
+// The pause before an unanswered renewal is repeated: a twentieth of the ttl, or the shorter pause
+// of a confirmation. In a claim window, which can be shorter than that, it is at most a quarter of
+// what is left of the window, or 50 ms if that is more.
 duration retry_pause(const lease& lease, time_point now) {
     auto pause = lease.granted_hold().claim.ttl / 20;
     if (lease.in_keeper.confirmation_pause > duration{})
@@ -35,11 +36,13 @@ duration retry_pause(const lease& lease, time_point now) {
     return std::max<duration>(pause, std::chrono::milliseconds(5));
 }
 
-// The first pause before a renewal that confirms a hold is repeated. The pauses double.
+// The pause after the first unanswered confirmation. Each further pause is twice as long, up to a
+// twentieth of the ttl.
 constexpr duration first_confirmation_pause = std::chrono::milliseconds(250);
 
-// False in a fork.
-bool is_kept_here(const lease& lease) { return lease.in_keeper.is_kept && !lease.is_forked(); }
+bool is_kept_in_this_process(const lease& lease) {
+    return lease.in_keeper.is_kept && !lease.is_forked();
+}
 
 std::vector<renewal> renewals_of(std::span<const std::shared_ptr<lease>> leases, time_point now,
                                  const capabilities& capabilities) {
@@ -81,7 +84,7 @@ lease_keeper::reservation::~reservation() {
 }
 
 lease_handle lease_keeper::reservation::keep(std::string owner, grant grant) noexcept {
-    keeper_.begin(*lease_, std::move(owner), std::move(grant));
+    keeper_.record_grant(*lease_, std::move(owner), std::move(grant));
     keeper_.keep(lease_);
     return lease_handle(std::exchange(lease_, nullptr));
 }
@@ -99,11 +102,11 @@ void lease_keeper::reserve(const std::shared_ptr<lease>& lease) {
 }
 
 // The map entry is moved and not created, so this cannot fail.
-void lease_keeper::begin(lease& lease, std::string owner, grant grant) noexcept {
+void lease_keeper::record_grant(lease& lease, std::string owner, grant grant) noexcept {
     if (lease.granted_hold().claim.owner != owner)
         lease.in_keeper.pushed_loss = loss_reason::none;  // it was another attempt's
     auto entry = by_owner_.extract(lease.granted_hold().claim.owner);
-    lease.begin(std::move(owner), std::move(grant));
+    lease.record_grant(std::move(owner), std::move(grant));
     entry.key() = lease.granted_hold().claim.owner;
     by_owner_.insert(std::move(entry));
 }
@@ -376,8 +379,8 @@ asio::awaitable<std::optional<grant>> request_downgrade(backend& backend, runtim
         try {
             co_return co_await backend.downgrade(lease->granted_hold());
         } catch (const error& e) {
-            const bool is_over =
-                !is_kept_here(*lease) && (!is_transient(e) || time.now() >= lease->deadline());
+            const bool is_over = !is_kept_in_this_process(*lease) &&
+                                 (!is_transient(e) || time.now() >= lease->deadline());
             if (lease->is_forked() || is_over) throw hold_ended(*lease);
             if (!is_transient(e)) throw;
         }
@@ -396,7 +399,7 @@ asio::awaitable<void> lease_keeper::wait_for_reply(std::shared_ptr<lease> lease)
         lease->reply_waiters.push_back(reply_wakeup);
         co_await reply_wakeup->wait_until(time_point::max());
     }
-    if (!is_kept_here(*lease)) throw hold_ended(*lease);
+    if (!is_kept_in_this_process(*lease)) throw hold_ended(*lease);
 }
 
 asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> held_lease) {
@@ -409,8 +412,9 @@ asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> held_lease)
         held_lease->in_keeper.in_flight = true;
         update_order(*held_lease);
         co_await std::move(request);
-        if (!is_kept_here(*held_lease)) throw hold_ended(*held_lease);
-        if (!held_lease->in_keeper.is_never_early) co_return;  // the answer was `extended`
+        if (!is_kept_in_this_process(*held_lease)) throw hold_ended(*held_lease);
+        const bool is_unanswered = held_lease->in_keeper.is_never_early;  // set by `postpone`
+        if (!is_unanswered) co_return;
         wakeup pause(time_, strand_);
         co_await pause.wait_until(held_lease->in_keeper.renew_at);
     }

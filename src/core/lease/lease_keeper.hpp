@@ -67,8 +67,8 @@ public:
     bool drop(const std::shared_ptr<lease>& lease);
     // From the engine to the keeper: the service has reported that the hold of `owner` is lost.
     void handle_pushed_loss(std::string_view owner, loss_reason reason);
-    // The same: the service may have lost any hold. Renews all leases at once, but not more often
-    // than once in `min_confirmation_interval`.
+    // From the engine to the keeper: the service may have lost any hold. Renews all leases at once,
+    // but not more often than once in `min_confirmation_interval`.
     void confirm_all() noexcept;
     static constexpr duration min_confirmation_interval = std::chrono::seconds(1);
     // The kept lease that is due first; null if there is none.
@@ -99,7 +99,7 @@ private:
     };
 
     void reserve(const std::shared_ptr<lease>& lease);
-    void begin(lease& lease, std::string owner, grant grant) noexcept;
+    void record_grant(lease& lease, std::string owner, grant grant) noexcept;
     void keep(const std::shared_ptr<lease>& lease) noexcept;
     void forget(const std::shared_ptr<lease>& lease) noexcept;
     void renew_due(time_point now);

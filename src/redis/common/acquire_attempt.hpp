@@ -35,14 +35,14 @@ public:
           lease_(lease) {}
     ~acquire_attempt() {
         if (state_ != state::not_sent && state_ != state::settled)
-            undos_.add(std::move(undo_), lease_, generation_);
+            undos_.add(std::move(undo_), lease_, connection_number_);
     }
     acquire_attempt(const acquire_attempt&) = delete;
     acquire_attempt& operator=(const acquire_attempt&) = delete;
 
     void about_to_send() noexcept {
         state_ = state::sent;
-        generation_ = link_.current().generation;
+        connection_number_ = link_.current().connection_number;
     }
     void set_state(state next) noexcept { state_ = next; }
     [[nodiscard]] state current() const noexcept { return state_; }
@@ -54,7 +54,7 @@ private:
     const link& link_;
     undo_queue::prepared_entry undo_;
     const duration lease_;
-    std::uint64_t generation_ = 0;
+    std::uint64_t connection_number_ = 0;
     state state_ = state::not_sent;
 };
 

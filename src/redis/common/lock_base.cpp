@@ -112,7 +112,7 @@ asio::awaitable<void> lock_base::run_all(std::vector<asio::awaitable<void>> oper
 void lock_base::report_other_server(const session& current_session) {
     const auto last_run_id = std::exchange(run_id_, current_session.run_id);
     const bool is_same = !run_id_.empty() && run_id_ == last_run_id;
-    if (current_session.generation > 1 && !is_same) context_.listener->on_possible_loss();
+    if (current_session.connection_number > 1 && !is_same) context_.listener->on_possible_loss();
 }
 
 void lock_base::check_room_for_undo() const {

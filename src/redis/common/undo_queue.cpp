@@ -86,13 +86,13 @@ undo_queue::prepared_entry undo_queue::prepare(undo action) {
 }
 
 void undo_queue::add(prepared_entry prepared_undo, duration lease,
-                     std::uint64_t generation) noexcept {
+                     std::uint64_t connection_number) noexcept {
     if (is_stopped_ || made_in_.is_forked()) return;
     const auto now = context_.time->now();
     auto& added = prepared_undo.front();
     added.due_ = now;
     added.lease_end_ = now + lease + reply_timeout_;
-    added.generation_ = generation;
+    added.connection_number_ = connection_number;
     entries_.splice(entries_.end(), prepared_undo);
     start_due(now);
     resume();
@@ -192,7 +192,7 @@ bool undo_queue::is_expired(const entry& candidate, time_point now) const noexce
 }
 
 bool undo_queue::needs_no_repetition(const entry& candidate, time_point now) const noexcept {
-    if (link_->current().generation == candidate.generation_) return true;
+    if (link_->current().connection_number == candidate.connection_number_) return true;
     if (!candidate.has_enough_confirmations()) return false;
     const bool no_room = entries_.size() > 2 * bounds_.max_undos;
     return is_closing_ || !candidate.action.value.empty() || no_room || candidate.lease_end_ <= now;
@@ -222,8 +222,8 @@ time_point undo_queue::next_start() const {
     return next;
 }
 
-// The undo may end before this returns. Only its guard counts it, since co_spawn may also throw
-// after that, for lack of memory.
+// The undo may already have ended when co_spawn returns, or when it throws for lack of memory. So
+// only the guard counts the undo.
 void undo_queue::start(iterator position) noexcept {
     try {
         asio::co_spawn(context_.strand, send(send_guard(shared_from_this(), position)),
@@ -237,7 +237,8 @@ asio::awaitable<void> undo_queue::send(send_guard guard) {
         result = co_await try_undo(guard.sent());
     } catch (const error& e) {
         // A reply that no script gives: a repeated request would get it again. Without a
-        // connection, the error is about whatever answers at the server's address meanwhile.
+        // connection, the error is from a handshake, perhaps with another server, and says nothing
+        // about the undo.
         if (e.reason() == errc::protocol && link_->connected()) {
             result = outcome::impossible;
             log(e.what());
@@ -280,7 +281,7 @@ void undo_queue::settle(iterator position, outcome result) {
         return notify_if_empty();
     }
     // After the required confirmations the pauses double. So an original request that arrives after
-    // a delay is undone within about the same time again.
+    // a delay d is undone at most about d later.
     position->pause_ = position->has_enough_confirmations()
                            ? 2 * position->pause_
                            : core::random_between(*context_.time, 100ms, 400ms);

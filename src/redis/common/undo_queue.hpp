@@ -53,9 +53,9 @@ public:
 
         // The latest end of the original request's lease, unless the server executes it very late.
         time_point lease_end_{};
-        std::uint64_t generation_ = 0;  // of the connection that sent the original request
-        time_point due_{};              // when to send the undo next
-        duration pause_{};              // the last pause between two confirmed undos
+        std::uint64_t connection_number_ = 0;  // of the connection that sent the original request
+        time_point due_{};                     // when to send the undo next
+        duration pause_{};                     // the last pause between two confirmed undos
         unsigned confirmations_ = 0;
         bool is_in_flight_ = false;
         bool was_refused_ = false;  // the server has rejected the undo at least once
@@ -67,14 +67,15 @@ public:
     // Sends the undo until the server confirms it or rejects it for good, or until the lease of the
     // original request has ended and the server still rejects the undo.
     //
-    // If the original request was sent over another connection (`generation`), the server may still
-    // execute it after the undo. So the undo is then repeated, with growing pauses, until that
-    // lease ends and at least `required_confirmations` times. An undo with a `value`, or of a
+    // If the original request was sent over another connection than `connection_number`, the server
+    // may still execute it after the undo. So the undo is then repeated, with growing pauses, until
+    // that lease ends and at least `required_confirmations` times. An undo with a `value`, or of a
     // closing client, is repeated exactly that often.
     //
     // `lease`: the longest lease that the original request can have taken. If there is no memory to
     // send the undo, the next `add` or the next connection tries again.
-    void add(prepared_entry prepared_undo, duration lease, std::uint64_t generation) noexcept;
+    void add(prepared_entry prepared_undo, duration lease,
+             std::uint64_t connection_number) noexcept;
 
     [[nodiscard]] bool contains(std::string_view lock, std::string_view value) const;
     [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }

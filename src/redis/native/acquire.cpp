@@ -45,7 +45,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
                 if (e.reason() != errc::unavailable) throw;
                 trouble = e;
             }
-            if (attempt.request.is_queued()) pauses.reset();
+            if (attempt.undo_guard.is_queued()) pauses.reset();
         }
         if (now() >= give_up_at) throw *trouble;
         notice.report(trouble->what());
@@ -68,7 +68,7 @@ asio::awaitable<std::optional<grant>> locks::run_attempt(waiting_attempt& attemp
     if (!link_->connected()) co_await connect(deadline);
     check_room_for_undo();
     const bool is_plain = requested.mode == lock_mode::exclusive && !requested.fair;
-    attempt.request.about_to_send();
+    attempt.undo_guard.about_to_send();
     // From now on the attempt has an undo, also for a hold that a release in this process gives it.
     own_waiter.can_be_successor = is_plain;
     own_waiter.sent_at = now();
@@ -98,18 +98,19 @@ asio::awaitable<std::optional<grant>> locks::run_attempt(waiting_attempt& attemp
     if (server_reply.type == reply::kind::error) {
         // A release in this process may have handed the lock to this waiter meanwhile.
         if (proves_no_change(server_reply.text) && !own_waiter.received_grant)
-            attempt.request.set_state(acquire_attempt::state::settled);
+            attempt.undo_guard.set_state(acquire_attempt::state::settled);
         co_await throw_typed_error(server_reply, record.lock_keys);
     }
     const auto outcome = is_plain ? call.read(server_reply) : any_mode_call.read(server_reply);
-    attempt.request.set_state(outcome.queued ? acquire_attempt::state::queued
-                                             : acquire_attempt::state::settled);
+    attempt.undo_guard.set_state(outcome.queued ? acquire_attempt::state::queued
+                                                : acquire_attempt::state::settled);
     if (outcome.refusal) throw_permits_error(*outcome.refusal, outcome.total_permits, requested);
     if (outcome.granted) {
         grant result;
         result.deadline = own_waiter.sent_at + requested.ttl - drift(requested.ttl);
         result.token = outcome.token;
-        result.stored_value = std::move(value);  // needs no memory: nothing would undo the grant
+        // A move, since an allocation could fail, and nothing would undo the grant any more.
+        result.stored_value = std::move(value);
         co_return result;
     }
     if (!outcome.queued) co_return std::nullopt;

@@ -40,7 +40,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
             call.locks.push_back({own_waiter.record->lock_keys, entry.stored_value});
         }
         for (const auto& attempt : attempts)
-            attempt->request.about_to_send();
+            attempt->undo_guard.about_to_send();
         const auto sent_at = now();
         const auto server_reply = co_await scripts_.run(call.command(), deadline);
         if (server_reply.type == reply::kind::error) {
@@ -48,7 +48,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
             std::vector<typed_key> used_keys;
             for (const auto& attempt : attempts) {
                 if (proves_no_change(server_reply.text))
-                    attempt->request.set_state(acquire_attempt::state::settled);
+                    attempt->undo_guard.set_state(acquire_attempt::state::settled);
                 const auto typed = typed_keys_of(attempt->own_waiter.record->lock_keys);
                 used_keys.insert(used_keys.end(), typed.begin(), typed.begin() + 2);
             }
@@ -56,7 +56,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
         }
         const auto tokens = call.read(server_reply);
         for (const auto& attempt : attempts)
-            attempt->request.set_state(acquire_attempt::state::settled);
+            attempt->undo_guard.set_state(acquire_attempt::state::settled);
         if (tokens.empty()) grants.clear();
         for (std::size_t i = 0; i < grants.size(); ++i) {
             grants[i].deadline = sent_at + requested[i].ttl - drift(requested[i].ttl);

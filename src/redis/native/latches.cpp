@@ -60,7 +60,7 @@ latch_base::latch_event native_latches::classify(std::string_view message,
 }
 
 asio::awaitable<void> native_latches::learn_clock(time_point give_up_at) {
-    if (clock_.generation == link_.current().generation) co_return;
+    if (clock_.connection_number == link_.current().connection_number) co_return;
     const std::array<std::string_view, 1> words{"TIME"};
     const auto sent_at = now();
     const auto reply = co_await link_.exec(words, give_up_at);
@@ -71,7 +71,7 @@ asio::awaitable<void> native_latches::learn_clock(time_point give_up_at) {
                     " run `pawl doctor` to see what kind of server this is.");
     const auto seconds = clamp_server_time(parse_number(reply.items[0]));
     const auto ms = seconds * 1000 + clamp_server_time(parse_number(reply.items[1])) / 1000;
-    clock_ = {link_.current().generation, sent_at, ms};
+    clock_ = {link_.current().connection_number, sent_at, ms};
 }
 
 std::string native_latches::server_time_at(time_point instant) const {
@@ -122,7 +122,7 @@ asio::awaitable<decltype(std::declval<Call>().read(reply()))> native_latches::se
                     if (!trouble)
                         trouble =
                             latch_unreachable(name, "the request reached the server too late");
-                    clock_ = {link_.current().generation, sent_at,
+                    clock_ = {link_.current().connection_number, sent_at,
                               clamp_server_time(late->server_ms)};
                     call.request.limit_ms.clear();
                     is_forgotten = may_be_done;

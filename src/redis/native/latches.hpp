@@ -45,9 +45,9 @@ private:
     boost::asio::awaitable<void> learn_clock(time_point give_up_at);
     [[nodiscard]] std::string server_time_at(time_point instant) const;
 
-    // The server's clock showed `ms` at `sent_at` or later, on the connection `generation`.
+    // The server's clock showed `ms` at `sent_at` or later, on this connection.
     struct server_clock {
-        std::uint64_t generation = 0;
+        std::uint64_t connection_number = 0;
         time_point sent_at{};
         std::int64_t ms = 0;
     };

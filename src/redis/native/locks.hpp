@@ -58,6 +58,7 @@ private:
 
     // If the reply is an error, throws the matching error for that lock.
     boost::asio::awaitable<void> throw_typed_error(const reply& reply, const keys& lock_keys);
+    // `give_up_at` = time_point::min(): one attempt without a queue entry.
     boost::asio::awaitable<std::optional<grant>> run_attempt(waiting_attempt& attempt,
                                                              const claim& requested,
                                                              time_point give_up_at);
@@ -76,9 +77,9 @@ private:
     // Returns nothing if the grant is not valid, or cannot be confirmed yet. `may_leave_trace`:
     // a request that was in flight when the grant arrived did not find the grant. So the server may
     // have a queue entry for the waiter, or even another grant.
-    boost::asio::awaitable<std::optional<grant>> confirm_grant(waiting_attempt& attempt,
-                                                               bool was_refreshed,
-                                                               bool may_leave_trace);
+    boost::asio::awaitable<std::optional<grant>> accept_grant(waiting_attempt& attempt,
+                                                              bool was_refreshed,
+                                                              bool may_leave_trace);
     // Extends the grant to the whole ttl, and sets its deadline. Returns `unknown` if the server
     // replies with an error.
     boost::asio::awaitable<renewal::outcome> renew_grant(const waiter& own_waiter, grant& received);

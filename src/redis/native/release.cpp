@@ -153,7 +153,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         local_hand_offs_.erase(held.claim.name);
         // The server may have given the lock to a successor that has left meanwhile.
         if (!undo.empty() && waiters_.find_by_owner(successor.owner) == nullptr)
-            undos_->add(std::move(undo), successor.ttl, link_->current().generation);
+            undos_->add(std::move(undo), successor.ttl, link_->current().connection_number);
     }
     if (result == release_result::unknown && !is_closing())
         asio::co_spawn(context_.strand, release_later(held), asio::detached);
@@ -182,7 +182,7 @@ void locks::hand_to_successor(const std::string& name, const local_successor& su
         // The waiter has left. The release may have been executed after the waiter's undo, although
         // it was sent first: after NOSCRIPT it is sent again. So undo the grant here.
         if (waiting_successor == nullptr)
-            undos_->add(std::move(undo), successor.ttl, link_->current().generation);
+            undos_->add(std::move(undo), successor.ttl, link_->current().connection_number);
         // Without this bound, names that are used once would stay for ever. Counting begins anew.
         if (local_hand_offs_.size() >= bounds_.max_counted_hand_offs) local_hand_offs_.clear();
         ++local_hand_offs_[name];

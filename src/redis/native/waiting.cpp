@@ -78,8 +78,8 @@ private:
 
 }  // namespace
 
-// The first three waiters refresh when a holder's lease or a dead waiter's entry ends, which is in
-// `next_change_ms` (negative: unknown), 50 ms apart from each other.
+// The first three waiters refresh when a holder's lease or a dead waiter's entry ends, 50 ms apart
+// from each other.
 time_point locks::next_refresh(const queue_state& queued) const {
     auto latest = now() + core::random_between(time(), min_refresh_interval, max_refresh_interval);
     // Early enough for a server whose clock runs half as fast again.
@@ -121,7 +121,7 @@ asio::awaitable<std::optional<grant>> locks::wait_in_queue(waiting_attempt& atte
         if (!own_waiter.received_grant && !arms_tracking)
             co_await wait_for_refresh(own_waiter, std::min(refresh_at, give_up_at));
         if (own_waiter.received_grant) {
-            auto result = co_await confirm_grant(attempt, was_refreshed, may_leave_trace);
+            auto result = co_await accept_grant(attempt, was_refreshed, may_leave_trace);
             if (result) {
                 ++context_.counts->hand_offs;
                 co_return result;
@@ -133,7 +133,7 @@ asio::awaitable<std::optional<grant>> locks::wait_in_queue(waiting_attempt& atte
         was_refreshed = true;
         queued = outcome ? outcome->queued : std::nullopt;
         if (outcome && outcome->refusal) {
-            attempt.request.set_state(acquire_attempt::state::settled);
+            attempt.undo_guard.set_state(acquire_attempt::state::settled);
             throw_permits_error(*outcome->refusal, outcome->total_permits, requested);
         }
         // The refresh was in flight when the grant came, and did not find the grant, or has no
@@ -212,17 +212,18 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
 
 // A grant whose window has nearly ended is renewed before it is accepted. A grant that is older
 // than a refresh that found the waiter queued was taken back in between.
-asio::awaitable<std::optional<grant>> locks::confirm_grant(waiting_attempt& attempt,
-                                                           bool was_refreshed,
-                                                           bool may_leave_trace) {
+asio::awaitable<std::optional<grant>> locks::accept_grant(waiting_attempt& attempt,
+                                                          bool was_refreshed,
+                                                          bool may_leave_trace) {
     auto& own_waiter = attempt.own_waiter;
     auto result = std::move(
         *own_waiter.received_grant);  // the member stays set, so no other grant is accepted
     const auto granted_ms = std::exchange(own_waiter.granted_server_ms, -1);
     const bool times_are_comparable =
         was_refreshed && granted_ms >= 0 && own_waiter.reply_server_ms >= 0;
-    // With equal milliseconds, the grant may have been made by the refresh itself, or taken back
-    // before it. Both have the same value, but different tokens. The next refresh decides.
+    // With equal milliseconds, the message may be about the grant that the refresh itself made, or
+    // about an earlier one that was taken back. The two grants have the same value but different
+    // tokens, so the next refresh decides.
     if (times_are_comparable && granted_ms <= own_waiter.reply_server_ms) {
         own_waiter.received_grant.reset();
         co_return std::nullopt;

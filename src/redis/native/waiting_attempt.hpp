@@ -21,8 +21,8 @@ public:
     // request may have the same owner.
     waiting_attempt(locks& parent, const claim& requested, std::string owner)
         : own_waiter(parent.time(), parent.context_.strand),
-          request(*parent.undos_, *parent.link_, name_waiter(parent, requested, std::move(owner)),
-                  requested.ttl),
+          undo_guard(*parent.undos_, *parent.link_,
+                     name_waiter(parent, requested, std::move(owner)), requested.ttl),
           parent_(parent) {
         own_waiter.name = requested.name;
         own_waiter.ttl = requested.ttl;
@@ -42,15 +42,15 @@ public:
         is_in_table_ = true;  // before `add`, which may fail halfway for lack of memory
         parent_.waiters_.add(own_waiter);
     }
-    // The attempt holds the lock with this value. `may_leave_trace`: see `confirm_grant`.
+    // The attempt holds the lock with this value. `may_leave_trace`: see `accept_grant`.
     void settle_granted(const std::string& stored_value, bool may_leave_trace) {
         own_waiter.record->kept_value = stored_value;
-        request.set_state(may_leave_trace ? acquire_attempt::state::held_but_queued
-                                          : acquire_attempt::state::settled);
+        undo_guard.set_state(may_leave_trace ? acquire_attempt::state::held_but_queued
+                                             : acquire_attempt::state::settled);
     }
 
     waiter own_waiter;
-    acquire_attempt request;
+    acquire_attempt undo_guard;
 
 private:
     undo_queue::undo name_waiter(locks& parent, const claim& requested, std::string owner) {

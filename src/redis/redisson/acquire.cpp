@@ -26,7 +26,7 @@ namespace pawl::redis::redisson {
 locks::listening_attempt::listening_attempt(locks& parent, const claim& requested)
     : object_(std::make_shared<const lock_object>(parent.object_of(requested))),
       object(*object_),
-      request(*parent.undos_, *parent.link_, parent.undo_of(object_), object_->undo_period()),
+      undo_guard(*parent.undos_, *parent.link_, parent.undo_of(object_), object_->undo_period()),
       wakeup(parent.time(), parent.context_.strand),
       parent_(parent),
       position_(parent.attempts_by_channel_.emplace(object.channel, this)) {}
@@ -96,7 +96,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
             co_return std::nullopt;
         }
         if (trouble) {
-            if (attempt->request.is_unanswered()) attempt.reset();
+            if (attempt->undo_guard.is_unanswered()) attempt.reset();
             notice.report(trouble->what());
             core::wakeup pause_timer(time(), context_.strand);
             co_await pause_timer.wait_until(std::min(give_up_at, now() + pauses.next_pause()));
@@ -120,8 +120,8 @@ asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
     const auto& object = attempt.object;
     if (!link_->connected()) co_await connect(give_up_at);
     check_room_for_undo();
-    const auto state_before = attempt.request.current();
-    attempt.request.about_to_send();
+    const auto state_before = attempt.undo_guard.current();
+    attempt.undo_guard.about_to_send();
     const auto sent_at = now();
     const bool enters_queue = is_blocking && object.kind == object_kind::fair;
     const auto state_if_not_granted =
@@ -132,9 +132,9 @@ asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
                             .presence_lease_ms = milliseconds_text(presence_lease)};
     const auto server_reply = co_await scripts_.run(call.command(), give_up_at);
     if (server_reply.type == reply::kind::error) {
-        // A script refuses a request before it takes anything, but perhaps after it has queued it.
-        if (is_refused_by_script(server_reply)) attempt.request.set_state(state_if_not_granted);
-        if (proves_no_change(server_reply.text)) attempt.request.set_state(state_before);
+        // A script that refuses a request has taken nothing, but the request may be in the queue.
+        if (is_refused_by_script(server_reply)) attempt.undo_guard.set_state(state_if_not_granted);
+        if (proves_no_change(server_reply.text)) attempt.undo_guard.set_state(state_before);
         throw_if_permits_refused(server_reply, requested);
         throw_if_refused(server_reply, object.keys);
     }
@@ -145,10 +145,10 @@ asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
         granted.deadline = sent_at + object.ttl - drift(object.ttl);
         granted.token = *answer.token;
         granted.stored_value = object.owner;
-        attempt.request.set_state(acquire_attempt::state::settled);
+        attempt.undo_guard.set_state(acquire_attempt::state::settled);
         result.granted = std::move(granted);
     } else {
-        attempt.request.set_state(state_if_not_granted);
+        attempt.undo_guard.set_state(state_if_not_granted);
         result.remaining = milliseconds_of(answer.left_ms);
     }
     co_return result;

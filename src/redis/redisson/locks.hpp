@@ -104,7 +104,7 @@ private:
 
 public:
     const lock_object& object;
-    acquire_attempt request;
+    acquire_attempt undo_guard;
     core::wakeup wakeup;  // notified by every message of the channel, and by a new connection
 
 private:

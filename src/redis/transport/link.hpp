@@ -31,7 +31,7 @@ struct reply {
 
 // The information about the server from the handshake of one connection.
 struct session {
-    std::uint64_t generation = 0;  // the number of the connection: 1, 2, …
+    std::uint64_t connection_number = 0;  // 1, 2, …; 0: not connected yet
     std::string run_id;
     std::string version;       // "7.0.15"
     std::string server;        // "redis" or "valkey"

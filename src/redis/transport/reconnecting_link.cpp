@@ -90,8 +90,8 @@ asio::awaitable<boost::system::error_code> reconnecting_link::run_connection(
     std::shared_ptr<reconnecting_link> self) {
     connection_.reset();
     timed_out_after_.reset();
-    end_.failure = nullptr;
-    end_.text.clear();
+    attempt_end_.failure = nullptr;
+    attempt_end_.text.clear();
     attempt_ends_at_ = time().now() + std::min(options_.connect_timeout, options_.reply_timeout);
     addresses result;
     auto end_code = co_await find_addresses(self, attempt_ends_at_, result);
@@ -114,7 +114,7 @@ asio::awaitable<void> reconnecting_link::run(std::shared_ptr<reconnecting_link> 
         try {
             end_code = co_await run_connection(self);
         } catch (...) {
-            end_.failure = current_failure();
+            attempt_end_.failure = current_failure();
         }
         if (connection_) connection_->close();
         if (is_ready_ && time().now() - ready_since_ >= max_pause) pause = min_pause;
@@ -153,7 +153,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
                             "know: locks would be lost; give a server that is in none.");
         co_await check_server(attempt_connection, new_session);
         if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
-        new_session.generation = session_.generation + 1;
+        new_session.connection_number = session_.connection_number + 1;
         attempt_connection->allow_large_replies();
         // `subscribe_commands` ends with a PING, whose reply is the only one expected. If the
         // server refuses a subscription, the error arrives in its place.
@@ -183,36 +183,36 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         co_return;  // `run` handles the end of the connection
     } catch (...) {
         if (connection_ != attempt_connection) co_return;  // the next attempt has begun
-        end_.failure = current_failure();
+        attempt_end_.failure = current_failure();
         attempt_connection->close();
-        trouble = message_of(end_.failure);
+        trouble = message_of(attempt_end_.failure);
     }
     log(trouble);
 }
 
 void reconnecting_link::on_connection_ended(const boost::system::error_code& reason) {
     const bool was_ready = std::exchange(is_ready_, false);
-    if (end_.failure) {
-        last_end_.text = message_of(end_.failure);
+    if (attempt_end_.failure) {
+        last_end_.text = message_of(attempt_end_.failure);
         if (last_end_.text.starts_with(subject_ + ": "))
             last_end_.text.erase(0, subject_.size() + 2);
         if (was_ready && !is_closing_) log(last_end_.text);
     } else {
-        std::optional<error> end;
-        if (!was_ready && connection_) end = connection_->explain_end(reason, subject_);
-        if (end)
-            end_.failure = std::make_exception_ptr(*end);
+        std::optional<error> explanation;
+        if (!was_ready && connection_) explanation = connection_->explain_end(reason, subject_);
+        if (explanation)
+            attempt_end_.failure = std::make_exception_ptr(*explanation);
         else if (!was_ready && speaks_another_protocol(reason))
-            end_.failure = std::make_exception_ptr(
+            attempt_end_.failure = std::make_exception_ptr(
                 error(errc::protocol, subject_ + " does not speak the protocol of Redis: " +
                                           describe_connect_error(reason) +
                                           "; check host and port, and whether it needs TLS "
                                           "(rediss://)."));
-        last_end_.text =
-            end ? message_of(end_.failure).substr(subject_.size() + 2) : describe_end(reason);
+        last_end_.text = explanation ? message_of(attempt_end_.failure).substr(subject_.size() + 2)
+                                     : describe_end(reason);
         if (!is_closing_) log(last_end_.text);
     }
-    last_end_.failure = was_ready ? nullptr : end_.failure;
+    last_end_.failure = was_ready ? nullptr : attempt_end_.failure;
     subscriptions_.forget_all();
     if (connection_) connection_->fail_all(last_end_.text.empty() ? "it ended" : last_end_.text);
     if (handshake_ended_) handshake_ended_->notify();
@@ -249,7 +249,7 @@ std::string reconnecting_link::connection_failure() const {
 
 // A message for users: why the connection ended, and the usual cause.
 std::string reconnecting_link::describe_end(const boost::system::error_code& reason) const {
-    if (!end_.text.empty()) return end_.text;
+    if (!attempt_end_.text.empty()) return attempt_end_.text;
     const bool reached = connection_ && connection_->is_open();
     if (timed_out_after_) {
         const auto limit = std::to_string(*timed_out_after_ / 1ms) + " ms";
@@ -258,7 +258,7 @@ std::string reconnecting_link::describe_end(const boost::system::error_code& rea
         return "no answer within " + limit;
     }
     const bool was_cut = reason == asio::error::eof || reason == asio::error::connection_reset;
-    if (was_cut && session_.generation == 0 && reached && !options_.tls.enabled)
+    if (was_cut && session_.connection_number == 0 && reached && !options_.tls.enabled)
         return "it closed the connection without an answer (is it Redis? a TLS port wants "
                "rediss://)";
     return describe_connect_error(reason);

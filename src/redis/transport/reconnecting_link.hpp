@@ -176,8 +176,8 @@ private:
     bool is_ready_ = false;
     bool is_closing_ = false;
     std::optional<duration> timed_out_after_;  // the limit at which Pawl closed the connection
-    connection_end end_;       // of the present connection attempt, if Pawl itself ended it
-    connection_end last_end_;  // of the last attempt that failed, or of the last connection
+    connection_end attempt_end_;  // of the present connection attempt, if Pawl itself ended it
+    connection_end last_end_;     // of the last attempt that failed, or of the last connection
     time_point ready_since_{};
     time_point attempt_ends_at_{};
     std::optional<known_server> server_;  // of the last accepted connection

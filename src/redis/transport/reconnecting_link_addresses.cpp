@@ -65,8 +65,8 @@ void reconnecting_link::on_resolved(addresses resolved) {
     const bool is_busy = connection_ && !connection_->is_closed();
     if (is_busy && server_ && connection_->server() == server_->endpoint &&
         !contains(resolved, server_->endpoint)) {
-        end_.text = "the name does not lead to " + host_text(server_->endpoint) +
-                    " any more, but to " + hosts_of(resolved);
+        attempt_end_.text = "the name does not lead to " + host_text(server_->endpoint) +
+                            " any more, but to " + hosts_of(resolved);
         connection_->close();
     }
     if (!is_ready_ || connection_->is_closed()) resolved_ = std::move(resolved);
@@ -107,8 +107,8 @@ asio::awaitable<error_code> reconnecting_link::find_addresses(
             result, [this](const address& each) { return each == server_->endpoint; });
     if (result.empty()) {
         ec = look_up_failure_ ? look_up_failure_ : error_code(asio::error::timed_out);
-        end_.text = look_up_failure_ ? look_up_failure_.message()
-                                     : "no name server has answered so far for its name";
+        attempt_end_.text = look_up_failure_ ? look_up_failure_.message()
+                                             : "no name server has answered so far for its name";
     }
     co_return ec;
 }
@@ -129,7 +129,7 @@ asio::awaitable<error_code> reconnecting_link::try_addresses(
                        limit_handshake(self, attempt_connection, handshake_ended_, until),
                        asio::detached);
         end_code = co_await attempt_connection->open(candidates[i]);
-        if (!end_code || !end_.text.empty()) break;
+        if (!end_code || !attempt_end_.text.empty()) break;
         attempt_connection->close();
         handshake_ended_->notify();
     }

@@ -209,7 +209,8 @@ void checker::check_release(const std::vector<std::string>& names,
     if (expects_release && !had_fault && result != release_result::released)
         fail("I5", "a release of '" + names.front() + "' had the result " + to_string(result));
     if (result != release_result::released) return;
-    // The hold may have been restored before the reply was read.
+    // The hold may have been restored before the reply was read. `note_old_data` sets the time for
+    // all names.
     if (locks_.at(names.front()).restored_at >= called) return;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto& hold = holds.at(i);
@@ -232,8 +233,8 @@ void checker::check_write(hold_id id) {
     check_held_at_server(held, "while it wrote");
     if (held.mode == lock_mode::permits) return;  // permit holders write in any order
     auto& lock = locks_.at(held.name);
-    const bool from_before = held.mode == lock_mode::shared && lock.had_live_rollback;
-    const bool refused = held.token < lock.highest_written && !from_before;
+    const bool may_have_older_token = held.mode == lock_mode::shared && lock.had_live_rollback;
+    const bool refused = held.token < lock.highest_written && !may_have_older_token;
     if (refused && !is_excused(held) && !plan_.tokens_may_go_back)
         fail("I3", describe_hold(held) + " wrote to the resource after token " +
                        std::to_string(lock.highest_written));

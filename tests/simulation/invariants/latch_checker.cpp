@@ -129,8 +129,8 @@ void latch_checker::end_wait(wait_id id, wait_result result) {
     if (result != wait_result::passed) return;
     const bool was_over = user.phase != 0 ? latch.finished_phases.contains(user.phase)
                                           : latch.last_open_at >= user.changed_at;
-    const bool from_before = latch.went_back && !latch.finished_phases.empty();
-    if (!was_over && !from_before)
+    const bool may_have_been_over_earlier = latch.went_back && !latch.finished_phases.empty();
+    if (!was_over && !may_have_been_over_earlier)
         on_failure_("I12", "a waiter for '" + user.name + "' passed before the count was 0");
 }
 

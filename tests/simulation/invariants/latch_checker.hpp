@@ -61,7 +61,7 @@ private:
         latch_state state_after_faults;
         instant changed_at{};
         instant last_open_at{-1}, last_unknown_at{-1};
-        bool went_back = false;
+        bool went_back = false;                            // older data came back
         std::map<std::uint64_t, instant> finished_phases;  // and when
         // For each phase of a barrier: the request that was told each number of missing parties.
         std::map<std::uint64_t, std::map<std::string, std::string>> arrivals;

@@ -163,7 +163,7 @@ void link_endpoint::start_handshake() {
     is_broken_ = false;
     // database_selected_once
     const bool keeps_selection =
-        bug_ == injected_bug::database_selected_once && session_.generation > 0;
+        bug_ == injected_bug::database_selected_once && session_.connection_number > 0;
     handshake_replies_left_ = 2;
     network_.send(connection_id_, share({"HELLO"}));
     if (database_ == "0" || keeps_selection) return;
@@ -175,7 +175,7 @@ void link_endpoint::on_handshake_reply(const reply& received) {
     const uncounted_allocations uncounted;
     --handshake_replies_left_;
     if (!received.items.empty())
-        session_ = {session_.generation + 1, received.items.at(0).text, "7.0.15", "redis",
+        session_ = {session_.connection_number + 1, received.items.at(0).text, "7.0.15", "redis",
                     received.items.at(1).number};
     if (handshake_replies_left_ == 1) {
         handshake_channels_ = subscriptions_.all();
