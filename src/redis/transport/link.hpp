@@ -49,7 +49,7 @@ public:
         virtual ~listener() = default;
         virtual void on_message(std::string_view channel, std::string_view payload) = 0;
         virtual void on_invalidate(std::string_view key) = 0;  // empty: every key
-        virtual void on_connected(const session& current_session) = 0;
+        virtual void on_connected(const link& connected_link) = 0;
     };
 
     virtual ~link() = default;

@@ -175,7 +175,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
             send_unsubscribe(unwanted);
         log("connected");
         if (handshake_ended_) handshake_ended_->notify();
-        if (listener_ != nullptr) listener_->on_connected(session_);
+        if (listener_ != nullptr) listener_->on_connected(*this);
         for (auto* waiter : ready_waiters_)
             waiter->wakeup.notify();
         co_return;

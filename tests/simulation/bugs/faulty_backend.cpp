@@ -9,6 +9,7 @@
 #include <pawl/error.hpp>
 #include <pawl/spi/backend.hpp>
 #include <redis/redisson/backend.hpp>
+#include <redis/topology/single_server.hpp>
 
 #include <memory>
 #include <new>
@@ -161,7 +162,8 @@ public:
     }
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        auto connect = simulated_link_factory(network_, process_, context, options_, bug_);
+        const auto connect = redis::single_server_factory(
+            simulated_link_factory(network_, process_, context, options_, bug_));
         const bool java = options_.layout == redis::key_layout::redisson;
         auto inner = java ? redis::redisson::make_backend(options_, context, connect, limits_)
                           : redis::make_backend(options_, context, connect, limits_);
