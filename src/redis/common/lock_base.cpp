@@ -125,9 +125,10 @@ asio::awaitable<void> lock_base::run_all(std::vector<asio::awaitable<void>> oper
 
 void lock_base::report_other_server(const link& connected_link) {
     const auto& session = connected_link.current();
-    auto& run_id = run_ids_[&connected_link];
-    const auto last_run_id = std::exchange(run_id, session.run_id);
-    const bool is_same = !run_id.empty() && run_id == last_run_id;
+    auto& known = known_servers_[&connected_link];
+    const auto last = std::exchange(known, {session.run_id, session.epoch});
+    const bool is_same =
+        !known.run_id.empty() && known.run_id == last.run_id && known.epoch == last.epoch;
     if (session.generation > 1 && !is_same) context_.listener->on_possible_loss();
 }
 

@@ -148,7 +148,11 @@ private:
     boost::asio::awaitable<void> wait_until_idle(time_point deadline);
 
     const core::fork_mark made_in_;
-    std::map<const link*, std::string> run_ids_;  // of each link's last connection
+    struct known_server {
+        std::string run_id;
+        std::uint64_t epoch = 0;
+    };
+    std::map<const link*, known_server> known_servers_;  // of each link's last connection
     // `close` waits for this. Its timer is created early, so that closing needs no memory and no
     // new timer.
     core::wakeup operations_ended_;

@@ -3,6 +3,7 @@
 
 #include "doctor.hpp"
 
+#include "../transport/endpoint.hpp"
 #include "../transport/handshake.hpp"
 #include "../transport/name_look_up.hpp"
 #include "../transport/numbers.hpp"
@@ -176,7 +177,9 @@ asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& tim
         co_return;
     }
     const auto deadline = time.now() + server_options.connect_timeout / 2;
-    const auto servers = co_await probe_servers(server_options, strand, time, resolved, deadline);
+    const auto servers =
+        co_await probe_servers(settings_of(server_options), endpoint_of(server_options).tls_name,
+                               strand, time, resolved, deadline);
     findings.push_back(address_finding(server_options.host, run_id, servers));
 }
 

@@ -29,6 +29,8 @@ struct reply {
     std::vector<reply> items;
 };
 
+enum class server_role : std::uint8_t { unknown, master, replica };
+
 // The information about the server from the handshake of one connection.
 struct session {
     std::uint64_t generation = 0;  // the number of the connection: 1, 2, …
@@ -40,6 +42,8 @@ struct session {
     // publisher must use SPUBLISH.
     bool sharded = false;
     bool cluster = false;
+    server_role role = server_role::unknown;
+    std::uint64_t epoch = 0;  // of the server's location: see locator.hpp
 };
 
 class link {
