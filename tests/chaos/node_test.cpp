@@ -152,10 +152,11 @@ asio::awaitable<void> send_requests(std::shared_ptr<redis::connection> on, excha
     on->close();
 }
 
-asio::awaitable<void> run_exchange(const redis::options& options, asio::io_context& loop,
+asio::awaitable<void> run_exchange(std::uint16_t port, asio::io_context& loop,
                                    exchange_record& all) {
-    auto on = std::make_shared<redis::connection>(options, loop.get_executor());
-    const asio::ip::tcp::endpoint server(asio::ip::make_address(options.host), options.port);
+    const redis::connection_settings settings;
+    auto on = std::make_shared<redis::connection>(settings, "", loop.get_executor());
+    const asio::ip::tcp::endpoint server(asio::ip::make_address("127.0.0.1"), port);
     const auto ec = co_await on->open(server);
     EXPECT_FALSE(ec) << ec.message();
     asio::co_spawn(loop, send_requests(on, all), asio::detached);
@@ -175,13 +176,11 @@ TEST(Subscriptions, ThatEndUnaskedAnswerNothing) {
         while (const auto words = connection.receive())
             connection.send(words->front() == "PING" ? "+PONG\r\n" : "$5\r\nvalue\r\n");
     });
-    redis::options options;
-    options.host = "127.0.0.1";
     const auto url = server.url();
-    options.port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+    const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
     asio::io_context loop;
     exchange_record all;
-    asio::co_spawn(loop, run_exchange(options, loop, all), asio::detached);
+    asio::co_spawn(loop, run_exchange(port, loop, all), asio::detached);
     loop.run();
     EXPECT_EQ(all.pushed, std::vector<std::string>{"sunsubscribe b"});
     ASSERT_EQ(all.subscription.earlier_replies.size(), 1U);

@@ -116,9 +116,8 @@ TEST_F(RedissonPermits, MoreThanThereAreIsOneSentence) {
     };
     EXPECT_NE(refusal(semaphores, "4/3").find("asks for more permits than the total"),
               std::string::npos);
-    EXPECT_NE(
-        refusal(semaphores, "4").find("The total of the semaphore 'pool' is not set"),
-        std::string::npos);
+    EXPECT_NE(refusal(semaphores, "4").find("The total of the semaphore 'pool' is not set"),
+              std::string::npos);
     server.execute({"SET", "pool", "1"});
     EXPECT_NE(refusal(locks, "2").find("'pool' has 1 permit, and you ask for 2; ask for fewer"),
               std::string::npos);

@@ -36,7 +36,7 @@ public:
     asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
     asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
     asio::awaitable<void> close(pawl::time_point) override { co_return; }
-    std::string unreachable_reason() const override { return reason_; }
+    std::string unreachable_reason(std::string_view) const override { return reason_; }
     pawl::capabilities capabilities() const noexcept override { return {}; }
 
 private:

@@ -31,6 +31,8 @@ redis::limits small_batches() {
 
 class LostData : public testing::Test {
 protected:
+    explicit LostData(injected_bug bug = injected_bug::none)
+        : program_(loop_, network_, options_, random_.fork(), small_batches(), bug) {}
     ~LostData() override {
         program_.process.post([this] {
             held_.clear();
@@ -70,7 +72,7 @@ protected:
     prng random_{1};
     simulated_network network_{loop_, random_.fork(), network_faults{}};
     const redis::options options_;
-    single_client_process program_{loop_, network_, options_, random_.fork(), small_batches()};
+    single_client_process program_;
     std::vector<held_lock> held_;
 };
 
@@ -80,6 +82,19 @@ TEST_F(LostData, IsReportedAfterTheReconnect) {
     restart({});
     loop_.run_for(3s);
     EXPECT_EQ(lost_count(), 10U);
+}
+
+class LostDataInjectedBugs : public LostData {
+protected:
+    LostDataInjectedBugs() : LostData(injected_bug::possible_loss_ignored) {}
+};
+
+// Without the doubt, the locks would count as held until their next renewal.
+TEST_F(LostDataInjectedBugs, AreFound) {
+    acquire(10);
+    restart({});
+    loop_.run_for(3s);
+    EXPECT_EQ(lost_count(), 0U);
 }
 
 // A connection that ends is no doubt about the server's data.

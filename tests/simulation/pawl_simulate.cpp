@@ -99,7 +99,7 @@ bool is_found_in_child(const settings& options, injected_bug bug) {
 int run_bugs(const settings& options) {
     int missed = 0;
     for (const auto& [bug, name] : injected_bug_names) {
-        if (bug == injected_bug::none) continue;
+        if (bug == injected_bug::none || is_invisible_in_scenarios(bug)) continue;
         if (ends_process(bug)) {
             std::printf("%-30s ", std::string(name).c_str());
             const bool dies = is_found_in_child(options, bug);

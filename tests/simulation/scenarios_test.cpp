@@ -11,6 +11,8 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace pawl::simulation {
 namespace {
@@ -123,9 +125,14 @@ TEST_P(InjectedBugs, IsFound) {
     FAIL() << "no scenario of " << patience << " found it";
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, InjectedBugs,
-                         testing::ValuesIn(injected_bug_names.begin() + 1,
-                                           injected_bug_names.end()),
+std::vector<std::pair<injected_bug, std::string_view>> bugs_to_find() {
+    std::vector<std::pair<injected_bug, std::string_view>> bugs(injected_bug_names.begin() + 1,
+                                                                injected_bug_names.end());
+    std::erase_if(bugs, [](const auto& each) { return is_invisible_in_scenarios(each.first); });
+    return bugs;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, InjectedBugs, testing::ValuesIn(bugs_to_find()),
                          [](const auto& test) { return std::string(test.param.second); });
 
 }  // namespace

@@ -73,13 +73,14 @@ void expect_on_page(const std::string& text) {
 constexpr persistence all_persistences[] = {persistence::none, persistence::everysec,
                                             persistence::no, persistence::always,
                                             persistence::unknown_fsync};
-constexpr topology all_topologies[] = {topology::alone, topology::replicated, topology::replica,
-                                       topology::cluster, topology::unknown};
+constexpr deployment all_deployments[] = {deployment::alone, deployment::replicated,
+                                          deployment::replica, deployment::cluster,
+                                          deployment::unknown};
 
 TEST(guarantees_page, has_the_rows_of_redis) {
     for (const auto writes : all_persistences) {
-        const auto alone = guarantees_of(writes, topology::alone);
-        const auto replicated = guarantees_of(writes, topology::replicated);
+        const auto alone = guarantees_of(writes, deployment::alone);
+        const auto replicated = guarantees_of(writes, deployment::replicated);
         expect_on_page(line(alone, table_cell(alone.failover) + "; with replicas " +
                                        table_cell(replicated.failover)));
     }
@@ -102,7 +103,7 @@ TEST(guarantees_page, has_the_row_of_sqlite) {
 }
 
 TEST(guarantees_page, has_what_a_failover_means_wherever_the_server_stands) {
-    for (const auto stands : all_topologies)
+    for (const auto stands : all_deployments)
         expect_on_page("| " + guarantees_of(persistence::none, stands).failover + " |");
 }
 
@@ -120,8 +121,8 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
     expect_on_page(line(eviction_finding("allkeys-lru", false)));
     expect_on_page(line(eviction_finding("", false)));
     for (const auto stands :
-         {topology::alone, topology::replicated, topology::replica, topology::unknown})
-        expect_on_page(line(topology_finding(stands, 2)));
+         {deployment::alone, deployment::replicated, deployment::replica, deployment::unknown})
+        expect_on_page(line(deployment_finding(stands, 2)));
     expect_on_page(line(cluster_finding(3, false)));
     for (const auto nodes : {0, 1, 3})
         expect_on_page(line(cluster_finding(nodes, true)));
@@ -139,9 +140,9 @@ TEST(guarantees_page, an_evicting_policy_is_never_called_good) {
 // Only a single server has no failover.
 TEST(guarantees_page, a_failover_does_not_apply_to_a_server_alone_and_to_no_other) {
     for (const auto writes : all_persistences) {
-        for (const auto stands : all_topologies)
+        for (const auto stands : all_deployments)
             EXPECT_EQ(guarantees_of(writes, stands).failover == "does not apply",
-                      stands == topology::alone);
+                      stands == deployment::alone);
     }
 }
 

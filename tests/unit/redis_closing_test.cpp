@@ -5,6 +5,7 @@
 // time, whatever the pauses between the attempts are.
 #include <redis/native/backend.hpp>
 #include <redis/redisson/backend.hpp>
+#include <redis/topology/single_server.hpp>
 
 #include <pawl/error.hpp>
 #include <pawl/redis.hpp>
@@ -57,9 +58,9 @@ TEST_P(Closing, EndsThePausesOfReleases) {
     backend_context context;
     context.strand = asio::make_strand(loop);
     context.time = &real_runtime();
-    const link_factory connect = [lost = loses](link::listener&, const std::string&) {
+    const auto connect = single_server_factory([lost = loses](link::listener&, const std::string&) {
         return std::make_unique<useless_link>(lost);
-    };
+    });
     options redis_options;
     redis_options.reply_timeout = 2h;
     limits bounds;

@@ -4,6 +4,7 @@
 // A wait for a latch at a server that refuses: its pauses are those of the client's limits.
 #include <redis/native/backend.hpp>
 #include <redis/redisson/backend.hpp>
+#include <redis/topology/single_server.hpp>
 
 #include <pawl/error.hpp>
 #include <pawl/redis.hpp>
@@ -55,9 +56,9 @@ TEST_P(LatchWait, PausesAsTheBoundsSay) {
     backend_context context;
     context.strand = asio::make_strand(loop);
     context.time = &real_runtime();
-    const link_factory connect = [&](link::listener&, const std::string&) {
+    const auto connect = single_server_factory([&](link::listener&, const std::string&) {
         return std::make_unique<loading_link>(refresh_count);
-    };
+    });
     const options redis_options;
     limits bounds;
     bounds.first_pause = bounds.longest_pause = 2h;

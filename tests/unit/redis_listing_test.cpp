@@ -4,6 +4,7 @@
 // A listing of the names at a server that never ends the list.
 #include <redis/native/backend.hpp>
 #include <redis/redisson/backend.hpp>
+#include <redis/topology/single_server.hpp>
 
 #include <pawl/redis.hpp>
 
@@ -67,9 +68,9 @@ protected:
         backend_context context;
         context.strand = asio::make_strand(loop);
         context.time = &real_runtime();
-        const link_factory connect = [=](link::listener&, const std::string&) {
+        const auto connect = single_server_factory([=](link::listener&, const std::string&) {
             return std::make_unique<endless_link>(keys_in_each_reply, always_others);
-        };
+        });
         const options redis_options;
         const auto created = GetParam()
                                  ? redisson::make_backend(redis_options, context, connect, bounds)

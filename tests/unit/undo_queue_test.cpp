@@ -6,6 +6,7 @@
 #include "failing_memory.hpp"
 #include "manual_time.hpp"
 #include "redis/common/limits.hpp"
+#include "redis/topology/single_server.hpp"
 
 #include <pawl/error.hpp>
 
@@ -77,7 +78,8 @@ protected:
         context_.strand = asio::make_strand(loop_);
         context_.time = &time_;
         context_.log = [this](std::string_view line) { log_.append(line).append("\n"); };
-        queue_ = std::make_shared<undo_queue>(link_, context_, bounds_, 1s);
+        queue_ = std::make_shared<undo_queue>(std::make_shared<single_server>(link_), *link_,
+                                              context_, bounds_, 1s);
     }
     ~UndoQueue() override {
         queue_->stop();

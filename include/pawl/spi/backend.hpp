@@ -215,6 +215,12 @@ public:
     // `acquire_batch`.
     virtual boost::asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> claims,
                                                                      time_point give_up_at);
+    // False: one request cannot acquire these locks, because different servers have them. The core
+    // then acquires them one after the other. Called only with the capability `acquire_batch`.
+    [[nodiscard]] virtual bool can_batch(
+        [[maybe_unused]] std::span<const std::string> names) const {
+        return true;
+    }
 
     // Extends the leases, in as few requests as possible, and settles each renewal. A renewal that
     // is not settled when this ends is `unknown`. Never creates a lock. Does not throw.
@@ -258,9 +264,12 @@ public:
     // is called, with a `give_up_at` that has passed; it must send nothing.
     virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;
 
-    // Why the service cannot be reached at present, for messages. Empty while it can be reached.
-    // This text becomes the reason in the error of a wait that ends meanwhile.
-    [[nodiscard]] virtual std::string unreachable_reason() const { return {}; }
+    // Why the server of this lock cannot be reached at present, for messages. Empty while it can be
+    // reached. This text becomes the reason in the error of a wait that ends meanwhile.
+    [[nodiscard]] virtual std::string unreachable_reason(
+        [[maybe_unused]] std::string_view name) const {
+        return {};
+    }
 
     // The latches, owned by the backend. Null: the service has none.
     [[nodiscard]] virtual pawl::latches* latches() noexcept { return nullptr; }

@@ -146,10 +146,11 @@ asio::awaitable<std::vector<lease_handle>> try_batch(engine::ptr engine,
 
 // An owner may already hold some of the locks, so its requests are sent one by one.
 bool can_use_batch(const engine& engine, const std::shared_ptr<lock_owner_state>& owner,
-                   std::size_t names, const request& request) {
+                   const std::vector<std::string>& names, const request& request) {
     const bool is_plain = request.options.mode == lock_mode::exclusive && !request.options.fair;
-    return !owner && names > 1 && is_plain &&
-           (!request.try_policy || request.try_policy->tries == 1) && engine.can_acquire_batch();
+    return !owner && names.size() > 1 && is_plain &&
+           (!request.try_policy || request.try_policy->tries == 1) &&
+           engine.can_acquire_batch(names);
 }
 
 }  // namespace
@@ -266,7 +267,7 @@ asio::awaitable<std::vector<lease_handle>> acquire_all(engine::ptr engine,
         std::min<duration>(request.options.wait, std::chrono::milliseconds(1));
     const auto cancellation = co_await asio::this_coro::cancellation_state;
     std::vector<lease_handle> handles;
-    if (can_use_batch(*engine, owner, names.size(), request)) {
+    if (can_use_batch(*engine, owner, names, request)) {
         handles = co_await try_batch(engine, names, request, give_up_at);
         if (handles.empty() && request.try_policy) co_return handles;
     }

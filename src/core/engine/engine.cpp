@@ -77,7 +77,7 @@ engine::~engine() {
 }
 
 error engine::timeout_error(const std::string& name) const {
-    const auto reason = backend_->unreachable_reason();
+    const auto reason = backend_->unreachable_reason(name);
     // The service's own message is a sentence, which has its advice already.
     const auto advice = reason.ends_with('.')
                             ? ""

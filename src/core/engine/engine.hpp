@@ -61,8 +61,10 @@ public:
     boost::asio::awaitable<lease_handle> acquire(std::string name, request requested,
                                                  std::shared_ptr<lock_owner_state> owner = {});
 
-    // True if the service has the capability that `acquire_batch` needs.
-    [[nodiscard]] bool can_acquire_batch() const { return backend_->capabilities().acquire_batch; }
+    // True if the service has the capability that `acquire_batch` needs, for these names.
+    [[nodiscard]] bool can_acquire_batch(std::span<const std::string> names) const {
+        return backend_->capabilities().acquire_batch && backend_->can_batch(names);
+    }
     // Strand. Acquires all names in one request if all locks are free. Empty: one of them is taken,
     // and none was acquired.
     boost::asio::awaitable<std::vector<lease_handle>> acquire_batch(

@@ -6,8 +6,6 @@
 
 #include "undo_queue.hpp"
 
-#include "../transport/link.hpp"
-
 #include <cstdint>
 #include <utility>
 
@@ -27,22 +25,20 @@ public:
 
     // `undo` removes every trace of the request from the server. `lease`: the longest lease that
     // the request can take.
-    acquire_attempt(undo_queue& undos, const link& server_link, undo_queue::undo undo,
-                    duration lease)
-        : undos_(undos),
-          link_(server_link),
-          undo_(undo_queue::prepare(std::move(undo))),
-          lease_(lease) {}
+    acquire_attempt(undo_queue::undo undo, duration lease)
+        : undo_(undo_queue::prepare(std::move(undo))), lease_(lease) {}
     ~acquire_attempt() {
         if (state_ != state::not_sent && state_ != state::settled)
-            undos_.add(std::move(undo_), lease_, connection_number_);
+            undos_->add(std::move(undo_), lease_, connection_number_);
     }
     acquire_attempt(const acquire_attempt&) = delete;
     acquire_attempt& operator=(const acquire_attempt&) = delete;
 
-    void about_to_send() noexcept {
+    // `undos`: the queue of the link over which the request is sent next.
+    void about_to_send(undo_queue& undos) noexcept {
         state_ = state::sent;
-        connection_number_ = link_.current().connection_number;
+        undos_ = &undos;
+        connection_number_ = undos.server_link().current().connection_number;
     }
     void set_state(state next) noexcept { state_ = next; }
     [[nodiscard]] state current() const noexcept { return state_; }
@@ -50,8 +46,7 @@ public:
     [[nodiscard]] bool is_queued() const noexcept { return state_ == state::queued; }
 
 private:
-    undo_queue& undos_;
-    const link& link_;
+    undo_queue* undos_ = nullptr;  // null before `about_to_send`
     undo_queue::prepared_entry undo_;
     const duration lease_;
     std::uint64_t connection_number_ = 0;

@@ -20,44 +20,50 @@ void channel_listeners::on_message(std::string_view channel, std::string_view pa
     }
 }
 
-void channel_listeners::on_connected() {
+void channel_listeners::on_connected(const link& connected_link) {
     for (const auto& [channel, listener] : by_channel_) {
+        if (&servers_.link_of(listener->key_) != &connected_link) continue;
         listener->messages.emplace_back();
         listener->wakeup.notify();
     }
 }
 
-boost::asio::awaitable<std::string_view> channel_listeners::publish_command(time_point give_up_at) {
+boost::asio::awaitable<std::string_view> channel_listeners::publish_command(std::string_view key,
+                                                                            time_point give_up_at) {
     const std::array<std::string_view, 1> ping{"PING"};
-    while (!link_.connected())
-        co_await link_.exec(ping, give_up_at);
-    co_return link_.current().sharded ? "SPUBLISH" : "PUBLISH";
+    auto& server_link = servers_.link_of(key);
+    while (!server_link.connected())
+        co_await server_link.exec(ping, give_up_at);
+    co_return server_link.current().sharded ? "SPUBLISH" : "PUBLISH";
 }
 
-boost::asio::awaitable<reply> channel_listeners::count_subscribers(std::string_view channel,
+boost::asio::awaitable<reply> channel_listeners::count_subscribers(std::string_view key,
+                                                                   std::string_view channel,
                                                                    time_point give_up_at) {
-    const auto command = co_await publish_command(give_up_at);
+    const auto command = co_await publish_command(key, give_up_at);
     const std::array<std::string_view, 3> words{
         "PUBSUB", command == "SPUBLISH" ? "SHARDNUMSUB" : "NUMSUB", channel};
-    auto subscribers = co_await link_.exec(words, give_up_at);
+    auto subscribers = co_await servers_.link_of(key).exec(words, give_up_at);
     co_return subscribers;
 }
 
 channel_listeners::channel_listener::channel_listener(channel_listeners& listeners,
-                                                      std::string channel)
+                                                      std::string_view key, std::string channel)
     : wakeup(listeners.time_, listeners.strand_),
       listeners_(listeners),
+      key_(key),
       position_(listeners.by_channel_.emplace(std::move(channel), this)) {}
 
 channel_listeners::channel_listener::~channel_listener() {
     const auto node = listeners_.by_channel_.extract(
         position_);  // unlike a copy of the name, `extract` allocates nothing
-    if (is_listening_) listeners_.link_.unsubscribe(node.key());
+    if (link_ != nullptr) link_->unsubscribe(node.key());
 }
 
 boost::asio::awaitable<void> channel_listeners::channel_listener::listen(time_point give_up_at) {
-    co_await listeners_.link_.subscribe(position_->first, give_up_at);
-    is_listening_ = true;
+    auto& server_link = listeners_.servers_.link_of(key_);
+    co_await server_link.subscribe(position_->first, give_up_at);
+    link_ = &server_link;
 }
 
 }  // namespace pawl::redis

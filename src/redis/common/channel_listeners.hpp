@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../../core/util/wakeup.hpp"
-#include "../transport/link.hpp"
+#include "../topology/topology.hpp"
 
 #include <cstddef>
 #include <map>
@@ -24,48 +24,49 @@ inline constexpr duration max_latch_refresh_interval = std::chrono::seconds(6);
 class channel_listeners {
 public:
     // `max_messages` as limits::max_unread_messages.
-    channel_listeners(link& server_link, runtime& time, boost::asio::any_io_executor strand,
+    channel_listeners(topology& servers, runtime& time, boost::asio::any_io_executor strand,
                       std::size_t max_messages)
-        : link_(server_link),
-          time_(time),
-          strand_(std::move(strand)),
-          max_messages_(max_messages) {}
+        : servers_(servers), time_(time), strand_(std::move(strand)), max_messages_(max_messages) {}
 
     // Adds the message to every listener of the channel, and notifies the listener.
     void on_message(std::string_view channel, std::string_view payload);
-    // Messages between two connections are lost. So every listener gets an empty message, and is
-    // notified.
-    void on_connected();
+    // Messages between two connections are lost. So every listener on that link gets an empty
+    // message, and is notified.
+    void on_connected(const link& connected_link);
 
-    // The command that publishes a message to the listeners: SPUBLISH on a node of a cluster with
-    // sharded channels, else PUBLISH. Waits for a connection.
-    boost::asio::awaitable<std::string_view> publish_command(time_point give_up_at);
+    // The command that publishes a message to the listeners of this key's channel: SPUBLISH on a
+    // node of a cluster with sharded channels, else PUBLISH. Waits for a connection.
+    boost::asio::awaitable<std::string_view> publish_command(std::string_view key,
+                                                             time_point give_up_at);
     // The server's reply to PUBSUB NUMSUB, or SHARDNUMSUB, for the channel.
-    boost::asio::awaitable<reply> count_subscribers(std::string_view channel,
+    boost::asio::awaitable<reply> count_subscribers(std::string_view key, std::string_view channel,
                                                     time_point give_up_at);
 
     class channel_listener {
     public:
-        channel_listener(channel_listeners& listeners, std::string channel);
+        // The channel is that of the key, which must outlive the listener.
+        channel_listener(channel_listeners& listeners, std::string_view key, std::string channel);
         ~channel_listener();
         channel_listener(const channel_listener&) = delete;
         channel_listener& operator=(const channel_listener&) = delete;
 
         // After `listen` completes, no message is missed until the connection ends.
         boost::asio::awaitable<void> listen(time_point give_up_at);
-        [[nodiscard]] bool is_listening() const noexcept { return is_listening_; }
+        [[nodiscard]] bool is_listening() const noexcept { return link_ != nullptr; }
 
         core::wakeup wakeup;
         std::vector<std::string> messages;
 
     private:
+        friend class channel_listeners;
         channel_listeners& listeners_;
+        const std::string_view key_;
         std::multimap<std::string, channel_listener*, std::less<>>::iterator position_;
-        bool is_listening_ = false;
+        link* link_ = nullptr;  // that of the subscription; null: none
     };
 
 private:
-    link& link_;
+    topology& servers_;
     runtime& time_;
     const boost::asio::any_io_executor strand_;
     const std::size_t max_messages_;

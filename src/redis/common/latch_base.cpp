@@ -22,13 +22,12 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 
 latch_base::latch_base(const options& server_options, const backend_context& context,
-                       link& server_link, const limits& bounds)
+                       topology& servers, const limits& bounds)
     : options_(server_options),
       context_(context),
-      link_(server_link),
+      servers_(servers),
       bounds_(bounds),
-      scripts_(server_link),
-      listeners_(server_link, *context.time, context.strand, bounds.max_unread_messages) {}
+      listeners_(servers, *context.time, context.strand, bounds.max_unread_messages) {}
 
 asio::awaitable<void> latch_base::pause(duration at_least, duration at_most) const {
     core::wakeup pause_timer(*context_.time, context_.strand);
@@ -37,7 +36,8 @@ asio::awaitable<void> latch_base::pause(duration at_least, duration at_most) con
 }
 
 asio::awaitable<std::uint64_t> latch_base::count_waiters(const latch_names& names) {
-    const auto subscribers = co_await listeners_.count_subscribers(names.channel, reply_deadline());
+    const auto subscribers =
+        co_await listeners_.count_subscribers(names.key, names.channel, reply_deadline());
     throw_if_error(subscribers, names.key);
     if (subscribers.items.size() != 2) co_return 0;
     co_return static_cast<std::uint64_t>(subscribers.items[1].number);
@@ -68,7 +68,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
     const auto names = latch_names_of(name);
     const bool is_blocking = give_up_at > now();
     wait_state state{name, names, generation, {}};
-    channel_listeners::channel_listener listener(listeners_, names.channel);
+    channel_listeners::channel_listener listener(listeners_, names.key, names.channel);
     back_off pauses(*context_.time, bounds_);
     core::wait_notice notice(*context_.time, context_.log);
     for (;;) {
@@ -104,7 +104,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
         if (event == latch_event::opened && was_misled)
             co_await pause(bounds_.first_pause / 2, bounds_.first_pause);
         if (event == latch_event::opened || now() < give_up_at) continue;
-        const auto link_failure = link_.connection_failure();
+        const auto link_failure = servers_.link_of(names.key).connection_failure();
         if (!link_failure.empty()) throw latch_unreachable(name, link_failure);
         co_return false;
     }

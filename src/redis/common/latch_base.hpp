@@ -5,7 +5,7 @@
 // time to time. docs/backends/redis.md and redisson.md describe the keys, scripts and messages.
 #pragma once
 
-#include "../scripting/script_runner.hpp"
+#include "../scripting/run_script.hpp"
 #include "channel_listeners.hpp"
 #include "limits.hpp"
 
@@ -25,7 +25,7 @@ public:
     void on_message(std::string_view channel, std::string_view payload) {
         listeners_.on_message(channel, payload);
     }
-    void on_connected() { listeners_.on_connected(); }
+    void on_connected(const link& connected_link) { listeners_.on_connected(connected_link); }
 
 protected:
     struct latch_names {
@@ -41,7 +41,7 @@ protected:
     enum class latch_event : std::uint8_t { none, opened, refresh };
 
     // All arguments must outlive the object.
-    latch_base(const options& server_options, const backend_context& context, link& server_link,
+    latch_base(const options& server_options, const backend_context& context, topology& servers,
                const limits& bounds);
 
     [[nodiscard]] virtual latch_names latch_names_of(std::string_view name) const = 0;
@@ -60,9 +60,8 @@ protected:
 
     const options& options_;
     const backend_context& context_;
-    link& link_;
+    topology& servers_;
     const limits& bounds_;
-    const script_runner scripts_;
     channel_listeners listeners_;
 
 private:

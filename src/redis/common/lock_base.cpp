@@ -25,13 +25,13 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 
 lock_base::lock_base(const options& server_options, backend_context context,
-                     const link_factory& connect, const std::string& channel, const limits& bounds)
+                     const topology_factory& connect, const std::string& channel,
+                     const limits& bounds)
     : options_(server_options),
       context_(std::move(context)),
       bounds_(bounds),
-      link_(connect(*this, channel)),
-      scripts_(*link_),
-      undos_(std::make_shared<undo_queue>(link_, context_, bounds_, options_.reply_timeout)),
+      servers_(connect(*this, channel)),
+      undos_(servers_, context_, bounds_, options_.reply_timeout),
       operations_ended_(*context_.time, context_.strand) {
     operations_ended_.prepare();
 }
@@ -41,10 +41,14 @@ time_point lock_base::release_deadline(const hold& held) const {
     return std::clamp(held.grant.deadline, soonest, std::max(soonest, reply_deadline()));
 }
 
-asio::awaitable<void> lock_base::connect(time_point give_up_at) {
+asio::awaitable<link*> lock_base::connected_link_of(std::string_view key, time_point give_up_at) {
     const std::array<std::string_view, 1> ping{"PING"};
-    while (!link_->connected())
-        co_await link_->exec(ping, give_up_at);
+    auto* server_link = &link_of(key);
+    while (!server_link->connected()) {
+        co_await server_link->exec(ping, give_up_at);
+        server_link = &link_of(key);
+    }
+    co_return server_link;
 }
 
 asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
@@ -53,27 +57,37 @@ asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
 }
 
 asio::awaitable<void> lock_base::close(time_point give_up_at) {
-    undos_->begin_shutdown();
+    undos_.begin_shutdown();
     co_await wait_until_idle(give_up_at);
     is_closing_ = true;
     for (auto* wakeup : pauses_)
         wakeup->notify();
-    undos_->stop();
-    co_await link_->close(give_up_at);
-    // On a closed link every operation ends soon.
+    undos_.stop();
+    // While one link waits for its replies, the others receive theirs. This needs no memory.
+    for (std::size_t i = 0; i < servers_->links().size(); ++i)
+        co_await servers_->links()[i]->close(give_up_at);
+    // On closed links every operation ends soon.
     co_await wait_until_idle(time_point::max());
 }
 
 asio::awaitable<void> lock_base::wait_until_idle(time_point deadline) {
-    while ((active_operations_ > 0 || !undos_->empty()) && now() < deadline) {
+    while ((active_operations_ > 0 || !undos_.empty()) && now() < deadline) {
         if (active_operations_ > 0)
             co_await operations_ended_.wait_until(deadline);
         else
-            co_await undos_->wait_until_empty(deadline);
+            co_await undos_.wait_until_empty(deadline);
     }
 }
 
-asio::awaitable<void> lock_base::renew_with_script(const renewal_call& call, renewal_batch& batch,
+void lock_base::add_to_group(std::vector<renewal_group>& groups, link& server_link,
+                             std::size_t index) {
+    const auto group = std::ranges::find(groups, &server_link, &renewal_group::server_link);
+    auto& target = group == groups.end() ? groups.emplace_back(&server_link) : *group;
+    target.indices.push_back(index);
+}
+
+asio::awaitable<void> lock_base::renew_with_script(link& server_link, const renewal_call& call,
+                                                   renewal_batch& batch,
                                                    std::span<const std::size_t> indices) {
     auto give_up_at = now();
     for (const auto index : indices)
@@ -82,7 +96,7 @@ asio::awaitable<void> lock_base::renew_with_script(const renewal_call& call, ren
     // request can have been sent.
     const auto sent_at = now();
     try {
-        const auto reply = co_await scripts_.run(call.command(), give_up_at);
+        const auto reply = co_await run_script(server_link, call.command(), give_up_at);
         if (reply.type == reply::kind::error) co_return;
         const auto outcomes = call.read(reply);
         for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -109,14 +123,17 @@ asio::awaitable<void> lock_base::run_all(std::vector<asio::awaitable<void>> oper
     co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
 }
 
-void lock_base::report_other_server(const session& current_session) {
-    const auto last_run_id = std::exchange(run_id_, current_session.run_id);
-    const bool is_same = !run_id_.empty() && run_id_ == last_run_id;
-    if (current_session.connection_number > 1 && !is_same) context_.listener->on_possible_loss();
+void lock_base::report_other_server(const link& connected_link) {
+    const auto& session = connected_link.current();
+    auto& known = known_servers_[&connected_link];
+    const auto last = std::exchange(known, {session.run_id, session.epoch});
+    const bool is_same =
+        !known.run_id.empty() && known.run_id == last.run_id && known.epoch == last.epoch;
+    if (session.connection_number > 1 && !is_same) context_.listener->on_possible_loss();
 }
 
-void lock_base::check_room_for_undo() const {
-    if (!undos_->is_full()) return;
+void lock_base::check_room_for_undo(const link& server_link) {
+    if (!undos_.of(server_link).is_full()) return;
     throw error(errc::unavailable,
                 std::to_string(bounds_.max_undos) +
                     " earlier requests had no answer and are still being undone; ask again when "
@@ -125,7 +142,8 @@ void lock_base::check_room_for_undo() const {
 
 // A READONLY or MOVED reply does not end the repetition: the hold may still exist when the replica
 // is a master again, or the slot is back.
-asio::awaitable<void> lock_base::retry_release(const request_sender& send, duration ttl) {
+asio::awaitable<void> lock_base::retry_release(std::string key, const request_sender& send,
+                                               duration ttl) {
     const operation_guard operation(*this);
     const auto deadline = now() + ttl;
     back_off pauses(time(), bounds_);
@@ -135,7 +153,7 @@ asio::awaitable<void> lock_base::retry_release(const request_sender& send, durat
             co_await retry_pause.wait_until(std::min(deadline, now() + pauses.next_pause()));
         if (!is_open || made_in_.is_forked()) co_return;
         try {
-            if (!link_->connected()) co_await connect(deadline);
+            co_await connected_link_of(key, deadline);
             const auto reply = co_await send(deadline);
             if (reply.type != reply::kind::error || !may_succeed_later(reply.text)) co_return;
         } catch (const error&) {}
@@ -146,12 +164,13 @@ asio::awaitable<void> lock_base::retry_release(const request_sender& send, durat
 asio::awaitable<std::vector<std::string>> lock_base::scan(std::string glob, std::string type) {
     std::set<std::string> found_keys;
     std::string cursor = "0";
+    std::size_t server = 0;
     const auto deadline = now() + bounds_.max_scan_time;
     for (std::size_t requests = 0; requests < bounds_.max_scan_requests && now() < deadline;
          ++requests) {
         const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
                                                     "COUNT", "1000", "TYPE",  type};
-        const auto reply = co_await link_->exec(words, reply_deadline());
+        const auto reply = co_await servers_->links()[server]->exec(words, reply_deadline());
         throw_if_error(reply, describe(options_));
         if (reply.items.size() != 2)
             throw error(errc::protocol,
@@ -161,7 +180,8 @@ asio::awaitable<std::vector<std::string>> lock_base::scan(std::string glob, std:
         for (const auto& key : reply.items[1].items)
             found_keys.insert(key.text);
         cursor = reply.items[0].text;
-        if (cursor == "0") co_return std::vector<std::string>(found_keys.begin(), found_keys.end());
+        if (cursor == "0" && ++server == servers_->links().size())
+            co_return std::vector<std::string>(found_keys.begin(), found_keys.end());
         if (found_keys.size() > bounds_.max_scanned_keys) break;
     }
     throw error(errc::protocol, describe(options_) + ": the list of keys that match '" + glob +

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The common part of both key layouts: the link, renewals, undos, and repeated releases.
+// The common part of both key layouts: the links, renewals, undos, and repeated releases.
 // docs/backends/redis.md and docs/backends/redisson.md describe the protocols.
 #pragma once
 
-#include "../scripting/script_runner.hpp"
-#include "../transport/link.hpp"
+#include "../scripting/run_script.hpp"
+#include "../topology/topology.hpp"
 #include "../transport/numbers.hpp"
 #include "renewal_call.hpp"
-#include "undo_queue.hpp"
+#include "undo_queues.hpp"
 
 #include "../../core/util/fork_mark.hpp"
 #include "../../core/util/wakeup.hpp"
@@ -17,7 +17,9 @@
 #include <pawl/redis.hpp>
 #include <pawl/spi/backend.hpp>
 
+#include <cstddef>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,18 +36,17 @@ inline constexpr duration min_reply_wait = std::chrono::milliseconds(300);
 
 class lock_base : public backend, protected link::listener {
 public:
-    ~lock_base() override { link_->forget_listener(); }
+    ~lock_base() override { servers_->forget_listener(); }
     lock_base(const lock_base&) = delete;
     lock_base& operator=(const lock_base&) = delete;
 
     boost::asio::awaitable<void> close(time_point give_up_at) override;
-    std::string unreachable_reason() const override { return link_->connection_failure(); }
     std::size_t renewals_at_once() const noexcept override { return bounds_.renewals_per_script; }
 
 protected:
-    // `channel` as in link_factory.
-    lock_base(const options& server_options, backend_context context, const link_factory& connect,
-              const std::string& channel, const limits& bounds);
+    // `channel` as in topology_factory.
+    lock_base(const options& server_options, backend_context context,
+              const topology_factory& connect, const std::string& channel, const limits& bounds);
 
     runtime& time() const noexcept { return *context_.time; }
     time_point now() const noexcept { return context_.time->now(); }
@@ -53,31 +54,47 @@ protected:
     // When a release gives up: at the hold's deadline, but between 50 ms and the reply timeout from
     // now, and after 50 ms if the timeout is shorter.
     time_point release_deadline(const hold& held) const;
-    // Waits for a connection. The client knows the server's session only through its connection.
-    boost::asio::awaitable<void> connect(time_point give_up_at);
+    // The link for the next request about this key. Do not keep it over a wait: the key may move.
+    [[nodiscard]] link& link_of(std::string_view key) const noexcept {
+        return servers_->link_of(key);
+    }
+    // Waits until the link of the key is connected, and returns it. The client knows the server's
+    // session only through its connection.
+    boost::asio::awaitable<link*> connected_link_of(std::string_view key, time_point give_up_at);
     boost::asio::awaitable<void> pause(duration at_least, duration at_most);
     void log(const std::string& line) const {
         if (context_.log) context_.log(line);
     }
 
+    // Renewals that one server can execute: indices into a batch.
+    struct renewal_group {
+        link* server_link;
+        std::vector<std::size_t> indices;
+    };
+    // Adds the index to the group of that link.
+    static void add_to_group(std::vector<renewal_group>& groups, link& server_link,
+                             std::size_t index);
     // Settles the renewals of the batch with these indices, in the order in which they were added
     // to the call.
-    boost::asio::awaitable<void> renew_with_script(const renewal_call& call, renewal_batch& batch,
+    boost::asio::awaitable<void> renew_with_script(link& server_link, const renewal_call& call,
+                                                   renewal_batch& batch,
                                                    std::span<const std::size_t> indices);
     // Runs the operations at the same time, and ends with the last of them. Their exceptions are
     // ignored.
     boost::asio::awaitable<void> run_all(std::vector<boost::asio::awaitable<void>> operations);
     // Call this for every new connection. Reports a possible loss if the server is not the process
-    // of the last connection, or if that is not known.
-    void report_other_server(const session& current_session);
-    // Call this before a request that may have to be undone. Throws errc::unavailable when too many
-    // undos are pending.
-    void check_room_for_undo() const;
+    // of that link's last connection, or if that is not known.
+    void report_other_server(const link& connected_link);
+    // Call this before a request over this link that may have to be undone. Throws
+    // errc::unavailable when too many undos for its server are pending.
+    void check_room_for_undo(const link& server_link);
     // Repeats a release whose outcome is unknown until the server executes it or finally rejects
     // it, at most for the ttl.
-    boost::asio::awaitable<void> retry_release(const request_sender& send, duration ttl);
+    boost::asio::awaitable<void> retry_release(std::string key, const request_sender& send,
+                                               duration ttl);
 
-    // All keys of that type that match. Throws errc::protocol when the server's list has no end.
+    // All keys of that type that match, on all servers. Throws errc::protocol when a server's list
+    // has no end.
     boost::asio::awaitable<std::vector<std::string>> scan(std::string glob, std::string type);
 
     // Counts an operation for whose end `close` waits.
@@ -123,16 +140,19 @@ protected:
     const options options_;
     const backend_context context_;
     const limits bounds_;
-    const std::shared_ptr<link> link_;
-    const script_runner scripts_;
-    const std::shared_ptr<undo_queue> undos_;
+    const std::shared_ptr<topology> servers_;
+    undo_queues undos_;
 
 private:
     // Waits until no operation is active and no undo is pending.
     boost::asio::awaitable<void> wait_until_idle(time_point deadline);
 
     const core::fork_mark made_in_;
-    std::string run_id_;  // of the last connection's server
+    struct known_server {
+        std::string run_id;
+        std::uint64_t epoch = 0;
+    };
+    std::map<const link*, known_server> known_servers_;  // of each link's last connection
     // `close` waits for this. Its timer is created early, so that closing needs no memory and no
     // new timer.
     core::wakeup operations_ended_;

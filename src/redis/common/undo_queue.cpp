@@ -66,9 +66,10 @@ private:
     iterator position_;
 };
 
-undo_queue::undo_queue(std::shared_ptr<link> server_link, backend_context context,
-                       const limits& bounds, duration reply_timeout)
-    : link_(std::move(server_link)),
+undo_queue::undo_queue(std::shared_ptr<topology> servers, const link& server_link,
+                       backend_context context, const limits& bounds, duration reply_timeout)
+    : servers_(std::move(servers)),
+      link_(server_link),
       context_(std::move(context)),
       bounds_(bounds),
       reply_timeout_(reply_timeout),
@@ -192,7 +193,9 @@ bool undo_queue::is_expired(const entry& candidate, time_point now) const noexce
 }
 
 bool undo_queue::needs_no_repetition(const entry& candidate, time_point now) const noexcept {
-    if (link_->current().connection_number == candidate.connection_number_) return true;
+    const bool is_same_server = &servers_->link_of(candidate.action.lock) == &link_;
+    if (is_same_server && link_.current().connection_number == candidate.connection_number_)
+        return true;
     if (!candidate.has_enough_confirmations()) return false;
     const bool no_room = entries_.size() > 2 * bounds_.max_undos;
     return is_closing_ || !candidate.action.value.empty() || no_room || candidate.lease_end_ <= now;
@@ -239,7 +242,8 @@ asio::awaitable<void> undo_queue::send(send_guard guard) {
         // A reply that no script gives: a repeated request would get it again. Without a
         // connection, the error is from a handshake, perhaps with another server, and says nothing
         // about the undo.
-        if (e.reason() == errc::protocol && link_->connected()) {
+        const auto& asked_link = servers_->link_of(guard.sent().action.lock);
+        if (e.reason() == errc::protocol && asked_link.connected()) {
             result = outcome::impossible;
             log(e.what());
         }
@@ -250,8 +254,10 @@ asio::awaitable<void> undo_queue::send(send_guard guard) {
 asio::awaitable<undo_queue::outcome> undo_queue::try_undo(const entry& tried) {
     const std::array<std::string_view, 1> ping{"PING"};
     const auto deadline = std::max(tried.lease_end_, context_.time->now() + reply_timeout_);
-    while (!link_->connected())
-        co_await link_->exec(ping, deadline);
+    // The key may have moved to another server meanwhile.
+    auto& target = servers_->link_of(tried.action.lock);
+    while (!target.connected())
+        co_await target.exec(ping, deadline);
     const auto reply = co_await tried.action.send(deadline);
     if (reply.type != reply::kind::error) co_return outcome::confirmed;
     // A missing permission may be granted later; a closing client does not wait for that.

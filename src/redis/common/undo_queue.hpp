@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Undoes requests whose outcome is unknown. A client has one queue for all of them, because a
-// server that is away or refuses one undo usually does so for all.
+// Undoes requests whose outcome is unknown. A client has one queue for each server, because a
+// server that is away or refuses one undo usually does so for all of its own, and for no other
+// server's.
 #pragma once
 
-#include "../transport/link.hpp"
+#include "../topology/topology.hpp"
 #include "back_off.hpp"
 
 #include "../../core/util/fork_mark.hpp"
@@ -30,8 +31,9 @@ using request_sender = std::function<boost::asio::awaitable<reply>(time_point gi
 // "The original request" is the request that an undo undoes.
 class undo_queue : public std::enable_shared_from_this<undo_queue> {
 public:
-    undo_queue(std::shared_ptr<link> server_link, backend_context context, const limits& bounds,
-               duration reply_timeout);
+    // For the requests that were sent over `server_link`, a link of the topology.
+    undo_queue(std::shared_ptr<topology> servers, const link& server_link, backend_context context,
+               const limits& bounds, duration reply_timeout);
 
     struct undo {
         std::string lock;   // the lock's key
@@ -76,6 +78,7 @@ public:
     // send the undo, the next `add` or the next connection tries again.
     void add(prepared_entry prepared_undo, duration lease,
              std::uint64_t connection_number) noexcept;
+    [[nodiscard]] const link& server_link() const noexcept { return link_; }
 
     [[nodiscard]] bool contains(std::string_view lock, std::string_view value) const;
     [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
@@ -126,7 +129,8 @@ private:
     [[nodiscard]] time_point next_start() const;
 
     const core::fork_mark made_in_;
-    const std::shared_ptr<link> link_;
+    const std::shared_ptr<topology> servers_;
+    const link& link_;
     const backend_context context_;
     const limits bounds_;
     const duration reply_timeout_;

@@ -31,26 +31,26 @@ std::string server_crash_of(persistence server_persistence) {
     return "can break on power loss";
 }
 
-std::string failover_of(topology server_topology) {
-    switch (server_topology) {
-    case topology::alone: return "does not apply";
-    case topology::replicated: return "can break: a replica may not know the lock";
-    case topology::replica: return "can break: this server is the replica";
-    case topology::cluster: return "can break: a slot and its locks move to another node";
-    case topology::unknown: break;
+std::string failover_of(deployment server_deployment) {
+    switch (server_deployment) {
+    case deployment::alone: return "does not apply";
+    case deployment::replicated: return "can break: a replica may not know the lock";
+    case deployment::replica: return "can break: this server is the replica";
+    case deployment::cluster: return "can break: a slot and its locks move to another node";
+    case deployment::unknown: break;
     }
     return "not known: the user may not read INFO";
 }
 
 }  // namespace
 
-guarantee_row guarantees_of(persistence server_persistence, topology server_topology) {
+guarantee_row guarantees_of(persistence server_persistence, deployment server_deployment) {
     guarantee_row row;
     row.backend = backend_of(server_persistence);
     row.holder_crash = "holds, after the ttl";
     row.holder_pause = "holds for holders that stop when told";
     row.server_crash = server_crash_of(server_persistence);
-    row.failover = failover_of(server_topology);
+    row.failover = failover_of(server_deployment);
     row.partition = "holds for holders that stop when told";
     row.clock_jump = "can break";
     row.token = server_persistence == persistence::always
@@ -93,16 +93,16 @@ finding eviction_finding(const std::string& policy, bool limited) {
             "a lock that is held; set maxmemory-policy noeviction"};
 }
 
-finding topology_finding(topology server_topology, std::int64_t replicas) {
-    switch (server_topology) {
-    case topology::alone: return {grade::good, "replicas", "none", ""};
-    case topology::replica: return {grade::bad, "role", "replica", "connect to the master"};
-    case topology::replicated:
-    case topology::cluster:
+finding deployment_finding(deployment server_deployment, std::int64_t replicas) {
+    switch (server_deployment) {
+    case deployment::alone: return {grade::good, "replicas", "none", ""};
+    case deployment::replica: return {grade::bad, "role", "replica", "connect to the master"};
+    case deployment::replicated:
+    case deployment::cluster:
         return {grade::warning, "replicas", std::to_string(replicas),
                 "a failover can lose a lock that is held, and this URL does not follow it; let "
                 "the resource check the token"};
-    case topology::unknown: break;
+    case deployment::unknown: break;
     }
     return {grade::note, "replicas", "not readable", "allow the user INFO"};
 }
@@ -116,10 +116,10 @@ finding address_finding(const std::string& host, const std::string& run_id,
         auto& group = !each.was_reached                          ? unreachable
                       : !run_id.empty() && each.run_id == run_id ? same_server
                                                                  : other_servers;
-        group.append(group.empty() ? "" : " and ").append(host_text(each.endpoint));
+        group.append(group.empty() ? "" : " and ").append(host_text(each.server_address));
     }
     if (servers.size() == 1)
-        return {grade::good, "address", host + " is " + host_text(servers[0].endpoint), ""};
+        return {grade::good, "address", host + " is " + host_text(servers[0].server_address), ""};
     if (!other_servers.empty())
         return {grade::bad, "address",
                 host + " is several servers, or may be: beside " +

@@ -23,17 +23,18 @@ enum class persistence : std::uint8_t {
     unknown_fsync,  // an append-only file whose fsync setting the user may not read
 };
 
-enum class topology : std::uint8_t { alone, replicated, replica, cluster, unknown };
+enum class deployment : std::uint8_t { alone, replicated, replica, cluster, unknown };
 
 // The transport between this host and the server.
 enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unchecked };
 
-[[nodiscard]] guarantee_row guarantees_of(persistence server_persistence, topology server_topology);
+[[nodiscard]] guarantee_row guarantees_of(persistence server_persistence,
+                                          deployment server_deployment);
 
 [[nodiscard]] finding persistence_finding(persistence server_persistence);
 // `policy` is empty if it cannot be read. `limited`: maxmemory is not 0.
 [[nodiscard]] finding eviction_finding(const std::string& policy, bool limited);
-[[nodiscard]] finding topology_finding(topology server_topology, std::int64_t replicas);
+[[nodiscard]] finding deployment_finding(deployment server_deployment, std::int64_t replicas);
 // For a host that the URL gives by name.
 [[nodiscard]] finding address_finding(const std::string& host, const std::string& run_id,
                                       const std::vector<probed_server>& servers);

@@ -3,6 +3,7 @@
 
 #include "doctor.hpp"
 
+#include "../transport/endpoint.hpp"
 #include "../transport/handshake.hpp"
 #include "../transport/name_look_up.hpp"
 #include "../transport/numbers.hpp"
@@ -81,16 +82,16 @@ asio::awaitable<persistence> query_persistence(link& server_link, runtime& time,
     co_return persistence_of(aof, reply.items.size() == 2 ? reply.items[1].text : "");
 }
 
-struct topology_facts {
-    topology server_topology = topology::unknown;
+struct deployment_facts {
+    deployment server_deployment = deployment::unknown;
     std::string role;  // for `examined_node`
     std::int64_t replicas = 0;
     std::int64_t nodes = 0;  // the nodes of the cluster that have slots
 };
 
-asio::awaitable<topology_facts> query_topology(link& server_link, runtime& time,
-                                               const options& server_options) {
-    topology_facts facts;
+asio::awaitable<deployment_facts> query_deployment(link& server_link, runtime& time,
+                                                   const options& server_options) {
+    deployment_facts facts;
     const auto replication =
         co_await query_info(server_link, "replication", time.now() + server_options.reply_timeout);
     const auto role = info_field(replication, "role");
@@ -99,7 +100,7 @@ asio::awaitable<topology_facts> query_topology(link& server_link, runtime& time,
     const auto cluster =
         co_await query_info(server_link, "cluster", time.now() + server_options.reply_timeout);
     if (info_field(cluster, "cluster_enabled") == "1") {
-        facts.server_topology = topology::cluster;
+        facts.server_deployment = deployment::cluster;
         const std::array<std::string_view, 2> command{"CLUSTER", "INFO"};
         const auto reply =
             co_await server_link.exec(command, time.now() + server_options.reply_timeout);
@@ -108,10 +109,10 @@ asio::awaitable<topology_facts> query_topology(link& server_link, runtime& time,
                 parse_number(info_field("\n" + reply.text, "cluster_size")));
     }
     if (!role.empty()) facts.role = role == "slave" ? "replica" : "primary";
-    if (facts.server_topology != topology::cluster && !role.empty()) {
-        facts.server_topology = role == "slave"      ? topology::replica
-                                : facts.replicas > 0 ? topology::replicated
-                                                     : topology::alone;
+    if (facts.server_deployment != deployment::cluster && !role.empty()) {
+        facts.server_deployment = role == "slave"      ? deployment::replica
+                                  : facts.replicas > 0 ? deployment::replicated
+                                                       : deployment::alone;
     }
     co_return facts;
 }
@@ -176,7 +177,9 @@ asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& tim
         co_return;
     }
     const auto deadline = time.now() + server_options.connect_timeout / 2;
-    const auto servers = co_await probe_servers(server_options, strand, time, resolved, deadline);
+    const auto servers =
+        co_await probe_servers(settings_of(server_options), endpoint_of(server_options).tls_name,
+                               strand, time, resolved, deadline);
     findings.push_back(address_finding(server_options.host, run_id, servers));
 }
 
@@ -207,8 +210,6 @@ asio::awaitable<std::optional<error>> refusal_of(link& server_link, runtime& tim
     co_return std::nullopt;
 }
 
-}  // namespace
-
 asio::awaitable<examination> examine_server(link& server_link, runtime& time,
                                             const options& server_options) {
     const auto refusal = co_await refusal_of(server_link, time, server_options);
@@ -232,17 +233,37 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
                                         parse_number(info_field(memory, "maxmemory")) != 0));
     const auto server_persistence = co_await query_persistence(server_link, time, server_options);
     findings.push_back(persistence_finding(server_persistence));
-    const auto facts = co_await query_topology(server_link, time, server_options);
-    report.guarantees = guarantees_of(server_persistence, facts.server_topology);
-    if (facts.server_topology == topology::cluster)
+    const auto facts = co_await query_deployment(server_link, time, server_options);
+    report.guarantees = guarantees_of(server_persistence, facts.server_deployment);
+    if (facts.server_deployment == deployment::cluster)
         findings.push_back(
             cluster_finding(facts.nodes, server_options.layout == key_layout::redisson));
-    if (facts.server_topology != topology::cluster || facts.replicas > 0)
-        findings.push_back(topology_finding(facts.server_topology, facts.replicas));
+    if (facts.server_deployment != deployment::cluster || facts.replicas > 0)
+        findings.push_back(deployment_finding(facts.server_deployment, facts.replicas));
     co_await add_latency(findings, server_link, time, server_options);
     report.nodes.push_back({node_name(server_options), facts.role});
     for (auto i = node_begin; i < findings.size(); ++i)
         findings[i].node = report.nodes.front().name;
+    co_return report;
+}
+
+// Adds what is about that node alone.
+void add_node(examination& report, examination node_report) {
+    for (auto& each : node_report.nodes)
+        report.nodes.push_back(std::move(each));
+    for (auto& each : node_report.findings)
+        if (!each.node.empty()) report.findings.push_back(std::move(each));
+}
+
+}  // namespace
+
+asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
+                                             const options& server_options) {
+    auto report = co_await examine_server(*servers.links().front(), time, server_options);
+    for (std::size_t i = 1; i < servers.links().size(); ++i) {
+        auto node_report = co_await examine_server(*servers.links()[i], time, server_options);
+        add_node(report, std::move(node_report));
+    }
     co_return report;
 }
 

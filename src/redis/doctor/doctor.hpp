@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Examines how well a server is suited for locks.
+// Examines how well the servers of a service are suited for locks.
 #pragma once
 
-#include "../transport/link.hpp"
+#include "../topology/topology.hpp"
 
 #include <pawl/examination.hpp>
 #include <pawl/redis.hpp>
@@ -13,7 +13,7 @@
 namespace pawl::redis {
 
 // The arguments must outlive the coroutine.
-[[nodiscard]] boost::asio::awaitable<examination> examine_server(link& server_link, runtime& time,
-                                                                 const options& server_options);
+[[nodiscard]] boost::asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
+                                                                  const options& server_options);
 
 }  // namespace pawl::redis

@@ -65,16 +65,18 @@ asio::awaitable<std::optional<grant>> locks::run_attempt(waiting_attempt& attemp
     const auto& record = *own_waiter.record;
     const auto deadline =
         is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
-    if (!link_->connected()) co_await connect(deadline);
-    check_room_for_undo();
+    auto* server_link = &link_of(record.lock_keys);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(record.lock_keys.lock(), deadline);
+    check_room_for_undo(*server_link);
     const bool is_plain = requested.mode == lock_mode::exclusive && !requested.fair;
-    attempt.undo_guard.about_to_send();
+    attempt.undo_guard.about_to_send(undos_.of(*server_link));
     // From now on the attempt has an undo, also for a hold that a release in this process gives it.
     own_waiter.can_be_successor = is_plain;
     own_waiter.sent_at = now();
     auto value = make_value(record.prefix, wall_ms());
-    const auto floor = token_floor();
-    const auto run_id = link_->current().run_id;
+    const auto floor = token_floor(*server_link);
+    const auto run_id = server_link->current().run_id;
     const acquire_call call{
         .lock_keys = record.lock_keys,
         .value = value,
@@ -92,14 +94,14 @@ asio::awaitable<std::optional<grant>> locks::run_attempt(waiting_attempt& attemp
                                               .run_id = run_id};
     reply server_reply;
     if (is_plain)
-        server_reply = co_await scripts_.run(call.command(), deadline);
+        server_reply = co_await run_script(*server_link, call.command(), deadline);
     else
-        server_reply = co_await scripts_.run(any_mode_call.command(), deadline);
+        server_reply = co_await run_script(*server_link, any_mode_call.command(), deadline);
     if (server_reply.type == reply::kind::error) {
         // A release in this process may have handed the lock to this waiter meanwhile.
         if (proves_no_change(server_reply.text) && !own_waiter.received_grant)
             attempt.undo_guard.set_state(acquire_attempt::state::settled);
-        co_await throw_typed_error(server_reply, record.lock_keys);
+        co_await throw_typed_error(*server_link, server_reply, record.lock_keys);
     }
     const auto outcome = is_plain ? call.read(server_reply) : any_mode_call.read(server_reply);
     attempt.undo_guard.set_state(outcome.queued ? acquire_attempt::state::queued

@@ -17,6 +17,14 @@ namespace asio = boost::asio;
 
 namespace pawl::redis {
 
+bool locks::can_batch(std::span<const std::string> names) const {
+    if (servers_->links().size() == 1) return true;
+    const auto& first_link = link_of(scheme_.keys_of(names.front()));
+    return std::ranges::all_of(names, [&](const std::string& each) {
+        return &link_of(scheme_.keys_of(each)) == &first_link;
+    });
+}
+
 asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> requested,
                                                          time_point give_up_at) {
     std::vector<std::unique_ptr<waiting_attempt>> attempts;
@@ -24,9 +32,12 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
     try {
         const auto deadline =
             give_up_at > now() ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
-        if (!link_->connected()) co_await connect(deadline);
-        check_room_for_undo();
-        const auto floor = requested.front().fenced ? token_floor() : std::string();
+        const std::string first_key(scheme_.keys_of(requested.front().name).lock());
+        auto* server_link = &lock_base::link_of(first_key);
+        if (!server_link->connected())
+            server_link = co_await connected_link_of(first_key, deadline);
+        check_room_for_undo(*server_link);
+        const auto floor = requested.front().fenced ? token_floor(*server_link) : std::string();
         acquire_batch_call call{milliseconds_text(requested.front().ttl), floor, {}};
         grants.reserve(requested.size());
         for (const auto& requested_lock : requested) {
@@ -40,9 +51,9 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
             call.locks.push_back({own_waiter.record->lock_keys, entry.stored_value});
         }
         for (const auto& attempt : attempts)
-            attempt->undo_guard.about_to_send();
+            attempt->undo_guard.about_to_send(undos_.of(*server_link));
         const auto sent_at = now();
-        const auto server_reply = co_await scripts_.run(call.command(), deadline);
+        const auto server_reply = co_await run_script(*server_link, call.command(), deadline);
         if (server_reply.type == reply::kind::error) {
             // The script uses two keys of each lock, and any of them may be of another type.
             std::vector<typed_key> used_keys;
@@ -52,7 +63,8 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
                 const auto typed = typed_keys_of(attempt->own_waiter.record->lock_keys);
                 used_keys.insert(used_keys.end(), typed.begin(), typed.begin() + 2);
             }
-            co_await redis::throw_typed_error(*link_, server_reply, used_keys, reply_deadline());
+            co_await redis::throw_typed_error(*server_link, server_reply, used_keys,
+                                              reply_deadline());
         }
         const auto tokens = call.read(server_reply);
         for (const auto& attempt : attempts)

@@ -59,13 +59,14 @@ std::vector<holder> parse_holders(const inspect_reply& reply, const detail_map& 
 
 }  // namespace
 
-asio::awaitable<void> locks::throw_typed_error(const reply& reply, const keys& lock_keys) {
+asio::awaitable<void> locks::throw_typed_error(link& server_link, const reply& reply,
+                                               const keys& lock_keys) {
     const auto typed = typed_keys_of(lock_keys);
-    co_await redis::throw_typed_error(*link_, reply, typed, reply_deadline());
+    co_await redis::throw_typed_error(server_link, reply, typed, reply_deadline());
 }
 
 asio::awaitable<examination> locks::examine() {
-    auto report = co_await examine_server(*link_, time(), options_);
+    auto report = co_await examine_servers(*servers_, time(), options_);
     co_return report;
 }
 
@@ -74,9 +75,10 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     info.name = name;
     const auto lock_keys = scheme_.keys_of(name);
     const inspect_call call{lock_keys};
-    const auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+    auto& server_link = link_of(lock_keys);
+    const auto server_reply = co_await run_script(server_link, call.command(), reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_reply, lock_keys);
+        co_await throw_typed_error(server_link, server_reply, lock_keys);
     const auto shown = call.read(server_reply);
     info.waiters = shown.waiters;
     detail_map details;
@@ -126,22 +128,26 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
 
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto lock_keys = scheme_.keys_of(name);
-    if (!link_->connected()) co_await connect(reply_deadline());
-    const auto floor = token_floor();
-    const auto run_id = link_->current().run_id;
+    auto* server_link = &link_of(lock_keys);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
+    const auto floor = token_floor(*server_link);
+    const auto run_id = server_link->current().run_id;
     const force_release_call call{lock_keys, floor, scheme_.channel_prefix(), run_id};
-    const auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+    const auto server_reply = co_await run_script(*server_link, call.command(), reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_reply, lock_keys);
+        co_await throw_typed_error(*server_link, server_reply, lock_keys);
     co_return call.read(server_reply);
 }
 
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = held.grant.deadline;
-    if (!link_->connected()) co_await connect(give_up_at);
-    const auto floor = token_floor();
-    const auto run_id = link_->current().run_id;
+    auto* server_link = &link_of(lock_keys);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
+    const auto floor = token_floor(*server_link);
+    const auto run_id = server_link->current().run_id;
     const downgrade_call call{lock_keys,
                               held.grant.stored_value,
                               milliseconds_text(held.claim.ttl),
@@ -150,9 +156,9 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
                               scheme_.channel_prefix(),
                               run_id};
     const auto sent_at = now();
-    const auto server_reply = co_await scripts_.run(call.command(), give_up_at);
+    const auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_reply, lock_keys);
+        co_await throw_typed_error(*server_link, server_reply, lock_keys);
     if (!call.read(server_reply)) co_return std::nullopt;
     grant result = held.grant;
     result.deadline = sent_at + held.claim.ttl - drift(held.claim.ttl);
@@ -161,14 +167,16 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
 
 asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits) {
     const auto lock_keys = scheme_.keys_of(name);
-    if (!link_->connected()) co_await connect(reply_deadline());
-    const auto floor = token_floor();
-    const auto run_id = link_->current().run_id;
+    auto* server_link = &link_of(lock_keys);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
+    const auto floor = token_floor(*server_link);
+    const auto run_id = server_link->current().run_id;
     const resize_call call{lock_keys, std::to_string(permits), floor, scheme_.channel_prefix(),
                            run_id};
-    const auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+    const auto server_reply = co_await run_script(*server_link, call.command(), reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_reply, lock_keys);
+        co_await throw_typed_error(*server_link, server_reply, lock_keys);
     call.read(server_reply);
 }
 

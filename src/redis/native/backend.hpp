@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The Redis backend, over the real link or that of the simulation.
+// The Redis backend, over real links or those of the simulation.
 #pragma once
 
 #include "../common/limits.hpp"
-#include "../transport/link.hpp"
+#include "../topology/topology.hpp"
 
 #include <pawl/redis.hpp>
 #include <pawl/spi/backend.hpp>
@@ -16,7 +16,7 @@ namespace pawl::redis {
 
 [[nodiscard]] std::unique_ptr<backend> make_backend(const options& server_options,
                                                     const backend_context& context,
-                                                    const link_factory& connect,
+                                                    const topology_factory& connect,
                                                     const limits& bounds = {});
 
 }  // namespace pawl::redis

@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 namespace pawl::redis {
 namespace {
 
-void check_not_being_undone(const undo_queue& undos, const keys& lock_keys,
+void check_not_being_undone(const undo_queues& undos, const keys& lock_keys,
                             const claim& requested) {
     if (undos.contains(lock_keys.lock(), requested.value))
         throw error(errc::unavailable,
@@ -28,30 +28,32 @@ void check_not_being_undone(const undo_queue& undos, const keys& lock_keys,
 
 asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& requested) {
     const auto lock_keys = scheme_.keys_of(requested.name);
-    check_not_being_undone(*undos_, lock_keys, requested);
+    check_not_being_undone(undos_, lock_keys, requested);
     undo_queue::undo undo;
     undo.lock = lock_keys.lock();
     undo.value = requested.value;
     undo.send = [this, name = requested.name, value = requested.value](time_point deadline) {
         return send_undo(name, value, deadline);
     };
-    acquire_attempt attempt(*undos_, *link_, std::move(undo), requested.ttl);
+    acquire_attempt attempt(std::move(undo), requested.ttl);
     const auto deadline = reply_deadline();
     try {
-        check_room_for_undo();
-        if (!link_->connected()) co_await connect(deadline);
-        const auto floor = requested.fenced ? token_floor() : std::string();
+        auto* server_link = &link_of(lock_keys);
+        check_room_for_undo(*server_link);
+        if (!server_link->connected())
+            server_link = co_await connected_link_of(lock_keys.lock(), deadline);
+        const auto floor = requested.fenced ? token_floor(*server_link) : std::string();
         const acquire_call call{.lock_keys = lock_keys,
                                 .value = requested.value,
                                 .ttl_ms = milliseconds_text(requested.ttl),
                                 .token_floor = floor};
-        attempt.about_to_send();
+        attempt.about_to_send(undos_.of(*server_link));
         const auto sent_at = now();
-        const auto server_reply = co_await scripts_.run(call.command(), deadline);
+        const auto server_reply = co_await run_script(*server_link, call.command(), deadline);
         if (server_reply.type == reply::kind::error) {
             if (proves_no_change(server_reply.text))
                 attempt.set_state(acquire_attempt::state::settled);
-            co_await throw_typed_error(server_reply, lock_keys);
+            co_await throw_typed_error(*server_link, server_reply, lock_keys);
         }
         const auto outcome = call.read(server_reply);
         attempt.set_state(acquire_attempt::state::settled);
@@ -67,16 +69,18 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
 
 asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
     const auto lock_keys = scheme_.keys_of(requested.name);
-    check_not_being_undone(*undos_, lock_keys, requested);
+    check_not_being_undone(undos_, lock_keys, requested);
     const auto deadline = reply_deadline();
     try {
-        if (!link_->connected()) co_await connect(deadline);
-        const auto floor = requested.fenced ? token_floor() : std::string();
+        auto* server_link = &link_of(lock_keys);
+        if (!server_link->connected())
+            server_link = co_await connected_link_of(lock_keys.lock(), deadline);
+        const auto floor = requested.fenced ? token_floor(*server_link) : std::string();
         const adopt_call call{lock_keys, requested.value, milliseconds_text(requested.ttl), floor};
         const auto sent_at = now();
-        const auto server_reply = co_await scripts_.run(call.command(), deadline);
+        const auto server_reply = co_await run_script(*server_link, call.command(), deadline);
         if (server_reply.type == reply::kind::error)
-            co_await throw_typed_error(server_reply, lock_keys);
+            co_await throw_typed_error(*server_link, server_reply, lock_keys);
         const auto token = call.read(server_reply);
         if (!token) co_return std::nullopt;
         grant result{.deadline = sent_at + requested.ttl - drift(requested.ttl),

@@ -35,8 +35,8 @@ std::int64_t clamp_server_time(std::int64_t time) {
 }  // namespace
 
 native_latches::native_latches(const options& server_options, const backend_context& context,
-                               const key_scheme& scheme, link& server_link, const limits& bounds)
-    : latch_base(server_options, context, server_link, bounds), scheme_(scheme) {}
+                               const key_scheme& scheme, topology& servers, const limits& bounds)
+    : latch_base(server_options, context, servers, bounds), scheme_(scheme) {}
 
 // The key of the lock's fence with `l` as its last letter.
 latch_base::latch_names native_latches::latch_names_of(std::string_view name) const {
@@ -59,11 +59,12 @@ latch_base::latch_event native_latches::classify(std::string_view message,
     return generation <= opened_generation ? latch_event::opened : latch_event::none;
 }
 
-asio::awaitable<void> native_latches::learn_clock(time_point give_up_at) {
-    if (clock_.connection_number == link_.current().connection_number) co_return;
+asio::awaitable<void> native_latches::learn_clock(link& server_link, time_point give_up_at) {
+    auto& clock = clocks_[&server_link];
+    if (clock.connection_number == server_link.current().connection_number) co_return;
     const std::array<std::string_view, 1> words{"TIME"};
     const auto sent_at = now();
-    const auto reply = co_await link_.exec(words, give_up_at);
+    const auto reply = co_await server_link.exec(words, give_up_at);
     throw_if_error(reply, "TIME");
     if (reply.items.size() != 2)
         throw error(errc::protocol,
@@ -71,18 +72,18 @@ asio::awaitable<void> native_latches::learn_clock(time_point give_up_at) {
                     " run `pawl doctor` to see what kind of server this is.");
     const auto seconds = clamp_server_time(parse_number(reply.items[0]));
     const auto ms = seconds * 1000 + clamp_server_time(parse_number(reply.items[1])) / 1000;
-    clock_ = {link_.current().connection_number, sent_at, ms};
+    clock = {server_link.current().connection_number, sent_at, ms};
 }
 
-std::string native_latches::server_time_at(time_point instant) const {
-    const auto elapsed = std::chrono::ceil<std::chrono::milliseconds>(instant - clock_.sent_at);
-    return std::to_string(clock_.ms + elapsed.count());
+std::string native_latches::server_clock::time_at(time_point instant) const {
+    const auto elapsed = std::chrono::ceil<std::chrono::milliseconds>(instant - sent_at);
+    return std::to_string(ms + elapsed.count());
 }
 
-asio::awaitable<void> native_latches::throw_typed_error(const reply& reply,
+asio::awaitable<void> native_latches::throw_typed_error(link& server_link, const reply& reply,
                                                         const std::string& key) {
     const std::array<typed_key, 1> hash{{{key, "hash", "a latch"}}};
-    co_await redis::throw_typed_error(link_, reply, hash, reply_deadline());
+    co_await redis::throw_typed_error(server_link, reply, hash, reply_deadline());
 }
 
 template <class Call>
@@ -102,28 +103,31 @@ asio::awaitable<decltype(std::declval<Call>().read(reply()))> native_latches::se
     for (;;) {
         bool was_sent = false;
         try {
-            call.request.publish_command = co_await listeners_.publish_command(deadline);
-            co_await learn_clock(deadline);
+            auto& server_link = servers_.link_of(names.key);
+            call.request.publish_command = co_await listeners_.publish_command(names.key, deadline);
+            co_await learn_clock(server_link, deadline);
+            auto& clock = clocks_[&server_link];
             if (call.request.limit_ms.empty()) {
-                call.request.limit_ms = server_time_at(deadline);
-                call.request.since_ms = server_time_at(started_at - clock_slack);
+                call.request.limit_ms = clock.time_at(deadline);
+                call.request.since_ms = clock.time_at(started_at - clock_slack);
             }
             // The program may have been stopped during these waits.
             if (!is_too_late()) {
                 const auto sent_at = now();
                 was_sent = true;
-                const auto server_reply = co_await scripts_.run(call.command(), deadline);
+                const auto server_reply =
+                    co_await run_script(server_link, call.command(), deadline);
                 if (server_reply.type == reply::kind::error) {
                     if (!is_transient(server_reply.text))
-                        co_await throw_typed_error(server_reply, names.key);
+                        co_await throw_typed_error(server_link, server_reply, names.key);
                     trouble = to_error(server_reply.text, names.key);
                 } else if (const auto late = call.read_late(server_reply)) {
                     // An earlier error of the server is more specific.
                     if (!trouble)
                         trouble =
                             latch_unreachable(name, "the request reached the server too late");
-                    clock_ = {link_.current().connection_number, sent_at,
-                              clamp_server_time(late->server_ms)};
+                    clock = {server_link.current().connection_number, sent_at,
+                             clamp_server_time(late->server_ms)};
                     call.request.limit_ms.clear();
                     is_forgotten = may_be_done;
                 } else {
@@ -178,15 +182,16 @@ asio::awaitable<bool> native_latches::was_opened(const wait_state& state, time_p
     const auto request = state.open_message.substr(state.open_message.rfind(' ') + 1);
     if (!request.starts_with(state.names.key + ":")) co_return false;
     const std::array<std::string_view, 2> words{"GET", request};
-    const auto reply = co_await link_.exec(words, give_up_at);
+    const auto reply = co_await servers_.link_of(state.names.key).exec(words, give_up_at);
     co_return reply.text == std::to_string(state.generation) + " 0";
 }
 
 asio::awaitable<bool> native_latches::refresh(wait_state& state, time_point give_up_at) {
     const latch_inspect_call call{state.names.key};
-    const auto server_reply = co_await scripts_.run(call.command(), give_up_at);
+    auto& server_link = servers_.link_of(state.names.key);
+    const auto server_reply = co_await run_script(server_link, call.command(), give_up_at);
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_reply, state.names.key);
+        co_await throw_typed_error(server_link, server_reply, state.names.key);
     core::latch_state standing;
     if (const auto latch = call.read(server_reply)) {
         standing.known = true;
@@ -205,9 +210,10 @@ asio::awaitable<bool> native_latches::refresh(wait_state& state, time_point give
 asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
     const auto names = latch_names_of(name);
     const latch_inspect_call call{names.key};
-    const auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+    auto& server_link = servers_.link_of(names.key);
+    const auto server_reply = co_await run_script(server_link, call.command(), reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_reply, names.key);
+        co_await throw_typed_error(server_link, server_reply, names.key);
     latch_info info;
     info.name = name;
     info.waiters = co_await count_waiters(names);
@@ -223,11 +229,12 @@ asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
 
 asio::awaitable<bool> native_latches::reset(std::string_view name) {
     const auto names = latch_names_of(name);
-    const auto publish = co_await listeners_.publish_command(reply_deadline());
+    const auto publish = co_await listeners_.publish_command(names.key, reply_deadline());
     const latch_reset_call call{names.key, publish, names.channel};
-    const auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+    auto& server_link = servers_.link_of(names.key);
+    const auto server_reply = co_await run_script(server_link, call.command(), reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_reply, names.key);
+        co_await throw_typed_error(server_link, server_reply, names.key);
     co_return call.read(server_reply);
 }
 

@@ -7,13 +7,15 @@
 #include "../common/keys.hpp"
 #include "../common/latch_base.hpp"
 
+#include <map>
+
 namespace pawl::redis {
 
 class native_latches final : public latch_base {
 public:
     // All arguments must outlive the object.
     native_latches(const options& server_options, const backend_context& context,
-                   const key_scheme& scheme, link& server_link, const limits& bounds);
+                   const key_scheme& scheme, topology& servers, const limits& bounds);
 
     boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
                                          duration ttl) override;
@@ -33,7 +35,8 @@ private:
                                        std::uint64_t generation) const override;
 
     // If the reply is an error, throws the matching error for that latch.
-    boost::asio::awaitable<void> throw_typed_error(const reply& reply, const std::string& key);
+    boost::asio::awaitable<void> throw_typed_error(link& server_link, const reply& reply,
+                                                   const std::string& key);
     // Sends the request until the server replies. The request has a limit by the server's clock:
     // until then the server remembers an executed request, and afterwards it refuses the request.
     // So a step is taken once or not at all, however long this program or a message is delayed.
@@ -42,18 +45,18 @@ private:
         Call& call, std::string_view name);
     boost::asio::awaitable<step> send_step(std::string_view name, std::uint32_t steps,
                                            std::uint32_t parties, duration ttl);
-    boost::asio::awaitable<void> learn_clock(time_point give_up_at);
-    [[nodiscard]] std::string server_time_at(time_point instant) const;
-
-    // The server's clock showed `ms` at `sent_at` or later, on this connection.
+    // A server's clock showed `ms` at `sent_at` or later, on this connection.
     struct server_clock {
         std::uint64_t connection_number = 0;
         time_point sent_at{};
         std::int64_t ms = 0;
+
+        [[nodiscard]] std::string time_at(time_point instant) const;
     };
+    boost::asio::awaitable<void> learn_clock(link& server_link, time_point give_up_at);
 
     const key_scheme& scheme_;
-    server_clock clock_;
+    std::map<const link*, server_clock> clocks_;
 };
 
 }  // namespace pawl::redis

@@ -26,16 +26,16 @@ std::string_view consume_word(std::string_view& text) {
 }  // namespace
 
 std::unique_ptr<backend> make_backend(const options& server_options, const backend_context& context,
-                                      const link_factory& connect, const limits& bounds) {
+                                      const topology_factory& connect, const limits& bounds) {
     return std::make_unique<locks>(server_options, context, connect, bounds);
 }
 
-locks::locks(const options& server_options, backend_context context, const link_factory& connect,
-             const limits& bounds)
+locks::locks(const options& server_options, backend_context context,
+             const topology_factory& connect, const limits& bounds)
     : locks(server_options, context, connect, bounds, core::random_hex(*context.time, 8)) {}
 
-locks::locks(const options& server_options, backend_context context, const link_factory& connect,
-             const limits& bounds, std::string client)
+locks::locks(const options& server_options, backend_context context,
+             const topology_factory& connect, const limits& bounds, std::string client)
     : lock_base(server_options, std::move(context), connect,
                 key_scheme(server_options.name_space, server_options.key, server_options.database)
                         .channel_prefix() +
@@ -45,7 +45,7 @@ locks::locks(const options& server_options, backend_context context, const link_
       client_(std::move(client)),
       channel_(scheme_.channel_prefix() + client_),
       value_suffix_(make_value_prefix("", client_, context_.process)),
-      latches_(options_, context_, scheme_, *link_, bounds_) {}
+      latches_(options_, context_, scheme_, *servers_, bounds_) {}
 
 std::int64_t locks::wall_ms() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -54,8 +54,8 @@ std::int64_t locks::wall_ms() const {
 }
 
 // The same arithmetic as in _token.lua, with the server's clock at the time of the handshake.
-std::string locks::token_floor() const {
-    const std::chrono::microseconds since_1970(link_->current().time_us);
+std::string locks::token_floor(const link& server_link) const {
+    const std::chrono::microseconds since_1970(server_link.current().time_us);
     const auto lowest = core::clock_token(std::chrono::system_clock::time_point(since_1970));
     return std::to_string(lowest) + ' ' + milliseconds_text(options_.token_retention);
 }
@@ -93,11 +93,16 @@ void locks::on_invalidate(std::string_view key) { waiters_.notify_key(key); }
 
 // Messages between two connections are lost. So every waiter refreshes, which also restores its
 // place in the queue.
-void locks::on_connected(const session& current_session) {
-    report_other_server(current_session);
-    undos_->retry_now();
-    waiters_.notify_all();
-    latches_.on_connected();
+void locks::on_connected(const link& connected_link) {
+    report_other_server(connected_link);
+    undos_.of(connected_link).retry_now();
+    waiters_.notify_if(
+        [&](const keys& lock_keys) { return &link_of(lock_keys) == &connected_link; });
+    latches_.on_connected(connected_link);
+}
+
+std::string locks::unreachable_reason(std::string_view name) const {
+    return link_of(scheme_.keys_of(name)).connection_failure();
 }
 
 pawl::capabilities locks::capabilities() const noexcept {

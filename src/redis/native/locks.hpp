@@ -18,7 +18,7 @@ namespace pawl::redis {
 
 class locks final : public lock_base {
 public:
-    locks(const options& server_options, backend_context context, const link_factory& connect,
+    locks(const options& server_options, backend_context context, const topology_factory& connect,
           const limits& bounds);
 
     boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
@@ -26,6 +26,7 @@ public:
     boost::asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> requested,
                                                              time_point give_up_at) override;
     boost::asio::awaitable<std::optional<grant>> adopt(const claim& requested) override;
+    bool can_batch(std::span<const std::string> names) const override;
     boost::asio::awaitable<void> renew(renewal_batch& batch) override;
     boost::asio::awaitable<release_result> release(const hold& held) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
@@ -34,6 +35,7 @@ public:
     boost::asio::awaitable<std::optional<grant>> downgrade(const hold& held) override;
     boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override;
     boost::asio::awaitable<examination> examine() override;
+    std::string unreachable_reason(std::string_view name) const override;
     pawl::latches* latches() noexcept override { return &latches_; }
     pawl::capabilities capabilities() const noexcept override;
 
@@ -48,16 +50,21 @@ private:
         std::int64_t since = 0;  // when the new hold begins, in ms since 1970
     };
 
-    locks(const options& server_options, backend_context context, const link_factory& connect,
+    locks(const options& server_options, backend_context context, const topology_factory& connect,
           const limits& bounds, std::string client);
 
     std::int64_t wall_ms() const;
-    // "FLOOR KEEP_MS" for the scripts. FLOOR is the clock's token when the connection was made:
-    // every later token must be above it. KEEP_MS is how long the server keeps an unused counter.
-    std::string token_floor() const;
+    // "FLOOR KEEP_MS" for the scripts. FLOOR is the token of this server's clock when the
+    // connection was made: every later token must be above it. KEEP_MS is how long the server keeps
+    // an unused counter.
+    std::string token_floor(const link& server_link) const;
+    [[nodiscard]] link& link_of(const keys& lock_keys) const noexcept {
+        return lock_base::link_of(lock_keys.lock());
+    }
 
     // If the reply is an error, throws the matching error for that lock.
-    boost::asio::awaitable<void> throw_typed_error(const reply& reply, const keys& lock_keys);
+    boost::asio::awaitable<void> throw_typed_error(link& server_link, const reply& reply,
+                                                   const keys& lock_keys);
     // `give_up_at` = time_point::min(): one attempt without a queue entry.
     boost::asio::awaitable<std::optional<grant>> run_attempt(waiting_attempt& attempt,
                                                              const claim& requested,
@@ -112,12 +119,13 @@ private:
     boost::asio::awaitable<release_result> diagnose_wrong_type(const hold& held,
                                                                const keys& lock_keys,
                                                                time_point give_up_at);
-    // Renews with the script of this call. All renewals with these indices are of its mode.
+    // Renews with the script of this call. All renewals of the group are of its mode. `all_keys`:
+    // of each renewal of the batch.
     template <class Call>
-    boost::asio::awaitable<void> renew_group(renewal_batch& batch,
-                                             std::span<const std::size_t> indices);
+    boost::asio::awaitable<void> renew_group(renewal_batch& batch, std::span<const keys> all_keys,
+                                             renewal_group group);
     void hand_to_successor(const std::string& name, const local_successor& successor,
-                           undo_queue::prepared_entry undo,
+                           undo_queue& undos, undo_queue::prepared_entry undo,
                            const std::optional<fencing_token>& token, time_point sent_at) noexcept;
     static void grant_to_successor(waiter& waiting_successor, const local_successor& successor,
                                    fencing_token token, time_point sent_at);
@@ -129,7 +137,7 @@ private:
 
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view key) override;
-    void on_connected(const session& current_session) override;
+    void on_connected(const link& connected_link) override;
 
     const key_scheme scheme_;
     const std::string client_;        // 16 hex digits

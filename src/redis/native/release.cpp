@@ -20,39 +20,42 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis {
 asio::awaitable<void> locks::renew(renewal_batch& batch) {
-    std::vector<std::size_t> exclusive;
-    std::vector<std::size_t> non_exclusive;
+    std::vector<keys> all_keys;
+    all_keys.reserve(batch.renewals().size());
+    std::vector<renewal_group> exclusive;
+    std::vector<renewal_group> non_exclusive;
     for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
-        const auto mode = batch.renewals()[i].held->claim.mode;
-        (mode == lock_mode::exclusive ? exclusive : non_exclusive).push_back(i);
+        const auto& requested = batch.renewals()[i].held->claim;
+        auto& groups = requested.mode == lock_mode::exclusive ? exclusive : non_exclusive;
+        add_to_group(groups, link_of(all_keys.emplace_back(scheme_.keys_of(requested.name))), i);
     }
     std::vector<asio::awaitable<void>> requests;
-    if (!exclusive.empty()) requests.push_back(renew_group<renew_call>(batch, exclusive));
-    if (!non_exclusive.empty())
-        requests.push_back(renew_group<renew_non_exclusive_call>(batch, non_exclusive));
+    for (auto& each : exclusive)
+        requests.push_back(renew_group<renew_call>(batch, all_keys, std::move(each)));
+    for (auto& each : non_exclusive)
+        requests.push_back(renew_group<renew_non_exclusive_call>(batch, all_keys, std::move(each)));
     co_await run_all(std::move(requests));
 }
 
 template <class Call>
-asio::awaitable<void> locks::renew_group(renewal_batch& batch,
-                                         std::span<const std::size_t> indices) {
-    std::vector<keys> lock_keys;
-    lock_keys.reserve(indices.size());
-    Call call(indices.size());
-    for (const auto index : indices) {
+asio::awaitable<void> locks::renew_group(renewal_batch& batch, std::span<const keys> all_keys,
+                                         renewal_group group) {
+    Call call(group.indices.size());
+    for (const auto index : group.indices) {
         const auto& requested = batch.renewals()[index];
-        call.add(lock_keys.emplace_back(scheme_.keys_of(requested.held->claim.name)),
-                 requested.held->grant.stored_value, milliseconds_text(requested.ttl));
+        call.add(all_keys[index], requested.held->grant.stored_value,
+                 milliseconds_text(requested.ttl));
     }
-    co_await renew_with_script(call, batch, indices);
+    co_await renew_with_script(*group.server_link, call, batch, group.indices);
 }
 
 asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
                                                          std::string_view stored_value,
                                                          const local_successor& successor,
                                                          bool queue_first, time_point give_up_at) {
-    const auto floor = token_floor();
-    const auto run_id = link_->current().run_id;
+    auto& server_link = link_of(lock_keys);
+    const auto floor = token_floor(server_link);
+    const auto run_id = server_link.current().run_id;
     std::string value, ttl_ms;
     release_call call{.lock_keys = lock_keys,
                       .value = stored_value,
@@ -68,19 +71,20 @@ asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
         call.successor_ttl_ms = ttl_ms;
     }
     sent_release sent;
-    sent.server_reply = co_await scripts_.run(call.command(), give_up_at);
+    sent.server_reply = co_await run_script(server_link, call.command(), give_up_at);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
 
 asio::awaitable<locks::sent_release> locks::send_non_exclusive_release(
     const keys& lock_keys, std::string_view stored_value, time_point give_up_at) {
-    const auto floor = token_floor();
-    const auto run_id = link_->current().run_id;
+    auto& server_link = link_of(lock_keys);
+    const auto floor = token_floor(server_link);
+    const auto run_id = server_link.current().run_id;
     const release_non_exclusive_call call{lock_keys, stored_value, floor, scheme_.channel_prefix(),
                                           run_id};
     sent_release sent;
-    sent.server_reply = co_await scripts_.run(call.command(), give_up_at);
+    sent.server_reply = co_await run_script(server_link, call.command(), give_up_at);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
@@ -115,7 +119,7 @@ asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, con
                                     typed.key == lock_keys.details();
         if (!is_holding_key || (is_exclusive && typed.key != lock_keys.lock())) continue;
         const std::array<std::string_view, 2> command{"TYPE", typed.key};
-        const auto type = co_await link_->exec(command, give_up_at);
+        const auto type = co_await link_of(lock_keys).exec(command, give_up_at);
         if (type.type == reply::kind::error) co_return release_result::unknown;
         if (type.text != typed.type && type.text != "none") co_return release_result::taken_over;
     }
@@ -132,14 +136,18 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     auto result = release_result::unknown;
     local_successor successor;
     undo_queue::prepared_entry undo;
+    undo_queue* undos = nullptr;
     try {
         // Choose the successor after the wait for a connection: a waiter may leave at any time.
-        if (!link_->connected()) co_await connect(give_up_at);
+        auto* server_link = &link_of(lock_keys);
+        if (!server_link->connected())
+            server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
         successor = choose_successor(held.claim);
         // After many hand-offs within this process, the queue at the server decides.
         const auto local_hand_offs = local_hand_offs_.find(held.claim.name);
         const bool queue_first = local_hand_offs != local_hand_offs_.end() &&
                                  local_hand_offs->second >= bounds_.max_local_hand_offs;
+        undos = &undos_.of(*server_link);
         if (successor.record) undo = undo_queue::prepare(leave_of(successor.record));
         const auto sent_at = now();
         const auto sent =
@@ -147,13 +155,14 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         result = sent.outcome.result;
         if (is_wrong_type(sent.server_reply))
             result = co_await diagnose_wrong_type(held, lock_keys, give_up_at);
-        hand_to_successor(held.claim.name, successor, std::move(undo), sent.outcome.successor_token,
-                          sent_at);
+        hand_to_successor(held.claim.name, successor, *undos, std::move(undo),
+                          sent.outcome.successor_token, sent_at);
     } catch (const error&) {
         local_hand_offs_.erase(held.claim.name);
         // The server may have given the lock to a successor that has left meanwhile.
         if (!undo.empty() && waiters_.find_by_owner(successor.owner) == nullptr)
-            undos_->add(std::move(undo), successor.ttl, link_->current().connection_number);
+            undos->add(std::move(undo), successor.ttl,
+                       undos->server_link().current().connection_number);
     }
     if (result == release_result::unknown && !is_closing())
         asio::co_spawn(context_.strand, release_later(held), asio::detached);
@@ -170,7 +179,7 @@ locks::local_successor locks::choose_successor(const claim& released) const {
 
 // Without memory for the grant, the waiter refreshes at once, and finds the grant at the server.
 void locks::hand_to_successor(const std::string& name, const local_successor& successor,
-                              undo_queue::prepared_entry undo,
+                              undo_queue& undos, undo_queue::prepared_entry undo,
                               const std::optional<fencing_token>& token,
                               time_point sent_at) noexcept {
     auto* waiting_successor = waiters_.find_by_owner(successor.owner);
@@ -182,7 +191,8 @@ void locks::hand_to_successor(const std::string& name, const local_successor& su
         // The waiter has left. The release may have been executed after the waiter's undo, although
         // it was sent first: after NOSCRIPT it is sent again. So undo the grant here.
         if (waiting_successor == nullptr)
-            undos_->add(std::move(undo), successor.ttl, link_->current().connection_number);
+            undos.add(std::move(undo), successor.ttl,
+                      undos.server_link().current().connection_number);
         // Without this bound, names that are used once would stay for ever. Counting begins anew.
         if (local_hand_offs_.size() >= bounds_.max_counted_hand_offs) local_hand_offs_.clear();
         ++local_hand_offs_[name];
@@ -205,7 +215,9 @@ void locks::grant_to_successor(waiter& waiting_successor, const local_successor&
 
 asio::awaitable<void> locks::release_later(hold held) {
     const request_sender send = [&](time_point deadline) { return resend_release(held, deadline); };
-    co_await retry_release(send, held.claim.ttl);
+    const auto lock_keys = scheme_.keys_of(held.claim.name);
+    std::string key(lock_keys.lock());
+    co_await retry_release(std::move(key), send, held.claim.ttl);
 }
 
 }  // namespace pawl::redis

@@ -40,13 +40,6 @@ waiter* waiter_table::find_first(std::string_view name) const {
     return nullptr;
 }
 
-void waiter_table::notify_all() {
-    for (const auto& [owner, entry] : by_owner_) {
-        entry->reply_server_ms = -1;
-        entry->wakeup.notify();
-    }
-}
-
 void waiter_table::notify_key(std::string_view lock_key) {
     for (const auto& [owner, entry] : by_owner_) {
         if (!entry->is_tracking ||

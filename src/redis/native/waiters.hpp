@@ -67,7 +67,15 @@ public:
     void remove(waiter& entry);
     [[nodiscard]] waiter* find_by_owner(std::string_view owner) const;
     [[nodiscard]] waiter* find_first(std::string_view name) const;
-    void notify_all();
+    // Notifies the waiters for these locks, whose connection is new.
+    template <class Predicate>
+    void notify_if(Predicate is_affected) {
+        for (const auto& [owner, entry] : by_owner_) {
+            if (!is_affected(entry->record->lock_keys)) continue;
+            entry->reply_server_ms = -1;
+            entry->wakeup.notify();
+        }
+    }
     [[nodiscard]] bool empty() const noexcept { return by_owner_.empty(); }
     // Notifies the waiters that track the key; only the first waiter in a queue does so. Empty:
     // every key.

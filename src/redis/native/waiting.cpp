@@ -168,10 +168,12 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
     for (;;) {
         std::string trouble;
         try {
-            if (!link_->connected()) co_await connect(give_up_at);
+            auto* server_link = &link_of(record.lock_keys);
+            if (!server_link->connected())
+                server_link = co_await connected_link_of(record.lock_keys.lock(), give_up_at);
             sent_at = now();
-            const auto floor = token_floor();
-            const auto run_id = link_->current().run_id;
+            const auto floor = token_floor(*server_link);
+            const auto run_id = server_link->current().run_id;
             // Other libraries do not serve the queue, so there the first waiter must be alive.
             const auto first_lease_ms = scheme_.is_shared_with_others()
                                             ? bounds_.waiter_lease_ms
@@ -192,10 +194,11 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
             const bool tracked = scheme_.is_shared_with_others() && is_first;
             own_waiter.is_tracking = tracked;
             const auto deadline = std::max(give_up_at, sent_at + min_reply_wait);
-            const auto server_reply = co_await scripts_.run(call.command(), deadline, tracked);
+            const auto server_reply =
+                co_await run_script(*server_link, call.command(), deadline, tracked);
             if (server_reply.type != reply::kind::error) co_return call.read(server_reply);
             if (!is_transient(server_reply.text))
-                co_await throw_typed_error(server_reply, record.lock_keys);
+                co_await throw_typed_error(*server_link, server_reply, record.lock_keys);
             trouble = server_reply.text;
         } catch (const connection_lost& e) {
             trouble = e.what();
@@ -262,7 +265,8 @@ asio::awaitable<renewal::outcome> locks::renew_grant(const waiter& own_waiter, g
         non_exclusive_call.add(lock_keys, received.stored_value, ttl_ms);
     const renewal_call& call =
         is_exclusive ? static_cast<const renewal_call&>(exclusive_call) : non_exclusive_call;
-    const auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+    const auto server_reply =
+        co_await run_script(link_of(lock_keys), call.command(), reply_deadline());
     if (server_reply.type == reply::kind::error) co_return renewal::outcome::unknown;
     const auto outcome = call.read(server_reply).front();
     if (outcome == renewal::outcome::extended) {
@@ -284,12 +288,13 @@ undo_queue::undo locks::leave_of(std::shared_ptr<const waiter_record> record) {
 
 asio::awaitable<reply> locks::send_leave(std::shared_ptr<const waiter_record> record,
                                          time_point give_up_at) {
-    const auto floor = token_floor();
-    const auto run_id = link_->current().run_id;
+    auto& server_link = link_of(record->lock_keys);
+    const auto floor = token_floor(server_link);
+    const auto run_id = server_link.current().run_id;
     const leave_call call{
         record->lock_keys,  floor, scheme_.channel_prefix(), record->member, record->prefix,
         record->kept_value, run_id};
-    auto server_reply = co_await scripts_.run(call.command(), give_up_at);
+    auto server_reply = co_await run_script(server_link, call.command(), give_up_at);
     if (server_reply.type != reply::kind::error) (void)call.read(server_reply);
     co_return server_reply;
 }

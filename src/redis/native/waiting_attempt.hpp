@@ -21,8 +21,7 @@ public:
     // request may have the same owner.
     waiting_attempt(locks& parent, const claim& requested, std::string owner)
         : own_waiter(parent.time(), parent.context_.strand),
-          undo_guard(*parent.undos_, *parent.link_,
-                     name_waiter(parent, requested, std::move(owner)), requested.ttl),
+          undo_guard(name_waiter(parent, requested, std::move(owner)), requested.ttl),
           parent_(parent) {
         own_waiter.name = requested.name;
         own_waiter.ttl = requested.ttl;

@@ -26,19 +26,20 @@ namespace pawl::redis::redisson {
 locks::listening_attempt::listening_attempt(locks& parent, const claim& requested)
     : object_(std::make_shared<const lock_object>(parent.object_of(requested))),
       object(*object_),
-      undo_guard(*parent.undos_, *parent.link_, parent.undo_of(object_), object_->undo_period()),
+      undo_guard(parent.undo_of(object_), object_->undo_period()),
       wakeup(parent.time(), parent.context_.strand),
       parent_(parent),
       position_(parent.attempts_by_channel_.emplace(object.channel, this)) {}
 
 locks::listening_attempt::~listening_attempt() {
     parent_.attempts_by_channel_.erase(position_);
-    if (is_listening_) parent_.link_->unsubscribe(object.channel);
+    if (link_ != nullptr) link_->unsubscribe(object.channel);
 }
 
 asio::awaitable<void> locks::listening_attempt::listen(time_point give_up_at) {
-    co_await parent_.link_->subscribe(object.channel, give_up_at);
-    is_listening_ = true;
+    auto& server_link = parent_.link_of(object.keys);
+    co_await server_link.subscribe(object.channel, give_up_at);
+    link_ = &server_link;
 }
 
 // An owner ends with a thread number. Pawl puts a minus before it for waiters in a fair queue, and
@@ -118,19 +119,21 @@ asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
                                                     const claim& requested, bool is_blocking,
                                                     time_point give_up_at) {
     const auto& object = attempt.object;
-    if (!link_->connected()) co_await connect(give_up_at);
-    check_room_for_undo();
+    auto* server_link = &link_of(object.keys);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(object.keys, give_up_at);
+    check_room_for_undo(*server_link);
     const auto state_before = attempt.undo_guard.current();
-    attempt.undo_guard.about_to_send();
+    attempt.undo_guard.about_to_send(undos_.of(*server_link));
     const auto sent_at = now();
     const bool enters_queue = is_blocking && object.kind == object_kind::fair;
     const auto state_if_not_granted =
         enters_queue ? acquire_attempt::state::queued : acquire_attempt::state::settled;
     const acquire_call call{.object = object,
-                            .publish_command = publish_command(),
+                            .publish_command = publish_command(*server_link),
                             .queue_lease_ms = enters_queue ? milliseconds_text(queue_lease) : "0",
                             .presence_lease_ms = milliseconds_text(presence_lease)};
-    const auto server_reply = co_await scripts_.run(call.command(), give_up_at);
+    const auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
     if (server_reply.type == reply::kind::error) {
         // A script that refuses a request has taken nothing, but the request may be in the queue.
         if (is_refused_by_script(server_reply)) attempt.undo_guard.set_state(state_if_not_granted);

@@ -78,10 +78,12 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     lock_info info;
     info.name = name;
     const auto names = naming_.names_of(name);
-    if (!link_->connected()) co_await connect(reply_deadline());
-    const std::string_view command = link_->current().sharded ? "SHARDNUMSUB" : "NUMSUB";
+    auto* server_link = &link_of(names);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(names, reply_deadline());
+    const std::string_view command = server_link->current().sharded ? "SHARDNUMSUB" : "NUMSUB";
     const inspect_call call{names, command};
-    const auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+    const auto server_reply = co_await run_script(*server_link, call.command(), reply_deadline());
     throw_if_refused(server_reply, names);
     const auto shown = call.read(server_reply);
     show_permits(shown, options_.object, info);
@@ -144,24 +146,28 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
                     "the Java side.");
     check_permit_count(permits);
     const auto names = naming_.names_of(name);
-    if (!link_->connected()) co_await connect(reply_deadline());
-    const resize_call call{names, std::to_string(permits), publish_command()};
-    const auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+    auto* server_link = &link_of(names);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(names, reply_deadline());
+    const resize_call call{names, std::to_string(permits), publish_command(*server_link)};
+    const auto server_reply = co_await run_script(*server_link, call.command(), reply_deadline());
     throw_if_refused(server_reply, names);
     call.read(server_reply);
 }
 
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto names = naming_.names_of(name);
-    if (!link_->connected()) co_await connect(reply_deadline());
-    const force_release_call call{names, publish_command()};
-    const auto server_reply = co_await scripts_.run(call.command(), reply_deadline());
+    auto* server_link = &link_of(names);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(names, reply_deadline());
+    const force_release_call call{names, publish_command(*server_link)};
+    const auto server_reply = co_await run_script(*server_link, call.command(), reply_deadline());
     throw_if_refused(server_reply, names);
     co_return call.read(server_reply);
 }
 
 asio::awaitable<examination> locks::examine() {
-    auto report = co_await examine_server(*link_, time(), options_);
+    auto report = co_await examine_servers(*servers_, time(), options_);
     report.guarantees.backend += ", Redisson's layout";
     report.findings.push_back({finding::grade::note, "Java's clocks", "not examined",
                                "FairLock and PermitExpirableSemaphore use the clock of each Java "

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../common/limits.hpp"
-#include "../transport/link.hpp"
+#include "../topology/topology.hpp"
 
 #include <pawl/redis.hpp>
 #include <pawl/spi/backend.hpp>
@@ -16,7 +16,7 @@ namespace pawl::redis::redisson {
 
 [[nodiscard]] std::unique_ptr<backend> make_backend(const options& server_options,
                                                     const backend_context& context,
-                                                    const link_factory& connect,
+                                                    const topology_factory& connect,
                                                     const limits& bounds = {});
 
 }  // namespace pawl::redis::redisson

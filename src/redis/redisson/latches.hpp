@@ -15,7 +15,7 @@ class java_latches final : public latch_base {
 public:
     // All arguments must outlive the object.
     java_latches(const options& server_options, const backend_context& context,
-                 const naming& key_naming, link& server_link, const limits& bounds);
+                 const naming& key_naming, topology& servers, const limits& bounds);
 
     boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
                                          duration ttl) override;
@@ -35,7 +35,8 @@ private:
     // `latch_outcome_unknown` if the connection is lost.
     template <class Call>
     boost::asio::awaitable<reply> send_once(const Call& call, std::string_view name);
-    boost::asio::awaitable<std::string_view> publish_command(std::string_view name);
+    boost::asio::awaitable<std::string_view> publish_command(std::string_view name,
+                                                             std::string_view key);
     boost::asio::awaitable<std::uint64_t> query_count(const latch_names& names,
                                                       time_point give_up_at);
 

@@ -21,16 +21,16 @@ std::string random_uuid(runtime& time) {
 }  // namespace
 
 std::unique_ptr<backend> make_backend(const options& server_options, const backend_context& context,
-                                      const link_factory& connect, const limits& bounds) {
+                                      const topology_factory& connect, const limits& bounds) {
     return std::make_unique<locks>(server_options, context, connect, bounds);
 }
 
-locks::locks(const options& server_options, backend_context context, const link_factory& connect,
-             const limits& bounds)
+locks::locks(const options& server_options, backend_context context,
+             const topology_factory& connect, const limits& bounds)
     : lock_base(server_options, std::move(context), connect, "", bounds),
       naming_(options_.key),
       client_(random_uuid(time())),
-      latches_(options_, context_, naming_, *link_, bounds_) {}
+      latches_(options_, context_, naming_, *servers_, bounds_) {}
 
 void locks::on_message(std::string_view channel, std::string_view payload) {
     latches_.on_message(channel, payload);
@@ -40,12 +40,16 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
 }
 
 // Messages between two connections are lost, so every waiter tries again.
-void locks::on_connected(const session& current_session) {
-    report_other_server(current_session);
-    undos_->retry_now();
-    latches_.on_connected();
-    for (const auto& [channel, one] : attempts_by_channel_)
-        one->wakeup.notify();
+void locks::on_connected(const link& connected_link) {
+    report_other_server(connected_link);
+    undos_.of(connected_link).retry_now();
+    latches_.on_connected(connected_link);
+    for (const auto& [channel, attempt] : attempts_by_channel_)
+        if (&link_of(attempt->object.keys) == &connected_link) attempt->wakeup.notify();
+}
+
+std::string locks::unreachable_reason(std::string_view name) const {
+    return link_of(naming_.names_of(name)).connection_failure();
 }
 
 // Java's counter of tokens does not follow a clock, so tokens may repeat after a restart. A release

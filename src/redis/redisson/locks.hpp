@@ -28,7 +28,7 @@ inline constexpr duration presence_lease = std::chrono::milliseconds(1900);
 
 class locks final : public lock_base {
 public:
-    locks(const options& server_options, backend_context context, const link_factory& connect,
+    locks(const options& server_options, backend_context context, const topology_factory& connect,
           const limits& bounds);
 
     boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
@@ -41,6 +41,7 @@ public:
     boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override;
     boost::asio::awaitable<bool> force_release(std::string_view name) override;
     boost::asio::awaitable<examination> examine() override;
+    std::string unreachable_reason(std::string_view name) const override;
     pawl::latches* latches() noexcept override { return &latches_; }
     pawl::capabilities capabilities() const noexcept override;
     std::string capability_hint(lock_mode mode, bool fair) const override;
@@ -58,26 +59,38 @@ private:
     [[nodiscard]] lock_object object_of(const hold& held) const;
     // The object of a writer's hold after its downgrade.
     [[nodiscard]] lock_object reader_object_of(const hold& held) const;
+    // The link of all keys of a lock.
+    [[nodiscard]] link& link_of(const object_names& names) const noexcept {
+        return lock_base::link_of(names.lock);
+    }
+    // As `connected_link_of` of the base, for all keys of a lock.
+    [[nodiscard]] boost::asio::awaitable<link*> connected_link_of(const object_names& names,
+                                                                  time_point give_up_at) {
+        return lock_base::connected_link_of(names.lock, give_up_at);
+    }
     // The command that publishes; on a cluster another one. Valid while the connection is up.
-    [[nodiscard]] std::string_view publish_command() const noexcept {
-        return link_->current().sharded ? "SPUBLISH" : "PUBLISH";
+    [[nodiscard]] static std::string_view publish_command(const link& server_link) noexcept {
+        return server_link.current().sharded ? "SPUBLISH" : "PUBLISH";
     }
 
     boost::asio::awaitable<outcome> send_acquire(listening_attempt& attempt, const claim& requested,
                                                  bool is_blocking, time_point give_up_at);
     [[nodiscard]] undo_queue::undo undo_of(std::shared_ptr<const lock_object> object);
+    // `objects`: of each renewal of the batch.
     boost::asio::awaitable<void> renew_group(renewal_batch& batch,
-                                             std::span<const std::size_t> indices);
-    [[nodiscard]] release_call make_release(const lock_object& object,
+                                             std::span<const lock_object> objects,
+                                             renewal_group group);
+    // The release over this link. Valid while the connection is up.
+    [[nodiscard]] release_call make_release(const link& server_link, const lock_object& object,
                                             std::string_view unlock_latch) const;
     boost::asio::awaitable<reply> send_release(const lock_object& object, std::string unlock_latch,
                                                time_point give_up_at);
     boost::asio::awaitable<void> release_later(lock_object object, std::string unlock_latch);
-    boost::asio::awaitable<void> delete_unlock_latch(std::string unlock_latch);
+    boost::asio::awaitable<void> delete_unlock_latch(std::string key, std::string unlock_latch);
 
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view) override {}
-    void on_connected(const session& current_session) override;
+    void on_connected(const link& connected_link) override;
 
     const naming naming_;
     const std::string client_;  // a UUID, as of every client of Redisson
@@ -97,7 +110,7 @@ public:
     listening_attempt& operator=(const listening_attempt&) = delete;
 
     boost::asio::awaitable<void> listen(time_point give_up_at);
-    [[nodiscard]] bool is_listening() const noexcept { return is_listening_; }
+    [[nodiscard]] bool is_listening() const noexcept { return link_ != nullptr; }
 
 private:
     const std::shared_ptr<const lock_object> object_;
@@ -110,7 +123,7 @@ public:
 private:
     locks& parent_;
     std::multimap<std::string_view, listening_attempt*>::iterator position_;
-    bool is_listening_ = false;
+    link* link_ = nullptr;  // that of the subscription; null: none
 };
 
 }  // namespace pawl::redis::redisson

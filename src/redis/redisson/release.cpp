@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -29,41 +28,47 @@ lock_object locks::object_of(const hold& held) const {
 // In a cluster, the keys of one script must be in one slot, so each lock needs a script call of its
 // own. The calls are sent at the same time, so that no lease waits for the reply to another.
 asio::awaitable<void> locks::renew(renewal_batch& batch) {
-    std::vector<std::size_t> indices(batch.renewals().size());
-    std::iota(indices.begin(), indices.end(), std::size_t{0});
-    const auto group_size = link_->current().cluster ? 1 : indices.size();
+    std::vector<lock_object> objects;
+    objects.reserve(batch.renewals().size());
+    std::vector<renewal_group> groups;
+    for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
+        objects.push_back(object_of(*batch.renewals()[i].held));
+        auto& server_link = link_of(objects.back().keys);
+        if (server_link.current().cluster)
+            groups.push_back({&server_link, {i}});
+        else
+            add_to_group(groups, server_link, i);
+    }
     std::vector<asio::awaitable<void>> requests;
-    for (std::size_t i = 0; i < indices.size(); i += group_size)
-        requests.push_back(renew_group(batch, std::span(indices).subspan(i, group_size)));
+    for (auto& each : groups)
+        requests.push_back(renew_group(batch, objects, std::move(each)));
     co_await run_all(std::move(requests));
 }
 
-asio::awaitable<void> locks::renew_group(renewal_batch& batch,
-                                         std::span<const std::size_t> indices) {
-    std::vector<lock_object> objects;
-    objects.reserve(indices.size());
-    renew_call call(indices.size());
-    for (const auto index : indices) {
-        const auto& requested = batch.renewals()[index];
-        call.add(objects.emplace_back(object_of(*requested.held)),
-                 milliseconds_text(requested.ttl));
-    }
-    co_await renew_with_script(call, batch, indices);
+asio::awaitable<void> locks::renew_group(renewal_batch& batch, std::span<const lock_object> objects,
+                                         renewal_group group) {
+    renew_call call(group.indices.size());
+    for (const auto index : group.indices)
+        call.add(objects[index], milliseconds_text(batch.renewals()[index].ttl));
+    co_await renew_with_script(*group.server_link, call, batch, group.indices);
 }
 
-release_call locks::make_release(const lock_object& object, std::string_view unlock_latch) const {
+release_call locks::make_release(const link& server_link, const lock_object& object,
+                                 std::string_view unlock_latch) const {
     // The latch must outlive every attempt to repeat this release.
     auto latch_lifetime = 2 * (options_.reply_timeout + options_.connect_timeout);
     if (object.kind == object_kind::semaphore) latch_lifetime += object.ttl;
-    return {object, unlock_latch, publish_command(), milliseconds_text(latch_lifetime),
+    return {object, unlock_latch, publish_command(server_link), milliseconds_text(latch_lifetime),
             milliseconds_text(queue_lease)};
 }
 
 asio::awaitable<reply> locks::send_release(const lock_object& object, std::string unlock_latch,
                                            time_point give_up_at) {
-    if (!link_->connected()) co_await connect(give_up_at);
-    const auto call = make_release(object, unlock_latch);
-    auto server_reply = co_await scripts_.run(call.command(), give_up_at);
+    auto* server_link = &link_of(object.keys);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(object.keys, give_up_at);
+    const auto call = make_release(*server_link, object, unlock_latch);
+    auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
     if (server_reply.type != reply::kind::error) (void)call.read(server_reply);
     co_return server_reply;
 }
@@ -85,7 +90,8 @@ asio::awaitable<release_result> locks::release(const hold& held) {
             if (is_wrong_type(server_reply))
                 result = release_result::taken_over;
             else if (server_reply.type != reply::kind::error)
-                result = make_release(object, unlock_latch).read(server_reply);
+                result =
+                    make_release(link_of(object.keys), object, unlock_latch).read(server_reply);
         } catch (const connection_lost&) {
             should_retry = !is_closing();
         } catch (const error&) {}
@@ -98,17 +104,18 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     // lease, nothing would correct a second release.
     const bool is_leased = object.kind != object_kind::semaphore;
     if (result == release_result::released && is_leased)
-        asio::co_spawn(context_.strand, delete_unlock_latch(unlock_latch), asio::detached);
+        asio::co_spawn(context_.strand, delete_unlock_latch(object.keys.lock, unlock_latch),
+                       asio::detached);
     else if (result == release_result::unknown && !is_closing())
         asio::co_spawn(context_.strand, release_later(object, unlock_latch), asio::detached);
     co_return result;
 }
 
-asio::awaitable<void> locks::delete_unlock_latch(std::string unlock_latch) {
+asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string unlock_latch) {
     const operation_guard operation(*this);
     try {
         const std::array<std::string_view, 2> words{"DEL", unlock_latch};
-        co_await link_->exec(words, reply_deadline());
+        co_await lock_base::link_of(key).exec(words, reply_deadline());
     } catch (const error&) {}  // the latch also expires by itself
 }
 
@@ -117,9 +124,9 @@ asio::awaitable<void> locks::release_later(lock_object object, std::string unloc
     const request_sender send = [this, &object, &unlock_latch](time_point deadline) {
         return send_release(object, unlock_latch, deadline);
     };
-    co_await retry_release(send, object.undo_period());
+    co_await retry_release(object.keys.lock, send, object.undo_period());
     if (!is_closing() && object.kind != object_kind::semaphore)
-        co_await delete_unlock_latch(std::move(unlock_latch));
+        co_await delete_unlock_latch(object.keys.lock, std::move(unlock_latch));
 }
 
 lock_object locks::reader_object_of(const hold& held) const {
@@ -133,12 +140,14 @@ lock_object locks::reader_object_of(const hold& held) const {
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto object = reader_object_of(held);
     const auto give_up_at = held.grant.deadline;
-    if (!link_->connected()) co_await connect(give_up_at);
-    const downgrade_call call{object, held.grant.stored_value, publish_command()};
+    auto* server_link = &link_of(object.keys);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(object.keys, give_up_at);
+    const downgrade_call call{object, held.grant.stored_value, publish_command(*server_link)};
     const auto sent_at = now();
     std::optional<grant> granted;
     try {
-        const auto server_reply = co_await scripts_.run(call.command(), give_up_at);
+        const auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
         if (is_wrong_type(server_reply)) co_return granted;
         throw_if_error(server_reply, object.keys.lock);
         const bool was_held = call.read(server_reply);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The endpoint of a server: an IP address and a port, or a Unix socket.
+// The address of a server: an IP address and a port, or a Unix socket.
 #pragma once
 
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -21,11 +21,11 @@ using addresses = std::vector<address>;
     return std::find(all.begin(), all.end(), address_sought) != all.end();
 }
 
-// The host of an IP endpoint as text, without the port: "127.0.0.1".
-[[nodiscard]] inline std::string host_text(const address& endpoint) {
+// The host of an IP address as text, without the port: "127.0.0.1".
+[[nodiscard]] inline std::string host_text(const address& server_address) {
     boost::asio::ip::tcp::endpoint ip_endpoint;
-    ip_endpoint.resize(endpoint.size());
-    std::memcpy(ip_endpoint.data(), endpoint.data(), endpoint.size());
+    ip_endpoint.resize(server_address.size());
+    std::memcpy(ip_endpoint.data(), server_address.data(), server_address.size());
     return ip_endpoint.address().to_string();
 }
 

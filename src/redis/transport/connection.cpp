@@ -36,17 +36,21 @@ bool is_tls_alert(std::string_view received) noexcept { return received.starts_w
 
 }  // namespace
 
-connection::connection(const options& server_options, asio::any_io_executor strand)
-    : options_(server_options),
+connection::connection(const connection_settings& settings, std::string tls_name,
+                       asio::any_io_executor strand)
+    : settings_(settings),
+      tls_name_(std::move(tls_name)),
       strand_(std::move(strand)),
       socket_(strand_),
       read_buffer_(min_read_size * 4) {
-    if (options_.tls.enabled) tls_ = std::make_unique<tls_stream>(options_, socket_);
+    if (settings_.tls.enabled)
+        tls_ = std::make_unique<tls_stream>(settings_.tls, tls_name_, socket_);
 }
 
-connection::tls_stream::tls_stream(const options& server_options, socket& over)
-    : context(make_tls_context(server_options)), stream(over, context) {
-    set_tls_host(stream.native_handle(), server_options);
+connection::tls_stream::tls_stream(const tls_options& tls, const std::string& server_name,
+                                   socket& over)
+    : context(make_tls_context(tls, server_name)), stream(over, context) {
+    set_tls_host(stream.native_handle(), server_name);
 }
 
 connection::~connection() {
@@ -78,9 +82,9 @@ asio::awaitable<error_code> connection::connect() {
     co_return ec;
 }
 
-asio::awaitable<error_code> connection::open(address endpoint) {
+asio::awaitable<error_code> connection::open(address server_address) {
     if (is_closed_) co_return asio::error::operation_aborted;
-    server_ = endpoint;
+    server_ = server_address;
     auto ec = co_await connect();
     if (!ec && is_closed_) ec = asio::error::operation_aborted;
     if (ec) co_return ec;
@@ -105,7 +109,7 @@ std::optional<error> connection::explain_end(const error_code& reason,
                                          ": this port speaks TLS; write rediss:// in place of "
                                          "redis://.");
     if (!tls_) return std::nullopt;
-    return explain_tls(reason, tls_->stream.native_handle(), options_, subject);
+    return explain_tls(reason, tls_->stream.native_handle(), settings_.tls, tls_name_, subject);
 }
 
 void connection::close() noexcept {

@@ -6,13 +6,14 @@
 #pragma once
 
 #include "address.hpp"
+#include "connection_settings.hpp"
 #include "pending_request.hpp"
 #include "reply_builder.hpp"
 #include "reply_limits.hpp"
 
 #include "../../core/util/close_on_fork.hpp"
 
-#include <pawl/redis.hpp>
+#include <pawl/error.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -34,16 +35,18 @@ namespace pawl::redis {
 // `drop_all`.
 class connection final : public pending_request::queue {
 public:
-    // Throws errc::bad_option when TLS is not possible with these options.
-    connection(const options& server_options, boost::asio::any_io_executor strand);
+    // `tls_name` as in `endpoint`. The settings must outlive the connection. Throws
+    // errc::bad_option when TLS is not possible with these settings.
+    connection(const connection_settings& settings, std::string tls_name,
+               boost::asio::any_io_executor strand);
     ~connection() override;
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
-    // Connects, and does the TLS handshake if the options ask for TLS.
-    boost::asio::awaitable<boost::system::error_code> open(address endpoint);
+    // Connects, and does the TLS handshake if the settings ask for TLS.
+    boost::asio::awaitable<boost::system::error_code> open(address server_address);
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
-    // The endpoint that was given to `open`.
+    // The address that was given to `open`.
     [[nodiscard]] const address& server() const noexcept { return server_; }
     // True: the connection is made, and the TLS handshake has not succeeded.
     [[nodiscard]] bool is_in_tls_handshake() const noexcept { return is_in_tls_handshake_; }
@@ -81,7 +84,7 @@ public:
 private:
     using socket = boost::asio::generic::stream_protocol::socket;
     struct tls_stream {
-        tls_stream(const options& server_options, socket& over);
+        tls_stream(const tls_options& tls, const std::string& server_name, socket& over);
         boost::asio::ssl::context context;
         boost::asio::ssl::stream<socket&> stream;
     };
@@ -109,7 +112,8 @@ private:
         return std::static_pointer_cast<connection>(shared_from_this());
     }
 
-    const options& options_;
+    const connection_settings& settings_;
+    const std::string tls_name_;
     const boost::asio::any_io_executor strand_;
     socket socket_;
     core::close_on_fork fork_guard_;
@@ -118,7 +122,7 @@ private:
     bool is_open_ = false;
     bool is_in_tls_handshake_ = false;
     bool is_closed_ = false;
-    bool peer_speaks_tls_ = false;  // a port without TLS in the options replied with TLS
+    bool peer_speaks_tls_ = false;  // a port without TLS in the settings replied with TLS
 
     std::deque<awaited_reply> awaited_;  // in the order of their replies
     std::uint64_t first_number_ = 0;     // the number of `awaited_.front()`

@@ -37,18 +37,23 @@ std::string_view field_of(const reply& map, std::string_view name) {
     return {};
 }
 
+server_role role_of(std::string_view role) {
+    if (role == "master") return server_role::master;
+    return role == "replica" ? server_role::replica : server_role::unknown;
+}
+
 void append(commands& target, std::initializer_list<std::string_view> words) {
     append_command(target.text, {words.begin(), words.size()});
     ++target.replies;
 }
 
-void append_hello(commands& target, const options& server_options) {
-    if (server_options.password.empty()) {
+void append_hello(commands& target, const connection_settings& settings) {
+    if (settings.password.empty()) {
         append(target, {"HELLO", "3", "SETNAME", "pawl"});
     } else {
         const std::string_view user =
-            server_options.user.empty() ? std::string_view("default") : server_options.user;
-        append(target, {"HELLO", "3", "AUTH", user, server_options.password, "SETNAME", "pawl"});
+            settings.user.empty() ? std::string_view("default") : settings.user;
+        append(target, {"HELLO", "3", "AUTH", user, settings.password, "SETNAME", "pawl"});
     }
 }
 
@@ -73,19 +78,19 @@ std::string info_field(std::string_view info, std::string_view name) {
     return std::string(info.substr(begin, info.find_first_of("\r\n", begin) - begin));
 }
 
-commands handshake_commands(const options& server_options) {
+commands handshake_commands(const connection_settings& settings) {
     commands result;
-    append_hello(result, server_options);
-    append(result, {"SELECT", std::to_string(server_options.database)});
+    append_hello(result, settings);
+    append(result, {"SELECT", std::to_string(settings.database)});
     append(result, {"INFO", "server"});
     append(result, {"TIME"});
     append(result, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
     return result;
 }
 
-commands identity_commands(const options& server_options) {
+commands identity_commands(const connection_settings& settings) {
     commands result;
-    append_hello(result, server_options);
+    append_hello(result, settings);
     append(result, {"INFO", "server"});
     return result;
 }
@@ -124,6 +129,7 @@ session parse_handshake(const std::string& subject, const std::vector<reply>& re
     }
     session result;
     result.cluster = mode == "cluster";
+    result.role = role_of(field_of(replies[0], "role"));
     // A user without permission for INFO can still lock.
     const auto& info = replies[2].text;
     if (replies[2].type == reply::kind::string) {

@@ -4,9 +4,8 @@
 // The first requests on every new connection, and the evaluation of their replies.
 #pragma once
 
+#include "connection_settings.hpp"
 #include "link.hpp"
-
-#include <pawl/redis.hpp>
 
 #include <boost/system/error_code.hpp>
 
@@ -22,9 +21,9 @@ struct commands {
     unsigned replies = 0;
 };
 // The commands of the handshake, for `parse_handshake`.
-[[nodiscard]] commands handshake_commands(const options& server_options);
+[[nodiscard]] commands handshake_commands(const connection_settings& settings);
 // Only HELLO and INFO: the reply to INFO has the run_id, which identifies a server.
-[[nodiscard]] commands identity_commands(const options& server_options);
+[[nodiscard]] commands identity_commands(const connection_settings& settings);
 // The commands after a successful handshake: subscribe to the client's own channel (empty: none)
 // and to `channels`.
 [[nodiscard]] commands subscribe_commands(const std::string& own_channel,

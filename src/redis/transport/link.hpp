@@ -29,6 +29,8 @@ struct reply {
     std::vector<reply> items;
 };
 
+enum class server_role : std::uint8_t { unknown, master, replica };
+
 // The information about the server from the handshake of one connection.
 struct session {
     std::uint64_t connection_number = 0;  // 1, 2, …; 0: not connected yet
@@ -40,6 +42,8 @@ struct session {
     // publisher must use SPUBLISH.
     bool sharded = false;
     bool cluster = false;
+    server_role role = server_role::unknown;
+    std::uint64_t epoch = 0;  // of the server's location: see locator.hpp
 };
 
 class link {
@@ -49,7 +53,7 @@ public:
         virtual ~listener() = default;
         virtual void on_message(std::string_view channel, std::string_view payload) = 0;
         virtual void on_invalidate(std::string_view key) = 0;  // empty: every key
-        virtual void on_connected(const session& current_session) = 0;
+        virtual void on_connected(const link& connected_link) = 0;
     };
 
     virtual ~link() = default;

@@ -44,10 +44,13 @@ std::string message_of(const std::exception_ptr& reason) {
 
 }  // namespace
 
-reconnecting_link::reconnecting_link(options server_options, const backend_context& context,
-                                     link::listener& receiver, std::string channel)
-    : options_(std::move(server_options)),
-      subject_(describe(options_)),
+reconnecting_link::reconnecting_link(std::shared_ptr<locator> server_locator,
+                                     connection_settings settings, std::string subject,
+                                     const backend_context& context, link::listener& receiver,
+                                     std::string channel)
+    : locator_(std::move(server_locator)),
+      settings_(std::move(settings)),
+      subject_(std::move(subject)),
       context_(context),
       listener_(&receiver),
       channel_(std::move(channel)),
@@ -92,9 +95,11 @@ asio::awaitable<boost::system::error_code> reconnecting_link::run_connection(
     timed_out_after_.reset();
     attempt_end_.failure = nullptr;
     attempt_end_.text.clear();
-    attempt_ends_at_ = time().now() + std::min(options_.connect_timeout, options_.reply_timeout);
+    must_locate_again_ = false;
+    attempt_ends_at_ = time().now() + std::min(settings_.connect_timeout, settings_.reply_timeout);
     addresses result;
-    auto end_code = co_await find_addresses(self, attempt_ends_at_, result);
+    auto end_code = co_await locate(attempt_ends_at_);
+    if (!end_code) end_code = co_await find_addresses(self, attempt_ends_at_, result);
     if (!end_code) end_code = co_await try_addresses(self, result, attempt_ends_at_);
     const auto attempt_connection = connection_;
     if (!end_code && attempt_connection && !is_closed()) {
@@ -125,6 +130,10 @@ asio::awaitable<void> reconnecting_link::run(std::shared_ptr<reconnecting_link> 
             fail_waiting_requests(std::current_exception());
         }
         if (is_closing_) break;
+        if (must_locate_again_) {
+            pause = min_pause;
+            continue;
+        }
         const auto until = time().now() + core::random_between(time(), pause / 2, pause);
         pause = std::min<duration>(pause * 2, max_pause);
         co_await reconnect_.wait_until(until);
@@ -139,21 +148,27 @@ asio::awaitable<void> reconnecting_link::shake_hands(
     std::string trouble;
     try {
         const auto channels = subscriptions_.all();
-        const auto commands = handshake_commands(options_);
+        const auto commands = handshake_commands(settings_);
         pending_request handshake_request;
         attempt_connection->send(&handshake_request, commands.text, commands.replies);
         co_await handshake_request.async_wait();
         handshake_request.throw_failure(subject_);
         handshake_request.earlier_replies.push_back(std::move(handshake_request.last_reply));
         auto new_session = parse_handshake(subject_, handshake_request.earlier_replies);
-        if (new_session.cluster && options_.layout == key_layout::native)
+        if (new_session.cluster && !settings_.accepts_cluster_node)
             throw error(errc::unsupported,
                         subject_ +
                             " is a node of a cluster, whose other nodes this layout does not "
                             "know: locks would be lost; give a server that is in none.");
+        if (new_session.role == server_role::replica && !settings_.accepts_replica) {
+            attempt_end_.text = "this is a replica, not the master";
+            attempt_connection->close();
+            co_return;
+        }
         co_await check_server(attempt_connection, new_session);
         if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
         new_session.connection_number = session_.connection_number + 1;
+        new_session.epoch = location_.epoch;
         attempt_connection->allow_large_replies();
         // `subscribe_commands` ends with a PING, whose reply is the only one expected. If the
         // server refuses a subscription, the error arrives in its place.
@@ -175,7 +190,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
             send_unsubscribe(unwanted);
         log("connected");
         if (handshake_ended_) handshake_ended_->notify();
-        if (listener_ != nullptr) listener_->on_connected(session_);
+        if (listener_ != nullptr) listener_->on_connected(*this);
         for (auto* waiter : ready_waiters_)
             waiter->wakeup.notify();
         co_return;
@@ -253,12 +268,12 @@ std::string reconnecting_link::describe_end(const boost::system::error_code& rea
     const bool reached = connection_ && connection_->is_open();
     if (timed_out_after_) {
         const auto limit = std::to_string(*timed_out_after_ / 1ms) + " ms";
-        if (options_.tls.enabled && !reached)
+        if (settings_.tls.enabled && !reached)
             return "no TLS handshake within " + limit + " (a port without TLS wants redis://)";
         return "no answer within " + limit;
     }
     const bool was_cut = reason == asio::error::eof || reason == asio::error::connection_reset;
-    if (was_cut && session_.connection_number == 0 && reached && !options_.tls.enabled)
+    if (was_cut && session_.connection_number == 0 && reached && !settings_.tls.enabled)
         return "it closed the connection without an answer (is it Redis? a TLS port wants "
                "rediss://)";
     return describe_connect_error(reason);
@@ -285,11 +300,21 @@ void reconnecting_link::on_push(const reply& message) {
     }
 }
 
+void reconnecting_link::reconnect(std::string reason) {
+    if (is_closed()) return;
+    must_locate_again_ = true;
+    attempt_end_.text = std::move(reason);
+    if (connection_) connection_->close();
+    look_up_ended_.notify();
+    reconnect_.notify();
+}
+
 asio::awaitable<void> reconnecting_link::close(time_point give_up_at) {
     while (is_ready_ && !is_closed() && requests_ > 0 && time().now() < give_up_at)
         co_await requests_ended_.wait_until(give_up_at);
     is_closing_ = true;
     listener_ = nullptr;
+    locator_->stop();
     reconnect_.notify();
     reply_watch_.notify();
     look_up_ended_.notify();
@@ -305,7 +330,9 @@ asio::awaitable<void> reconnecting_link::close(time_point give_up_at) {
 link_factory reconnecting_link_factory(const options& server_options,
                                        const backend_context& context) {
     return [server_options, context](link::listener& receiver, const std::string& channel) {
-        return std::make_shared<reconnecting_link>(server_options, context, receiver, channel);
+        return std::make_shared<reconnecting_link>(
+            std::make_shared<fixed_locator>(endpoint_of(server_options)),
+            settings_of(server_options), describe(server_options), context, receiver, channel);
     };
 }
 

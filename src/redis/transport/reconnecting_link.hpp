@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Connects to one server, reconnects when the connection ends, and sends requests.
+// Connects to the server that its locator names, reconnects when the connection ends, and sends
+// requests.
 #pragma once
 
 #include "connection.hpp"
+#include "connection_settings.hpp"
 #include "link.hpp"
+#include "locator.hpp"
 #include "name_look_up.hpp"
 #include "subscriptions.hpp"
 
@@ -13,7 +16,6 @@
 #include "../../core/util/wakeup.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/redis.hpp>
 #include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -33,8 +35,10 @@ namespace pawl::redis {
 class reconnecting_link final : public link,
                                 public std::enable_shared_from_this<reconnecting_link> {
 public:
-    reconnecting_link(options server_options, const backend_context& context,
-                      link::listener& receiver, std::string channel);
+    // `subject` names the service in messages.
+    reconnecting_link(std::shared_ptr<locator> server_locator, connection_settings settings,
+                      std::string subject, const backend_context& context, link::listener& receiver,
+                      std::string channel);
 
     boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
                                        time_point give_up_at, bool tracked) override;
@@ -45,6 +49,10 @@ public:
     void forget_listener() noexcept override {
         if (!is_closing_) listener_ = nullptr;
     }
+
+    // The locator knows another server: ends the present connection or attempt, and connects anew
+    // at once. `reason` is part of the messages for the requests that get no reply.
+    void reconnect(std::string reason);
 
     [[nodiscard]] const session& current() const noexcept override { return session_; }
     [[nodiscard]] bool connected() const noexcept override { return is_ready(); }
@@ -64,6 +72,9 @@ private:
                                                  std::shared_ptr<connection> attempt_connection,
                                                  std::shared_ptr<core::wakeup> handshake_ended,
                                                  time_point until);
+    // Asks the locator. Its failure is like that of a look-up.
+    boost::asio::awaitable<boost::system::error_code> locate(time_point give_up_at);
+    void forget_server() noexcept;
     void begin_look_up(const std::shared_ptr<reconnecting_link>& self);
     boost::asio::awaitable<void> run_look_up(std::shared_ptr<reconnecting_link> self,
                                              std::shared_ptr<name_look_up> started_look_up);
@@ -159,12 +170,13 @@ private:
     };
 
     struct known_server {
-        address endpoint;
+        address server_address;
         std::string run_id;
     };
 
     const core::fork_mark made_in_;
-    const options options_;
+    const std::shared_ptr<locator> locator_;
+    const connection_settings settings_;
     const std::string subject_;
     backend_context context_;
     link::listener* listener_;
@@ -175,6 +187,8 @@ private:
     bool is_running_ = false;
     bool is_ready_ = false;
     bool is_closing_ = false;
+    bool must_locate_again_ = false;  // `reconnect` was called during the attempt or connection
+    location location_;               // of the present attempt or connection
     std::optional<duration> timed_out_after_;  // the limit at which Pawl closed the connection
     connection_end attempt_end_;  // of the present connection attempt, if Pawl itself ended it
     connection_end last_end_;     // of the last attempt that failed, or of the last connection

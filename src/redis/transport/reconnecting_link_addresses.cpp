@@ -33,9 +33,35 @@ std::string hosts_of(const addresses& candidates) {
 
 }  // namespace
 
+asio::awaitable<error_code> reconnecting_link::locate(time_point give_up_at) {
+    location next;
+    error_code failure_code;
+    try {
+        next = co_await locator_->next(give_up_at);
+    } catch (const error& e) {
+        failure_code = asio::error::host_not_found;
+        attempt_end_.text = e.what();
+    }
+    if (failure_code) co_return failure_code;
+    if (must_locate_again_) co_return asio::error::operation_aborted;
+    if (next.server != location_.server) forget_server();
+    location_ = std::move(next);
+    co_return failure_code;
+}
+
+// Another endpoint has other addresses, and another server than the last one is no error there.
+void reconnecting_link::forget_server() noexcept {
+    server_.reset();
+    resolved_.clear();
+    attempt_addresses_.clear();
+    look_up_failure_ = {};
+    if (const auto running_look_up = look_up_.lock()) running_look_up->cancel();
+    look_up_.reset();
+}
+
 void reconnecting_link::begin_look_up(const std::shared_ptr<reconnecting_link>& self) {
     if (!look_up_.expired()) return;
-    auto started_look_up = std::make_shared<name_look_up>(context_.strand, options_.host);
+    auto started_look_up = std::make_shared<name_look_up>(context_.strand, location_.server.host);
     look_up_ = started_look_up;
     look_up_failure_ = {};
     asio::co_spawn(context_.strand, run_look_up(self, std::move(started_look_up)), asio::detached);
@@ -46,12 +72,13 @@ asio::awaitable<void> reconnecting_link::run_look_up(
     addresses resolved;
     error_code failure_code;
     try {
-        failure_code = co_await started_look_up->wait(options_.port, resolved);
+        failure_code = co_await started_look_up->wait(location_.server.port, resolved);
     } catch (const std::exception&) {
         failure_code = asio::error::no_memory;
     }
+    const bool is_current = look_up_.lock() == started_look_up;
     started_look_up.reset();
-    if (!is_closing_) {
+    if (!is_closing_ && is_current) {
         look_up_failure_ = failure_code;
         if (!failure_code) on_resolved(std::move(resolved));
     }
@@ -63,9 +90,9 @@ asio::awaitable<void> reconnecting_link::run_look_up(
 // server, the client closes the connection and follows the name.
 void reconnecting_link::on_resolved(addresses resolved) {
     const bool is_busy = connection_ && !connection_->is_closed();
-    if (is_busy && server_ && connection_->server() == server_->endpoint &&
-        !contains(resolved, server_->endpoint)) {
-        attempt_end_.text = "the name does not lead to " + host_text(server_->endpoint) +
+    if (is_busy && server_ && connection_->server() == server_->server_address &&
+        !contains(resolved, server_->server_address)) {
+        attempt_end_.text = "the name does not lead to " + host_text(server_->server_address) +
                             " any more, but to " + hosts_of(resolved);
         connection_->close();
     }
@@ -76,17 +103,18 @@ void reconnecting_link::on_resolved(addresses resolved) {
 asio::awaitable<error_code> reconnecting_link::find_addresses(
     std::shared_ptr<reconnecting_link> self, time_point give_up_at, addresses& result) {
     error_code ec;
-    if (!options_.unix_socket.empty()) {
+    if (!location_.server.unix_socket.empty()) {
         try {
-            result.emplace_back(asio::local::stream_protocol::endpoint(options_.unix_socket));
+            result.emplace_back(
+                asio::local::stream_protocol::endpoint(location_.server.unix_socket));
         } catch (const boost::system::system_error& e) {
             ec = e.code();  // a path that is too long
         }
         co_return ec;
     }
-    const auto numeric = asio::ip::make_address(options_.host, ec);
+    const auto numeric = asio::ip::make_address(location_.server.host, ec);
     if (!ec) {
-        result.emplace_back(asio::ip::tcp::endpoint(numeric, options_.port));
+        result.emplace_back(asio::ip::tcp::endpoint(numeric, location_.server.port));
         co_return ec;
     }
     ec = {};
@@ -98,13 +126,14 @@ asio::awaitable<error_code> reconnecting_link::find_addresses(
         }
     }
     while (!server_ && resolved_.empty() && !look_up_.expired() && !is_closed() &&
-           time().now() < give_up_at)
+           !must_locate_again_ && time().now() < give_up_at)
         co_await look_up_ended_.wait_until(give_up_at);
     result = attempt_addresses_ = std::exchange(resolved_, {});
-    if (server_ && result.empty()) result.push_back(server_->endpoint);
+    if (server_ && result.empty()) result.push_back(server_->server_address);
     if (server_)
         std::ranges::stable_partition(
-            result, [this](const address& each) { return each == server_->endpoint; });
+            result, [this](const address& each) { return each == server_->server_address; });
+    if (must_locate_again_) co_return asio::error::operation_aborted;
     if (result.empty()) {
         ec = look_up_failure_ ? look_up_failure_ : error_code(asio::error::timed_out);
         attempt_end_.text = look_up_failure_ ? look_up_failure_.message()
@@ -118,7 +147,8 @@ asio::awaitable<error_code> reconnecting_link::try_addresses(
     std::shared_ptr<reconnecting_link> self, const addresses& candidates, time_point give_up_at) {
     error_code end_code;
     for (std::size_t i = 0; i < candidates.size() && !is_closed(); ++i) {
-        const auto attempt_connection = std::make_shared<connection>(options_, context_.strand);
+        const auto attempt_connection =
+            std::make_shared<connection>(settings_, location_.server.tls_name, context_.strand);
         connection_ = attempt_connection;
         timed_out_after_.reset();
         handshake_ended_ = std::make_shared<core::wakeup>(time(), context_.strand);
@@ -145,8 +175,8 @@ asio::awaitable<void> reconnecting_link::limit_handshake(
     while (!is_ready_ && !attempt_connection->is_closed()) {
         if (time().now() < until) {
             co_await handshake_ended->wait_until(until);
-        } else if (attempt_connection->is_open() && until < started_at + options_.reply_timeout) {
-            until = started_at + options_.reply_timeout;
+        } else if (attempt_connection->is_open() && until < started_at + settings_.reply_timeout) {
+            until = started_at + settings_.reply_timeout;
         } else {
             timed_out_after_ = until - started_at;
             attempt_connection->close();
@@ -162,29 +192,29 @@ asio::awaitable<void> reconnecting_link::limit_handshake(
 //   C must not get the lock. So C also asks 127.0.0.2, which has another run_id.
 asio::awaitable<void> reconnecting_link::check_server(
     std::shared_ptr<connection> attempt_connection, const session& new_session) {
-    const auto endpoint = attempt_connection->server();
-    if (server_ && server_->endpoint == endpoint) {
+    const auto server_address = attempt_connection->server();
+    if (server_ && server_->server_address == server_address) {
         server_->run_id = new_session.run_id;
         co_return;
     }
     const bool is_other =
         server_ && (new_session.run_id.empty() || new_session.run_id != server_->run_id);
-    if (is_other && contains(attempt_addresses_, server_->endpoint))
-        throw_other_server(subject_, server_->endpoint, endpoint);
+    if (is_other && contains(attempt_addresses_, server_->server_address))
+        throw_other_server(subject_, server_->server_address, server_address);
     auto other_addresses = attempt_addresses_;
-    std::erase(other_addresses, endpoint);
+    std::erase(other_addresses, server_address);
     if (!other_addresses.empty()) {
         const auto now = time().now();
         const auto limit = now + std::max<duration>(attempt_ends_at_ - now, duration{}) / 2;
-        const auto servers =
-            co_await probe_servers(options_, context_.strand, time(), other_addresses, limit);
-        throw_if_several_servers(subject_, endpoint, new_session.run_id, servers);
+        const auto servers = co_await probe_servers(
+            settings_, location_.server.tls_name, context_.strand, time(), other_addresses, limit);
+        throw_if_several_servers(subject_, server_address, new_session.run_id, servers);
     }
     if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
     if (is_other)
-        log("the name leads to " + host_text(endpoint) + " now, which is another server than " +
-            host_text(server_->endpoint) + " before");
-    server_ = known_server{endpoint, new_session.run_id};
+        log("the name leads to " + host_text(server_address) +
+            " now, which is another server than " + host_text(server_->server_address) + " before");
+    server_ = known_server{server_address, new_session.run_id};
 }
 
 }  // namespace pawl::redis

@@ -37,7 +37,7 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
         std::list<ready_waiter*>::iterator position;
         ~gate_guard() { waiters.erase(position); }
     } const guard{ready_waiters_, position};
-    const auto until = std::min(give_up_at, waiter.since + options_.connect_timeout);
+    const auto until = std::min(give_up_at, waiter.since + settings_.connect_timeout);
     while (!is_ready_) {
         const bool was_notified = co_await waiter.wakeup.wait_until(until);
         if (waiter.failure) std::rethrow_exception(waiter.failure);
@@ -69,7 +69,7 @@ asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view>
 }
 
 void reconnecting_link::watch_reply(pending_request& request, time_point give_up_at) {
-    request.reply_due_at = time().now() + options_.reply_timeout;
+    request.reply_due_at = time().now() + settings_.reply_timeout;
     request.give_up_at = give_up_at;
     if (!is_watching_replies_) {
         reply_watch_.prepare();
@@ -162,7 +162,7 @@ asio::awaitable<void> reconnecting_link::check_replies() {
         if (!connection_) continue;
         for (auto* request : connection_->waiting_requests()) {
             if (request->reply_due_at <= now && !timed_out_after_) {
-                timed_out_after_ = options_.reply_timeout;
+                timed_out_after_ = settings_.reply_timeout;
                 connection_->close();
             } else if (request->give_up_at <= now) {
                 request->fail("no answer in time");

@@ -21,19 +21,19 @@ namespace pawl::redis {
 namespace {
 
 struct server_probe {
-    server_probe(const options& probe_options, const asio::any_io_executor& executor, runtime& time,
-                 const addresses& endpoints)
-        : server_options(probe_options),
+    server_probe(const connection_settings& probe_settings, const std::string& tls_name,
+                 const asio::any_io_executor& executor, runtime& time, const addresses& candidates)
+        : settings(probe_settings),
           strand(executor),
-          left(endpoints.size()),
+          left(candidates.size()),
           finished(time, executor) {
-        for (const auto& each : endpoints) {
+        for (const auto& each : candidates) {
             servers.push_back({each, false, {}, "it took the connection and did not answer"});
-            connections.push_back(std::make_shared<connection>(server_options, strand));
+            connections.push_back(std::make_shared<connection>(settings, tls_name, strand));
         }
     }
 
-    const options server_options;
+    const connection_settings settings;
     const asio::any_io_executor strand;
     std::vector<probed_server> servers;
     std::vector<std::shared_ptr<connection>> connections;
@@ -66,14 +66,14 @@ void parse_identity(const std::vector<reply>& replies, probed_server& server) {
 asio::awaitable<void> query_identity(std::shared_ptr<server_probe> probe, std::size_t index) {
     const auto probed_connection = probe->connections[index];
     auto& server = probe->servers[index];
-    const auto failure = co_await probed_connection->open(server.endpoint);
+    const auto failure = co_await probed_connection->open(server.server_address);
     server.was_reached = probed_connection->is_open() || probed_connection->is_in_tls_handshake();
     if (failure) {
         server.trouble = describe_connect_error(failure);
         co_return;
     }
     asio::co_spawn(probe->strand, read_replies(probe, probed_connection), asio::detached);
-    const auto commands_sent = identity_commands(probe->server_options);
+    const auto commands_sent = identity_commands(probe->settings);
     pending_request request;
     probed_connection->send(&request, commands_sent.text, commands_sent.replies);
     co_await request.async_wait();
@@ -94,16 +94,15 @@ asio::awaitable<void> probe_server(std::shared_ptr<server_probe> probe, std::siz
 
 }  // namespace
 
-asio::awaitable<std::vector<probed_server>> probe_servers(const options& server_options,
-                                                          asio::any_io_executor strand,
-                                                          runtime& time, const addresses& endpoints,
-                                                          time_point give_up_at) {
-    const auto probe = std::make_shared<server_probe>(server_options, strand, time, endpoints);
-    for (std::size_t i = 0; i < endpoints.size(); ++i)
+asio::awaitable<std::vector<probed_server>> probe_servers(
+    const connection_settings& settings, std::string tls_name, asio::any_io_executor strand,
+    runtime& time, const addresses& candidates, time_point give_up_at) {
+    const auto probe = std::make_shared<server_probe>(settings, tls_name, strand, time, candidates);
+    for (std::size_t i = 0; i < candidates.size(); ++i)
         asio::co_spawn(strand, probe_server(probe, i), asio::detached);
     while (probe->left > 0 && time.now() < give_up_at)
         co_await probe->finished.wait_until(give_up_at);
-    for (std::size_t i = 0; i < endpoints.size(); ++i) {
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
         const auto& probed_connection = *probe->connections[i];
         if (probed_connection.is_open() || probed_connection.is_in_tls_handshake())
             probe->servers[i].was_reached = true;
@@ -114,11 +113,12 @@ asio::awaitable<std::vector<probed_server>> probe_servers(const options& server_
     co_return servers;
 }
 
-void throw_if_several_servers(const std::string& subject, const address& endpoint,
+void throw_if_several_servers(const std::string& subject, const address& server_address,
                               const std::string& run_id, const std::vector<probed_server>& others) {
     for (const auto& each : others) {
         if (!each.was_reached || (!run_id.empty() && each.run_id == run_id)) continue;
-        const auto both_hosts = host_text(endpoint) + " and " + host_text(each.endpoint);
+        const auto both_hosts =
+            host_text(server_address) + " and " + host_text(each.server_address);
         if (!run_id.empty() && !each.run_id.empty())
             throw several_servers_error(
                 subject + " has several servers behind it: " + both_hosts +
@@ -128,16 +128,16 @@ void throw_if_several_servers(const std::string& subject, const address& endpoin
             subject + " has several addresses, and " + both_hosts + " may be two servers: " +
             (run_id.empty()
                  ? "the user may not read the run_id with INFO"
-                 : host_text(each.endpoint) + " does not say its run_id, " + each.trouble) +
+                 : host_text(each.server_address) + " does not say its run_id, " + each.trouble) +
             "; name one of them in the URL, or allow INFO.");
     }
 }
 
-void throw_other_server(const std::string& subject, const address& known_endpoint,
-                        const address& endpoint) {
+void throw_other_server(const std::string& subject, const address& known_address,
+                        const address& server_address) {
     throw several_servers_error(subject + " has several servers behind it: it was " +
-                                host_text(known_endpoint) + " so far, which does not answer, and " +
-                                host_text(endpoint) +
+                                host_text(known_address) + " so far, which does not answer, and " +
+                                host_text(server_address) +
                                 " is another one; name one of them in the URL.");
 }
 

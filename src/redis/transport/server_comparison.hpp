@@ -6,9 +6,9 @@
 #pragma once
 
 #include "address.hpp"
+#include "connection_settings.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/redis.hpp>
 #include <pawl/spi/runtime.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -27,24 +27,25 @@ public:
 };
 
 struct probed_server {
-    address endpoint;
+    address server_address;
     bool was_reached = false;  // the server accepted the connection
     std::string run_id;        // empty: unknown, and `trouble` says why
     std::string trouble;
 };
 
-// Asks all endpoints at the same time, over one connection each, at most until `give_up_at`.
+// Asks all addresses at the same time, over one connection each, at most until `give_up_at`.
+// `tls_name` as in `endpoint`.
 [[nodiscard]] boost::asio::awaitable<std::vector<probed_server>> probe_servers(
-    const options& server_options, boost::asio::any_io_executor strand, runtime& time,
-    const addresses& endpoints, time_point give_up_at);
+    const connection_settings& settings, std::string tls_name, boost::asio::any_io_executor strand,
+    runtime& time, const addresses& candidates, time_point give_up_at);
 
 // Throws several_servers_error, unless all reached servers have this run_id. `subject` names the
-// URL, and `endpoint` is the address of the server with this run_id.
-void throw_if_several_servers(const std::string& subject, const address& endpoint,
+// URL, and `server_address` is that of the server with this run_id.
+void throw_if_several_servers(const std::string& subject, const address& server_address,
                               const std::string& run_id, const std::vector<probed_server>& others);
-// Throws several_servers_error: `endpoint` is another server, and the name still leads to
-// `known_endpoint`, too.
-void throw_other_server(const std::string& subject, const address& known_endpoint,
-                        const address& endpoint);
+// Throws several_servers_error: `server_address` is another server, and the name still leads to
+// `known_address`, too.
+void throw_other_server(const std::string& subject, const address& known_address,
+                        const address& server_address);
 
 }  // namespace pawl::redis

@@ -29,15 +29,14 @@ void expect_regular_files(const tls_options& tls) {
     core::expect_regular_file(tls.key_file, "The key of the certificate", longest_pem_file);
 }
 
-void use_private_key(ssl::context& context, const options& server_options) {
+void use_private_key(ssl::context& context, const tls_options& tls) {
     try {
-        context.use_private_key_file(server_options.tls.key_file, ssl::context::pem);
+        context.use_private_key_file(tls.key_file, ssl::context::pem);
     } catch (const boost::system::system_error& e) {
         if (ERR_GET_REASON(static_cast<unsigned long>(e.code().value())) ==
             X509_R_KEY_VALUES_MISMATCH)
-            throw error(errc::bad_option, "The key '" + server_options.tls.key_file +
-                                              "' is not that of the certificate '" +
-                                              server_options.tls.cert_file +
+            throw error(errc::bad_option, "The key '" + tls.key_file +
+                                              "' is not that of the certificate '" + tls.cert_file +
                                               "'; give the two files that belong together.");
         throw error(errc::bad_option, "The key of the certificate cannot be used: " +
                                           e.code().message() + "; give a readable PEM file.");
@@ -46,10 +45,10 @@ void use_private_key(ssl::context& context, const options& server_options) {
 
 }  // namespace
 
-ssl::context make_tls_context(const options& server_options) {
+ssl::context make_tls_context(const tls_options& tls, const std::string& server_name) {
     ssl::context context(ssl::context::tls_client);
-    if (!server_options.tls.enabled) return context;
-    expect_regular_files(server_options.tls);
+    if (!tls.enabled) return context;
+    expect_regular_files(tls);
     const auto load_file = [&context](const std::string& file, const char* file_role, auto member) {
         if (file.empty()) return;
         try {
@@ -61,16 +60,15 @@ ssl::context make_tls_context(const options& server_options) {
         }
     };
     context.set_options(ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
-    if (server_options.tls.ca_file.empty()) context.set_default_verify_paths();
+    if (tls.ca_file.empty()) context.set_default_verify_paths();
     using load = void (ssl::context::*)(const std::string&);
-    load_file(server_options.tls.ca_file, "CA file",
-              static_cast<load>(&ssl::context::load_verify_file));
-    load_file(server_options.tls.cert_file, "certificate",
+    load_file(tls.ca_file, "CA file", static_cast<load>(&ssl::context::load_verify_file));
+    load_file(tls.cert_file, "certificate",
               static_cast<load>(&ssl::context::use_certificate_chain_file));
-    if (!server_options.tls.key_file.empty()) use_private_key(context, server_options);
-    if (server_options.tls.verify) {
+    if (!tls.key_file.empty()) use_private_key(context, tls);
+    if (tls.verify) {
         context.set_verify_mode(ssl::verify_peer);
-        context.set_verify_callback(ssl::host_name_verification(server_options.host));
+        context.set_verify_callback(ssl::host_name_verification(server_name));
     } else {
         context.set_verify_mode(ssl::verify_none);
     }
@@ -79,13 +77,13 @@ ssl::context make_tls_context(const options& server_options) {
 
 namespace {
 
-error explain_certificate(SSL* stream, const options& server_options, const std::string& subject) {
+error explain_certificate(SSL* stream, const tls_options& tls, const std::string& server_name,
+                          const std::string& subject) {
     const auto verify_result = SSL_get_verify_result(stream);
     // Asio's check of the host name sets no reason.
     if (verify_result == X509_V_OK || verify_result == X509_V_ERR_UNSPECIFIED ||
         verify_result == X509_V_ERR_HOSTNAME_MISMATCH)
-        return {errc::refused, subject + ": the server's certificate is not for '" +
-                                   server_options.host +
+        return {errc::refused, subject + ": the server's certificate is not for '" + server_name +
                                    "'; write the host as the certificate names it."};
     const std::string reason = X509_verify_cert_error_string(verify_result);
     switch (verify_result) {
@@ -96,10 +94,10 @@ error explain_certificate(SSL* stream, const options& server_options, const std:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
         return {errc::refused,
                 subject + ": the server's certificate is not trusted (" + reason + "); " +
-                    (server_options.tls.ca_file.empty()
+                    (tls.ca_file.empty()
                          ? "name the CA that signed it, or a self-signed certificate itself, with "
                            "?ca=FILE in the URL."
-                         : "'" + server_options.tls.ca_file +
+                         : "'" + tls.ca_file +
                                "' is not the certificate of the CA that signed it; give that one "
                                "with ?ca=FILE in the URL.")};
     default:
@@ -111,11 +109,12 @@ error explain_certificate(SSL* stream, const options& server_options, const std:
 }  // namespace
 
 std::optional<error> explain_tls(const boost::system::error_code& reason, SSL* stream,
-                                 const options& server_options, const std::string& subject) {
+                                 const tls_options& tls, const std::string& server_name,
+                                 const std::string& subject) {
     if (reason.category() != boost::asio::error::get_ssl_category()) return std::nullopt;
     switch (ERR_GET_REASON(static_cast<unsigned long>(reason.value()))) {
     case SSL_R_CERTIFICATE_VERIFY_FAILED:
-        return explain_certificate(stream, server_options, subject);
+        return explain_certificate(stream, tls, server_name, subject);
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_HTTP_REQUEST:
     case SSL_R_PACKET_LENGTH_TOO_LONG:
@@ -136,10 +135,9 @@ std::optional<error> explain_tls(const boost::system::error_code& reason, SSL* s
     }
 }
 
-void set_tls_host(SSL* stream, const options& server_options) {
-    if (SSL_set_tlsext_host_name(stream, server_options.host.c_str()) != 1)
-        throw error(errc::bad_option,
-                    "'" + server_options.host + "' cannot be named as a TLS host.");
+void set_tls_host(SSL* stream, const std::string& server_name) {
+    if (SSL_set_tlsext_host_name(stream, server_name.c_str()) != 1)
+        throw error(errc::bad_option, "'" + server_name + "' cannot be named as a TLS host.");
 }
 
 }  // namespace pawl::redis

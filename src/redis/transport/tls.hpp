@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// TLS according to the options. Unless `verify` is off, the certificate chain and the host name are
-// verified.
+// TLS according to the settings. Unless `verify` is off, the certificate chain and the host name
+// are verified.
 #pragma once
 
 #include <pawl/redis.hpp>
@@ -17,15 +17,18 @@
 
 namespace pawl::redis {
 
-// Throws errc::bad_option when a file cannot be used.
-[[nodiscard]] boost::asio::ssl::context make_tls_context(const options& server_options);
+// `server_name`: the host's name in the server's certificate. Throws errc::bad_option when a file
+// cannot be used.
+[[nodiscard]] boost::asio::ssl::context make_tls_context(const tls_options& tls,
+                                                         const std::string& server_name);
 // Sets the host's name for the handshake (SNI).
-void set_tls_host(SSL* stream, const options& server_options);
+void set_tls_host(SSL* stream, const std::string& server_name);
 
 // Explains the end of a connection by TLS: a certificate, or a port without TLS. Nothing if TLS was
 // not the cause. `subject` names the server.
 [[nodiscard]] std::optional<error> explain_tls(const boost::system::error_code& reason, SSL* stream,
-                                               const options& server_options,
+                                               const tls_options& tls,
+                                               const std::string& server_name,
                                                const std::string& subject);
 
 }  // namespace pawl::redis

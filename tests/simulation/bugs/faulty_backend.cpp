@@ -4,11 +4,13 @@
 #include "faulty_backend.hpp"
 
 #include "../server/simulated_link.hpp"
+#include "../server/spread_servers.hpp"
 
 #include <core/util/wakeup.hpp>
 #include <pawl/error.hpp>
 #include <pawl/spi/backend.hpp>
 #include <redis/redisson/backend.hpp>
+#include <redis/topology/single_server.hpp>
 
 #include <memory>
 #include <new>
@@ -36,10 +38,25 @@ private:
     const bool allocates_;
 };
 
+// For possible_loss_ignored.
+class deaf_listener final : public loss_listener {
+public:
+    explicit deaf_listener(loss_listener& core) noexcept : core_(core) {}
+    void on_loss(std::string_view owner, loss_reason reason) override {
+        core_.on_loss(owner, reason);
+    }
+    void on_possible_loss() override {}
+
+private:
+    loss_listener& core_;
+};
+
 class faulty_backend final : public backend {
 public:
-    faulty_backend(std::unique_ptr<backend> inner, const backend_context& context, injected_bug bug)
-        : inner_(std::move(inner)),
+    faulty_backend(std::unique_ptr<loss_listener> listener, std::unique_ptr<backend> inner,
+                   const backend_context& context, injected_bug bug)
+        : listener_(std::move(listener)),
+          inner_(std::move(inner)),
           time_(*context.time),
           bug_(bug),
           never_notified_(*context.time, context.strand) {
@@ -136,11 +153,18 @@ public:
     asio::awaitable<void> close(time_point give_up_at) override {
         return inner_->close(give_up_at);
     }
+    bool can_batch(std::span<const std::string> names) const override {
+        return inner_->can_batch(names);
+    }
+    std::string unreachable_reason(std::string_view name) const override {
+        return inner_->unreachable_reason(name);
+    }
     pawl::latches* latches() noexcept override { return inner_->latches(); }
     pawl::capabilities capabilities() const noexcept override { return inner_->capabilities(); }
     std::size_t renewals_at_once() const noexcept override { return inner_->renewals_at_once(); }
 
 private:
+    const std::unique_ptr<loss_listener> listener_;  // of `inner_`; may be null
     std::unique_ptr<backend> inner_;
     runtime& time_;
     injected_bug bug_;
@@ -150,9 +174,9 @@ private:
 
 class simulated_definition final : public service::definition {
 public:
-    simulated_definition(simulated_network& network, simulated_process& process,
+    simulated_definition(std::vector<simulated_network*> servers, simulated_process& process,
                          redis::options options, const redis::limits& limits, injected_bug bug)
-        : network_(network),
+        : servers_(std::move(servers)),
           process_(process),
           options_(std::move(options)),
           limits_(limits),
@@ -161,16 +185,29 @@ public:
     }
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        auto connect = simulated_link_factory(network_, process_, context, options_, bug_);
+        std::unique_ptr<loss_listener> deaf;
+        if (bug_ == injected_bug::possible_loss_ignored) {
+            deaf = std::make_unique<deaf_listener>(*context.listener);
+            context.listener = deaf.get();
+        }
+        const auto connect = topology_for(context);
         const bool java = options_.layout == redis::key_layout::redisson;
         auto inner = java ? redis::redisson::make_backend(options_, context, connect, limits_)
                           : redis::make_backend(options_, context, connect, limits_);
-        return std::make_unique<faulty_backend>(std::move(inner), context, bug_);
+        return std::make_unique<faulty_backend>(std::move(deaf), std::move(inner), context, bug_);
     }
     std::string describe() const override { return "simulated"; }
 
 private:
-    simulated_network& network_;
+    [[nodiscard]] redis::topology_factory topology_for(const backend_context& context) const {
+        std::vector<redis::link_factory> links;
+        for (auto* each : servers_)
+            links.push_back(simulated_link_factory(*each, process_, context, options_, bug_));
+        if (links.size() == 1) return redis::single_server_factory(std::move(links.front()));
+        return spread_servers_factory(std::move(links));
+    }
+
+    const std::vector<simulated_network*> servers_;
     simulated_process& process_;
     const redis::options options_;
     redis::limits limits_;
@@ -179,10 +216,17 @@ private:
 
 }  // namespace
 
+service simulated_service(std::vector<simulated_network*> servers, simulated_process& process,
+                          const redis::options& options, const redis::limits& limits,
+                          injected_bug bug) {
+    return service(
+        std::make_shared<simulated_definition>(std::move(servers), process, options, limits, bug));
+}
+
 service simulated_service(simulated_network& network, simulated_process& process,
                           const redis::options& options, const redis::limits& limits,
                           injected_bug bug) {
-    return service(std::make_shared<simulated_definition>(network, process, options, limits, bug));
+    return simulated_service(std::vector{&network}, process, options, limits, bug);
 }
 
 }  // namespace pawl::simulation

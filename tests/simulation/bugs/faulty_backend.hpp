@@ -11,9 +11,16 @@
 #include <pawl/service.hpp>
 #include <redis/common/limits.hpp>
 
+#include <vector>
+
 namespace pawl::simulation {
 
-// `network` and `process` must outlive every client of the service.
+// `servers` and `process` must outlive every client of the service. Several servers share the
+// names: see spread_servers.hpp.
+[[nodiscard]] service simulated_service(std::vector<simulated_network*> servers,
+                                        simulated_process& process, const redis::options& options,
+                                        const redis::limits& limits, injected_bug bug);
+// With one server.
 [[nodiscard]] service simulated_service(simulated_network& network, simulated_process& process,
                                         const redis::options& options, const redis::limits& limits,
                                         injected_bug bug);

@@ -54,6 +54,7 @@ enum class injected_bug : std::uint8_t {
     renewals_not_sent,
     token_of_previous_holder,
     batch_swaps_tokens,
+    possible_loss_ignored,
     // In the acquisition of several names by the core (faulty_acquire_all.hpp).
     set_in_callers_order,
     set_keeps_first,
@@ -131,6 +132,7 @@ inline constexpr std::array injected_bug_names{
     std::pair{injected_bug::renewals_not_sent, std::string_view("renewals_not_sent")},
     std::pair{injected_bug::token_of_previous_holder, std::string_view("token_of_previous_holder")},
     std::pair{injected_bug::batch_swaps_tokens, std::string_view("batch_swaps_tokens")},
+    std::pair{injected_bug::possible_loss_ignored, std::string_view("possible_loss_ignored")},
     std::pair{injected_bug::set_in_callers_order, std::string_view("set_in_callers_order")},
     std::pair{injected_bug::set_keeps_first, std::string_view("set_keeps_first")},
     std::pair{injected_bug::set_with_lost_lock, std::string_view("set_with_lost_lock")},
@@ -156,6 +158,11 @@ inline constexpr std::array injected_bug_names{
               std::string_view("generation_of_another_database")},
     std::pair{injected_bug::no_back_off, std::string_view("no_back_off")},
 };
+
+// A loss is reported late, but in time: only lost_data_test.cpp finds the bug, and no scenario.
+[[nodiscard]] constexpr bool is_invisible_in_scenarios(injected_bug bug) noexcept {
+    return bug == injected_bug::possible_loss_ignored;
+}
 
 // The bug ends the process that contains it.
 [[nodiscard]] constexpr bool ends_process(injected_bug bug) noexcept {

@@ -88,6 +88,7 @@ public:
     asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
     void unsubscribe(const std::string& channel) noexcept;
     asio::awaitable<void> close(time_point give_up_at);
+    void set_link(const link& own_link) noexcept { link_ = &own_link; }
     void forget_listener() noexcept { listener_ = nullptr; }
     [[nodiscard]] const redis::session& current() const noexcept { return session_; }
     [[nodiscard]] bool connected() const noexcept { return is_ready_; }
@@ -130,6 +131,7 @@ private:
     const std::string database_;
     injected_bug bug_;
     link::listener* listener_;
+    const link* link_ = nullptr;  // for the listener
     const std::string channel_;
     redis::subscriptions subscriptions_;
     std::vector<std::string> handshake_channels_;  // the channels that the handshake subscribes to
@@ -187,7 +189,7 @@ void link_endpoint::on_handshake_reply(const reply& received) {
     }
     if (handshake_replies_left_ > 0) return;
     is_ready_ = true;
-    call_listener([this] { listener_->on_connected(session_); });
+    call_listener([this] { listener_->on_connected(*link_); });
     for (auto* const waiting : ready_waiters_)
         waiting->wakeup.notify();
     for (const auto& pending : sent_requests_)
@@ -448,7 +450,9 @@ asio::awaitable<void> link_endpoint::close(time_point give_up_at) {
 
 class simulated_link final : public link {
 public:
-    explicit simulated_link(std::shared_ptr<link_endpoint> to) : endpoint_(std::move(to)) {}
+    explicit simulated_link(std::shared_ptr<link_endpoint> to) : endpoint_(std::move(to)) {
+        endpoint_->set_link(*this);
+    }
     ~simulated_link() override { endpoint_->forget_listener(); }
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,

@@ -23,13 +23,14 @@ struct simulated_network::connection_state {
     std::deque<task> held_replies;
 };
 
-simulated_network::simulated_network(scheduler& loop, prng random, network_faults faults)
+simulated_network::simulated_network(scheduler& loop, prng random, network_faults faults,
+                                     std::string server_name)
     : loop_(loop),
       random_(random),
       faults_(faults),
       redis_(
           [this](auto to, words message) { pending_pushes_.emplace_back(to, std::move(message)); },
-          faults.bug) {}
+          faults.bug, std::move(server_name)) {}
 
 std::int64_t simulated_network::wall_us() const noexcept {
     constexpr std::int64_t start = 1'900'000'000'000'000;

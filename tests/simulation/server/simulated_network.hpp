@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace pawl::simulation {
@@ -61,7 +62,9 @@ public:
         virtual void on_data_changed() {}
     };
 
-    simulated_network(scheduler& loop, prng random, network_faults faults);
+    // `server_name` as in simulated_redis. Each server has a network and a clock of its own.
+    simulated_network(scheduler& loop, prng random, network_faults faults,
+                      std::string server_name = {});
     void set_observer(observer* new_observer) noexcept { observer_ = new_observer; }
 
     // Returns the id of the connection, whose events go to `receiver`.

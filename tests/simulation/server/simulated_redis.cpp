@@ -31,8 +31,8 @@ bool matches(std::string_view pattern, std::string_view text) {
 
 }  // namespace
 
-simulated_redis::simulated_redis(push_sink pushes, injected_bug bug)
-    : push_(std::move(pushes)), bug_(bug) {}
+simulated_redis::simulated_redis(push_sink pushes, injected_bug bug, std::string name)
+    : push_(std::move(pushes)), bug_(bug), name_(std::move(name)) {}
 
 void simulated_redis::set_clock(std::int64_t us) {
     for (auto& each : stores_)

@@ -31,7 +31,8 @@ public:
     // {"message", channel, payload} or {"invalidate", key}; an empty key stands for all keys.
     using push_sink = std::function<void(connection, words)>;
 
-    simulated_redis(push_sink pushes, injected_bug bug);
+    // `name`: a part of the run id; a service's servers have different ones.
+    simulated_redis(push_sink pushes, injected_bug bug, std::string name = {});
 
     // µs since 1970. The caller sets the clock before every command.
     void set_clock(std::int64_t us);
@@ -59,7 +60,7 @@ public:
     [[nodiscard]] snapshot take_snapshot() const;
     // The database of the last command.
     [[nodiscard]] std::size_t database() const noexcept { return database_; }
-    [[nodiscard]] std::string run_id() const { return "run" + std::to_string(run_number_); }
+    [[nodiscard]] std::string run_id() const { return name_ + "run" + std::to_string(run_number_); }
 
 private:
     struct loaded_script {
@@ -85,6 +86,7 @@ private:
 
     push_sink push_;
     injected_bug bug_;
+    const std::string name_;
     std::array<store, database_count> stores_;
     std::size_t database_ = 0;
     std::map<connection, std::size_t> selected_databases_;

@@ -12,6 +12,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace pawl::simulation {
 
@@ -27,12 +29,16 @@ inline client_options client_options_for(const std::string& label, runtime& time
 struct single_client_process {
     single_client_process(scheduler& loop, simulated_network& network,
                           const redis::options& options, prng random,
-                          const redis::limits& limits = {})
+                          const redis::limits& limits = {}, injected_bug bug = injected_bug::none)
+        : single_client_process(loop, std::vector{&network}, options, random, limits, bug) {}
+    // The servers share the names: see spread_servers.hpp.
+    single_client_process(scheduler& loop, std::vector<simulated_network*> servers,
+                          const redis::options& options, prng random,
+                          const redis::limits& limits = {}, injected_bug bug = injected_bug::none)
         : process(loop, time_point(std::chrono::hours(1)), 1.0), time(process, random) {
         const auto named = client_options_for("test", time);
         locks.emplace(process.get_executor(),
-                      simulated_service(network, process, options, limits, injected_bug::none),
-                      named);
+                      simulated_service(std::move(servers), process, options, limits, bug), named);
     }
     simulated_process process;
     virtual_runtime time;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// How to connect to a server, wherever it is.
+#pragma once
+
+#include <pawl/redis.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace pawl::redis {
+
+// Of the fields of `options`, those for connections.
+struct connection_settings {
+    std::string user{};
+    std::string password{};
+    std::uint32_t database = 0;
+    tls_options tls{};
+    duration connect_timeout{};
+    duration reply_timeout{};
+    // Whether a node of a cluster is accepted although its other nodes are not known.
+    bool accepts_cluster_node = false;
+    // False: a replica counts as a server that cannot be reached, so the locator is asked again.
+    bool accepts_replica = true;
+};
+
+[[nodiscard]] inline connection_settings settings_of(const options& server_options) {
+    connection_settings result;
+    result.user = server_options.user;
+    result.password = server_options.password;
+    result.database = server_options.database;
+    result.tls = server_options.tls;
+    result.connect_timeout = server_options.connect_timeout;
+    result.reply_timeout = server_options.reply_timeout;
+    result.accepts_cluster_node = server_options.layout == key_layout::redisson;
+    return result;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Says where the server of a link is. A service with one fixed server has a fixed_locator.
+#pragma once
+
+#include "endpoint.hpp"
+
+#include <pawl/types.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace pawl::redis {
+
+struct location {
+    endpoint server;
+    // Grows with each change of the server; 0 if the server never changes.
+    std::uint64_t epoch = 0;
+};
+
+// Used on one strand.
+class locator {
+public:
+    virtual ~locator() = default;
+
+    // Called before each connection attempt. Throws pawl::error when the server is not known at
+    // `give_up_at`; then another attempt follows. When the server changes later, the owner of the
+    // link calls `reconnecting_link::reconnect`.
+    virtual boost::asio::awaitable<location> next(time_point give_up_at) = 0;
+    // The link closes: `next` ends soon.
+    virtual void stop() noexcept {}
+};
+
+class fixed_locator final : public locator {
+public:
+    explicit fixed_locator(endpoint server) : location_{std::move(server)} {}
+    boost::asio::awaitable<location> next(time_point) override { co_return location_; }
+
+private:
+    const location location_;
+};
+
+}  // namespace pawl::redis
