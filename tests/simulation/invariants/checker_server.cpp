@@ -4,6 +4,7 @@
 // The rules for the server's commands, one by one.
 #include "checker.hpp"
 
+#include "../java/java_scripts.hpp"
 #include "../server/known_scripts.hpp"
 
 #include <algorithm>
@@ -20,10 +21,11 @@ namespace {
 // In a calm network, a message and its consequences take no longer.
 constexpr auto delivery_limit = 50ms;
 
-std::string_view script_of(const words& command) {
+std::string_view script_of(const words& command, bool has_java) {
     if (command[0] != "EVALSHA" && command[0] != "EVAL") return {};
     const auto* const script = find_script(command[1]);
-    return script == nullptr ? std::string_view() : script->name;
+    if (script != nullptr) return script->name;
+    return has_java ? find_java_script(command[1]) : std::string_view();
 }
 
 // The script, its lock, and the first digits of the owners among its arguments.
@@ -37,6 +39,9 @@ void describe(const words& command, std::string_view script, trace::line& line) 
         const auto end = word.substr(0, 33).find_first_of(";:");
         if (end == 32) line << " " << word.substr(0, 6) << word.substr(30, 2);
         if (end == 16) line << " " << word.substr(17, 6) << word.substr(47, 2);
+        // UUID:THREAD, in Redisson's layout.
+        if (word.size() > 36 && word[8] == '-' && word[36] == ':')
+            line << " " << word.substr(0, 6) << word.substr(36);
     }
 }
 
@@ -136,9 +141,14 @@ void checker::note_command(const words& command, std::string_view script,
 
 void checker::on_executed(simulated_process& process, const words& command,
                           const redis::reply& reply) {
-    const auto script = script_of(command);
+    const auto script = script_of(command, is_redisson());
     note_command(command, script, reply);
     const auto database = network_.server().database();
+    if (is_redisson()) {
+        if (!script.empty() && reply.type != redis::reply::kind::error)
+            on_redisson_executed({process, database, script, command, reply});
+        return;
+    }
     if (command[0] == "SUBSCRIBE" && command[1].find(":c:") != std::string::npos)
         processes_[command[1].substr(command[1].rfind(':') + 1)] = &process;
     latches_.on_executed(database, command, script, reply);
@@ -381,6 +391,11 @@ void checker::check_latch_step(const std::string& request, const redis::reply& r
 // of the last requests.
 void checker::on_data_changed() {
     latches_.on_data_changed();
+    if (is_redisson()) {
+        for (auto& [name, lock] : locks_)
+            lock.redisson.present = read_redisson_lock(lock);
+        return;
+    }
     for (auto& [name, lock] : locks_) {
         const auto* const waiters = data_of(lock).peek<store::hash>(lock.keys.waiters);
         if (waiters == nullptr) continue;
@@ -427,6 +442,7 @@ bool checker::can_be_granted(const lock_record& lock, const std::string& record,
 }
 
 void checker::expect_no_locks() {
+    if (is_redisson()) return expect_no_redisson_locks();
     for (auto& [name, lock] : locks_) {
         const auto value = current_value(lock);
         const auto* process = find_process(value);

@@ -72,12 +72,14 @@ void lock_user::start_request() {
     if (wait_kind_ == wait_kind::once) {
         program_.locks().async_try_acquire(name_, to_try_options(options), std::move(handler));
     } else {
+        wait_id_ = invariants().begin_wait(program_.process(), checker_name(name_));
         program_.locks().async_acquire(name_, options, std::move(handler));
     }
     plan_cancellation();
 }
 
 void lock_user::on_completion(const boost::system::error_code& ec, held_lock lock) {
+    invariants().end_wait(wait_id_);
     if (is_abandoned_) return;
     if (!std::exchange(is_waiting_, false))
         invariants().fail("I7", label_ + " got two completions of a request");

@@ -5,6 +5,8 @@
 
 #include "../server/refusals.hpp"
 
+#include <redis/redisson/names.hpp>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
@@ -18,6 +20,7 @@ namespace {
 
 std::vector<key_space> key_spaces_of(const plan& scenario_plan) {
     redis::options options;
+    options.layout = scenario_plan.layout;
     options.reply_timeout = scenario_plan.reply_timeout;
     options.connect_timeout = 300ms;  // affects only the time limit of a latch's step
     if (scenario_plan.shares_keys) options.key = "{name}";
@@ -42,10 +45,23 @@ std::vector<std::string> names_of(const plan& scenario_plan) {
     return result;
 }
 
+redis::key_scheme scheme_of(const key_space& space) {
+    return {space.options.name_space, space.options.key, space.options.database};
+}
+
+// In Redisson's layout, the keys with the most similar content.
+redis::keys keys_in(const key_space& space, std::string_view name) {
+    if (space.options.layout == redis::key_layout::native) return scheme_of(space).keys_of(name);
+    const auto names = redis::redisson::naming("").names_of(name);
+    return {names.lock,     names.counter,  names.queue,
+            names.timeouts, names.presence, names.lent_permits};
+}
+
 class scenario {
 public:
-    scenario(std::uint64_t seed, injected_bug bug, const trace::line_sink& sink)
-        : plan_(make_plan(seed, bug)),
+    scenario(std::uint64_t seed, injected_bug bug, const trace::line_sink& sink,
+             redis::key_layout layout)
+        : plan_(make_plan(seed, layout, bug)),
           trace_(loop_, sink),
           random_(seed),
           network_(loop_, random_.fork(), plan_.network),
@@ -54,7 +70,7 @@ public:
           invariants_(loop_, network_, plan_, trace_) {
         for (const auto& space : key_spaces_) {
             for (const auto& name : names_)
-                invariants_.add_name(space.checker_name(name), scheme_of(space).keys_of(name),
+                invariants_.add_name(space.checker_name(name), keys_in(space, name),
                                      space.options.database, name == semaphore_name);
             if (plan_.has_latch_users) add_latches(space);
         }
@@ -65,11 +81,8 @@ public:
 
 private:
     void populate();
-    static redis::key_scheme scheme_of(const key_space& space) {
-        return {space.options.name_space, space.options.key, space.options.database};
-    }
     void add_latches(const key_space& space);
-    program& add_program(const key_space& space);
+    program& add_program(const key_space& space, program::client_kind kind);
     // The programs are assigned to the key spaces in turn.
     const key_space& key_space_of(std::size_t number) const {
         return key_spaces_[number % key_spaces_.size()];
@@ -105,7 +118,7 @@ private:
         return *programs_[fault.random_choice % programs_.size()];
     }
     redis::keys keys_of(const fault& fault) const {
-        return scheme_of(key_space_of(fault)).keys_of(names_[fault.random_choice % names_.size()]);
+        return keys_in(key_space_of(fault), names_[fault.random_choice % names_.size()]);
     }
     // Times at the server are longer by the time that its clock was set back.
     [[nodiscard]] instant total_set_back() const;
@@ -139,16 +152,19 @@ void scenario::add_latches(const key_space& space) {
                               {space.options.database, std::string(latch_name), true});
 }
 
-program& scenario::add_program(const key_space& space) {
+program& scenario::add_program(const key_space& space, program::client_kind kind) {
     const scenario_context around{loop_, network_, invariants_, trace_, plan_, space, names_};
-    const auto label = "P" + std::to_string(programs_.size() + 1) + space.label;
-    programs_.push_back(std::make_unique<program>(around, label, random_.fork()));
+    const auto label = (kind == program::client_kind::java ? "J" : "P") +
+                       std::to_string(programs_.size() + 1) + space.label;
+    programs_.push_back(std::make_unique<program>(around, kind, label, random_.fork()));
     return *programs_.back();
 }
 
 void scenario::populate() {
     for (std::size_t i = 0; i < plan_.program_count; ++i)
-        add_program(key_space_of(i)).start(plan_.users_per_program);
+        add_program(key_space_of(i), program::client_kind::pawl).start(plan_.users_per_program);
+    for (std::size_t i = 0; i < plan_.java_program_count; ++i)
+        add_program(key_space_of(i), program::client_kind::java).start(plan_.users_per_program);
     for (const auto& fault : plan_.faults)
         loop_.schedule_at(fault.time, [this, &fault] {
             if (!is_closing_ && loop_.now() <= plan_.horizon) inject_fault(fault);
@@ -210,7 +226,9 @@ void scenario::inject_program_fault(const fault& fault) {
         program.crash();
         // A third of the crashed programs is not replaced.
         if (fault.random_choice % 3 == 0) return;
-        add_program(program.context().space).start(plan_.users_per_program);
+        add_program(program.context().space,
+                    program.is_java() ? program::client_kind::java : program::client_kind::pawl)
+            .start(plan_.users_per_program);
         return;
     default: return program.force_release(names_[fault.random_choice / 7 % names_.size()]);
     }
@@ -335,7 +353,8 @@ instant scenario::longest_forgotten_hold() const {
         return fault.kind == fault_kind::restart_old || fault.kind == fault_kind::data_back;
     };
     // A lock that a program has no memory to release also ends with its lease.
-    const bool given_up = !plan_.shortages.empty();
+    // So does a lock that Java was granted without a reply.
+    const bool given_up = !plan_.shortages.empty() || plan_.java_program_count > 0;
     return given_up || std::ranges::any_of(plan_.faults, is_old) ? plan_.behaviour.longest_ttl
                                                                  : instant{};
 }
@@ -405,7 +424,7 @@ void scenario::check_at_rest() {
 // The locks of dead programs are free after one ttl.
 void scenario::acquire_everything() {
     for (const auto& space : key_spaces_) {
-        auto& last = add_program(space);
+        auto& last = add_program(space, program::client_kind::pawl);
         for (const auto& name : names_) {
             auto handler = [this](const boost::system::error_code& ec, const held_lock& lock) {
                 if (!ec && lock) ++acquired_locks_;
@@ -432,6 +451,10 @@ void scenario::close_everything() {
     auto steps_left = 1'000'000;  // far more than necessary
     while (--steps_left > 0 && loop_.next_event_at() <= limit && loop_.step()) {}
     if (!loop_.is_idle()) invariants_.fail("I7", "an event remains after the end of all clients");
+    if (plan_.layout == redis::key_layout::redisson && !has_failed()) {
+        loop_.run_for(total_set_back() + instant(plan_.behaviour.longest_ttl) + 1min);
+        invariants_.expect_no_redisson_keys();
+    }
     for (const auto& program : programs_)
         program->check_no_memory();
     for (const auto& program : programs_)
@@ -451,12 +474,13 @@ scenario_result scenario::run() {
 
 }  // namespace
 
-scenario_result run_scenario(std::uint64_t seed, injected_bug bug, const trace::line_sink& sink) {
+scenario_result run_scenario(std::uint64_t seed, injected_bug bug, const trace::line_sink& sink,
+                             redis::key_layout layout) {
     set_current_seed(seed);
     // Asio uses the blocks of finished operations again only on a thread that runs an io_context.
     boost::asio::io_context context;
     scenario_result result;
-    boost::asio::post(context, [&] { result = scenario(seed, bug, sink).run(); });
+    boost::asio::post(context, [&] { result = scenario(seed, bug, sink, layout).run(); });
     context.run();
     return result;
 }

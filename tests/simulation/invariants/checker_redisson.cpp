@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The rules for Redisson's locks, which Java programs hold as well.
+#include "checker.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+// In a calm network, a message and its consequences take no longer.
+constexpr auto delivery_limit = 50ms;
+
+// Of an owner, UUID:THREAD.
+std::string client_of(const std::string& owner) { return owner.substr(0, owner.find(':')); }
+
+std::uint64_t token_of(const redis::reply& reply) {
+    return reply.type == redis::reply::kind::string ? std::stoull(reply.text)
+                                                    : static_cast<std::uint64_t>(reply.number);
+}
+
+}  // namespace
+
+checker::hold_id checker::note_java_grant(simulated_process& process, const std::string& name,
+                                          const java_grant& granted,
+                                          const pending_request& request) {
+    ++grants_;
+    auto& lock = locks_.at(name);
+    const auto id = ++last_hold_id_;
+    auto& held = holds_[id];
+    held.process = &process;
+    held.name = name;
+    held.token = granted.token;
+    held.ttl = request.ttl;
+    held.mode = request.mode;
+    held.permits = request.permits;
+    held.owner = granted.owner;
+    held.believed_until = granted.believed_until;
+    excuse_grant(held, lock, request);
+    const auto unlocked = lock.redisson.unlocked_at.find(granted.owner);
+    if (unlocked != lock.redisson.unlocked_at.end() && unlocked->second >= request.requested_at)
+        held.excused_until = instant::max();
+    if (held.token != 0) check_tokens(held, lock, request);
+    if (!is_believed(held)) return id;
+    check_exclusivity(held);
+    check_held_at_server(held, "when it was granted");
+    return id;
+}
+
+void checker::note_java_renewal(hold_id id, instant believed_until) {
+    const auto it = holds_.find(id);
+    if (it == holds_.end()) return;
+    it->second.believed_until = std::max(it->second.believed_until, believed_until);
+    check_held_at_server(it->second, "when it was renewed");
+}
+
+checker::redisson_lock checker::read_redisson_lock(const lock_record& lock) const {
+    redisson_lock result;
+    const auto& data = data_of(lock);
+    const auto* const stored = data.peek(lock.keys.lock);
+    const auto* const fields = data.peek<store::hash>(lock.keys.lock);
+    if (stored == nullptr || fields == nullptr) return result;
+    result.ends_ms = stored->expires_ms.value_or(std::numeric_limits<std::int64_t>::max());
+    if (result.ends_ms <= data.now_ms()) return {};
+    for (const auto& [field, count] : *fields)
+        result.owners.insert(field);
+    return result;
+}
+
+std::optional<instant> checker::redisson_expiry(const lock_record& lock,
+                                                const user_hold& held) const {
+    const auto present = read_redisson_lock(lock);
+    const auto& granted = lock.redisson.owners_by_token;
+    const auto [first, last] = granted.equal_range(held.token);
+    const bool is_held = held.handle == nullptr
+                             ? present.owners.contains(held.owner)
+                             : std::any_of(first, last, [&](const auto& each) {
+                                   return present.owners.contains(each.second);
+                               });
+    if (!is_held) return std::nullopt;
+    return instant_of_server_ms(present.ends_ms);
+}
+
+void checker::on_redisson_executed(const redisson_invocation& invocation) {
+    for (const auto& key : invocation.keys()) {
+        const auto lock = by_key_.find({invocation.database, key});
+        if (lock != by_key_.end()) inspect_redisson_lock(*lock->second, invocation);
+    }
+}
+
+void checker::inspect_redisson_lock(lock_record& lock, const redisson_invocation& invocation) {
+    const auto before = std::exchange(lock.redisson.present, read_redisson_lock(lock));
+    const auto& present = lock.redisson.present;
+    if (!present.owners.empty() && present.ends_ms == std::numeric_limits<std::int64_t>::max())
+        fail("I6", "a lock without an expiry after " + std::string(invocation.script));
+    if (present.owners != before.owners && !present.owners.empty())
+        lock.redisson.taken_at = loop_.now();
+    if (invocation.script == "redisson/acquire") note_redisson_grant(lock, invocation);
+    if (invocation.script == "java/unlock") note_java_unlock(lock, invocation);
+    if (invocation.script == "redisson/renew") check_redisson_renewal(lock, invocation, before);
+    if (invocation.script == "redisson/force_release" && invocation.reply.number == 1) {
+        lock.forced_at = loop_.now();
+        for (const auto& [name, other] : locks_)
+            if (&other == &lock) note_fault(&name);
+    }
+    for (const auto& [id, held] : holds_)
+        if (&locks_.at(held.name) == &lock)
+            check_held_at_server(held, "after", invocation.script);
+    if (!before.owners.empty() && present.owners.empty()) expect_redisson_grant(lock);
+}
+
+void checker::note_redisson_grant(lock_record& lock, const redisson_invocation& invocation) {
+    const auto& owner = invocation.arguments()[0];
+    processes_[client_of(owner)] = &invocation.process;
+    if (invocation.reply.items.at(0).number == 1)
+        lock.redisson.owners_by_token.emplace(token_of(invocation.reply.items.at(1)), owner);
+}
+
+// Redisson's `unlock` names the thread, not the hold. If an `unlock` is executed late, it also ends
+// the thread's next hold.
+void checker::note_java_unlock(lock_record& lock, const redisson_invocation& invocation) {
+    const auto& owner = invocation.arguments()[2];
+    if (lock.redisson.present.owners.contains(owner)) return;
+    lock.redisson.unlocked_at[owner] = loop_.now();
+    for (auto& [id, held] : holds_)
+        if (held.owner == owner && &locks_.at(held.name) == &lock)
+            held.excused_until = instant::max();
+}
+
+// I5: a renewal extends its own hold, and creates none.
+void checker::check_redisson_renewal(const lock_record& lock, const redisson_invocation& invocation,
+                                     const redisson_lock& before) {
+    const auto keys = invocation.keys();
+    const auto& present = lock.redisson.present;
+    for (std::size_t i = 0; i < keys.size(); i += 2) {
+        if (keys[i] != lock.keys.lock) continue;
+        const auto& owner = invocation.arguments()[2 * i + 1];
+        if (present.owners.contains(owner) && !before.owners.contains(owner))
+            fail("I5", "a renewal created the hold of " + owner);
+        if (!present.owners.empty() && !present.owners.contains(owner) && present != before)
+            fail("I5", "a renewal by " + owner + " changed another hold");
+    }
+}
+
+// I6: every release reaches the waiters.
+void checker::expect_redisson_grant(const lock_record& lock) {
+    if (!plan_.has_calm_network || plan_.server_runs_out_of_memory) return;
+    const auto freed_at = loop_.now();
+    loop_.schedule_after(delivery_limit, [this, &lock, freed_at] {
+        if (lock.redisson.taken_at >= freed_at) return;
+        for (const auto& [id, wait] : waits_)
+            if (wait.lock == &lock && wait.began + 2 * delivery_limit <= freed_at &&
+                is_awake(*wait.process, 4 * delivery_limit))
+                fail("I6", "the lock '" + lock.keys.lock + "' is free, and a user waits for it");
+    });
+}
+
+void checker::expect_no_redisson_locks() {
+    for (const auto& [name, lock] : locks_) {
+        for (const auto& owner : read_redisson_lock(lock).owners) {
+            const auto process = processes_.find(client_of(owner));
+            if (process != processes_.end() && !dead_processes_.contains(process->second))
+                fail("I6", "'" + name + "' stays locked without a user by " + owner);
+        }
+    }
+}
+
+void checker::expect_no_redisson_keys() {
+    for (std::size_t database = 0; database < simulated_redis::database_count; ++database)
+        for (const auto& [key, entry] : network_.server().data(database).all())
+            if (!key.starts_with("redisson_lock_token:"))
+                fail("I6", "the key '" + key + "' remains after the end of all clients");
+}
+
+}  // namespace pawl::simulation
