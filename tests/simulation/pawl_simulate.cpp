@@ -90,7 +90,8 @@ bool is_found_in_child(const settings& options, injected_bug bug) {
     const auto child = ::fork();
     if (child == 0) {
         for (std::uint64_t index = 0; index < options.seeds; ++index)
-            if (!run_scenario(options.first + index, bug, {}, options.layout).violation.empty()) std::_Exit(1);
+            if (!run_scenario(options.first + index, bug, {}, options.layout).violation.empty())
+                std::_Exit(1);
         std::_Exit(0);
     }
     int status = 0;
@@ -99,9 +100,10 @@ bool is_found_in_child(const settings& options, injected_bug bug) {
 }
 
 int run_bugs(const settings& options) {
+    const bool is_redisson = options.layout == pawl::redis::key_layout::redisson;
     int missed = 0;
     for (const auto& [bug, name] : injected_bug_names) {
-        if (bug == injected_bug::none) continue;
+        if (bug == injected_bug::none || is_of_redisson(bug) != is_redisson) continue;
         if (ends_process(bug)) {
             std::printf("%-30s ", std::string(name).c_str());
             const bool dies = is_found_in_child(options, bug);

@@ -146,7 +146,7 @@ private:
         bool operator==(const redisson_lock&) const = default;
     };
     struct redisson_record {
-        redisson_lock present;  // at the last inspection
+        redisson_lock present;                                        // at the last inspection
         std::multimap<std::uint64_t, std::string> owners_by_token{};  // of Pawl's grants
         std::map<std::string, instant> unlocked_at{};                 // by owner, in Java
         instant taken_at{-1};                                         // by the last grant
@@ -242,6 +242,8 @@ private:
     void check_redisson_renewal(const lock_record& lock, const redisson_invocation& invocation,
                                 const redisson_lock& before);
     void expect_redisson_grant(const lock_record& lock);
+    void expect_redisson_delivery(const lock_record& lock, simulated_process& process,
+                                  const std::string& owner, std::uint64_t token);
     [[nodiscard]] redisson_lock read_redisson_lock(const lock_record& lock) const;
     [[nodiscard]] std::optional<instant> redisson_expiry(const lock_record& lock,
                                                          const user_hold& held) const;

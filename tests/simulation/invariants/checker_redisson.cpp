@@ -77,11 +77,10 @@ std::optional<instant> checker::redisson_expiry(const lock_record& lock,
     const auto present = read_redisson_lock(lock);
     const auto& granted = lock.redisson.owners_by_token;
     const auto [first, last] = granted.equal_range(held.token);
-    const bool is_held = held.handle == nullptr
-                             ? present.owners.contains(held.owner)
-                             : std::any_of(first, last, [&](const auto& each) {
-                                   return present.owners.contains(each.second);
-                               });
+    const bool is_held = held.handle == nullptr ? present.owners.contains(held.owner)
+                                                : std::any_of(first, last, [&](const auto& each) {
+                                                      return present.owners.contains(each.second);
+                                                  });
     if (!is_held) return std::nullopt;
     return instant_of_server_ms(present.ends_ms);
 }
@@ -109,16 +108,30 @@ void checker::inspect_redisson_lock(lock_record& lock, const redisson_invocation
             if (&other == &lock) note_fault(&name);
     }
     for (const auto& [id, held] : holds_)
-        if (&locks_.at(held.name) == &lock)
-            check_held_at_server(held, "after", invocation.script);
+        if (&locks_.at(held.name) == &lock) check_held_at_server(held, "after", invocation.script);
     if (!before.owners.empty() && present.owners.empty()) expect_redisson_grant(lock);
 }
 
 void checker::note_redisson_grant(lock_record& lock, const redisson_invocation& invocation) {
     const auto& owner = invocation.arguments()[0];
     processes_[client_of(owner)] = &invocation.process;
-    if (invocation.reply.items.at(0).number == 1)
-        lock.redisson.owners_by_token.emplace(token_of(invocation.reply.items.at(1)), owner);
+    if (invocation.reply.items.at(0).number != 1) return;
+    const auto token = token_of(invocation.reply.items.at(1));
+    lock.redisson.owners_by_token.emplace(token, owner);
+    if (token != 0) expect_redisson_delivery(lock, invocation.process, owner, token);
+}
+
+// I8: in a calm network, a lock that a client was granted and no user has is released at once.
+void checker::expect_redisson_delivery(const lock_record& lock, simulated_process& process,
+                                       const std::string& owner, std::uint64_t token) {
+    if (!plan_.has_calm_network) return;
+    loop_.schedule_after(delivery_limit, [this, &lock, &process, owner, token] {
+        if (read_redisson_lock(lock).owners.contains(owner) &&
+            !lock.granted_tokens.contains({&process, token}) &&
+            is_awake(process, 2 * delivery_limit))
+            fail("I8", owner + " was granted '" + lock.keys.lock +
+                           "', and the lock was neither delivered nor released");
+    });
 }
 
 // Redisson's `unlock` names the thread, not the hold. If an `unlock` is executed late, it also ends

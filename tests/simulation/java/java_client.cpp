@@ -44,8 +44,8 @@ java_client::java_client(simulated_network& network, simulated_process& process,
     backend_context context;
     context.strand = executor_;
     context.time = &time_;
-    link_ = simulated_link_factory(network, process, context, options, injected_bug::none)(*this,
-                                                                                           "");
+    link_ =
+        simulated_link_factory(network, process, context, options, injected_bug::none)(*this, "");
 }
 
 java_client::~java_client() = default;
@@ -113,17 +113,17 @@ asio::awaitable<void> java_client::wait_for_message(std::string channel, time_po
         --entry.unread_messages;
         co_return;
     }
-    core::wakeup sleep(time_, executor_);
-    entry.sleepers.push_back(&sleep);
-    if (!is_closed_) co_await sleep.wait_until(until);
-    std::erase(entry.sleepers, &sleep);
+    core::wakeup wakeup(time_, executor_);
+    entry.sleepers.push_back(&wakeup);
+    if (!is_closed_) co_await wakeup.wait_until(until);
+    std::erase(entry.sleepers, &wakeup);
 }
 
 asio::awaitable<void> java_client::pause(duration length) {
-    core::wakeup sleep(time_, executor_);
-    pauses_.insert(&sleep);
-    if (!is_closed_) co_await sleep.wait_until(now() + length);
-    pauses_.erase(&sleep);
+    core::wakeup wakeup(time_, executor_);
+    pauses_.insert(&wakeup);
+    if (!is_closed_) co_await wakeup.wait_until(now() + length);
+    pauses_.erase(&wakeup);
 }
 
 // LockPubSub: `0` releases one permit of the entry's semaphore, `1` one for each sleeping thread.
@@ -147,8 +147,8 @@ void java_client::close() {
     for (auto& [channel, entry] : entries_)
         for (auto* const sleeper : entry.sleepers)
             sleeper->notify();
-    for (auto* const sleep : pauses_)
-        sleep->notify();
+    for (auto* const each : pauses_)
+        each->notify();
     asio::co_spawn(executor_, close_link(), asio::detached);
 }
 

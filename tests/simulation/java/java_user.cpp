@@ -59,7 +59,7 @@ asio::awaitable<void> java_user::acquire() {
     invariants().end_wait(wait_id_);
     if (is_abandoned_) co_return;
     is_waiting_ = false;
-    log(!failure.empty()       ? "gets an exception: " + failure
+    log(!failure.empty()     ? "gets an exception: " + failure
         : granted.is_granted ? "holds the lock"
                              : "gets no lock");
     if (granted.is_granted)
@@ -86,7 +86,8 @@ asio::awaitable<void> java_user::watch(std::shared_ptr<current_hold> held) {
         if (held->is_over || client.is_closed()) co_return;
         const auto sent_at = client.scenario_now();
         try {
-            if (!co_await held->lock.renew()) co_return;
+            const bool is_held = co_await held->lock.renew();
+            if (!is_held) co_return;
         } catch (const error&) {
             continue;
         }

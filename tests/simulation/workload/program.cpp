@@ -56,10 +56,10 @@ program::program(const scenario_context& context, client_kind kind, std::string 
 
 void program::make_java_client() {
     const auto& behaviour = context_.scenario_plan.behaviour;
-    watchdog_timeout_ = duration(
-        random_.between(behaviour.shortest_ttl.count(), behaviour.longest_ttl.count()));
-    java_ = std::make_unique<java_client>(context_.network, process_, time_,
-                                          context_.space.options);
+    watchdog_timeout_ =
+        duration(random_.between(behaviour.shortest_ttl.count(), behaviour.longest_ttl.count()));
+    java_ =
+        std::make_unique<java_client>(context_.network, process_, time_, context_.space.options);
 }
 
 void program::make_pawl_clients() {
