@@ -105,11 +105,15 @@ public:
     // A user waits for the name without an end, or until `end_wait`.
     using wait_id = std::uint64_t;
     wait_id begin_wait(simulated_process& process, const std::string& name);
+    wait_id begin_java_wait(simulated_process& process, const std::string& name,
+                            const std::string& owner);
     void end_wait(wait_id id) { waits_.erase(id); }
 
     // At the end, when all users have finished: no lock of a living program, then no waiter.
     void expect_no_locks();
     void expect_no_waiters();
+    // The places in a fair lock's queue whose threads do not wait.
+    [[nodiscard]] std::vector<std::string> abandoned_java_places(const std::string& name) const;
     // When all leases have ended, Redisson's layout has only counters.
     void expect_no_redisson_keys();
 
@@ -202,6 +206,7 @@ private:
         const simulated_process* process = nullptr;
         const lock_record* lock = nullptr;
         instant began{};
+        std::string java_owner{};
     };
     struct script_invocation;  // of a script by the server
     struct batch_invocation {
@@ -238,7 +243,9 @@ private:
     void on_redisson_executed(const redisson_invocation& invocation);
     void inspect_redisson_lock(lock_record& lock, const redisson_invocation& invocation);
     void note_redisson_grant(lock_record& lock, const redisson_invocation& invocation);
-    void note_java_unlock(lock_record& lock, const redisson_invocation& invocation);
+    void note_redisson_downgrade(lock_record& lock, const redisson_invocation& invocation);
+    void note_java_unlock(lock_record& lock, const std::string& owner);
+    [[nodiscard]] bool reports_releases_to_all(const lock_record& lock) const;
     void check_redisson_renewal(const lock_record& lock, const redisson_invocation& invocation,
                                 const redisson_lock& before);
     void expect_redisson_grant(const lock_record& lock);

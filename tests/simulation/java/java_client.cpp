@@ -36,7 +36,8 @@ std::string random_uuid(runtime& time) {
 
 java_client::java_client(simulated_network& network, simulated_process& process,
                          virtual_runtime& time, const redis::options& options)
-    : process_(process),
+    : network_(network),
+      process_(process),
       time_(time),
       executor_(process.get_executor()),
       reply_timeout_(options.reply_timeout),
@@ -62,7 +63,7 @@ duration java_client::request_period() const noexcept {
     return (reply_timeout_ + retry_delay) * default_retries;
 }
 
-asio::awaitable<redis::reply> java_client::send(const words& command, int attempts) {
+asio::awaitable<redis::reply> java_client::send_repeatedly(const words& command, int attempts) {
     const std::vector<std::string_view> views(command.begin(), command.end());
     for (;;) {
         if (is_closed_) throw error(errc::cancelled, "The Java client is closed.");
@@ -80,9 +81,14 @@ asio::awaitable<redis::reply> java_client::run(java_script script, const words& 
     words command{"EVAL", text_of(script), std::to_string(keys.size())};
     command.insert(command.end(), keys.begin(), keys.end());
     command.insert(command.end(), arguments.begin(), arguments.end());
-    auto reply = co_await send(command, allowed == retries::some ? 1 + default_retries : 1);
+    auto reply =
+        co_await send_repeatedly(command, allowed == retries::some ? 1 + default_retries : 1);
     if (reply.type == redis::reply::kind::error) throw error(errc::unavailable, reply.text);
     co_return reply;
+}
+
+asio::awaitable<redis::reply> java_client::send(const words& command) {
+    return send_repeatedly(command, 1 + default_retries);
 }
 
 void java_client::delete_later(std::string key) {
@@ -92,7 +98,7 @@ void java_client::delete_later(std::string key) {
 asio::awaitable<void> java_client::delete_key(std::string key) {
     const words command{"DEL", std::move(key)};
     try {
-        static_cast<void>(co_await send(command, 1 + default_retries));
+        static_cast<void>(co_await send(command));
     } catch (const error&) {}  // the key also expires by itself
 }
 

@@ -31,6 +31,7 @@ public:
     // Returns the script's reply. Throws pawl::error if there is none, or if it is an error.
     boost::asio::awaitable<redis::reply> run(java_script script, const words& keys,
                                              const words& arguments, retries allowed);
+    boost::asio::awaitable<redis::reply> send(const words& command);
     // Nobody waits for the reply.
     void delete_later(std::string key);
 
@@ -50,6 +51,8 @@ public:
     [[nodiscard]] time_point now() const noexcept { return time_.now(); }
     // The time of the scenario.
     [[nodiscard]] instant scenario_now() const noexcept { return process_.loop().now(); }
+    // The clock of the Java host, which is synchronized with the server's.
+    [[nodiscard]] std::string clock_ms() const { return std::to_string(network_.wall_us() / 1000); }
     // For the lifetime of an unlock latch: all attempts of one request.
     [[nodiscard]] duration request_period() const noexcept;
 
@@ -61,13 +64,14 @@ private:
         std::deque<core::wakeup*> sleepers{};
     };
 
-    boost::asio::awaitable<redis::reply> send(const words& command, int attempts);
+    boost::asio::awaitable<redis::reply> send_repeatedly(const words& command, int attempts);
     boost::asio::awaitable<void> delete_key(std::string key);
     boost::asio::awaitable<void> close_link();
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view) override {}
     void on_connected(const redis::session&) override {}
 
+    simulated_network& network_;
     simulated_process& process_;
     virtual_runtime& time_;
     const boost::asio::any_io_executor executor_;

@@ -13,7 +13,7 @@
 
 namespace pawl::simulation {
 
-enum class java_object : std::uint8_t { lock, fenced_lock };
+enum class java_object : std::uint8_t { lock, fenced_lock, fair_lock, read_lock, write_lock };
 
 class java_lock {
 public:
@@ -23,8 +23,6 @@ public:
         std::uint64_t token = 0;  // 0: none
         instant sent_at{};        // the last request that set the lease
     };
-    enum class unlock_result : std::uint8_t { released, entered_again, not_held };
-
     // `wants_token`: the functions `lockAndGetToken` and `tryLockAndGetToken` of a FencedLock.
     java_lock(java_client& client, java_object object, std::string name, std::uint64_t thread,
               duration lease, bool wants_token);
@@ -32,7 +30,8 @@ public:
     // `lock`, or `tryLock` with a waiting time; `give_up_at` in the past: `tryLock` without one.
     // Throws pawl::error if a request fails. Then the server may have granted the lock.
     boost::asio::awaitable<hold> acquire(time_point give_up_at);
-    boost::asio::awaitable<unlock_result> unlock();
+    boost::asio::awaitable<void> unlock();
+    boost::asio::awaitable<bool> is_held_by_this_thread();
     // The watchdog's request. False: the lock is not held any more.
     boost::asio::awaitable<bool> renew();
 
@@ -43,14 +42,25 @@ private:
         hold granted;
         std::int64_t left_ms = 0;  // of the holder's lease
     };
-    boost::asio::awaitable<attempt> try_acquire();
+    // The keys and arguments of a script.
+    struct call {
+        java_script script;
+        words keys, arguments;
+    };
+    boost::asio::awaitable<attempt> try_acquire(bool waits);
     boost::asio::awaitable<hold> acquire_with_messages(time_point give_up_at);
+    boost::asio::awaitable<void> leave_queue();
+    [[nodiscard]] call acquire_call(bool waits) const;
+    [[nodiscard]] call unlock_call(const std::string& latch) const;
+    [[nodiscard]] call renew_call() const;
     [[nodiscard]] std::string lease_ms() const;
+    [[nodiscard]] std::string name_with(std::string_view prefix) const;
 
     java_client& client_;
-    const std::string name_, channel_, counter_, owner_;
+    const java_object object_;
+    const bool wants_token_;
+    const std::string name_, tagged_, owner_, channel_;
     const duration lease_;
-    const java_script acquire_script_;
 };
 
 }  // namespace pawl::simulation

@@ -29,6 +29,23 @@ constexpr std::array sources{
     source{java_script::unlock, "java/unlock", "RedissonLock",
            "redis.call('hincrby', KEYS[1], ARGV[3], -1)"},
     source{java_script::renew, "java/renew", "LockTask", "redis.call('pexpire', KEYS[i], ARGV[1])"},
+    source{java_script::fair_lock, "java/fair_lock", "RedissonFairLock",
+           "-tonumber(ARGV[3]), keys[i]"},
+    source{java_script::fair_try_lock, "java/fair_try_lock", "RedissonFairLock",
+           "-tonumber(ARGV[4]), keys[i]"},
+    source{java_script::fair_leave, "java/fair_leave", "RedissonFairLock",
+           "-tonumber(ARGV[2]), queue[i]"},
+    source{java_script::fair_unlock, "java/fair_unlock", "RedissonFairLock",
+           "redis.call('hincrby', KEYS[1], ARGV[3], -1)"},
+    source{java_script::read_lock, "java/read_lock", "RedissonReadLock",
+           "redis.call('hset', KEYS[1], 'mode', 'read')"},
+    source{java_script::read_unlock, "java/read_unlock", "RedissonReadLock",
+           "redis.call('hincrby', KEYS[1], ARGV[2], -1)"},
+    source{java_script::read_renew, "java/read_renew", "ReadLockTask", "rwlock_timeout"},
+    source{java_script::write_lock, "java/write_lock", "RedissonWriteLock",
+           "redis.call('hset', KEYS[1], 'mode', 'write')"},
+    source{java_script::write_unlock, "java/write_unlock", "RedissonWriteLock",
+           "redis.call('hincrby', KEYS[1], ARGV[3], -1)"},
 };
 
 std::vector<std::string> read_lines() {

@@ -10,7 +10,22 @@
 
 namespace pawl::simulation {
 
-enum class java_script : std::uint8_t { lock, fenced_lock, fenced_lock_with_token, unlock, renew };
+enum class java_script : std::uint8_t {
+    lock,
+    fenced_lock,
+    fenced_lock_with_token,
+    unlock,
+    renew,
+    fair_lock,
+    fair_try_lock,
+    fair_leave,
+    fair_unlock,
+    read_lock,
+    read_unlock,
+    read_renew,
+    write_lock,
+    write_unlock
+};
 
 // Throws std::runtime_error if Redisson's scripts have not been extracted, or have changed so much
 // that this one is not found.

@@ -29,9 +29,9 @@ void java_user::start_request() {
     if (is_renewed) options.ttl = program_.watchdog_timeout();
     options.max_hold = forever;
     options.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
+    const auto object = choose_object(options);
     begin_request();
     request_ = invariants().begin_request(program_.process(), checker_name(name_), options);
-    const auto object = options.fenced ? java_object::fenced_lock : java_object::lock;
     auto& client = program_.java();
     hold_ = std::make_shared<current_hold>(
         current_hold{{client, object, name_, thread_, options.ttl, random_.happens(0.8)},
@@ -39,9 +39,19 @@ void java_user::start_request() {
                      options.ttl,
                      is_renewed});
     log("requests " + name_);
-    if (wait_kind_ == wait_kind::endless)
-        wait_id_ = invariants().begin_wait(program_.process(), checker_name(name_));
+    if (wait_kind_ != wait_kind::once)
+        wait_id_ = invariants().begin_java_wait(program_.process(), checker_name(name_),
+                                                hold_->lock.owner());
     asio::co_spawn(program_.process().get_executor(), acquire(), asio::detached);
+}
+
+java_object java_user::choose_object(lock_options& options) {
+    if (name_ == fair_name) return java_object::fair_lock;
+    if (name_ != read_write_name)
+        return options.fenced ? java_object::fenced_lock : java_object::lock;
+    if (!random_.happens(behaviour().reads)) return java_object::write_lock;
+    options.mode = lock_mode::shared;
+    return java_object::read_lock;
 }
 
 // A thread that gets an exception holds nothing, although the server may have granted the lock.
@@ -111,13 +121,15 @@ void java_user::end_hold() {
 }
 
 // If the reply to an earlier `lock` was lost, the thread has entered the lock again, and one
-// `unlock` does not release it. A careful program checks `isHeldByCurrentThread`.
+// `unlock` does not release it. A careful program checks that.
 asio::awaitable<void> java_user::unlock() {
     log("unlocks");
-    auto result = java_lock::unlock_result::entered_again;
     try {
-        while (result == java_lock::unlock_result::entered_again)
-            result = co_await hold_->lock.unlock();
+        bool is_held = true;
+        while (is_held) {
+            co_await hold_->lock.unlock();
+            is_held = co_await hold_->lock.is_held_by_this_thread();
+        }
     } catch (const error& e) {
         if (!is_abandoned_) log("gets an exception: " + std::string(e.what()));
     }

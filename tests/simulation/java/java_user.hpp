@@ -29,6 +29,7 @@ private:
     };
 
     void start_request() override;
+    [[nodiscard]] java_object choose_object(lock_options& options);
     void forget_holds() override;
     boost::asio::awaitable<void> acquire();
     void note_grant(const java_lock::hold& granted);

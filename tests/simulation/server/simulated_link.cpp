@@ -35,9 +35,13 @@ using redis::reply;
 
 constexpr auto connect_timeout = 5s;
 constexpr auto longest_refusal = 1s;
-constexpr std::array hold_scripts{&redis::scripts::acquire, &redis::scripts::acquire_any_mode,
+constexpr std::array hold_scripts{&redis::scripts::acquire,
+                                  &redis::scripts::acquire_any_mode,
                                   &redis::scripts::acquire_batch,
-                                  &redis::redisson::scripts::acquire};
+                                  &redis::redisson::scripts::acquire,
+                                  &redis::redisson::scripts::fair_acquire,
+                                  &redis::redisson::scripts::read_acquire,
+                                  &redis::redisson::scripts::write_acquire};
 
 bool can_make_hold(std::string_view script) {
     return std::ranges::any_of(hold_scripts, [&](const redis::script* each) {

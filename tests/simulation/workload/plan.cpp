@@ -224,17 +224,18 @@ void plan_shortages(plan& result, prng& random) {
     }
 }
 
-// Redisson's locks, for which Pawl competes with Java. Pawl's waiters and its latches there are
-// those of the native layout, so they are not planned here.
+// Redisson's objects, for which Pawl competes with Java. Its latches are in the native scenarios.
 void plan_redisson(plan& result, prng& random) {
     auto& users = result.behaviour;
     result.java_program_count = static_cast<std::size_t>(random.between(1, 2));
     result.program_count = std::min<std::size_t>(result.program_count, 3);
+    result.has_fair_lock = random.happens(0.4);
+    result.has_all_modes = random.happens(0.4);
     std::erase_if(result.faults,
                   [](const fault& each) { return each.kind == fault_kind::foreign; });
-    result.shares_keys = result.has_other_namespace = result.has_all_modes = false;
+    result.shares_keys = result.has_other_namespace = false;
     result.has_latch_users = result.has_latch_waiters = result.has_redisson_latches = false;
-    users.fair = users.reads = users.takes_permits = users.downgrades = users.takes_sets = 0;
+    users.takes_permits = users.takes_sets = 0;
     result.tokens_may_go_back = std::ranges::any_of(result.faults, loses_counters, &fault::kind);
 }
 

@@ -96,6 +96,7 @@ struct plan {
     instant horizon{};
     duration reply_timeout{};
     bool has_all_modes = false;    // also names with non-exclusive modes
+    bool has_fair_lock = false;    // in Redisson's layout
     bool shares_keys = false;      // other libraries use the same keys
     redis::limits limits;          // of every client
     double clock_rate_spread = 0;  // relative error of a program's clock
@@ -116,8 +117,9 @@ struct plan {
     bool tokens_may_go_back = false;
 };
 
-// The names of the read-write lock and of the semaphore.
-inline constexpr std::string_view read_write_name = "room", semaphore_name = "pool";
+// The names of the read-write lock and of the semaphore, and in Redisson's layout of the fair lock.
+inline constexpr std::string_view read_write_name = "room", semaphore_name = "pool",
+                                  fair_name = "line";
 inline constexpr std::uint32_t semaphore_permits = 3;
 // The names of the latch and of the barrier.
 inline constexpr std::string_view latch_name = "steps", barrier_name = "turns";

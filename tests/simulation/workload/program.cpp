@@ -56,8 +56,13 @@ program::program(const scenario_context& context, client_kind kind, std::string 
 
 void program::make_java_client() {
     const auto& behaviour = context_.scenario_plan.behaviour;
-    watchdog_timeout_ =
-        duration(random_.between(behaviour.shortest_ttl.count(), behaviour.longest_ttl.count()));
+    // The watchdog of a Java reader sets the lease of the whole lock, so it must not be shorter
+    // than the ttl of any reader: docs/backends/redisson.md.
+    watchdog_timeout_ = std::chrono::ceil<std::chrono::milliseconds>(
+        context_.scenario_plan.has_all_modes
+            ? behaviour.longest_ttl
+            : duration(
+                  random_.between(behaviour.shortest_ttl.count(), behaviour.longest_ttl.count())));
     java_ =
         std::make_unique<java_client>(context_.network, process_, time_, context_.space.options);
 }
@@ -67,19 +72,23 @@ void program::make_pawl_clients() {
         time_.use_one_thread();
     if (context_.scenario_plan.network.bug == injected_bug::wait_without_timer)
         time_.use_lost_timers();
-    const auto named = client_options_for(label_, time_);
     const allocation_scope the_library(&process_.resources().memory());
-    client_.emplace(
-        process_.get_executor(),
-        simulated_service(context_.network, process_, context_.space.options,
-                          context_.scenario_plan.limits, context_.scenario_plan.network.bug),
-        named);
-    if (!context_.scenario_plan.has_redisson_latches) return;
-    redisson_.emplace(
-        process_.get_executor(),
-        simulated_service(context_.network, process_, context_.space.redisson_options(),
-                          context_.scenario_plan.limits, context_.scenario_plan.network.bug),
-        named);
+    make_client(client_, context_.space.options);
+    if (context_.scenario_plan.has_redisson_latches)
+        make_client(redisson_, context_.space.redisson_options());
+    auto read_write = context_.space.options;
+    read_write.object = redis::redisson_object::readwrite;
+    const bool is_redisson = read_write.layout == redis::key_layout::redisson;
+    if (is_redisson && context_.scenario_plan.has_all_modes) make_client(read_write_, read_write);
+}
+
+void program::make_client(std::optional<client>& place, const redis::options& options) {
+    const auto& scenario_plan = context_.scenario_plan;
+    const auto named = client_options_for(label_, time_);
+    place.emplace(process_.get_executor(),
+                  simulated_service(context_.network, process_, options, scenario_plan.limits,
+                                    scenario_plan.network.bug),
+                  named);
 }
 
 program::~program() = default;
@@ -230,6 +239,7 @@ void program::close_clients() {
     process_.post([this] {
         client_.reset();
         redisson_.reset();
+        read_write_.reset();
         if (is_java()) java_->close();
     });
 }

@@ -65,6 +65,10 @@ public:
     [[nodiscard]] simulated_process& process() noexcept { return process_; }
     [[nodiscard]] virtual_runtime& time() noexcept { return time_; }
     [[nodiscard]] client& locks() noexcept { return *client_; }
+    // Redisson's read-write lock needs a client of its own.
+    [[nodiscard]] client& locks_for(std::string_view name) noexcept {
+        return read_write_ && name == read_write_name ? *read_write_ : *client_;
+    }
     [[nodiscard]] client& redisson_locks() noexcept { return *redisson_; }
     [[nodiscard]] bool is_java() const noexcept { return java_ != nullptr; }
     [[nodiscard]] java_client& java() noexcept { return *java_; }
@@ -75,10 +79,11 @@ public:
 
 private:
     void make_pawl_clients();
+    void make_client(std::optional<client>& place, const redis::options& options);
     void make_java_client();
     void add_latch_users();
     [[nodiscard]] std::size_t client_count() const noexcept {
-        return context_.scenario_plan.has_redisson_latches ? 2 : 1;
+        return redisson_ || read_write_ ? 2 : 1;
     }
 
     const scenario_context context_;
@@ -89,6 +94,7 @@ private:
     std::optional<client> client_;
     std::optional<client>
         redisson_;  // of the same database, if the scenario has Redisson's latches
+    std::optional<client> read_write_;
     std::unique_ptr<java_client> java_;
     duration watchdog_timeout_{};
     std::vector<std::unique_ptr<simulated_user>> users_;

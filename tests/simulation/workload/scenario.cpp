@@ -40,8 +40,10 @@ std::vector<key_space> key_spaces_of(const plan& scenario_plan) {
 std::vector<std::string> names_of(const plan& scenario_plan) {
     constexpr std::array plain{"gate", "door", "yard", "attic"};
     std::vector<std::string> result(plain.begin(), plain.begin() + scenario_plan.name_count);
-    if (scenario_plan.has_all_modes)
-        result.insert(result.end(), {std::string(read_write_name), std::string(semaphore_name)});
+    if (scenario_plan.has_all_modes) result.emplace_back(read_write_name);
+    if (scenario_plan.has_all_modes && scenario_plan.layout == redis::key_layout::native)
+        result.emplace_back(semaphore_name);
+    if (scenario_plan.has_fair_lock) result.emplace_back(fair_name);
     return result;
 }
 
@@ -91,6 +93,8 @@ private:
     const key_space& key_space_of(const fault& fault) const {
         return key_space_of(fault.random_choice / 31);
     }
+    void plan_queue_repair();
+    void repair_queues();
     void run_to_horizon();
     void end_faults();
     void plan_stuck_waiter_check();
@@ -123,6 +127,7 @@ private:
     // Times at the server are longer by the time that its clock was set back.
     [[nodiscard]] instant total_set_back() const;
     [[nodiscard]] instant longest_forgotten_hold() const;
+    [[nodiscard]] instant longest_java_wait() const;
 
     const plan plan_;
     scheduler loop_;
@@ -169,10 +174,39 @@ void scenario::populate() {
         loop_.schedule_at(fault.time, [this, &fault] {
             if (!is_closing_ && loop_.now() <= plan_.horizon) inject_fault(fault);
         });
+    if (plan_.has_fair_lock) plan_queue_repair();
     for (const auto& shortage : plan_.shortages)
         loop_.schedule_at(shortage.time, [this, &shortage] {
             if (!is_closing_ && loop_.now() <= plan_.horizon) inject_shortage(shortage);
         });
+}
+
+// A thread of a Java program that is dead, or that got an exception, keeps its place in a fair
+// lock's queue for five minutes. An operator removes it, as docs/backends/redisson.md advises.
+void scenario::plan_queue_repair() {
+    loop_.schedule_after(300ms, [this] {
+        if (is_closing_) return;
+        repair_queues();
+        plan_queue_repair();
+    });
+}
+
+void scenario::repair_queues() {
+    for (const auto& space : key_spaces_) {
+        const auto places = invariants_.abandoned_java_places(space.checker_name(fair_name));
+        if (places.empty() || !network_.is_up()) continue;
+        const auto keys = keys_in(space, fair_name);
+        network_.change_data([&](simulated_redis& server) {
+            const auto run = [&](words command) {
+                static_cast<void>(server.execute(0, std::move(command)));
+            };
+            run({"SELECT", std::to_string(space.options.database)});
+            for (const auto& owner : places) {
+                run({"LREM", keys.queue, "0", owner});
+                run({"ZREM", keys.waiters, owner});
+            }
+        });
+    }
 }
 
 // The end of one shortage ends all shortages of the program.
@@ -299,7 +333,9 @@ void scenario::evict(const fault& fault) {
     const auto lock_keys = keys_of(fault);
     const auto name = key_space_of(fault).checker_name(names_[fault.random_choice % names_.size()]);
     const auto keys = lock_keys.all();
-    const auto key_index = fault.random_choice / 5 % keys.size();
+    // The queue of a fair lock consists of several keys, and Java does not expect to find some.
+    const auto key_count = plan_.layout == redis::key_layout::redisson ? 2 : keys.size();
+    const auto key_index = fault.random_choice / 5 % key_count;
     const std::string key(keys[key_index]);
     if (key != lock_keys.fence && key != lock_keys.queue && key != lock_keys.waiters)
         invariants_.note_fault(&name);
@@ -359,6 +395,13 @@ instant scenario::longest_forgotten_hold() const {
                                                                  : instant{};
 }
 
+// A Java thread in a fair lock's queue that misses its message sleeps for five minutes for each
+// thread before it, and the waiters behind it wait as long.
+instant scenario::longest_java_wait() const {
+    if (!plan_.has_fair_lock) return {};
+    return 301s * static_cast<int>(programs_.size() * plan_.users_per_program);
+}
+
 void scenario::run_to_horizon() { advance(plan_.horizon); }
 
 // All faults end. Then every waiter must be served in time (I6: no user waits for ever).
@@ -380,7 +423,7 @@ void scenario::end_faults() {
     if (plan_.has_latch_waiters) plan_stuck_waiter_check();
     const auto users = static_cast<int>(programs_.size() * plan_.users_per_program);
     const auto limit = loop_.now() + 20s + 2 * instant(plan_.reply_timeout) + total_set_back() +
-                       2 * instant(plan_.behaviour.longest_ttl) + users * 4s;
+                       2 * instant(plan_.behaviour.longest_ttl) + users * 4s + longest_java_wait();
     const bool all_finished = advance_until(
         [this] {
             return std::ranges::all_of(programs_,
@@ -429,7 +472,9 @@ void scenario::acquire_everything() {
             auto handler = [this](const boost::system::error_code& ec, const held_lock& lock) {
                 if (!ec && lock) ++acquired_locks_;
             };
-            last.locks().async_acquire(name, {}, handler);
+            lock_options options;
+            options.fair = name == fair_name;
+            last.locks_for(name).async_acquire(name, options, handler);
         }
     }
     const auto limit = loop_.now() + instant(plan_.behaviour.longest_ttl) + 2s + total_set_back();
