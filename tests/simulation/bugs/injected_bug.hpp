@@ -90,7 +90,13 @@ enum class injected_bug : std::uint8_t {
     redisson_lock_without_expiry,
     redisson_token_not_counted,
     redisson_undo_not_sent,
-    redisson_messages_dropped
+    redisson_messages_dropped,
+    redisson_fair_passes_queue,
+    redisson_fair_timeout_too_short,
+    redisson_fair_release_notifies_nobody,
+    redisson_writer_beside_readers,
+    redisson_reader_ends_other_readers,
+    redisson_reader_shortens_lease
 };
 
 inline constexpr std::array injected_bug_names{
@@ -182,6 +188,18 @@ inline constexpr std::array injected_bug_names{
     std::pair{injected_bug::redisson_undo_not_sent, std::string_view("redisson_undo_not_sent")},
     std::pair{injected_bug::redisson_messages_dropped,
               std::string_view("redisson_messages_dropped")},
+    std::pair{injected_bug::redisson_fair_passes_queue,
+              std::string_view("redisson_fair_passes_queue")},
+    std::pair{injected_bug::redisson_fair_timeout_too_short,
+              std::string_view("redisson_fair_timeout_too_short")},
+    std::pair{injected_bug::redisson_fair_release_notifies_nobody,
+              std::string_view("redisson_fair_release_notifies_nobody")},
+    std::pair{injected_bug::redisson_writer_beside_readers,
+              std::string_view("redisson_writer_beside_readers")},
+    std::pair{injected_bug::redisson_reader_ends_other_readers,
+              std::string_view("redisson_reader_ends_other_readers")},
+    std::pair{injected_bug::redisson_reader_shortens_lease,
+              std::string_view("redisson_reader_shortens_lease")},
 };
 
 // The bug is in Redisson's layout, so only its scenarios can find it.

@@ -150,7 +150,8 @@ private:
         bool operator==(const redisson_lock&) const = default;
     };
     struct redisson_record {
-        redisson_lock present;                                        // at the last inspection
+        redisson_lock present;           // at the last inspection
+        std::vector<std::string> queue;  // of a fair lock, at the last inspection
         std::multimap<std::uint64_t, std::string> owners_by_token{};  // of Pawl's grants
         std::map<std::string, instant> unlocked_at{};                 // by owner, in Java
         instant taken_at{-1};                                         // by the last grant
@@ -246,6 +247,8 @@ private:
     void note_redisson_downgrade(lock_record& lock, const redisson_invocation& invocation);
     void note_java_unlock(lock_record& lock, const std::string& owner);
     [[nodiscard]] bool reports_releases_to_all(const lock_record& lock) const;
+    void check_fair_queue(lock_record& lock, const redisson_invocation& invocation,
+                          const redisson_lock& before);
     void check_redisson_renewal(const lock_record& lock, const redisson_invocation& invocation,
                                 const redisson_lock& before);
     void expect_redisson_grant(const lock_record& lock);

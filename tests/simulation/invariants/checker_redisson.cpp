@@ -128,6 +128,7 @@ void checker::inspect_redisson_lock(lock_record& lock, const redisson_invocation
         note_java_unlock(lock, invocation.arguments()[1]);
     else if (invocation.script.starts_with("java/") && invocation.script.ends_with("unlock"))
         note_java_unlock(lock, invocation.arguments()[2]);
+    check_fair_queue(lock, invocation, before);
     if (invocation.script == "redisson/renew") check_redisson_renewal(lock, invocation, before);
     if (invocation.script == "redisson/force_release" && invocation.reply.number == 1) {
         lock.forced_at = loop_.now();
@@ -179,6 +180,28 @@ void checker::note_java_unlock(lock_record& lock, const std::string& owner) {
     for (auto& [id, held] : holds_)
         if (held.owner == owner && &locks_.at(held.name) == &lock)
             held.excused_until = instant::max();
+}
+
+// I6: nobody passes a waiter of a fair lock's queue, and Java removes no live waiter of Pawl's.
+void checker::check_fair_queue(lock_record& lock, const redisson_invocation& invocation,
+                               const redisson_lock& before) {
+    const auto* const stored = data_of(lock).peek<store::list>(lock.keys.queue);
+    const auto queued_before = std::exchange(lock.redisson.queue, {});
+    if (stored != nullptr) lock.redisson.queue.assign(stored->begin(), stored->end());
+    const auto& queue = lock.redisson.queue;
+    const auto& owners = lock.redisson.present.owners;
+    const bool is_new = !owners.empty() && owners != before.owners;
+    const auto ahead_of = is_new ? *owners.begin() : std::string();
+    for (const auto& waiter : queued_before) {
+        if (waiter == ahead_of) return;
+        const bool is_queued = std::ranges::find(queue, waiter) != queue.end();
+        if (is_new && is_queued) fail("I6", ahead_of + " passed the waiter " + waiter);
+        const auto process = processes_.find(client_of(waiter));
+        if (!is_queued && invocation.script.starts_with("java/") && plan_.has_calm_network &&
+            process != processes_.end() && waiter.find(":-") != waiter.npos &&
+            is_awake(*process->second, 10s))
+            fail("I6", std::string(invocation.script) + " removed the live waiter " + waiter);
+    }
 }
 
 // I5: a renewal extends its own hold, and creates none.

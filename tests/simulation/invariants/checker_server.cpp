@@ -392,8 +392,10 @@ void checker::check_latch_step(const std::string& request, const redis::reply& r
 void checker::on_data_changed() {
     latches_.on_data_changed();
     if (is_redisson()) {
-        for (auto& [name, lock] : locks_)
+        for (auto& [name, lock] : locks_) {
             lock.redisson.present = read_redisson_lock(lock);
+            lock.redisson.queue.clear();
+        }
         return;
     }
     for (auto& [name, lock] : locks_) {

@@ -13,8 +13,8 @@ namespace {
 
 using kind = redis::reply::kind;
 
-// Redisson's default fairLockWaitTimeout.
-constexpr auto fair_wait_ms = "300000";
+// Redisson's default fairLockWaitTimeout, for threads without a waiting time.
+constexpr auto default_queue_wait_ms = "300000";
 
 // The messages of LockPubSub.
 constexpr auto unlock_message = "0";
@@ -42,7 +42,8 @@ java_lock::java_lock(java_client& client, java_object object, std::string name,
       tagged_("{" + name_ + "}"),
       owner_(owner_in(client, object, thread)),
       channel_(channel_of(object, tagged_, owner_)),
-      lease_(lease) {}
+      lease_(lease),
+      queue_wait_ms_(default_queue_wait_ms) {}
 
 std::string java_lock::lease_ms() const { return std::to_string(lease_ / 1ms); }
 
@@ -63,10 +64,10 @@ java_lock::call java_lock::acquire_call(bool waits) const {
         if (waits)
             return {java_script::fair_lock,
                     queue_keys,
-                    {lease_ms(), owner_, fair_wait_ms, client_.clock_ms()}};
+                    {lease_ms(), owner_, queue_wait_ms_, client_.clock_ms()}};
         return {java_script::fair_try_lock,
                 queue_keys,
-                {lease_ms(), owner_, client_.clock_ms(), fair_wait_ms}};
+                {lease_ms(), owner_, client_.clock_ms(), queue_wait_ms_}};
     case java_object::read_lock:
         return {java_script::read_lock,
                 {name_, tagged_ + ":" + owner_ + ":rwlock_timeout"},
@@ -125,6 +126,9 @@ asio::awaitable<java_lock::attempt> java_lock::try_acquire(bool waits) {
 
 asio::awaitable<java_lock::hold> java_lock::acquire(time_point give_up_at) {
     const bool waits = client_.now() < give_up_at;
+    if (waits && give_up_at != time_point::max())
+        queue_wait_ms_ = std::to_string(
+            std::chrono::ceil<std::chrono::milliseconds>(give_up_at - client_.now()).count());
     const auto first = co_await try_acquire(waits);
     if (first.granted.is_granted || !waits) co_return first.granted;
     co_await client_.subscribe(channel_);
@@ -155,7 +159,7 @@ asio::awaitable<java_lock::hold> java_lock::acquire_with_messages(time_point giv
 asio::awaitable<void> java_lock::leave_queue() {
     if (object_ != java_object::fair_lock) co_return;
     const words keys{name_with("redisson_lock_queue"), name_with("redisson_lock_timeout")};
-    const words arguments{owner_, fair_wait_ms};
+    const words arguments{owner_, queue_wait_ms_};
     co_await client_.run(java_script::fair_leave, keys, arguments, java_client::retries::some);
 }
 

@@ -61,6 +61,7 @@ private:
     const bool wants_token_;
     const std::string name_, tagged_, owner_, channel_;
     const duration lease_;
+    std::string queue_wait_ms_;  // how long a place in a fair lock's queue lasts
 };
 
 }  // namespace pawl::simulation
