@@ -47,6 +47,8 @@ run_ctest() {
 run_sanitized() {
     local folder=$1
     shift
+    # Its scripts are simulated.
+    prepare_redisson "$folder/interop/redisson"
     PAWL_SEEDS=${PAWL_SEEDS:-100} run_ctest "$folder" \
         -L '^(unit|conformance|simulation)$' "$@"
 }

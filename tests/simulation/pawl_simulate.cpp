@@ -26,6 +26,7 @@ struct settings {
     std::uint64_t seeds = 20'000;
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
     std::string bug = "none";
+    pawl::redis::key_layout layout = pawl::redis::key_layout::native;
     bool trace = false;
     bool bugs = false;
 };
@@ -48,7 +49,7 @@ void run_worker(const settings& options, injected_bug bug, totals& so_far) {
     for (;;) {
         const auto index = so_far.next++;
         if (index >= options.seeds) return;
-        const auto result = run_scenario(options.first + index, bug);
+        const auto result = run_scenario(options.first + index, bug, {}, options.layout);
         so_far.steps += result.steps;
         so_far.grants += result.grants;
         const std::lock_guard lock(so_far.mutex);
@@ -73,8 +74,9 @@ int run_many(const settings& options, injected_bug bug) {
 }
 
 int run_traced(const settings& options, injected_bug bug) {
-    const auto result = run_scenario(options.first, bug,
-                                     [](const std::string& line) { std::cout << line << '\n'; });
+    const auto result = run_scenario(
+        options.first, bug, [](const std::string& line) { std::cout << line << '\n'; },
+        options.layout);
     std::cout << "seed " << result.seed << ", trace " << std::hex << result.hash << std::dec << ", "
               << result.events
               << " events: " << (result.violation.empty() ? "no violation" : result.violation)
@@ -88,7 +90,8 @@ bool is_found_in_child(const settings& options, injected_bug bug) {
     const auto child = ::fork();
     if (child == 0) {
         for (std::uint64_t index = 0; index < options.seeds; ++index)
-            if (!run_scenario(options.first + index, bug).violation.empty()) std::_Exit(1);
+            if (!run_scenario(options.first + index, bug, {}, options.layout).violation.empty())
+                std::_Exit(1);
         std::_Exit(0);
     }
     int status = 0;
@@ -97,9 +100,12 @@ bool is_found_in_child(const settings& options, injected_bug bug) {
 }
 
 int run_bugs(const settings& options) {
+    const bool is_redisson = options.layout == pawl::redis::key_layout::redisson;
     int missed = 0;
     for (const auto& [bug, name] : injected_bug_names) {
-        if (bug == injected_bug::none || is_invisible_in_scenarios(bug)) continue;
+        const bool can_be_found = bug != injected_bug::none && !is_invisible_in_scenarios(bug) &&
+                                  is_of_redisson(bug) == is_redisson;
+        if (!can_be_found) continue;
         if (ends_process(bug)) {
             std::printf("%-30s ", std::string(name).c_str());
             const bool dies = is_found_in_child(options, bug);
@@ -110,7 +116,7 @@ int run_bugs(const settings& options) {
         std::string violation;
         std::uint64_t index = 0;
         for (; index < options.seeds && violation.empty(); ++index)
-            violation = run_scenario(options.first + index, bug).violation;
+            violation = run_scenario(options.first + index, bug, {}, options.layout).violation;
         missed += violation.empty();
         std::printf("%-30s %6llu  %s\n", std::string(name).c_str(),
                     static_cast<unsigned long long>(index),
@@ -129,10 +135,13 @@ int main(int argc, char** argv) {
     app.add_option("--seeds", options.seeds, "the number of seeds")->capture_default_str();
     app.add_option("--jobs", options.jobs, "the number of threads")->capture_default_str();
     app.add_option("--bug", options.bug, "inject one of the bugs of injected_bug.hpp");
+    bool redisson = false;
+    app.add_flag("--redisson", redisson, "Redisson's layout, beside programs in Java");
     app.add_flag("--trace", options.trace, "print all events of the first seed's scenario");
     app.add_flag("--bugs", options.bugs,
                  "inject each bug in turn and print how many seeds find it");
     CLI11_PARSE(app, argc, argv);
+    if (redisson) options.layout = pawl::redis::key_layout::redisson;
     report_terminations();
     const auto bug = std::ranges::find(injected_bug_names, options.bug,
                                        &std::pair<injected_bug, std::string_view>::second);

@@ -81,7 +81,23 @@ enum class injected_bug : std::uint8_t {
     channel_without_database,
     generation_of_another_database,
     // In the limits of the client.
-    no_back_off
+    no_back_off,
+    // In the scripts of Redisson's layout, and in the connection of its clients.
+    redisson_release_notifies_nobody,
+    redisson_release_without_compare,
+    redisson_acquire_beside_holder,
+    redisson_renew_without_compare,
+    redisson_renew_creates_lock,
+    redisson_lock_without_expiry,
+    redisson_token_not_counted,
+    redisson_undo_not_sent,
+    redisson_messages_dropped,
+    redisson_fair_passes_queue,
+    redisson_fair_timeout_too_short,
+    redisson_fair_release_notifies_nobody,
+    redisson_writer_beside_readers,
+    redisson_reader_ends_other_readers,
+    redisson_reader_shortens_lease
 };
 
 inline constexpr std::array injected_bug_names{
@@ -157,11 +173,45 @@ inline constexpr std::array injected_bug_names{
     std::pair{injected_bug::generation_of_another_database,
               std::string_view("generation_of_another_database")},
     std::pair{injected_bug::no_back_off, std::string_view("no_back_off")},
+    std::pair{injected_bug::redisson_release_notifies_nobody,
+              std::string_view("redisson_release_notifies_nobody")},
+    std::pair{injected_bug::redisson_release_without_compare,
+              std::string_view("redisson_release_without_compare")},
+    std::pair{injected_bug::redisson_acquire_beside_holder,
+              std::string_view("redisson_acquire_beside_holder")},
+    std::pair{injected_bug::redisson_renew_without_compare,
+              std::string_view("redisson_renew_without_compare")},
+    std::pair{injected_bug::redisson_renew_creates_lock,
+              std::string_view("redisson_renew_creates_lock")},
+    std::pair{injected_bug::redisson_lock_without_expiry,
+              std::string_view("redisson_lock_without_expiry")},
+    std::pair{injected_bug::redisson_token_not_counted,
+              std::string_view("redisson_token_not_counted")},
+    std::pair{injected_bug::redisson_undo_not_sent, std::string_view("redisson_undo_not_sent")},
+    std::pair{injected_bug::redisson_messages_dropped,
+              std::string_view("redisson_messages_dropped")},
+    std::pair{injected_bug::redisson_fair_passes_queue,
+              std::string_view("redisson_fair_passes_queue")},
+    std::pair{injected_bug::redisson_fair_timeout_too_short,
+              std::string_view("redisson_fair_timeout_too_short")},
+    std::pair{injected_bug::redisson_fair_release_notifies_nobody,
+              std::string_view("redisson_fair_release_notifies_nobody")},
+    std::pair{injected_bug::redisson_writer_beside_readers,
+              std::string_view("redisson_writer_beside_readers")},
+    std::pair{injected_bug::redisson_reader_ends_other_readers,
+              std::string_view("redisson_reader_ends_other_readers")},
+    std::pair{injected_bug::redisson_reader_shortens_lease,
+              std::string_view("redisson_reader_shortens_lease")},
 };
 
 // A loss is reported late, but in time: only lost_data_test.cpp finds the bug, and no scenario.
 [[nodiscard]] constexpr bool is_invisible_in_scenarios(injected_bug bug) noexcept {
     return bug == injected_bug::possible_loss_ignored;
+}
+
+// The bug is in Redisson's layout, so only its scenarios can find it.
+[[nodiscard]] constexpr bool is_of_redisson(injected_bug bug) noexcept {
+    return bug >= injected_bug::redisson_release_notifies_nobody;
 }
 
 // The bug ends the process that contains it.

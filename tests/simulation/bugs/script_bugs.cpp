@@ -113,6 +113,38 @@ if parties ~= "0" and redis.call("TIME")[2] % 8 == 0 then
 end)"},
     {injected_bug::latch_opens_silently, "latch_down",  //
      R"(redis.call(ARGV[5], ARGV[6], "open " .. now[2] .. " " .. now[1] .. " " .. KEYS[2]))", ""},
+    {injected_bug::redisson_release_notifies_nobody, "redisson/release",  //
+     R"(redis.call(ARGV[2], ARGV[3], "0"))", ""},
+    {injected_bug::redisson_release_without_compare, "redisson/release",  //
+     R"(if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then)",
+     R"(if redis.call("EXISTS", KEYS[1]) == 0 then)"},
+    {injected_bug::redisson_acquire_beside_holder, "redisson/acquire",  //
+     "if fields == 0 then", "if fields <= 1 then"},
+    {injected_bug::redisson_renew_without_compare, "redisson/renew",  //
+     R"(return redis.call("HEXISTS", lock, owner) == 1 and redis.call("PEXPIRE", lock, ttl) or 0)",
+     R"(return redis.call("PEXPIRE", lock, ttl))"},
+    {injected_bug::redisson_renew_creates_lock, "redisson/renew",  //
+     R"(return redis.call("HEXISTS", lock, owner) == 1 and redis.call("PEXPIRE", lock, ttl) or 0)",
+     R"(redis.call("HSET", lock, owner, 1) return redis.call("PEXPIRE", lock, ttl))"},
+    {injected_bug::redisson_lock_without_expiry, "redisson/acquire",  //
+     R"(redis.call("PEXPIRE", KEYS[1], ARGV[2]))", ""},
+    {injected_bug::redisson_token_not_counted, "redisson/acquire",  //
+     "local token, trouble = next_token(KEYS[3])",
+     R"(local token, trouble = KEYS[3] and redis.call("GET", KEYS[3]) or "0", nil)"},
+    {injected_bug::redisson_fair_passes_queue, "redisson/fair_acquire",  //
+     "if not is_held and (not head or head == owner) then", "if not is_held then"},
+    {injected_bug::redisson_fair_timeout_too_short, "redisson/fair_acquire",  //
+     "math.max(base, earliest) + wait", "now + wait"},
+    {injected_bug::redisson_fair_release_notifies_nobody, "redisson/fair_release",  //
+     R"(redis.call(ARGV[2], ARGV[3] .. ":" .. head, "0"))", ""},
+    {injected_bug::redisson_writer_beside_readers, "redisson/write_acquire",  //
+     "if fields > 0 then",
+     R"(if fields > 0 and redis.call("HGET", KEYS[1], "mode") ~= "read" then)"},
+    {injected_bug::redisson_reader_ends_other_readers, "redisson/read_release",  //
+     "left, endless = math.max(left, reader_left), endless or reader_left == -1", ""},
+    {injected_bug::redisson_reader_shortens_lease, "redisson/renew",  //
+     R"(redis.call("PEXPIRE", lock, math.max(redis.call("PTTL", lock), ttl)))",
+     R"(redis.call("PEXPIRE", lock, ttl))"},
 };
 
 std::logic_error misfit(const replacement& each, std::string_view script) {

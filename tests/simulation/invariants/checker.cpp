@@ -22,18 +22,24 @@ checker::checker(scheduler& loop, simulated_network& network, const plan& scenar
               return is_awake(process, length);
           }) {}
 
-void checker::add_name(const std::string& name, const redis::keys& keys, std::size_t database,
+void checker::add_name(const std::string& name, const lock_keys& keys, std::size_t database,
                        bool has_permits) {
     auto& lock = locks_[name];
     lock.keys = keys;
     lock.database = database;
     lock.has_permits = has_permits;
-    by_key_[{database, std::string(keys.lock())}] = &lock;
+    by_key_[{database, keys.lock}] = &lock;
 }
 
 void checker::fail(const std::string& rule, const std::string& sentence) {
     trace_.write("VIOLATION " + rule + ": " + sentence);
     if (violation_.empty()) violation_ = rule + ": " + sentence;
+}
+
+checker::wait_id checker::begin_wait(simulated_process& process, const std::string& name) {
+    const auto id = ++last_wait_id_;
+    waits_[id] = {&process, &locks_.at(name), loop_.now()};
+    return id;
 }
 
 checker::pending_request checker::begin_request(simulated_process& process, const std::string& name,
@@ -44,6 +50,7 @@ checker::pending_request checker::begin_request(simulated_process& process, cons
 }
 
 bool checker::is_believed(const user_hold& held) const {
+    if (held.handle == nullptr) return loop_.now() < held.believed_until;
     const auto state = held.handle->state();
     return state == lock_state::held || state == lock_state::at_risk;
 }
@@ -58,6 +65,7 @@ bool checker::is_awake(const simulated_process& process, instant period) const {
 }
 
 std::string checker::describe_hold(const user_hold& held) const {
+    if (held.handle == nullptr) return "Java's hold of '" + held.name + "' by " + held.owner;
     return "the hold of '" + held.name + "' with token " + std::to_string(held.token);
 }
 
@@ -70,6 +78,17 @@ checker::hold_id checker::note_grant(simulated_process& process, const std::stri
     held = {&process,    name,         &handle,         handle.token().value(), request.ttl,
             instant(-1), request.mode, request.permits, handle.lost()};
     lock.granted_tokens.emplace(&process, held.token);
+    excuse_grant(held, lock, request);
+    if (held.token != 0) check_tokens(held, lock, request);
+    if (!is_believed(held)) return id;
+    check_exclusivity(held);
+    check_held_at_server(held, "when it was granted");
+    watch(id);
+    return id;
+}
+
+void checker::excuse_grant(user_hold& held, const lock_record& lock,
+                           const pending_request& request) {
     // The server may have granted the lock before the fault that took it away, although the user
     // sees the grant only now. The user believes it for one lease.
     if (request.requested_at <= lock.last_fault)
@@ -78,12 +97,6 @@ checker::hold_id checker::note_grant(simulated_process& process, const std::stri
     if (request.requested_at <= clock_set_at_)
         held.excused_until = loop_.now() + request.ttl * 102 / 100;
     if (request.requested_at <= lock.restored_at) held.excused_until = instant::max();
-    if (held.token != 0) check_tokens(held, lock, request);
-    if (!is_believed(held)) return id;
-    check_exclusivity(held);
-    check_held_at_server(held, "when it was granted");
-    watch(id);
-    return id;
 }
 
 // I2: tokens are unique, except among concurrent readers. A hold that was requested after a grant
@@ -130,28 +143,33 @@ void checker::check_permits(const user_hold& held) {
 // I1 at the server: the server has every hold in which a user believes.
 void checker::check_held_at_server(const user_hold& held, std::string_view when,
                                    std::string_view script) {
-    if (held.token == 0 || is_excused(held) || !is_believed(held)) return;
+    const bool is_known = held.token != 0 || !held.owner.empty();
+    if (!is_known || is_excused(held) || !is_believed(held)) return;
     auto& lock = locks_.at(held.name);
+    const auto believed_until = held.handle == nullptr
+                                    ? held.believed_until
+                                    : held.process->instant_of(held.handle->safe_until());
     const auto end = server_expiry(lock, held);
     if (!end) {
         fail("I1", describe_hold(held) + " is not at the server, " + std::string(when) +
                        (script.empty() ? "" : " " + std::string(script)) + "; its value is '" +
                        current_value(lock) + "'");
-    } else if (held.process->instant_of(held.handle->safe_until()) > *end) {
+    } else if (believed_until > *end) {
         fail("I1", describe_hold(held) + " is believed beyond its end at the server");
     }
 }
 
-instant checker::instant_of_server_ms(std::int64_t server_ms) {
+instant checker::instant_of_server_ms(std::int64_t server_ms) const {
     const auto& data = network_.server().data();
     return loop_.now() + std::chrono::microseconds(server_ms * 1000 - data.now_us());
 }
 
 // The end of the hold at the server; nothing if the server does not have it.
 std::optional<instant> checker::server_expiry(const lock_record& lock, const user_hold& held) {
+    if (is_redisson()) return redisson_expiry(lock, held);
     if (is_held_at_server(lock, held.token)) {
         const auto& data = data_of(lock);
-        const auto ends = data.peek(lock.keys.lock())->expires_ms;
+        const auto ends = data.peek(lock.keys.lock)->expires_ms;
         return ends ? instant_of_server_ms(*ends) : instant::max();
     }
     std::optional<instant> last;
@@ -163,6 +181,12 @@ std::optional<instant> checker::server_expiry(const lock_record& lock, const use
 }
 
 bool checker::is_held_at_server(const lock_record& lock, std::uint64_t token) {
+    if (is_redisson()) {
+        const auto [first, last] = lock.redisson.owners_by_token.equal_range(token);
+        return std::any_of(first, last, [&](const auto& granted) {
+            return read_redisson_lock(lock).owners.contains(granted.second);
+        });
+    }
     const auto value = current_value(lock);
     const auto has_token = [&](const auto& token_by_value) {
         const auto position = token_by_value.find(value);

@@ -8,11 +8,11 @@
 #include "../kernel/trace.hpp"
 #include "../workload/plan.hpp"
 #include "latch_checker.hpp"
+#include "lock_keys.hpp"
 
 #include <pawl/held_lock.hpp>
 #include <pawl/held_locks.hpp>
 #include <pawl/options.hpp>
-#include <redis/common/keys.hpp>
 
 #include <deque>
 #include <map>
@@ -29,7 +29,7 @@ class checker final : public simulated_network::observer {
 public:
     checker(scheduler& loop, simulated_network& network, const plan& scenario_plan, trace& log);
 
-    void add_name(const std::string& name, const redis::keys& keys, std::size_t database = 0,
+    void add_name(const std::string& name, const lock_keys& keys, std::size_t database = 0,
                   bool has_permits = false);
     [[nodiscard]] latch_checker& latches() noexcept { return latches_; }
 
@@ -48,6 +48,15 @@ public:
     using hold_id = std::uint64_t;
     hold_id note_grant(simulated_process& process, const std::string& name, const held_lock& handle,
                        const pending_request& request);
+    // A thread of a Java program holds the lock until its lease ends, which each renewal extends.
+    struct java_grant {
+        std::string owner;
+        std::uint64_t token = 0;  // 0: unknown
+        instant believed_until{};
+    };
+    hold_id note_java_grant(simulated_process& process, const std::string& name,
+                            const java_grant& granted, const pending_request& request);
+    void note_java_renewal(hold_id id, instant believed_until);
     // The user gives up the hold and no longer believes in it.
     void end_hold(hold_id id);
     struct released_hold {
@@ -93,9 +102,20 @@ public:
                      const redis::reply& reply) override;
     void on_data_changed() override;
 
+    // A user waits for the name without an end, or until `end_wait`.
+    using wait_id = std::uint64_t;
+    wait_id begin_wait(simulated_process& process, const std::string& name);
+    wait_id begin_java_wait(simulated_process& process, const std::string& name,
+                            const std::string& owner);
+    void end_wait(wait_id id) { waits_.erase(id); }
+
     // At the end, when all users have finished: no lock of a living program, then no waiter.
     void expect_no_locks();
     void expect_no_waiters();
+    // The places in a fair lock's queue whose threads do not wait.
+    [[nodiscard]] std::vector<std::string> abandoned_java_places(const std::string& name) const;
+    // When all leases have ended, Redisson's layout has only counters.
+    void expect_no_redisson_keys();
 
     void fail(const std::string& rule, const std::string& sentence);
     [[nodiscard]] const std::string& violation() const noexcept { return violation_; }
@@ -112,6 +132,9 @@ private:
         lock_mode mode{};
         std::uint32_t permits = 1;
         std::stop_token lost{};  // obtained when the lock was granted
+        // Of a Java program's hold, which has no handle.
+        std::string owner{};
+        instant believed_until{};
     };
     // A non-exclusive hold at the server: see src/redis/native/scripts/_holders.lua.
     struct server_holder {
@@ -120,8 +143,35 @@ private:
         std::int64_t permits = 0, ends_ms = 0;
     };
     using server_holders = std::map<std::string, server_holder>;  // by owner
+    // In Redisson's layout: the lock at the server.
+    struct redisson_lock {
+        std::set<std::string> owners{};
+        std::int64_t ends_ms = 0;
+        bool operator==(const redisson_lock&) const = default;
+    };
+    struct redisson_record {
+        redisson_lock present;           // at the last inspection
+        std::vector<std::string> queue;  // of a fair lock, at the last inspection
+        std::multimap<std::uint64_t, std::string> owners_by_token{};  // of Pawl's grants
+        std::map<std::string, instant> unlocked_at{};                 // by owner, in Java
+        instant taken_at{-1};                                         // by the last grant
+    };
+    struct redisson_invocation {
+        simulated_process& process;
+        std::size_t database;
+        std::string_view script;
+        const words& command;
+        const redis::reply& reply;
+
+        [[nodiscard]] std::span<const std::string> keys() const {
+            return std::span(command).subspan(3, std::stoul(command[2]));
+        }
+        [[nodiscard]] std::span<const std::string> arguments() const {
+            return std::span(command).subspan(3 + std::stoul(command[2]));
+        }
+    };
     struct lock_record {
-        redis::keys keys;
+        lock_keys keys;
         std::size_t database = 0;
         bool has_permits = false;
         std::string value;                                    // of the lock, at the last inspection
@@ -151,6 +201,13 @@ private:
             instant ended{-1};
         };
         std::map<const simulated_process*, set_request_count> set_requests;
+        redisson_record redisson;
+    };
+    struct user_wait {
+        const simulated_process* process = nullptr;
+        const lock_record* lock = nullptr;
+        instant began{};
+        std::string java_owner{};
     };
     struct script_invocation;  // of a script by the server
     struct batch_invocation {
@@ -172,7 +229,7 @@ private:
     [[nodiscard]] bool is_held_at_server(const lock_record& lock, std::uint64_t token);
     [[nodiscard]] std::optional<instant> server_expiry(const lock_record& lock,
                                                        const user_hold& held);
-    [[nodiscard]] instant instant_of_server_ms(std::int64_t server_ms);
+    [[nodiscard]] instant instant_of_server_ms(std::int64_t server_ms) const;
     [[nodiscard]] server_holders current_holders(const lock_record& lock);
     [[nodiscard]] bool is_held_as(const lock_record& lock, std::string_view mark) const;
     [[nodiscard]] std::uint64_t current_counter(const lock_record& lock);
@@ -180,6 +237,29 @@ private:
     [[nodiscard]] static std::string member_of(const std::string& value);
     [[nodiscard]] std::string describe_hold(const user_hold& held) const;
 
+    // The holds of Redisson's locks at the server: checker_redisson.cpp.
+    [[nodiscard]] bool is_redisson() const noexcept {
+        return plan_.layout == redis::key_layout::redisson;
+    }
+    void on_redisson_executed(const redisson_invocation& invocation);
+    void inspect_redisson_lock(lock_record& lock, const redisson_invocation& invocation);
+    void note_redisson_grant(lock_record& lock, const redisson_invocation& invocation);
+    void note_redisson_downgrade(lock_record& lock, const redisson_invocation& invocation);
+    void note_java_unlock(lock_record& lock, const std::string& owner);
+    [[nodiscard]] bool reports_releases_to_all(const lock_record& lock) const;
+    void check_fair_queue(lock_record& lock, const redisson_invocation& invocation,
+                          const redisson_lock& before);
+    void check_redisson_renewal(const lock_record& lock, const redisson_invocation& invocation,
+                                const redisson_lock& before);
+    void expect_redisson_grant(const lock_record& lock);
+    void expect_redisson_delivery(const lock_record& lock, simulated_process& process,
+                                  const std::string& owner, std::uint64_t token);
+    [[nodiscard]] redisson_lock read_redisson_lock(const lock_record& lock) const;
+    [[nodiscard]] std::optional<instant> redisson_expiry(const lock_record& lock,
+                                                         const user_hold& held) const;
+    void expect_no_redisson_locks();
+
+    void excuse_grant(user_hold& held, const lock_record& lock, const pending_request& request);
     void check_tokens(const user_hold& held, lock_record& lock, const pending_request& request);
     void check_exclusivity(const user_hold& held);
     [[nodiscard]] bool can_coexist(const user_hold& held, const user_hold& other) const;
@@ -234,6 +314,8 @@ private:
     std::map<budget_key, std::deque<instant>> refused_requests_;
     std::map<std::string, std::size_t> refused_renewals_;  // consecutive, by value
     latch_checker latches_;
+    std::map<wait_id, user_wait> waits_;
+    wait_id last_wait_id_ = 0;
     hold_id last_hold_id_ = 0;
     std::uint64_t grants_ = 0;
     std::string violation_;

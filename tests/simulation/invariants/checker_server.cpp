@@ -4,6 +4,7 @@
 // The rules for the server's commands, one by one.
 #include "checker.hpp"
 
+#include "../java/java_scripts.hpp"
 #include "../server/known_scripts.hpp"
 
 #include <algorithm>
@@ -20,10 +21,11 @@ namespace {
 // In a calm network, a message and its consequences take no longer.
 constexpr auto delivery_limit = 50ms;
 
-std::string_view script_of(const words& command) {
+std::string_view script_of(const words& command, bool has_java) {
     if (command[0] != "EVALSHA" && command[0] != "EVAL") return {};
     const auto* const script = find_script(command[1]);
-    return script == nullptr ? std::string_view() : script->name;
+    if (script != nullptr) return script->name;
+    return has_java ? find_java_script(command[1]) : std::string_view();
 }
 
 // The script, its lock, and the first digits of the owners among its arguments.
@@ -37,6 +39,9 @@ void describe(const words& command, std::string_view script, trace::line& line) 
         const auto end = word.substr(0, 33).find_first_of(";:");
         if (end == 32) line << " " << word.substr(0, 6) << word.substr(30, 2);
         if (end == 16) line << " " << word.substr(17, 6) << word.substr(47, 2);
+        // UUID:THREAD, in Redisson's layout.
+        if (word.size() > 36 && word[8] == '-' && word[36] == ':')
+            line << " " << word.substr(0, 6) << word.substr(36);
     }
 }
 
@@ -95,7 +100,7 @@ struct checker::script_invocation {
 
 std::string checker::current_value(const lock_record& lock) {
     auto& data = data_of(lock);
-    const auto* const stored = data.peek(lock.keys.lock());
+    const auto* const stored = data.peek(lock.keys.lock);
     if (stored == nullptr) return {};
     const auto ends = stored->expires_ms;
     if (ends && *ends < data.now_ms()) return {};
@@ -107,7 +112,7 @@ std::string checker::current_value(const lock_record& lock) {
 }
 
 std::uint64_t checker::current_counter(const lock_record& lock) {
-    const auto* const text = data_of(lock).peek<std::string>(lock.keys.fence());
+    const auto* const text = data_of(lock).peek<std::string>(lock.keys.fence);
     return text != nullptr ? std::stoull(*text) : 0;
 }
 
@@ -136,9 +141,14 @@ void checker::note_command(const words& command, std::string_view script,
 
 void checker::on_executed(simulated_process& process, const words& command,
                           const redis::reply& reply) {
-    const auto script = script_of(command);
+    const auto script = script_of(command, is_redisson());
     note_command(command, script, reply);
     const auto database = network_.server().database();
+    if (is_redisson()) {
+        if (!script.empty() && reply.type != redis::reply::kind::error)
+            on_redisson_executed({process, database, script, command, reply});
+        return;
+    }
     if (command[0] == "SUBSCRIBE" && command[1].find(":c:") != std::string::npos)
         processes_[command[1].substr(command[1].rfind(':') + 1)] = &process;
     latches_.on_executed(database, command, script, reply);
@@ -222,9 +232,9 @@ void checker::note_new_value(lock_record& lock, const script_invocation& invocat
 checker::server_holders checker::current_holders(const lock_record& lock) {
     server_holders result;
     auto& data = data_of(lock);
-    const auto* const mark = data.peek<std::string>(lock.keys.lock());
-    const auto* const members = data.peek<store::sorted_set>(lock.keys.holders());
-    const auto* const records = data.peek<store::hash>(lock.keys.details());
+    const auto* const mark = data.peek<std::string>(lock.keys.lock);
+    const auto* const members = data.peek<store::sorted_set>(lock.keys.holders);
+    const auto* const records = data.peek<store::hash>(lock.keys.details);
     if (mark == nullptr || !mark->starts_with("pawl:") || !members || !records) return result;
     for (const auto& [score, owner] : members->in_order()) {
         const auto record = records->find(owner);
@@ -240,7 +250,7 @@ checker::server_holders checker::current_holders(const lock_record& lock) {
 }
 
 bool checker::is_held_as(const lock_record& lock, std::string_view mark) const {
-    const auto* const text = data_of(lock).peek<std::string>(lock.keys.lock());
+    const auto* const text = data_of(lock).peek<std::string>(lock.keys.lock);
     return text != nullptr && *text == mark;
 }
 
@@ -362,7 +372,7 @@ void checker::check_rules(lock_record& lock, const script_invocation& invocation
     if (invocation.script == "refresh" || (invocation.can_hand_off() && invocation.returned(1)))
         check_no_waiter_skipped(lock, invocation);
     if (invocation.script == "acquire_any_mode" && invocation.returned(1) &&
-        data_of(lock).peek(lock.keys.queue()) != nullptr)
+        data_of(lock).peek(lock.keys.queue) != nullptr)
         fail("I6", "a new waiter overtook the queue");
 }
 
@@ -381,8 +391,15 @@ void checker::check_latch_step(const std::string& request, const redis::reply& r
 // of the last requests.
 void checker::on_data_changed() {
     latches_.on_data_changed();
+    if (is_redisson()) {
+        for (auto& [name, lock] : locks_) {
+            lock.redisson.present = read_redisson_lock(lock);
+            lock.redisson.queue.clear();
+        }
+        return;
+    }
     for (auto& [name, lock] : locks_) {
-        const auto* const waiters = data_of(lock).peek<store::hash>(lock.keys.waiters());
+        const auto* const waiters = data_of(lock).peek<store::hash>(lock.keys.waiters);
         if (waiters == nullptr) continue;
         for (const auto& [member, record] : *waiters) {
             std::int64_t lease = 0;
@@ -396,8 +413,8 @@ void checker::on_data_changed() {
 void checker::check_no_waiter_skipped(lock_record& lock, const script_invocation& invocation) {
     if (!plan_.has_calm_network || !lock.value.empty()) return;
     auto& data = data_of(lock);
-    const auto* const waiters = data.peek<store::hash>(lock.keys.waiters());
-    const auto* const queue = data.peek<store::sorted_set>(lock.keys.queue());
+    const auto* const waiters = data.peek<store::hash>(lock.keys.waiters);
+    const auto* const queue = data.peek<store::sorted_set>(lock.keys.queue);
     if (waiters == nullptr || queue == nullptr) return;
     bool first = true;
     for (const auto& [score, member] : queue->in_order()) {
@@ -427,6 +444,7 @@ bool checker::can_be_granted(const lock_record& lock, const std::string& record,
 }
 
 void checker::expect_no_locks() {
+    if (is_redisson()) return expect_no_redisson_locks();
     for (auto& [name, lock] : locks_) {
         const auto value = current_value(lock);
         const auto* process = find_process(value);
@@ -442,8 +460,8 @@ void checker::expect_no_locks() {
 
 void checker::expect_no_waiters() {
     for (auto& [name, lock] : locks_) {
-        for (const auto key : {lock.keys.queue(), lock.keys.waiters()})
-            if (data_of(lock).all().contains(std::string(key)))
+        for (const auto& key : {lock.keys.queue, lock.keys.waiters})
+            if (data_of(lock).all().contains(key))
                 fail("I6", "'" + name + "' still has waiters at the end");
     }
 }

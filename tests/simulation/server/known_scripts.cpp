@@ -6,25 +6,32 @@
 #include <redis_scripts.hpp>
 #include <redisson_scripts.hpp>
 
-#include <array>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace pawl::simulation {
 namespace {
 
-// The simulation has latches only of Redisson's layout.
-constexpr std::array redisson_scripts{
-    known_script{"redisson/latch_set", &redis::redisson::scripts::latch_set},
-    known_script{"redisson/latch_down", &redis::redisson::scripts::latch_down},
-    known_script{"redisson/latch_reset", &redis::redisson::scripts::latch_reset},
-};
+// The names of Redisson's scripts, which must live as long as the scripts.
+const std::vector<std::string>& redisson_names() {
+    static const auto names = [] {
+        std::vector<std::string> result;
+        for (const auto& each : redis::redisson::scripts::all)
+            result.push_back("redisson/" + std::string(each.name));
+        return result;
+    }();
+    return names;
+}
 
 }  // namespace
 
 std::span<const known_script> known_scripts() noexcept {
     static const auto all = [] {
-        std::vector<known_script> result(redisson_scripts.begin(), redisson_scripts.end());
+        std::vector<known_script> result;
+        auto name = redisson_names().begin();
+        for (const auto& each : redis::redisson::scripts::all)
+            result.push_back({*name++, &each});
         for (const auto& each : redis::scripts::all)
             result.push_back({each.name, &each});
         return result;

@@ -11,6 +11,7 @@
 #include <redis/transport/server_errors.hpp>
 #include <redis/transport/subscriptions.hpp>
 #include <redis_scripts.hpp>
+#include <redisson_scripts.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -34,8 +35,13 @@ using redis::reply;
 
 constexpr auto connect_timeout = 5s;
 constexpr auto longest_refusal = 1s;
-constexpr std::array hold_scripts{&redis::scripts::acquire, &redis::scripts::acquire_any_mode,
-                                  &redis::scripts::acquire_batch};
+constexpr std::array hold_scripts{&redis::scripts::acquire,
+                                  &redis::scripts::acquire_any_mode,
+                                  &redis::scripts::acquire_batch,
+                                  &redis::redisson::scripts::acquire,
+                                  &redis::redisson::scripts::fair_acquire,
+                                  &redis::redisson::scripts::read_acquire,
+                                  &redis::redisson::scripts::write_acquire};
 
 bool can_make_hold(std::string_view script) {
     return std::ranges::any_of(hold_scripts, [&](const redis::script* each) {
@@ -301,6 +307,9 @@ bool link_endpoint::is_dropped(const words& command) {
         for (auto value = second; value < command.size(); ++value)
             owners_not_undone_.insert(command[value].substr(0, command[value].find(';')));
     }
+    // An undo is a release without a latch, its third key.
+    if (is(redis::redisson::scripts::release))
+        return bug_ == injected_bug::redisson_undo_not_sent && command[2] == "2";
     if (!is(redis::scripts::leave)) return false;
     if (bug_ == injected_bug::leave_not_sent) return true;
     const auto& member = command.at(3 + std::stoul(command[2]) + 2);
@@ -425,6 +434,7 @@ void link_endpoint::on_push(std::uint64_t connection_id, words message) {
     if (message[0] == "invalidate")
         return call_listener([&] { listener_->on_invalidate(message[1]); });
     if (bug_ == injected_bug::grant_messages_dropped && message[2].starts_with("grant")) return;
+    if (bug_ == injected_bug::redisson_messages_dropped) return;
     for (const auto& [other, owner] : replaced_owners_)
         if (const auto offset = message[2].find(other); offset != message[2].npos)
             message[2].replace(offset, other.size(), owner);

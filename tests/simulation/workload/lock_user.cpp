@@ -50,6 +50,8 @@ lock_options lock_user::choose_options() {
         options.total_permits = semaphore_permits;
     }
     options.fair = random_.happens(behaviour().fair);
+    if (program_.context().scenario_plan.layout == redis::key_layout::redisson)
+        options.fair = name_ == fair_name;
     return options;
 }
 
@@ -70,14 +72,17 @@ void lock_user::start_request() {
                 on_completion(ec, std::move(lock));
             })));
     if (wait_kind_ == wait_kind::once) {
-        program_.locks().async_try_acquire(name_, to_try_options(options), std::move(handler));
+        program_.locks_for(name_).async_try_acquire(name_, to_try_options(options),
+                                                    std::move(handler));
     } else {
-        program_.locks().async_acquire(name_, options, std::move(handler));
+        wait_id_ = invariants().begin_wait(program_.process(), checker_name(name_));
+        program_.locks_for(name_).async_acquire(name_, options, std::move(handler));
     }
     plan_cancellation();
 }
 
 void lock_user::on_completion(const boost::system::error_code& ec, held_lock lock) {
+    invariants().end_wait(wait_id_);
     if (is_abandoned_) return;
     if (!std::exchange(is_waiting_, false))
         invariants().fail("I7", label_ + " got two completions of a request");

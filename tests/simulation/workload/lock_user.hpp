@@ -38,6 +38,7 @@ private:
     // The current request.
     std::string name_;
     checker::pending_request request_;
+    checker::wait_id wait_id_ = 0;
 
     // The current hold.
     held_lock lock_;

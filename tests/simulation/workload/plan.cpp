@@ -224,16 +224,32 @@ void plan_shortages(plan& result, prng& random) {
     }
 }
 
+// Redisson's objects, for which Pawl competes with Java. Its latches are in the native scenarios.
+void plan_redisson(plan& result, prng& random) {
+    auto& users = result.behaviour;
+    result.java_program_count = static_cast<std::size_t>(random.between(1, 2));
+    result.program_count = std::min<std::size_t>(result.program_count, 3);
+    result.has_fair_lock = random.happens(0.4);
+    result.has_all_modes = random.happens(0.4);
+    std::erase_if(result.faults,
+                  [](const fault& each) { return each.kind == fault_kind::foreign; });
+    result.shares_keys = result.has_other_namespace = false;
+    result.has_latch_users = result.has_latch_waiters = result.has_redisson_latches = false;
+    users.takes_permits = users.takes_sets = 0;
+    result.tokens_may_go_back = std::ranges::any_of(result.faults, loses_counters, &fault::kind);
+}
+
 }  // namespace
 
 std::string_view to_string(fault_kind kind) noexcept {
     return fault_names[static_cast<std::size_t>(kind)];
 }
 
-plan make_plan(std::uint64_t seed, injected_bug bug) {
+plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug) {
     prng random(seed ^ 0x5EED0F91A0000000u);
     plan result;
     result.seed = seed;
+    result.layout = layout;
     result.program_count = static_cast<std::size_t>(random.between(1, 4));
     result.users_per_program = static_cast<std::size_t>(random.between(1, 3));
     result.name_count = random.happens(0.7) ? 1 : 2;
@@ -255,6 +271,7 @@ plan make_plan(std::uint64_t seed, injected_bug bug) {
     plan_spaces(result, random);
     plan_callbacks(result, random);
     plan_shortages(result, random);
+    if (layout == redis::key_layout::redisson) plan_redisson(result, random);
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include "../kernel/process_resources.hpp"
 #include "../server/simulated_network.hpp"
 
+#include <pawl/redis.hpp>
 #include <redis/common/limits.hpp>
 
 #include <cstdint>
@@ -87,12 +88,15 @@ struct plan {
     std::vector<fault> faults;
     std::vector<shortage> shortages;
     user_behaviour behaviour;
+    redis::key_layout layout{};
     std::size_t program_count = 1;
+    std::size_t java_program_count = 0;  // with Redisson itself
     std::size_t users_per_program = 1;
     std::size_t name_count = 1;
     instant horizon{};
     duration reply_timeout{};
     bool has_all_modes = false;    // also names with non-exclusive modes
+    bool has_fair_lock = false;    // in Redisson's layout
     bool shares_keys = false;      // other libraries use the same keys
     redis::limits limits;          // of every client
     double clock_rate_spread = 0;  // relative error of a program's clock
@@ -108,18 +112,19 @@ struct plan {
     bool has_other_namespace = false;
     // The server may forget a step too early.
     bool may_forget_steps = false;
-    // The clock was set back and the counter may be lost, so tokens may go back
-    // (docs/guide/guarantees.md).
+    // The counter may be lost, so tokens may go back (docs/guide/guarantees.md): in the native
+    // layout only if the clock was set back as well.
     bool tokens_may_go_back = false;
 };
 
-// The names of the read-write lock and of the semaphore.
-inline constexpr std::string_view read_write_name = "room", semaphore_name = "pool";
+// The names of the read-write lock and of the semaphore, and in Redisson's layout of the fair lock.
+inline constexpr std::string_view read_write_name = "room", semaphore_name = "pool",
+                                  fair_name = "line";
 inline constexpr std::uint32_t semaphore_permits = 3;
 // The names of the latch and of the barrier.
 inline constexpr std::string_view latch_name = "steps", barrier_name = "turns";
 inline constexpr std::uint32_t barrier_parties = 2;
 
-[[nodiscard]] plan make_plan(std::uint64_t seed, injected_bug bug);
+[[nodiscard]] plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug);
 
 }  // namespace pawl::simulation

@@ -10,6 +10,9 @@
 #include "set_user.hpp"
 #include "single_client_process.hpp"
 
+#include "../java/java_client.hpp"
+#include "../java/java_user.hpp"
+
 #include <boost/asio/bind_executor.hpp>
 
 #include <algorithm>
@@ -38,30 +41,54 @@ double random_rate(prng& random, double most) {
 
 }  // namespace
 
-program::program(const scenario_context& context, std::string label, prng random)
+program::program(const scenario_context& context, client_kind kind, std::string label, prng random)
     : context_(context),
       label_(std::move(label)),
       random_(random),
       process_(context.loop, random_start(random_),
                random_rate(random_, context.scenario_plan.clock_rate_spread)),
       time_(process_, random_.fork()) {
-    if (context.scenario_plan.network.bug == injected_bug::callbacks_on_one_thread)
+    if (kind == client_kind::java)
+        make_java_client();
+    else
+        make_pawl_clients();
+}
+
+void program::make_java_client() {
+    const auto& behaviour = context_.scenario_plan.behaviour;
+    // The watchdog of a Java reader sets the lease of the whole lock, so it must not be shorter
+    // than the ttl of any reader: docs/backends/redisson.md.
+    watchdog_timeout_ = std::chrono::ceil<std::chrono::milliseconds>(
+        context_.scenario_plan.has_all_modes
+            ? behaviour.longest_ttl
+            : duration(
+                  random_.between(behaviour.shortest_ttl.count(), behaviour.longest_ttl.count())));
+    java_ =
+        std::make_unique<java_client>(context_.network, process_, time_, context_.space.options);
+}
+
+void program::make_pawl_clients() {
+    if (context_.scenario_plan.network.bug == injected_bug::callbacks_on_one_thread)
         time_.use_one_thread();
-    if (context.scenario_plan.network.bug == injected_bug::wait_without_timer)
+    if (context_.scenario_plan.network.bug == injected_bug::wait_without_timer)
         time_.use_lost_timers();
-    const auto named = client_options_for(label_, time_);
     const allocation_scope the_library(&process_.resources().memory());
-    client_.emplace(
-        process_.get_executor(),
-        simulated_service(context.network, process_, context.space.options,
-                          context.scenario_plan.limits, context.scenario_plan.network.bug),
-        named);
-    if (!context.scenario_plan.has_redisson_latches) return;
-    redisson_.emplace(
-        process_.get_executor(),
-        simulated_service(context.network, process_, context.space.redisson_options(),
-                          context.scenario_plan.limits, context.scenario_plan.network.bug),
-        named);
+    make_client(client_, context_.space.options);
+    if (context_.scenario_plan.has_redisson_latches)
+        make_client(redisson_, context_.space.redisson_options());
+    auto read_write = context_.space.options;
+    read_write.object = redis::redisson_object::readwrite;
+    const bool is_redisson = read_write.layout == redis::key_layout::redisson;
+    if (is_redisson && context_.scenario_plan.has_all_modes) make_client(read_write_, read_write);
+}
+
+void program::make_client(std::optional<client>& place, const redis::options& options) {
+    const auto& scenario_plan = context_.scenario_plan;
+    const auto named = client_options_for(label_, time_);
+    place.emplace(process_.get_executor(),
+                  simulated_service(context_.network, process_, options, scenario_plan.limits,
+                                    scenario_plan.network.bug),
+                  named);
 }
 
 program::~program() = default;
@@ -69,6 +96,11 @@ program::~program() = default;
 void program::start(std::size_t users) {
     for (std::size_t i = 0; i < users; ++i) {
         const auto name = label_ + static_cast<char>('a' + static_cast<char>(i));
+        if (is_java()) {
+            users_.push_back(std::make_unique<java_user>(*this, name, random_.fork(), i + 1));
+            users_.back()->start();
+            continue;
+        }
         // Without sets no random choice is made, so that such scenarios stay the same.
         const auto share = context_.scenario_plan.behaviour.takes_sets;
         if (share > 0 && random_.happens(share))
@@ -77,7 +109,7 @@ void program::start(std::size_t users) {
             users_.push_back(std::make_unique<lock_user>(*this, name, random_.fork()));
         users_.back()->start();
     }
-    if (context_.scenario_plan.has_latch_users) add_latch_users();
+    if (context_.scenario_plan.has_latch_users && !is_java()) add_latch_users();
 }
 
 void program::add_latch_users() {
@@ -150,7 +182,9 @@ void program::force_release(const std::string& name) {
     });
 }
 
+// The memory of Java programs is not examined.
 void program::run_out_of(resource kind) {
+    if (is_java()) return;
     context_.log.write(label_ + " runs out of " + std::string(to_string(kind)));
     process_.resources().run_out_of(kind);
 }
@@ -163,6 +197,7 @@ void program::recover() {
 
 // While the server is silent, undos accumulate up to the client's limit.
 void program::check_memory() const {
+    if (is_java()) return;
     const auto bytes = process_.resources().memory().bytes();
     const auto undos = std::min(process_.hold_requests(),
                                 client_count() * (2 * context_.scenario_plan.limits.max_undos + 1));
@@ -175,6 +210,7 @@ void program::check_memory() const {
 }
 
 void program::check_idle_memory() const {
+    if (is_java()) return;
     const auto bytes = process_.resources().memory().bytes();
     if (bytes > client_count() * idle_memory)
         context_.invariants.fail("I16",
@@ -182,6 +218,7 @@ void program::check_idle_memory() const {
 }
 
 void program::check_no_memory() const {
+    if (is_java()) return;
     const auto bytes = process_.resources().memory().bytes();
     if (bytes > remaining_memory)
         context_.invariants.fail("I16",
@@ -202,6 +239,8 @@ void program::close_clients() {
     process_.post([this] {
         client_.reset();
         redisson_.reset();
+        read_write_.reset();
+        if (is_java()) java_->close();
     });
 }
 

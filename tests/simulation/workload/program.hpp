@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A simulated program: one Pawl client and its users.
+// A simulated program: one Pawl client, or one Java client of Redisson, and its users.
 #pragma once
 
 #include "../invariants/checker.hpp"
@@ -18,6 +18,7 @@
 
 namespace pawl::simulation {
 
+class java_client;
 class simulated_user;
 
 // The parts that all programs of a scenario share.
@@ -33,7 +34,8 @@ struct scenario_context {
 
 class program {
 public:
-    program(const scenario_context& context, std::string label, prng random);
+    enum class client_kind : std::uint8_t { pawl, java };
+    program(const scenario_context& context, client_kind kind, std::string label, prng random);
     ~program();
 
     void start(std::size_t users);
@@ -63,14 +65,25 @@ public:
     [[nodiscard]] simulated_process& process() noexcept { return process_; }
     [[nodiscard]] virtual_runtime& time() noexcept { return time_; }
     [[nodiscard]] client& locks() noexcept { return *client_; }
+    // Redisson's read-write lock needs a client of its own.
+    [[nodiscard]] client& locks_for(std::string_view name) noexcept {
+        return read_write_ && name == read_write_name ? *read_write_ : *client_;
+    }
     [[nodiscard]] client& redisson_locks() noexcept { return *redisson_; }
+    [[nodiscard]] bool is_java() const noexcept { return java_ != nullptr; }
+    [[nodiscard]] java_client& java() noexcept { return *java_; }
+    // Redisson's lockWatchdogTimeout.
+    [[nodiscard]] duration watchdog_timeout() const noexcept { return watchdog_timeout_; }
     [[nodiscard]] const scenario_context& context() const noexcept { return context_; }
     [[nodiscard]] const std::string& label() const noexcept { return label_; }
 
 private:
+    void make_pawl_clients();
+    void make_client(std::optional<client>& place, const redis::options& options);
+    void make_java_client();
     void add_latch_users();
     [[nodiscard]] std::size_t client_count() const noexcept {
-        return context_.scenario_plan.has_redisson_latches ? 2 : 1;
+        return redisson_ || read_write_ ? 2 : 1;
     }
 
     const scenario_context context_;
@@ -81,6 +94,9 @@ private:
     std::optional<client> client_;
     std::optional<client>
         redisson_;  // of the same database, if the scenario has Redisson's latches
+    std::optional<client> read_write_;
+    std::unique_ptr<java_client> java_;
+    duration watchdog_timeout_{};
     std::vector<std::unique_ptr<simulated_user>> users_;
     bool is_alive_ = true;
 };

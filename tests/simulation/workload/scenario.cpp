@@ -4,48 +4,23 @@
 #include "scenario.hpp"
 
 #include "../server/refusals.hpp"
+#include "scenario_names.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <array>
 
 using namespace std::chrono_literals;
 
 namespace pawl::simulation {
 namespace {
 
-std::vector<key_space> key_spaces_of(const plan& scenario_plan) {
-    redis::options options;
-    options.reply_timeout = scenario_plan.reply_timeout;
-    options.connect_timeout = 300ms;  // affects only the time limit of a latch's step
-    if (scenario_plan.shares_keys) options.key = "{name}";
-    std::vector<key_space> all;
-    for (std::uint32_t database = 0; database < scenario_plan.database_count; ++database) {
-        options.database = database;
-        all.push_back({options, database == 0 ? "" : "/" + std::to_string(database)});
-    }
-    if (scenario_plan.has_other_namespace) {
-        options.database = 0;
-        options.name_space = "other";
-        all.push_back({options, "@other"});
-    }
-    return all;
-}
-
-std::vector<std::string> names_of(const plan& scenario_plan) {
-    constexpr std::array plain{"gate", "door", "yard", "attic"};
-    std::vector<std::string> result(plain.begin(), plain.begin() + scenario_plan.name_count);
-    if (scenario_plan.has_all_modes)
-        result.insert(result.end(), {std::string(read_write_name), std::string(semaphore_name)});
-    return result;
-}
-
 class scenario {
 public:
-    scenario(std::uint64_t seed, injected_bug bug, const trace::line_sink& sink)
-        : plan_(make_plan(seed, bug)),
+    scenario(std::uint64_t seed, injected_bug bug, const trace::line_sink& sink,
+             redis::key_layout layout)
+        : plan_(make_plan(seed, layout, bug)),
           trace_(loop_, sink),
           random_(seed),
           network_(loop_, random_.fork(), plan_.network),
@@ -54,7 +29,7 @@ public:
           invariants_(loop_, network_, plan_, trace_) {
         for (const auto& space : key_spaces_) {
             for (const auto& name : names_)
-                invariants_.add_name(space.checker_name(name), scheme_of(space).keys_of(name),
+                invariants_.add_name(space.checker_name(name), keys_in(space, name),
                                      space.options.database, name == semaphore_name);
             if (plan_.has_latch_users) add_latches(space);
         }
@@ -65,11 +40,8 @@ public:
 
 private:
     void populate();
-    static redis::key_scheme scheme_of(const key_space& space) {
-        return {space.options.name_space, space.options.key, space.options.database};
-    }
     void add_latches(const key_space& space);
-    program& add_program(const key_space& space);
+    program& add_program(const key_space& space, program::client_kind kind);
     // The programs are assigned to the key spaces in turn.
     const key_space& key_space_of(std::size_t number) const {
         return key_spaces_[number % key_spaces_.size()];
@@ -78,6 +50,8 @@ private:
     const key_space& key_space_of(const fault& fault) const {
         return key_space_of(fault.random_choice / 31);
     }
+    void plan_queue_repair();
+    void repair_queues();
     void run_to_horizon();
     void end_faults();
     void plan_stuck_waiter_check();
@@ -104,12 +78,13 @@ private:
     program& program_of(const fault& fault) {
         return *programs_[fault.random_choice % programs_.size()];
     }
-    redis::keys keys_of(const fault& fault) const {
-        return scheme_of(key_space_of(fault)).keys_of(names_[fault.random_choice % names_.size()]);
+    lock_keys keys_of(const fault& fault) const {
+        return keys_in(key_space_of(fault), names_[fault.random_choice % names_.size()]);
     }
     // Times at the server are longer by the time that its clock was set back.
     [[nodiscard]] instant total_set_back() const;
     [[nodiscard]] instant longest_forgotten_hold() const;
+    [[nodiscard]] instant longest_java_wait() const;
 
     const plan plan_;
     scheduler loop_;
@@ -129,7 +104,7 @@ private:
 
 void scenario::add_latches(const key_space& space) {
     const auto add = [&](std::string_view name) {
-        std::string key(scheme_of(space).keys_of(name).fence());
+        std::string key(keys_in(space, name).fence);
         key.back() = 'l';
         invariants_.latches().add(space.checker_name(name), {space.options.database, key, false});
     };
@@ -139,24 +114,56 @@ void scenario::add_latches(const key_space& space) {
                               {space.options.database, std::string(latch_name), true});
 }
 
-program& scenario::add_program(const key_space& space) {
+program& scenario::add_program(const key_space& space, program::client_kind kind) {
     const scenario_context around{loop_, network_, invariants_, trace_, plan_, space, names_};
-    const auto label = "P" + std::to_string(programs_.size() + 1) + space.label;
-    programs_.push_back(std::make_unique<program>(around, label, random_.fork()));
+    const auto label = (kind == program::client_kind::java ? "J" : "P") +
+                       std::to_string(programs_.size() + 1) + space.label;
+    programs_.push_back(std::make_unique<program>(around, kind, label, random_.fork()));
     return *programs_.back();
 }
 
 void scenario::populate() {
     for (std::size_t i = 0; i < plan_.program_count; ++i)
-        add_program(key_space_of(i)).start(plan_.users_per_program);
+        add_program(key_space_of(i), program::client_kind::pawl).start(plan_.users_per_program);
+    for (std::size_t i = 0; i < plan_.java_program_count; ++i)
+        add_program(key_space_of(i), program::client_kind::java).start(plan_.users_per_program);
     for (const auto& fault : plan_.faults)
         loop_.schedule_at(fault.time, [this, &fault] {
             if (!is_closing_ && loop_.now() <= plan_.horizon) inject_fault(fault);
         });
+    if (plan_.has_fair_lock) plan_queue_repair();
     for (const auto& shortage : plan_.shortages)
         loop_.schedule_at(shortage.time, [this, &shortage] {
             if (!is_closing_ && loop_.now() <= plan_.horizon) inject_shortage(shortage);
         });
+}
+
+// A thread of a Java program that is dead, or that got an exception, keeps its place in a fair
+// lock's queue for five minutes. An operator removes it, as docs/backends/redisson.md advises.
+void scenario::plan_queue_repair() {
+    loop_.schedule_after(300ms, [this] {
+        if (is_closing_) return;
+        repair_queues();
+        plan_queue_repair();
+    });
+}
+
+void scenario::repair_queues() {
+    for (const auto& space : key_spaces_) {
+        const auto places = invariants_.abandoned_java_places(space.checker_name(fair_name));
+        if (places.empty() || !network_.is_up()) continue;
+        const auto keys = keys_in(space, fair_name);
+        network_.change_data([&](simulated_redis& server) {
+            const auto run = [&](words command) {
+                static_cast<void>(server.execute(0, std::move(command)));
+            };
+            run({"SELECT", std::to_string(space.options.database)});
+            for (const auto& owner : places) {
+                run({"LREM", keys.queue, "0", owner});
+                run({"ZREM", keys.waiters, owner});
+            }
+        });
+    }
 }
 
 // The end of one shortage ends all shortages of the program.
@@ -210,7 +217,9 @@ void scenario::inject_program_fault(const fault& fault) {
         program.crash();
         // A third of the crashed programs is not replaced.
         if (fault.random_choice % 3 == 0) return;
-        add_program(program.context().space).start(plan_.users_per_program);
+        add_program(program.context().space,
+                    program.is_java() ? program::client_kind::java : program::client_kind::pawl)
+            .start(plan_.users_per_program);
         return;
     default: return program.force_release(names_[fault.random_choice / 7 % names_.size()]);
     }
@@ -281,9 +290,11 @@ void scenario::evict(const fault& fault) {
     const auto lock_keys = keys_of(fault);
     const auto name = key_space_of(fault).checker_name(names_[fault.random_choice % names_.size()]);
     const auto keys = lock_keys.all();
-    const auto key_index = fault.random_choice / 5 % keys.size();
+    // The queue of a fair lock consists of several keys, and Java does not expect to find some.
+    const auto key_count = plan_.layout == redis::key_layout::redisson ? 2 : keys.size();
+    const auto key_index = fault.random_choice / 5 % key_count;
     const std::string key(keys[key_index]);
-    if (key != lock_keys.fence() && key != lock_keys.queue() && key != lock_keys.waiters())
+    if (key != lock_keys.fence && key != lock_keys.queue && key != lock_keys.waiters)
         invariants_.note_fault(&name);
     network_.change_data(
         [&](simulated_redis& server) { server.evict(key_space_of(fault).options.database, key); });
@@ -291,7 +302,7 @@ void scenario::evict(const fault& fault) {
 
 // Another library acquires the lock by SET NX PX and releases it later.
 void scenario::lock_as_other_library(const fault& fault) {
-    const std::string key(keys_of(fault).lock());
+    const std::string key(keys_of(fault).lock);
     const auto value = "foreign-" + std::to_string(fault.time.count());
     const auto ttl = std::max<std::int64_t>(fault.length / 1ms, 1);
     const auto database = key_space_of(fault).options.database;
@@ -335,9 +346,17 @@ instant scenario::longest_forgotten_hold() const {
         return fault.kind == fault_kind::restart_old || fault.kind == fault_kind::data_back;
     };
     // A lock that a program has no memory to release also ends with its lease.
-    const bool given_up = !plan_.shortages.empty();
+    // So does a lock that Java was granted without a reply.
+    const bool given_up = !plan_.shortages.empty() || plan_.java_program_count > 0;
     return given_up || std::ranges::any_of(plan_.faults, is_old) ? plan_.behaviour.longest_ttl
                                                                  : instant{};
+}
+
+// A Java thread in a fair lock's queue that misses its message sleeps for five minutes for each
+// thread before it, and the waiters behind it wait as long.
+instant scenario::longest_java_wait() const {
+    if (!plan_.has_fair_lock) return {};
+    return 301s * static_cast<int>(programs_.size() * plan_.users_per_program);
 }
 
 void scenario::run_to_horizon() { advance(plan_.horizon); }
@@ -361,7 +380,7 @@ void scenario::end_faults() {
     if (plan_.has_latch_waiters) plan_stuck_waiter_check();
     const auto users = static_cast<int>(programs_.size() * plan_.users_per_program);
     const auto limit = loop_.now() + 20s + 2 * instant(plan_.reply_timeout) + total_set_back() +
-                       2 * instant(plan_.behaviour.longest_ttl) + users * 4s;
+                       2 * instant(plan_.behaviour.longest_ttl) + users * 4s + longest_java_wait();
     const bool all_finished = advance_until(
         [this] {
             return std::ranges::all_of(programs_,
@@ -406,12 +425,14 @@ void scenario::check_at_rest() {
 // The locks of dead programs are free after one ttl.
 void scenario::acquire_everything() {
     for (const auto& space : key_spaces_) {
-        auto& last = add_program(space);
+        auto& last = add_program(space, program::client_kind::pawl);
         for (const auto& name : names_) {
             auto handler = [this](const boost::system::error_code& ec, const held_lock& lock) {
                 if (!ec && lock) ++acquired_locks_;
             };
-            last.locks().async_acquire(name, {}, handler);
+            lock_options options;
+            options.fair = name == fair_name;
+            last.locks_for(name).async_acquire(name, options, handler);
         }
     }
     const auto limit = loop_.now() + instant(plan_.behaviour.longest_ttl) + 2s + total_set_back();
@@ -433,6 +454,10 @@ void scenario::close_everything() {
     auto steps_left = 1'000'000;  // far more than necessary
     while (--steps_left > 0 && loop_.next_event_at() <= limit && loop_.step()) {}
     if (!loop_.is_idle()) invariants_.fail("I7", "an event remains after the end of all clients");
+    if (plan_.layout == redis::key_layout::redisson && !has_failed()) {
+        loop_.run_for(total_set_back() + instant(plan_.behaviour.longest_ttl) + 1min);
+        invariants_.expect_no_redisson_keys();
+    }
     for (const auto& program : programs_)
         program->check_no_memory();
     for (const auto& program : programs_)
@@ -452,12 +477,13 @@ scenario_result scenario::run() {
 
 }  // namespace
 
-scenario_result run_scenario(std::uint64_t seed, injected_bug bug, const trace::line_sink& sink) {
+scenario_result run_scenario(std::uint64_t seed, injected_bug bug, const trace::line_sink& sink,
+                             redis::key_layout layout) {
     set_current_seed(seed);
     // Asio uses the blocks of finished operations again only on a thread that runs an io_context.
     boost::asio::io_context context;
     scenario_result result;
-    boost::asio::post(context, [&] { result = scenario(seed, bug, sink).run(); });
+    boost::asio::post(context, [&] { result = scenario(seed, bug, sink, layout).run(); });
     context.run();
     return result;
 }

@@ -25,6 +25,7 @@ struct scenario_result {
 // `sink` receives every line of the trace; it may be empty.
 [[nodiscard]] scenario_result run_scenario(std::uint64_t seed,
                                            injected_bug bug = injected_bug::none,
-                                           const trace::line_sink& sink = {});
+                                           const trace::line_sink& sink = {},
+                                           redis::key_layout layout = redis::key_layout::native);
 
 }  // namespace pawl::simulation

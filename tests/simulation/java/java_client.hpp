@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A client of Redisson in a simulated Java program: its connection and its subscriptions, which
+// all threads of the program share.
+#pragma once
+
+#include "../kernel/virtual_runtime.hpp"
+#include "../server/simulated_network.hpp"
+#include "java_scripts.hpp"
+
+#include <core/util/wakeup.hpp>
+#include <pawl/redis.hpp>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace pawl::simulation {
+
+class java_client final : private redis::link::listener {
+public:
+    java_client(simulated_network& network, simulated_process& process, virtual_runtime& time,
+                const redis::options& options);
+    ~java_client() override;
+
+    // Redisson repeats renewals whose reply was lost, but never the scripts that lock or unlock.
+    enum class retries : std::uint8_t { none, some };
+    // Returns the script's reply. Throws pawl::error if there is none, or if it is an error.
+    boost::asio::awaitable<redis::reply> run(java_script script, const words& keys,
+                                             const words& arguments, retries allowed);
+    boost::asio::awaitable<redis::reply> send(const words& command);
+    // Nobody waits for the reply.
+    void delete_later(std::string key);
+
+    boost::asio::awaitable<void> subscribe(std::string channel);
+    void unsubscribe(const std::string& channel) noexcept;
+    // Waits for a message of the channel, of which each wakes one thread.
+    boost::asio::awaitable<void> wait_for_message(std::string channel, time_point until);
+    boost::asio::awaitable<void> pause(duration length);
+
+    // All waits and requests end, and no further one begins.
+    void close();
+    [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
+
+    // UUID:THREAD
+    [[nodiscard]] std::string owner_of(std::uint64_t thread) const;
+    [[nodiscard]] std::string new_unlock_latch(const std::string& name);
+    [[nodiscard]] time_point now() const noexcept { return time_.now(); }
+    // The time of the scenario.
+    [[nodiscard]] instant scenario_now() const noexcept { return process_.loop().now(); }
+    // The clock of the Java host, which is synchronized with the server's.
+    [[nodiscard]] std::string clock_ms() const { return std::to_string(network_.wall_us() / 1000); }
+    // For the lifetime of an unlock latch: all attempts of one request.
+    [[nodiscard]] duration request_period() const noexcept;
+
+private:
+    // RedissonLockEntry
+    struct channel_entry {
+        int subscribers = 0;
+        int unread_messages = 0;
+        std::deque<core::wakeup*> sleepers{};
+    };
+
+    boost::asio::awaitable<redis::reply> send_repeatedly(const words& command, int attempts);
+    boost::asio::awaitable<void> delete_key(std::string key);
+    boost::asio::awaitable<void> close_link();
+    void on_message(std::string_view channel, std::string_view payload) override;
+    void on_invalidate(std::string_view) override {}
+    void on_connected(const redis::link&) override {}
+
+    simulated_network& network_;
+    simulated_process& process_;
+    virtual_runtime& time_;
+    const boost::asio::any_io_executor executor_;
+    const duration reply_timeout_;
+    const std::string uuid_;
+    std::shared_ptr<redis::link> link_;
+    std::map<std::string, channel_entry, std::less<>> entries_;
+    std::set<core::wakeup*> pauses_;
+    std::uint64_t request_count_ = 0;
+    bool is_closed_ = false;
+};
+
+}  // namespace pawl::simulation

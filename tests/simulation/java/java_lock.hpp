@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A lock of Redisson as one thread of a Java program uses it: lock, tryLock, unlock and the
+// watchdog, by Redisson's own scripts.
+#pragma once
+
+#include "java_client.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pawl::simulation {
+
+enum class java_object : std::uint8_t { lock, fenced_lock, fair_lock, read_lock, write_lock };
+
+class java_lock {
+public:
+    // A hold that counts as lost when `lease` has passed since `sent_at`.
+    struct hold {
+        bool is_granted = false;
+        std::uint64_t token = 0;  // 0: none
+        instant sent_at{};        // the last request that set the lease
+    };
+    // `wants_token`: the functions `lockAndGetToken` and `tryLockAndGetToken` of a FencedLock.
+    java_lock(java_client& client, java_object object, std::string name, std::uint64_t thread,
+              duration lease, bool wants_token);
+
+    // `lock`, or `tryLock` with a waiting time; `give_up_at` in the past: `tryLock` without one.
+    // Throws pawl::error if a request fails. Then the server may have granted the lock.
+    boost::asio::awaitable<hold> acquire(time_point give_up_at);
+    boost::asio::awaitable<void> unlock();
+    boost::asio::awaitable<bool> is_held_by_this_thread();
+    // The watchdog's request. False: the lock is not held any more.
+    boost::asio::awaitable<bool> renew();
+
+    [[nodiscard]] const std::string& owner() const noexcept { return owner_; }
+
+private:
+    struct attempt {
+        hold granted;
+        std::int64_t left_ms = 0;  // of the holder's lease
+    };
+    // The keys and arguments of a script.
+    struct call {
+        java_script script;
+        words keys, arguments;
+    };
+    boost::asio::awaitable<attempt> try_acquire(bool waits);
+    boost::asio::awaitable<hold> acquire_with_messages(time_point give_up_at);
+    boost::asio::awaitable<void> leave_queue();
+    [[nodiscard]] call acquire_call(bool waits) const;
+    [[nodiscard]] call unlock_call(const std::string& latch) const;
+    [[nodiscard]] call renew_call() const;
+    [[nodiscard]] std::string lease_ms() const;
+    [[nodiscard]] std::string name_with(std::string_view prefix) const;
+
+    java_client& client_;
+    const java_object object_;
+    const bool wants_token_;
+    const std::string name_, tagged_, owner_, channel_;
+    const duration lease_;
+    std::string queue_wait_ms_;  // how long a place in a fair lock's queue lasts
+};
+
+}  // namespace pawl::simulation

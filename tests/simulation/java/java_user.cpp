@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "java_user.hpp"
+
+#include <pawl/error.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+// Redisson sends whole milliseconds, so a lease at the server may end this much earlier.
+constexpr auto rounding = 1ms;
+
+}  // namespace
+
+void java_user::start_request() {
+    if (is_finishing_) return rest();
+    const auto& names = program_.context().names;
+    name_ = names[random_.below(names.size())];
+    choose_wait();
+    auto options = choose_common_options();
+    const bool is_renewed = !random_.happens(behaviour().limits_hold);
+    if (is_renewed) options.ttl = program_.watchdog_timeout();
+    options.max_hold = forever;
+    options.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
+    const auto object = choose_object(options);
+    begin_request();
+    request_ = invariants().begin_request(program_.process(), checker_name(name_), options);
+    auto& client = program_.java();
+    hold_ = std::make_shared<current_hold>(
+        current_hold{{client, object, name_, thread_, options.ttl, random_.happens(0.8)},
+                     0,
+                     options.ttl,
+                     is_renewed});
+    log("requests " + name_);
+    if (wait_kind_ != wait_kind::once)
+        wait_id_ = invariants().begin_java_wait(program_.process(), checker_name(name_),
+                                                hold_->lock.owner());
+    asio::co_spawn(program_.process().get_executor(), acquire(), asio::detached);
+}
+
+java_object java_user::choose_object(lock_options& options) {
+    if (name_ == fair_name) return java_object::fair_lock;
+    if (name_ != read_write_name)
+        return options.fenced ? java_object::fenced_lock : java_object::lock;
+    if (!random_.happens(behaviour().reads)) return java_object::write_lock;
+    options.mode = lock_mode::shared;
+    return java_object::read_lock;
+}
+
+// A thread that gets an exception holds nothing, although the server may have granted the lock.
+asio::awaitable<void> java_user::acquire() {
+    const auto give_up_at = wait_kind_ == wait_kind::endless ? time_point::max()
+                            : wait_kind_ == wait_kind::once  ? time_point()
+                                                             : requested_at_ + wait_;
+    java_lock::hold granted;
+    std::string failure;
+    try {
+        granted = co_await hold_->lock.acquire(give_up_at);
+    } catch (const error& e) {
+        failure = e.what();
+    }
+    invariants().end_wait(wait_id_);
+    if (is_abandoned_) co_return;
+    is_waiting_ = false;
+    log(!failure.empty()     ? "gets an exception: " + failure
+        : granted.is_granted ? "holds the lock"
+                             : "gets no lock");
+    if (granted.is_granted)
+        note_grant(granted);
+    else
+        rest();
+}
+
+void java_user::note_grant(const java_lock::hold& granted) {
+    hold_->id = invariants().note_java_grant(
+        program_.process(), checker_name(name_),
+        {hold_->lock.owner(), granted.token, granted.sent_at + hold_->lease - rounding}, request_);
+    if (hold_->is_renewed)
+        asio::co_spawn(program_.process().get_executor(), watch(hold_), asio::detached);
+    choose_hold_end(request_.ttl);
+    work();
+}
+
+// The watchdog renews at a third of its timeout, until the lock is unlocked or lost.
+asio::awaitable<void> java_user::watch(std::shared_ptr<current_hold> held) {
+    auto& client = program_.java();
+    while (!held->is_over && !client.is_closed()) {
+        co_await client.pause(held->lease / 3);
+        if (held->is_over || client.is_closed()) co_return;
+        const auto sent_at = client.scenario_now();
+        try {
+            const bool is_held = co_await held->lock.renew();
+            if (!is_held) co_return;
+        } catch (const error&) {
+            continue;
+        }
+        if (!held->is_over)
+            invariants().note_java_renewal(held->id, sent_at + held->lease - rounding);
+    }
+}
+
+void java_user::work() {
+    invariants().check_write(hold_->id);
+    if (!is_finishing_ && scenario_now() < hold_until_)
+        return schedule(next_work_delay(), this, &java_user::work);
+    end_hold();
+    asio::co_spawn(program_.process().get_executor(), unlock(), asio::detached);
+}
+
+void java_user::end_hold() {
+    if (hold_ == nullptr || hold_->is_over) return;
+    hold_->is_over = true;
+    invariants().end_hold(hold_->id);
+}
+
+// If the reply to an earlier `lock` was lost, the thread has entered the lock again, and one
+// `unlock` does not release it. A careful program checks that.
+asio::awaitable<void> java_user::unlock() {
+    log("unlocks");
+    try {
+        bool is_held = true;
+        while (is_held) {
+            co_await hold_->lock.unlock();
+            is_held = co_await hold_->lock.is_held_by_this_thread();
+        }
+    } catch (const error& e) {
+        if (!is_abandoned_) log("gets an exception: " + std::string(e.what()));
+    }
+    if (!is_abandoned_) rest();
+}
+
+void java_user::forget_holds() { end_hold(); }
+
+}  // namespace pawl::simulation

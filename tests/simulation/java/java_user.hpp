@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// One thread of a simulated Java program. It acquires a lock with Redisson, holds it, writes to the
+// protected resource and unlocks, all at random.
+#pragma once
+
+#include "../workload/simulated_user.hpp"
+#include "java_lock.hpp"
+
+#include <memory>
+#include <string>
+
+namespace pawl::simulation {
+
+class java_user final : public simulated_user {
+public:
+    java_user(program& program, std::string label, prng random, std::uint64_t thread)
+        : simulated_user(program, std::move(label), random), thread_(thread) {}
+
+private:
+    // Shared with the watchdog, which may end later than the hold.
+    struct current_hold {
+        java_lock lock;
+        checker::hold_id id = 0;
+        duration lease{};
+        bool is_renewed = true;
+        bool is_over = false;
+    };
+
+    void start_request() override;
+    [[nodiscard]] java_object choose_object(lock_options& options);
+    void forget_holds() override;
+    boost::asio::awaitable<void> acquire();
+    void note_grant(const java_lock::hold& granted);
+    boost::asio::awaitable<void> watch(std::shared_ptr<current_hold> held);
+    void work();
+    boost::asio::awaitable<void> unlock();
+    void end_hold();
+
+    const std::uint64_t thread_;
+    std::string name_;
+    checker::pending_request request_;
+    checker::wait_id wait_id_ = 0;
+    std::shared_ptr<current_hold> hold_;
+};
+
+}  // namespace pawl::simulation

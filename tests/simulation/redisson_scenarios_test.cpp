@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Hundreds of scenarios in which programs with Pawl and programs in Java share Redisson's locks.
+// `PAWL_SEEDS` is their number (1,000), `PAWL_SEED` the first seed (1).
+// `pawl_simulate --redisson --seed N --trace` prints all events of one scenario.
+#include "workload/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+namespace pawl::simulation {
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text != nullptr ? std::stoull(text) : otherwise;
+}
+
+scenario_result run_redisson_scenario(std::uint64_t seed, injected_bug bug = injected_bug::none) {
+    return run_scenario(seed, bug, {}, redis::key_layout::redisson);
+}
+
+// In shares, so that all cores are used.
+constexpr std::uint64_t shares = 4;
+
+class RedissonScenarios : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(RedissonScenarios, KeepEveryPromise) {
+    const auto seeds = from_environment("PAWL_SEEDS", 1'000);
+    const auto first = from_environment("PAWL_SEED", 1);
+    std::uint64_t grants = 0;
+    for (auto seed = first + GetParam(); seed < first + seeds; seed += shares) {
+        const auto result = run_redisson_scenario(seed);
+        ASSERT_EQ(result.violation, "") << "seed " << seed;
+        grants += result.grants;
+        // Every 50th scenario runs twice: only a repeatable scenario can be analysed.
+        if (seed % 50 != 0) continue;
+        ASSERT_EQ(run_redisson_scenario(seed).hash, result.hash) << "seed " << seed;
+    }
+    EXPECT_GT(grants, seeds / shares) << "scenarios without grants prove nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, RedissonScenarios, testing::Range(std::uint64_t{0}, shares));
+
+class RedissonInjectedBugs
+    : public testing::TestWithParam<std::pair<injected_bug, std::string_view>> {};
+
+// If the simulation does not find an injected bug, its success proves nothing.
+TEST_P(RedissonInjectedBugs, IsFound) {
+    constexpr std::uint64_t patience = 1'000;
+    for (std::uint64_t seed = 1; seed <= patience; ++seed) {
+        if (run_redisson_scenario(seed, GetParam().first).violation.empty()) continue;
+        RecordProperty("seeds", static_cast<int>(seed));
+        return;
+    }
+    FAIL() << "no scenario of " << patience << " found it";
+}
+
+constexpr auto first_bug = std::ranges::find_if(
+    injected_bug_names, [](const auto& each) { return is_of_redisson(each.first); });
+
+INSTANTIATE_TEST_SUITE_P(Each, RedissonInjectedBugs,
+                         testing::ValuesIn(first_bug, injected_bug_names.end()),
+                         [](const auto& test) { return std::string(test.param.second); });
+
+}  // namespace
+}  // namespace pawl::simulation
