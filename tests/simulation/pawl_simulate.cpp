@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Runs scenarios: many seeds, or one seed with a trace of all events.
+#include "java/java_scripts.hpp"
 #include "kernel/process_resources.hpp"
 #include "workload/scenario.hpp"
 
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <iostream>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 namespace {
@@ -149,6 +151,12 @@ int main(int argc, char** argv) {
         std::cerr << "There is no bug '" << options.bug
                   << "'; see tests/simulation/bugs/injected_bug.hpp.\n";
         return 64;
+    }
+    try {
+        if (redisson) static_cast<void>(text_of(java_script::lock));
+    } catch (const std::runtime_error& missing) {
+        std::cerr << missing.what() << '\n';
+        return 69;
     }
     if (options.bugs) return run_bugs(options);
     return options.trace ? run_traced(options, bug->first) : run_many(options, bug->first);
