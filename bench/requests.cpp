@@ -125,7 +125,7 @@ void measure_requests(const bench_context& context, std::vector<row>& rows) {
 }
 
 void measure_waiter(const bench_context& context, std::vector<row>& rows) {
-    const auto time = context.options.quick ? 4s : 20s;
+    const auto time = context.options.quick ? 4s : 40s;
     progress("one waiter, " + std::to_string(time.count()) + " s of waiting");
     pawl::blocking::client holder(pawl::from_url(context.url));
     auto lock = holder.acquire("bench/long", {.ttl = 10min});
@@ -133,6 +133,8 @@ void measure_waiter(const bench_context& context, std::vector<row>& rows) {
     read_line(waiter);
     waiter.write_line("bench/long");
     wait_for_waiters(holder, "bench/long", 1);
+    std::this_thread::sleep_for(
+        2s);  // only its first refresh tells the waiter that it is the first
     monitor watch(context.port);
     std::this_thread::sleep_for(time);
     watch.mark();
@@ -145,7 +147,7 @@ void measure_waiter(const bench_context& context, std::vector<row>& rows) {
                              .unit = "per second",
                              .measured = total(seen.sent) / span,
                              .note = "MONITOR, per second: " + format_counts(seen.sent, span)},
-                            bound::at_most, 1));
+                            bound::at_most, 0.2));
 }
 
 }  // namespace bench
