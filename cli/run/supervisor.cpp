@@ -67,8 +67,8 @@ supervisor::supervisor(const run_options& options, const service_location& locat
       location_(location),
       margins_(margins_for(options)),
       shared_(map_shared(), &unmap_shared),
-      // The children that this process already had do not belong to the command, unless they have
-      // the name of this run in their environment.
+      // The children that this process already had do not belong to the command, nor do their
+      // orphans. The name of this run tells those orphans from processes of the command.
       inherited_children_(shared_->run.data()) {
     never_block_on_stderr();
 }

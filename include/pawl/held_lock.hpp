@@ -50,9 +50,9 @@ public:
     // Releases the lock.
     // Handler: void(release_result).
     // Completes when the service has answered, or with `unknown` when no answer came in time. A
-    // second call has the same result. While other handles of a lock_owner keep the lock, the
-    // result is `still_held`. After the last handle is released, the result is that of the last
-    // release, for every handle. Cancellation: none.
+    // later call has the same result. While other handles of a lock_owner keep the lock, the result
+    // is `still_held`. After the release of the last handle, a later call for any of them has the
+    // result of that release. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
         return detail::initiate_plain<Token>(lease(), &detail::start_release, token, number_);

@@ -144,6 +144,7 @@ class DeadWaiter : public testing::TestWithParam<queue_case> {};
 // The holder keeps the lock. The first waiter, which cannot share it, fails at any time between two
 // of its refreshes. Its place must expire and the next waiter must notice, although nothing else
 // occurs at the server. Or the holder releases the lock, and the failed waiter never confirms it.
+// Or the holder downgrades, and the failed waiter's long lease is shortened.
 TEST_P(DeadWaiter, DelaysTheNextByTwoSecondsAtMost) {
     for (const auto failure :
          {waiter_failure::killed, waiter_failure::stopped, waiter_failure::cut_off}) {

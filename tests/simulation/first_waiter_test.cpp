@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-// Programs with a place for two locks each.
+// Programs that can hold two locks each.
 class FirstWaiter : public testing::Test {
 protected:
     struct program : single_client_process {
@@ -109,6 +109,22 @@ TEST_F(FirstWaiter, LooksWhenAShorterLeaseEnds) {
     a_.process.resume();
     loop_.run_for(1s);
     EXPECT_EQ(a_.held[1].state(), lock_state::lost);
+}
+
+// The first waiter has a long lease | the clock is set back, so this lease seems to last too long |
+// the second waiter refreshes, and the server shortens the first one's place | the first waiter
+// must hear of that, or it would be passed at the release.
+TEST_F(FirstWaiter, KeepsItsPlaceWhenTheClockIsSetBack) {
+    acquire(a_, write);
+    acquire(b_, write);
+    loop_.run_for(1300ms);
+    network_.jump_clock(-(5s / 1us));
+    acquire(c_, write);
+    loop_.run_for(4s);
+    release(a_);
+    loop_.run_for(1s);
+    EXPECT_TRUE(b_.held[0]);
+    EXPECT_FALSE(c_.held[0]) << "the second waiter passed the first";
 }
 
 }  // namespace

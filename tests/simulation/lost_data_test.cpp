@@ -89,7 +89,7 @@ protected:
     LostDataInjectedBugs() : LostData(injected_bug::possible_loss_ignored) {}
 };
 
-// Without the doubt, the locks would count as held until their next renewal.
+// Without the report of a possible loss, the locks would count as held until their next renewal.
 TEST_F(LostDataInjectedBugs, AreFound) {
     acquire(10);
     restart({});
@@ -97,7 +97,7 @@ TEST_F(LostDataInjectedBugs, AreFound) {
     EXPECT_EQ(lost_count(), 0U);
 }
 
-// A connection that ends is no doubt about the server's data.
+// The end of a connection alone is no possible loss.
 TEST_F(LostData, IsNotSuspectedAfterAReconnectToTheSameServer) {
     acquire(10);
     network_.break_all(program_.process);

@@ -46,7 +46,7 @@ private:
 
 class TwoServers : public testing::Test {
 protected:
-    TwoServers() { servers_[living].jump_clock(-7'000'000); }
+    TwoServers() { servers_[living].jump_clock(-(7s / 1us)); }
     ~TwoServers() override {
         program_.process.post([this] {
             held_.clear();
@@ -134,6 +134,7 @@ protected:
     }
 };
 
+// A is `dying`, B is `living`.
 //   P: holds 10 locks of A and 10 of B, ttl 2 s | A dies for 10 s | P: renews all 20 in one batch
 //   | B answers at once, A never | P: the 10 of A are lost, those of B are renewed in time, always
 //   | P: acquires locks of B meanwhile, and waits for none of A's replies | A is back: P acquires

@@ -53,10 +53,10 @@ public:
     ~held_lock();
 
     // Releases the lock. Waits for the service's answer, and returns `unknown` if none came in
-    // time: on Redis until the end of the lease or the reply timeout. A second call has the same
+    // time: on Redis until the end of the lease or the reply timeout. A later call has the same
     // result. While other handles of a lock_owner keep the lock, the result is `still_held`. After
-    // the last handle is released, the result is that of the last release, for every handle. Throws
-    // for an empty handle only.
+    // the release of the last handle, a later call for any of them has the result of that release.
+    // Throws for an empty handle only.
     release_result release();
 
     // Renews at once, beside the regular renewals, and waits until the service has confirmed.

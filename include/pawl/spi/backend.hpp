@@ -260,8 +260,8 @@ public:
     virtual boost::asio::awaitable<examination> examine() = 0;
 
     // Waits until the undos and releases in the background are done, but not beyond `give_up_at`.
-    // Afterwards the core starts no acquire and no renewal. In a fork of the process, only `close`
-    // is called, with a `give_up_at` that has passed; it must send nothing.
+    // From this call on, the core starts no acquire and no renewal. In a fork of the process, only
+    // `close` is called, with a `give_up_at` that has passed; it must send nothing.
     virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;
 
     // Why the server of this lock cannot be reached at present, for messages. Empty while it can be

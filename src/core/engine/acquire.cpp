@@ -60,11 +60,12 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
             failure = e;
         }
         if (failure) {
-            // Only an acquire with a wait continues here; a try throws. Backends do not repeat an
-            // attempt of a poll that fails with errc::unavailable, so this loop does. That error
-            // means that the service cannot serve any client now, or that an earlier request under
-            // this value is still being undone.
-            co_await backoff.wait_or_throw(*failure, !request.try_policy);
+            // A try throws, since its `backoff` has no time. Backends do not repeat an attempt of a
+            // poll that fails with errc::unavailable, so this loop does. That error means that the
+            // service cannot serve any client now, or that an earlier request under this value is
+            // still being undone.
+            const bool also_unavailable = !request.try_policy;
+            co_await backoff.wait_or_throw(*failure, also_unavailable);
             continue;
         }
         if (handle.held_lease || (request.try_policy && attempts >= retry.tries)) co_return handle;

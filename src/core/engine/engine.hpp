@@ -35,7 +35,7 @@ class engine final : public std::enable_shared_from_this<engine>,
 public:
     using ptr = std::shared_ptr<engine>;
 
-    // A server answers so many releases in a few milliseconds. Each release that has no answer at
+    // A server answers this many releases in milliseconds. Each release that has no answer at
     // the end of the drain time must be repeated in the background, so more releases in flight
     // would make closing longer.
     static constexpr std::size_t most_releases_at_close = 1024;
@@ -166,8 +166,9 @@ private:
     // Called by the backend for a loss that the service pushed; passes it on to the keeper.
     void on_loss(std::string_view owner, loss_reason reason) override;
     void on_possible_loss() override;
-    // Tells the waiters for the loss, and the log, that the lease is lost. Called by the keeper's
-    // hook `on_lease_lost`, by `close`, and by a release that finds the loss.
+    // Counts, logs and reports the loss, and begins to release what the service may still hold.
+    // Called by the keeper's hook `on_lease_lost`, by `close`, and by a release that finds the
+    // loss.
     void report_loss(const std::shared_ptr<lease>& lease) noexcept;
     // Takes the lease from the keeper, and releases it unless it is lost.
     void end_hold(const std::shared_ptr<lease>& lease) noexcept;
@@ -210,7 +211,7 @@ private:
     waiting_names waiting_names_;
     std::unique_ptr<lease_keeper> keeper_;
     std::set<operation*> operations_;
-    std::set<std::shared_ptr<lease>> being_released_;  // only those with a waiter for the release
+    std::set<std::shared_ptr<lease>> being_released_;  // only those with release handlers
     std::shared_ptr<engine_registry> registry_;
     bool is_keeper_running_ = false;
     bool is_keeper_starting_ = false;

@@ -105,7 +105,7 @@ void engine::complete_loss_waits(lease& lease, const detail::outcome& ended,
     }
 }
 
-// Without memory for the waiter, its result is `unknown` at once. The lock is released all the
+// Without memory to keep the handler, its result is `unknown` at once. The lock is released all the
 // same.
 void engine::add_release_handler(const std::shared_ptr<lease>& lease,
                                  lease::release_handler handler) {
@@ -255,8 +255,9 @@ void engine::finish_release(const std::shared_ptr<lease>& lease, release_result 
 
 // The service may still have a lost hold, so this releases the hold, and the queue moves on. A
 // holder that was notified before its deadline may act until then, so the release waits for it.
-// There is no need to wait after `taken_over`: some of its permits already have another holder, and
-// only the rest is released. `close` waits for this, too.
+// A hold that was `taken_over` comes here only if it has several permits. Another holder already
+// has some of them, so there is no need to wait before the rest is released. `close` waits for
+// this, too.
 asio::awaitable<void> engine::release_lost(std::shared_ptr<lease> lease,
                                            [[maybe_unused]] releaser counted) {
     try {

@@ -126,7 +126,7 @@ void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
         update_order(*lease);
     }
     if (lease->in_keeper.pushed_loss != loss_reason::none) {
-        lease->in_keeper.renew_at = time_.now();
+        lease->in_keeper.renew_at = time_.now();  // `handle_due` then reports the loss
         update_order(*lease);
     }
     if (time_.is_real_time()) loss_watchdog::instance().watch(*lease);
@@ -202,7 +202,7 @@ void lease_keeper::update_order(lease& lease) noexcept {
 void lease_keeper::lose(const std::shared_ptr<lease>& lease, loss_reason reason) {
     if (!drop(lease)) return;
     lease->lose(reason);
-    // The watchdog, or a caller that checked the state too late, may have set the loss first.
+    // The watchdog, or `extend` after the deadline, may have set the loss first.
     if (lease->state() == lock_state::lost) hooks_.on_lease_lost(lease);
 }
 
@@ -413,7 +413,8 @@ asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> held_lease)
         update_order(*held_lease);
         co_await std::move(request);
         if (!is_kept_in_this_process(*held_lease)) throw hold_ended(*held_lease);
-        const bool is_unanswered = held_lease->in_keeper.is_never_early;  // set by `postpone`
+        const bool is_unanswered =
+            held_lease->in_keeper.is_never_early;  // set by `postpone`; an answer clears it
         if (!is_unanswered) co_return;
         wakeup pause(time_, strand_);
         co_await pause.wait_until(held_lease->in_keeper.renew_at);

@@ -16,9 +16,10 @@ struct limits {
     // The pauses before a refused or unanswered request is repeated: see back_off.hpp.
     duration first_pause = std::chrono::milliseconds(100);
     duration longest_pause = std::chrono::seconds(2);
-    // Pending undos. While this many are pending, no request is sent that may need an undo.
+    // Pending undos for one server. While this many are pending, no request that may need an undo
+    // is sent to that server.
     std::size_t max_undos = 4096;
-    // Undos that are sent at the same time.
+    // Undos that are sent to one server at the same time.
     std::size_t max_concurrent_undos = 64;
     // The lease of a waiter's place in the queue; each refresh extends it. A dead waiter blocks the
     // waiters behind it no longer than this.

@@ -63,7 +63,8 @@ asio::awaitable<void> lock_base::close(time_point give_up_at) {
     for (auto* wakeup : pauses_)
         wakeup->notify();
     undos_.stop();
-    // While one link waits for its replies, the others receive theirs. This needs no memory.
+    // One after the other: closing them at the same time would need memory. The other links receive
+    // their replies meanwhile.
     for (std::size_t i = 0; i < servers_->links().size(); ++i)
         co_await servers_->links()[i]->close(give_up_at);
     // On closed links every operation ends soon.
@@ -109,6 +110,7 @@ asio::awaitable<void> lock_base::renew_with_script(link& server_link, const rene
 }
 
 asio::awaitable<void> lock_base::run_all(std::vector<asio::awaitable<void>> operations) {
+    if (operations.empty()) co_return;  // an empty group would never complete
     if (operations.size() == 1) {
         co_await std::move(operations.front());
         co_return;

@@ -54,7 +54,8 @@ protected:
     // When a release gives up: at the hold's deadline, but between 50 ms and the reply timeout from
     // now, and after 50 ms if the timeout is shorter.
     time_point release_deadline(const hold& held) const;
-    // The link for the next request about this key. Do not keep it over a wait: the key may move.
+    // The link for the next request about this key. Ask again after each wait that precedes the
+    // request: the key may move.
     [[nodiscard]] link& link_of(std::string_view key) const noexcept {
         return servers_->link_of(key);
     }
@@ -82,8 +83,8 @@ protected:
     // Runs the operations at the same time, and ends with the last of them. Their exceptions are
     // ignored.
     boost::asio::awaitable<void> run_all(std::vector<boost::asio::awaitable<void>> operations);
-    // Call this for every new connection. Reports a possible loss if the server is not the process
-    // of that link's last connection, or if that is not known.
+    // Call this for every new connection. Reports a possible loss, unless the run id and the epoch
+    // are known and equal those of the link's last connection.
     void report_other_server(const link& connected_link);
     // Call this before a request over this link that may have to be undone. Throws
     // errc::unavailable when too many undos for its server are pending.

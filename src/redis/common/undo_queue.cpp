@@ -185,8 +185,8 @@ void undo_queue::drop_expired(time_point now) {
 }
 
 // An undo that the server never answered does not expire. The server may have been stopped for
-// longer than the lease, and may then still execute the original request, which takes a whole
-// lease.
+// longer than the lease, and may then still execute the original request, so that the lock would be
+// held for a whole lease.
 bool undo_queue::is_expired(const entry& candidate, time_point now) const noexcept {
     const bool only_repetitions_fail = is_failing_ && candidate.has_enough_confirmations();
     return (candidate.was_refused_ || only_repetitions_fail) && candidate.lease_end_ <= now;
@@ -254,10 +254,10 @@ asio::awaitable<void> undo_queue::send(send_guard guard) {
 asio::awaitable<undo_queue::outcome> undo_queue::try_undo(const entry& tried) {
     const std::array<std::string_view, 1> ping{"PING"};
     const auto deadline = std::max(tried.lease_end_, context_.time->now() + reply_timeout_);
-    // The key may have moved to another server meanwhile.
-    auto& target = servers_->link_of(tried.action.lock);
-    while (!target.connected())
-        co_await target.exec(ping, deadline);
+    // The key may move to another server meanwhile.
+    for (auto* target = &servers_->link_of(tried.action.lock); !target->connected();
+         target = &servers_->link_of(tried.action.lock))
+        co_await target->exec(ping, deadline);
     const auto reply = co_await tried.action.send(deadline);
     if (reply.type != reply::kind::error) co_return outcome::confirmed;
     // A missing permission may be granted later; a closing client does not wait for that.

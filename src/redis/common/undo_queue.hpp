@@ -69,10 +69,10 @@ public:
     // Sends the undo until the server confirms it or rejects it for good, or until the lease of the
     // original request has ended and the server still rejects the undo.
     //
-    // If the original request was sent over another connection than `connection_number`, the server
-    // may still execute it after the undo. So the undo is then repeated, with growing pauses, until
-    // that lease ends and at least `required_confirmations` times. An undo with a `value`, or of a
-    // closing client, is repeated exactly that often.
+    // `connection_number`: of the connection that sent the original request. If the undo is
+    // confirmed over another one, the server may still execute the original request. So the undo is
+    // then repeated, with growing pauses, until that lease ends and at least
+    // `required_confirmations` times; with a `value`, or of a closing client, exactly that often.
     //
     // `lease`: the longest lease that the original request can have taken. If there is no memory to
     // send the undo, the next `add` or the next connection tries again.

@@ -159,8 +159,10 @@ asio::awaitable<release_result> locks::release(const hold& held) {
                           sent.outcome.successor_token, sent_at);
     } catch (const error&) {
         local_hand_offs_.erase(held.claim.name);
-        // The server may have given the lock to a successor that has left meanwhile.
-        if (!undo.empty() && waiters_.find_by_owner(successor.owner) == nullptr)
+        // The server may have given the lock to the successor, which may have left meanwhile.
+        if (auto* waiting_successor = waiters_.find_by_owner(successor.owner))
+            waiting_successor->notify_change();
+        else if (!undo.empty())
             undos->add(std::move(undo), successor.ttl,
                        undos->server_link().current().connection_number);
     }

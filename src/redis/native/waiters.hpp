@@ -67,7 +67,7 @@ public:
     void remove(waiter& entry);
     [[nodiscard]] waiter* find_by_owner(std::string_view owner) const;
     [[nodiscard]] waiter* find_first(std::string_view name) const;
-    // Notifies the waiters for these locks, whose connection is new.
+    // Notifies the waiters whose locks satisfy `is_affected`. Call this for a new connection.
     template <class Predicate>
     void notify_if(Predicate is_affected) {
         for (const auto& [owner, entry] : by_owner_) {

@@ -59,7 +59,7 @@ public:
         was_refused_ = false;
         pauses_.reset();
     }
-    // Call this after a refused grant. Another grant ends the pause.
+    // Call this after a grant that was not accepted. Another grant ends the pause.
     asio::awaitable<void> pause_after_refusal(waiter& own_waiter, time_point give_up_at) {
         if (!std::exchange(was_refused_, true)) co_return;
         const auto pause = std::min<duration>(pauses_.next_pause(), min_refresh_interval);
@@ -82,7 +82,7 @@ private:
 // from each other.
 time_point locks::next_refresh(const queue_state& queued) const {
     auto latest = now() + core::random_between(time(), min_refresh_interval, max_refresh_interval);
-    // Early enough for a server whose clock runs half as fast again.
+    // Early enough even if the server's clock runs 1.5 times as fast.
     if (queued.lease > milliseconds_of(bounds_.waiter_lease_ms))
         latest = now() + core::random_between(time(), queued.lease / 2, queued.lease * 5 / 8);
     if (queued.next_change_ms < 0 || queued.rank >= 3) return latest;

@@ -42,9 +42,9 @@ asio::awaitable<void> locks::listening_attempt::listen(time_point give_up_at) {
     link_ = &server_link;
 }
 
-// An owner ends with a thread number. Pawl puts a minus before it for waiters in a fair queue, and
-// for readers and writers that get a token. Java's numbers have none. A writer's field ends with
-// :write, as in Redisson.
+// For permits an owner is 12 random bytes. Every other owner ends with a thread number. Pawl puts a
+// minus before it for fair locks, and for readers and writers that get a token. Java's numbers have
+// none. A writer's field ends with :write, as in Redisson.
 std::string locks::new_owner(object_kind kind, bool fenced) {
     if (kind == object_kind::permits) {
         std::string bytes(12, '\0');

@@ -11,7 +11,7 @@
 
 namespace pawl::redis {
 
-// Of the fields of `options`, those for connections.
+// The settings of a connection. Most are copies from `options`.
 struct connection_settings {
     std::string user{};
     std::string password{};

@@ -1,21 +1,14 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- A waiter's lease that ends more than 10 s from now was written before the server's clock was set
--- back. Shortens it to 2 s; the waiter's next refresh extends it.
-local function bound_waiter_lease(k, member, lease, rest, now)
-    if tonumber(lease) > now + 10000 then
-        redis.call("HSET", k.waiters, member, string.format("%.0f", now + 2000) .. rest)
-    end
-end
-
--- The waiter's next refresh is far away. It must refresh now to keep its place, which ends soon if
--- the waiter is dead.
+-- A first waiter with a long lease delays the waiters behind it now, or its lease was written
+-- before the server's clock was set back. Shortens the lease to 1.9 s and asks for a refresh: a
+-- live waiter keeps its place, a dead one loses it.
 local function hurry_waiter(k, member, lease, rest, channel, now)
     if tonumber(lease) > now + 2000 then
         redis.call("HSET", k.waiters, member, string.format("%.0f", now + 1900) .. rest)
         local client, owner = string.match(member, "^([^:]*):(.*)$")
-        redis.call("PUBLISH", channel .. client, "look " .. owner)
+        redis.call("PUBLISH", channel .. (client or ""), "look " .. (owner or ""))
     end
 end
 

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- Removes waiters from the head of the queue whose lease ended at least one lease ago. The first
+-- Removes waiters from the head of the queue whose lease ended at least `lease` ms ago. The first
 -- waiter must be alive even while the lock is held, because the server reports a release by another
 -- library to that waiter. -> true: some were removed
-local function remove_expired_waiters(k, now, lease)
+local function remove_expired_waiters(k, now, lease, channel)
     local removed_any = false
     for _ = 1, 64 do
         local first = redis.call("ZRANGE", k.queue, 0, 0)[1]
@@ -14,7 +14,10 @@ local function remove_expired_waiters(k, now, lease)
             break
         end
         if lease_end and lease_end + lease > now then
-            bound_waiter_lease(k, first, lease_end, string.sub(record, #lease_end + 1), now)
+            -- A lease of more than 10 s was written before the server's clock was set back.
+            if tonumber(lease_end) > now + 10000 then
+                hurry_waiter(k, first, lease_end, string.sub(record, #lease_end + 1), channel, now)
+            end
             break
         end
         redis.call("ZREM", k.queue, first)

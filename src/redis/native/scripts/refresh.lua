@@ -4,8 +4,8 @@
 -- refresh: a waiter's periodic request. Finds a grant whose message was lost, grants the lock where
 -- a lease has expired, and keeps the waiter's place in the queue.
 -- KEYS lock fence queue waiters holders details
--- ARGV floor channel_prefix waiter prefix window_ms lease_ms first_lease_ms(behind an exclusive
---      holder the first waiter delays nobody: it gets the lock, or loses it after the window) mode
+-- ARGV floor channel_prefix waiter prefix window_ms lease_ms
+--      first_lease_ms(of the first waiter's place behind an exclusive holder) mode
 --      total_permits(0 = the stored total) run
 -- -> {1, token, since_ms, ms left} the caller holds it
 --    | {0, ms until a change, server's ms, rank, the lease that was given}
@@ -56,7 +56,7 @@ if state ~= "exclusive" then
     state = grant_waiters(k, state, floor, ARGV[2])
     position[2] = next_change_in(k, state, member, now)
     position[4] = redis.call("ZRANK", k.queue, member) or 0
-elseif remove_expired_waiters(k, now, ARGV[6]) then
+elseif remove_expired_waiters(k, now, ARGV[6], ARGV[2]) then
     position[4] = redis.call("ZRANK", k.queue, member) or 0
 end
 position[5] = lease

@@ -29,7 +29,7 @@ if successor ~= "" then
     if ARGV[7] == "0" or others == 0 then
         redis.call("ZREM", k.queue, successor)
         redis.call("HDEL", k.waiters, successor)
-        -- The first waiter refreshes when the known lease ends. This one may end earlier.
+        -- The first waiter knows only the end of the released lease.
         local first = redis.call("ZRANGE", k.queue, 0, 0)[1]
         if first and redis.call("PTTL", k.lock) > tonumber(ARGV[6]) then
             local client, owner = string.match(first, "^([^:]*):(.*)$")
@@ -39,5 +39,6 @@ if successor ~= "" then
         return {1, next_token(k.fence, ARGV[2])}
     end
 end
+-- It overwrites or deletes the key.
 grant_waiters(k, "free", ARGV[2], ARGV[3])
 return {1}
