@@ -190,7 +190,10 @@ void checker::check_fair_queue(lock_record& lock, const redisson_invocation& inv
     if (stored != nullptr) lock.redisson.queue.assign(stored->begin(), stored->end());
     const auto& queue = lock.redisson.queue;
     const auto& owners = lock.redisson.present.owners;
-    const bool is_new = !owners.empty() && owners != before.owners;
+    // Not if an expired lock is back because the clock was set back.
+    const auto arguments = invocation.arguments();
+    const bool is_new = !owners.empty() && owners != before.owners &&
+                        std::ranges::find(arguments, *owners.begin()) != arguments.end();
     const auto ahead_of = is_new ? *owners.begin() : std::string();
     for (const auto& waiter : queued_before) {
         if (waiter == ahead_of) return;
@@ -228,6 +231,8 @@ bool checker::reports_releases_to_all(const lock_record& lock) const {
     const auto disturbs_queue = [](const fault& each) {
         return each.kind == fault_kind::pause || each.kind == fault_kind::crash;
     };
+    // A waiter whose client has no room for another undo pauses, and tries again later.
+    if (plan_.limits.max_undos < redis::limits{}.max_undos) return false;
     if (lock.keys.lock == fair_name)
         return plan_.behaviour.limits_wait == 0 &&
                std::ranges::none_of(plan_.faults, disturbs_queue);
