@@ -8,14 +8,24 @@
 
 namespace pawl::cli {
 
+namespace {
+
+// --max-hold counts from the grant, --min-hold from when the supervisor learns of it.
+constexpr duration hold_margin = std::chrono::milliseconds(100);
+
+}  // namespace
+
 int run(const run_options& options) {
     if (options.command.empty() || options.command.front().empty()) {
         throw failure(
             exit_code::usage,
             "The command is missing; write it after --, as in: pawl run NAME -- COMMAND.");
     }
-    if (options.min_hold > options.max_hold) {
-        throw failure(exit_code::usage, "--min-hold is longer than --max-hold; make it shorter.");
+    if (options.min_hold > duration::zero() && options.max_hold != forever &&
+        options.min_hold > options.max_hold - hold_margin) {
+        throw failure(
+            exit_code::usage,
+            "--min-hold must be at least 100 ms shorter than --max-hold; make it shorter.");
     }
     if (options.min_hold == forever) {
         throw failure(

@@ -59,6 +59,7 @@ TEST(BadInput, OfTheCommandLine) {
         {"run", "--wait", "1.5s", "x", "--", "true"},
         {"run", "--max-hold", "0", "x", "--", "true"},
         {"run", "--max-hold", "1s", "--min-hold", "2s", "x", "--", "true"},
+        {"run", "--max-hold", "2s", "--min-hold", "2s", "x", "--", "true"},
         {"run", "--min-hold", "forever", "x", "--", "true"},
         {"run", "--on-loss", "cry", "x", "--", "true"},
         {"run", "--quiet", "--verbose", "x", "--", "true"},

@@ -67,12 +67,13 @@ finding persistence_finding(persistence server_persistence) {
                 "resource check the token"};
     case persistence::everysec:
         return {grade::note, "persistence", "append-only file, fsync everysec",
-                "a power loss may forget the last second; appendfsync always does not"};
+                "a power loss may forget the last second; with appendfsync always it forgets "
+                "nothing"};
     case persistence::no:
         return {grade::warning, "persistence", "append-only file, fsync no",
                 "a power loss may forget the last tens of seconds, as the kernel decides; "
-                "appendfsync everysec forgets one second at most, and appendfsync always forgets "
-                "nothing"};
+                "appendfsync everysec forgets one second at most; with appendfsync always nothing "
+                "is forgotten"};
     case persistence::always:
         return {grade::good, "persistence", "append-only file, fsync always", ""};
     case persistence::unknown_fsync: break;
@@ -100,8 +101,8 @@ finding deployment_finding(deployment server_deployment, std::int64_t replicas) 
     case deployment::replicated:
     case deployment::cluster:
         return {grade::warning, "replicas", std::to_string(replicas),
-                "a failover can lose a lock that is held, and this URL does not follow it; let "
-                "the resource check the token"};
+                "a failover can lose a lock that is held, and this URL follows it only if its host "
+                "name then leads to the new master; let the resource check the token"};
     case deployment::unknown: break;
     }
     return {grade::note, "replicas", "not readable", "allow the user INFO"};

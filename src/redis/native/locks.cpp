@@ -71,7 +71,7 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
             return context_.listener->on_loss(owner, loss_reason::forced);
         recipient->received_grant.reset();
         recipient->granted_server_ms = -1;
-        recipient->wakeup.notify();
+        recipient->notify_change();
     } else if (verb == "grant") {
         // A waiter that has left needs no grant: its undo passes the lock on.
         auto* recipient = waiters_.find_by_owner(owner);
