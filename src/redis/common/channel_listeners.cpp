@@ -3,6 +3,8 @@
 
 #include "channel_listeners.hpp"
 
+#include "../topology/connected_link.hpp"
+
 #include <array>
 
 namespace pawl::redis {
@@ -28,22 +30,13 @@ void channel_listeners::on_connected(const link& connected_link) {
     }
 }
 
-boost::asio::awaitable<std::string_view> channel_listeners::publish_command(std::string_view key,
-                                                                            time_point give_up_at) {
-    const std::array<std::string_view, 1> ping{"PING"};
-    auto& server_link = servers_.link_of(key);
-    while (!server_link.connected())
-        co_await server_link.exec(ping, give_up_at);
-    co_return server_link.current().sharded ? "SPUBLISH" : "PUBLISH";
-}
-
 boost::asio::awaitable<reply> channel_listeners::count_subscribers(std::string_view key,
                                                                    std::string_view channel,
                                                                    time_point give_up_at) {
-    const auto command = co_await publish_command(key, give_up_at);
-    const std::array<std::string_view, 3> words{
-        "PUBSUB", command == "SPUBLISH" ? "SHARDNUMSUB" : "NUMSUB", channel};
-    auto subscribers = co_await servers_.link_of(key).exec(words, give_up_at);
+    auto* server_link = co_await connected_link_of(servers_, key, give_up_at);
+    const std::array<std::string_view, 3> words{"PUBSUB", server_link->current().count_command(),
+                                                channel};
+    auto subscribers = co_await server_link->exec(words, give_up_at);
     co_return subscribers;
 }
 

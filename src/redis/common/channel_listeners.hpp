@@ -34,10 +34,6 @@ public:
     // message, and is notified.
     void on_connected(const link& connected_link);
 
-    // The command that publishes a message to the listeners of this key's channel: SPUBLISH on a
-    // node of a cluster with sharded channels, else PUBLISH. Waits for a connection.
-    boost::asio::awaitable<std::string_view> publish_command(std::string_view key,
-                                                             time_point give_up_at);
     // The server's reply to PUBSUB NUMSUB, or SHARDNUMSUB, for the channel.
     boost::asio::awaitable<reply> count_subscribers(std::string_view key, std::string_view channel,
                                                     time_point give_up_at);

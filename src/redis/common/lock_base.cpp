@@ -41,16 +41,6 @@ time_point lock_base::release_deadline(const hold& held) const {
     return std::clamp(held.grant.deadline, soonest, std::max(soonest, reply_deadline()));
 }
 
-asio::awaitable<link*> lock_base::connected_link_of(std::string_view key, time_point give_up_at) {
-    const std::array<std::string_view, 1> ping{"PING"};
-    auto* server_link = &link_of(key);
-    while (!server_link->connected()) {
-        co_await server_link->exec(ping, give_up_at);
-        server_link = &link_of(key);
-    }
-    co_return server_link;
-}
-
 asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
     core::wakeup pause_timer(time(), context_.strand);
     co_await pause_timer.wait_until(now() + core::random_between(time(), at_least, at_most));

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../scripting/run_script.hpp"
-#include "../topology/topology.hpp"
+#include "../topology/connected_link.hpp"
 #include "../transport/numbers.hpp"
 #include "renewal_call.hpp"
 #include "undo_queues.hpp"
@@ -61,7 +61,10 @@ protected:
     }
     // Waits until the link of the key is connected, and returns it. The client knows the server's
     // session only through its connection.
-    boost::asio::awaitable<link*> connected_link_of(std::string_view key, time_point give_up_at);
+    [[nodiscard]] boost::asio::awaitable<link*> connected_link_of(std::string_view key,
+                                                                  time_point give_up_at) const {
+        return redis::connected_link_of(*servers_, key, give_up_at);
+    }
     boost::asio::awaitable<void> pause(duration at_least, duration at_most);
     void log(const std::string& line) const {
         if (context_.log) context_.log(line);

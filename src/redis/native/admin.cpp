@@ -128,9 +128,7 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
 
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto lock_keys = scheme_.keys_of(name);
-    auto* server_link = &link_of(lock_keys);
-    if (!server_link->connected())
-        server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
+    auto* const server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
     const auto floor = token_floor(*server_link);
     const auto run_id = server_link->current().run_id;
     const force_release_call call{lock_keys, floor, scheme_.channel_prefix(), run_id};
@@ -143,9 +141,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = held.grant.deadline;
-    auto* server_link = &link_of(lock_keys);
-    if (!server_link->connected())
-        server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
+    auto* const server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
     const auto floor = token_floor(*server_link);
     const auto run_id = server_link->current().run_id;
     const downgrade_call call{lock_keys,
@@ -167,9 +163,7 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
 
 asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits) {
     const auto lock_keys = scheme_.keys_of(name);
-    auto* server_link = &link_of(lock_keys);
-    if (!server_link->connected())
-        server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
+    auto* const server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
     const auto floor = token_floor(*server_link);
     const auto run_id = server_link->current().run_id;
     const resize_call call{lock_keys, std::to_string(permits), floor, scheme_.channel_prefix(),

@@ -4,6 +4,7 @@
 #include "latches.hpp"
 
 #include "../common/lock_base.hpp"
+#include "../topology/connected_link.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/latch_calls.hpp"
@@ -103,8 +104,9 @@ asio::awaitable<decltype(std::declval<Call>().read(reply()))> native_latches::se
     for (;;) {
         bool was_sent = false;
         try {
-            auto& server_link = servers_.link_of(names.key);
-            call.request.publish_command = co_await listeners_.publish_command(names.key, deadline);
+            auto* const connected = co_await connected_link_of(servers_, names.key, deadline);
+            auto& server_link = *connected;
+            call.request.publish_command = server_link.current().publish_command();
             co_await learn_clock(server_link, deadline);
             auto& clock = clocks_[&server_link];
             if (call.request.limit_ms.empty()) {
@@ -229,12 +231,11 @@ asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
 
 asio::awaitable<bool> native_latches::reset(std::string_view name) {
     const auto names = latch_names_of(name);
-    const auto publish = co_await listeners_.publish_command(names.key, reply_deadline());
-    const latch_reset_call call{names.key, publish, names.channel};
-    auto& server_link = servers_.link_of(names.key);
-    const auto server_reply = co_await run_script(server_link, call.command(), reply_deadline());
+    auto* const server_link = co_await connected_link_of(servers_, names.key, reply_deadline());
+    const latch_reset_call call{names.key, server_link->current().publish_command(), names.channel};
+    const auto server_reply = co_await run_script(*server_link, call.command(), reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_link, server_reply, names.key);
+        co_await throw_typed_error(*server_link, server_reply, names.key);
     co_return call.read(server_reply);
 }
 

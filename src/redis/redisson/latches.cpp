@@ -6,6 +6,7 @@
 #include "calls/latch_calls.hpp"
 
 #include "../common/lock_base.hpp"
+#include "../topology/connected_link.hpp"
 #include "../transport/server_errors.hpp"
 
 #include <pawl/options.hpp>
@@ -85,8 +86,8 @@ asio::awaitable<latches::step> java_latches::count_down(std::string_view name,
 asio::awaitable<std::string_view> java_latches::publish_command(std::string_view name,
                                                                 std::string_view key) {
     try {
-        const auto command = co_await listeners_.publish_command(key, reply_deadline());
-        co_return command;
+        const auto* server_link = co_await connected_link_of(servers_, key, reply_deadline());
+        co_return server_link->current().publish_command();
     } catch (const connection_lost& e) {
         throw latch_unreachable(name, e.what());
     }

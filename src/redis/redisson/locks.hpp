@@ -68,10 +68,6 @@ private:
                                                                   time_point give_up_at) {
         return lock_base::connected_link_of(names.lock, give_up_at);
     }
-    // The command that publishes; on a cluster another one. Valid while the connection is up.
-    [[nodiscard]] static std::string_view publish_command(const link& server_link) noexcept {
-        return server_link.current().sharded ? "SPUBLISH" : "PUBLISH";
-    }
 
     boost::asio::awaitable<outcome> send_acquire(listening_attempt& attempt, const claim& requested,
                                                  bool is_blocking, time_point give_up_at);

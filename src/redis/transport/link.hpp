@@ -44,6 +44,14 @@ struct session {
     bool cluster = false;
     server_role role = server_role::unknown;
     std::uint64_t epoch = 0;  // of the server's location: see locator.hpp
+
+    [[nodiscard]] std::string_view publish_command() const noexcept {
+        return sharded ? "SPUBLISH" : "PUBLISH";
+    }
+    // The subcommand of PUBSUB that counts a channel's subscribers.
+    [[nodiscard]] std::string_view count_command() const noexcept {
+        return sharded ? "SHARDNUMSUB" : "NUMSUB";
+    }
 };
 
 class link {

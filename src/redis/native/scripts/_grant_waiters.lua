@@ -1,14 +1,18 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- A first waiter with a long lease delays the waiters behind it now, or its lease was written
--- before the server's clock was set back. Shortens the lease to 1.9 s and asks for a refresh: a
--- live waiter keeps its place, a dead one loses it.
+local function ask_to_refresh(channel, member)
+    local client, owner = string.match(member, "^([^:]*):(.*)$")
+    redis.call("PUBLISH", channel .. (client or ""), "look " .. (owner or ""))
+end
+
+-- The first waiter got a long lease behind an exclusive holder, and now delays the waiters behind
+-- it; or the lease was written before the server's clock was set back. Shortens the lease to 1.9 s
+-- and asks for a refresh: a live waiter keeps its place, a dead one loses it.
 local function hurry_waiter(k, member, lease, rest, channel, now)
     if tonumber(lease) > now + 2000 then
         redis.call("HSET", k.waiters, member, string.format("%.0f", now + 1900) .. rest)
-        local client, owner = string.match(member, "^([^:]*):(.*)$")
-        redis.call("PUBLISH", channel .. (client or ""), "look " .. (owner or ""))
+        ask_to_refresh(channel, member)
     end
 end
 

@@ -32,13 +32,12 @@ if successor ~= "" then
         -- The first waiter knows only the end of the released lease.
         local first = redis.call("ZRANGE", k.queue, 0, 0)[1]
         if first and redis.call("PTTL", k.lock) > tonumber(ARGV[6]) then
-            local client, owner = string.match(first, "^([^:]*):(.*)$")
-            redis.call("PUBLISH", ARGV[3] .. (client or ""), "look " .. (owner or ""))
+            ask_to_refresh(ARGV[3], first)
         end
         redis.call("SET", k.lock, ARGV[5], "PX", ARGV[6])
         return {1, next_token(k.fence, ARGV[2])}
     end
 end
--- It overwrites or deletes the key.
+-- No DEL: grant_waiters overwrites or deletes the lock's key.
 grant_waiters(k, "free", ARGV[2], ARGV[3])
 return {1}
