@@ -267,23 +267,25 @@ void store::renew(std::span<renewal> batch) {
 
 std::optional<attempt_result> store::downgrade(const claim& requested) {
     // Only readers can join this holder, and they get its token: no token is issued.
-    return transact(durability::normal, [&](time_point now) -> std::optional<attempt_result> {
-        auto holders = find_holders(requested.name, now);
-        // A row of the same owner in another file does not count.
-        const auto* own_hold =
-            own_holds_.contains(requested.owner) ? holders.find(requested.owner) : nullptr;
-        if (own_hold == nullptr) return std::nullopt;
-        const attempt_result result{attempt_result::kind::granted,
-                                    saturating_add(now, requested.ttl), own_hold->token};
-        sql_->downgrade_holder
-            .with(to_stored(result.expires), to_stored(now), boot_id_, settings_.name_space,
-                  requested.name, requested.owner)
-            .write_row();
-        delete_expired_holders(requested.name, holders, now);
-        holders = find_holders(requested.name, now);
-        grant_waiters(requested.name, holders, now);
-        return result;
-    });
+    const auto downgraded =
+        transact(durability::normal, [&](time_point now) -> std::optional<attempt_result> {
+            auto holders = find_holders(requested.name, now);
+            // A row of the same owner in another file does not count.
+            const auto* own_hold =
+                own_holds_.contains(requested.owner) ? holders.find(requested.owner) : nullptr;
+            if (own_hold == nullptr) return std::nullopt;
+            const attempt_result result{attempt_result::kind::granted,
+                                        saturating_add(now, requested.ttl), own_hold->token};
+            sql_->downgrade_holder
+                .with(to_stored(result.expires), to_stored(now), boot_id_, settings_.name_space,
+                      requested.name, requested.owner)
+                .write_row();
+            delete_expired_holders(requested.name, holders, now);
+            holders = find_holders(requested.name, now);
+            grant_waiters(requested.name, holders, now);
+            return result;
+        });
+    return remember_grant(requested, downgraded);
 }
 
 void store::resize(const std::string& name, std::uint32_t permits) {

@@ -170,6 +170,9 @@ public:
         wait(backend_->renew(batch));
         return batch.renewals().front();
     }
+    std::optional<pawl::grant> downgrade(const pawl::hold& held) {
+        return wait(backend_->downgrade(held));
+    }
     pawl::lock_info inspect(const std::string& name) { return wait(backend_->inspect(name)); }
     std::vector<pawl::lock_info> list(const std::string& prefix) {
         return wait(backend_->list(prefix));

@@ -63,6 +63,22 @@ TEST(sqlite_tokens, that_cannot_go_on_are_not_issued) {
         has_message(failure_of([&] { holder.acquire_hold("it"); }), errc::unavailable, "damaged"));
 }
 
+// 1. A hold is downgraded: its row has a new lease. 2. The first lease ends. 3. Another hold of the
+// client is renewed, and the client forgets its holds whose leases have ended. 4. The hold is
+// renewed.
+TEST(sqlite_downgrade, begins_a_new_lease) {
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    auto downgraded = holder.acquire_hold("it", 1s);
+    const auto end_of_first_lease = now() + 1s;
+    const auto other = holder.acquire_hold("other", 1h);
+    downgraded.claim.ttl = 1h;
+    ASSERT_TRUE(holder.downgrade(downgraded));
+    ASSERT_TRUE(eventually([&] { return now() > end_of_first_lease; }));
+    EXPECT_EQ(holder.renew(other, 1h).result, pawl::renewal::outcome::extended);
+    EXPECT_EQ(holder.renew(downgraded, 1h).result, pawl::renewal::outcome::extended);
+}
+
 // Whoever may write the file may write anything: that can cost the locks, not the programs.
 TEST(sqlite_rows, of_no_sense_do_no_harm_to_a_program) {
     const lock_file_fixture lock_file;
