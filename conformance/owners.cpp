@@ -61,8 +61,8 @@ void owners_keep_each_other_out(fixture& service_fixture) {
     require(other_lock.owns_lock(), "the other owner was not granted the lock");
 }
 
-// Copies in several threads are one owner. A thread that acquires while another of them does waits
-// for that one, and shares its hold.
+// Copies of a lock_owner in several threads are one owner. If a second thread acquires during the
+// first thread's acquire, it waits for the first thread and shares its hold.
 void an_owner_may_be_many_threads(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target);
@@ -100,12 +100,12 @@ void entering_again_meets_the_loss(fixture& service_fixture) {
     for (int round = 0; round < 10; ++round) {
         auto outer = owner.acquire("it", {.ttl = ttl, .wait = wait_bound});
         const fencing_token first = outer.token();
-        background_task waiting_attempt([&] { (void)operator_client.force_release("it"); });
+        background_task forced_release([&] { (void)operator_client.force_release("it"); });
         std::vector<held_lock> inner;
         std::optional<errc> why;
         while (!why && inner.size() < 100'000)
             why = failure_of([&] { inner.push_back(owner.acquire("it", options)); });
-        waiting_attempt.get();
+        forced_release.get();
         require_equal(why, errc::lost, "acquiring a lost lock again");
         require(outer.lost().stop_requested(), "the outer handle was not notified");
         for (const auto& each : inner) {
@@ -225,7 +225,7 @@ void an_owner_gets_no_fewer_permits_than_it_asks_for(fixture& service_fixture) {
     const auto more = failure_of([&] { (void)owner.acquire("it", permit_options(3)); });
     require_equal(more, errc::bad_option, "requesting three permits with two");
     const auto alone = failure_of([&] { (void)owner.acquire("it", options); });
-    require_equal(alone, errc::bad_option, "requesting all permits with two");
+    require_equal(alone, errc::bad_option, "an exclusive request with two permits");
     require_equal(two.release(), release_result::released, "release of two permits");
     require(owner.acquire("it", permit_options(3)).owns_lock(),
             "three permits cannot be acquired afterwards");

@@ -119,11 +119,26 @@ void a_hold_without_a_token_changes_no_order(fixture& service_fixture) {
         newest.require_later(fenced.token(), "a hold without one");
         (void)fenced.release();
         auto plain = locks.acquire("it", {.ttl = long_ttl, .fenced = false});
-        require(!plain.token() || plain.token() > fenced.token(),
-                "a hold without a token has an old one");
-        require_equal(plain.release(), release_result::released,
-                      "release of a hold without a token");
+        require(!plain.token(), "an unfenced hold has a token");
+        require_equal(plain.release(), release_result::released, "release of an unfenced hold");
     }
+}
+
+void a_waiter_may_ask_for_no_token(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target), other(env.target);
+    auto first = other.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+    blocking::held_lock plain;
+    background_task waiting([&] {
+        plain = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound, .fenced = false});
+    });
+    require(has_waiters(other, "it", 1), "the waiter is not in the queue");
+    (void)first.release();
+    waiting.get();
+    require(!plain.token(), "an unfenced hold from the queue has a token");
+    require_equal(plain.release(), release_result::released, "release of an unfenced hold");
+    auto next = other.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+    require(next.token() > first.token(), "the token after an unfenced hold is not larger");
 }
 
 bool with_lasting_tokens(const capabilities& supported) {
@@ -141,6 +156,7 @@ constexpr test_case list[] = {
     {"tokens_grow_over_service_restarts", with_lasting_tokens, tokens_grow_over_service_restarts},
     {"a_hold_without_a_token_changes_no_order", with_fencing,
      a_hold_without_a_token_changes_no_order},
+    {"a_waiter_may_ask_for_no_token", with_fencing, a_waiter_may_ask_for_no_token},
 };
 
 }  // namespace

@@ -53,7 +53,8 @@ struct lock_options {
     time_to_live max_hold = forever;
     // The mode of the hold. A mode that the service does not have fails with errc::unsupported.
     lock_mode mode = lock_mode::exclusive;
-    // False: the hold has no fencing token. On Redis, the token counter does not advance.
+    // False: the hold has no fencing token. On Redis, a lock that is granted at once does not
+    // advance the token counter.
     bool fenced = true;
     // Strict order: the earliest request of all processes is served first. Without it, exclusive
     // waiters of one client queue in the client; on Redis, a lock may also stay in one client for a

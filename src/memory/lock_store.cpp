@@ -220,8 +220,9 @@ std::uint32_t lock_store::total_permits_for(const claim& requested) const {
 
 grant lock_store::grant_lock(lock_entry& entry, const claim& requested,
                              const std::shared_ptr<session>& client, time_point now) {
-    const auto shared_token = core::reader_token(requested.mode, entry.holders,
-                                                 [](const holder_record&) { return true; });
+    const auto every_holder_is_alive = [](const holder_record&) { return true; };
+    const auto shared_token =
+        core::reader_token(requested.mode, entry.holders, every_holder_is_alive);
     if (!shared_token) {
         const auto clock_value =
             static_cast<std::uint64_t>(core::clock_token(client->time->wall_clock()));
@@ -231,10 +232,7 @@ grant lock_store::grant_lock(lock_entry& entry, const claim& requested,
     entry.holders.push_back({requested.owner, token, now + requested.ttl,
                              client->time->wall_clock(), client->client_identity, client,
                              requested.mode, core::share_of(requested).permits});
-    return {now + requested.ttl - drift(requested.ttl),
-            requested.fenced ? token : fencing_token{},
-            {},
-            false};
+    return {now + requested.ttl - drift(requested.ttl), token, {}, false};
 }
 
 void lock_store::remove_holder(lock_entry& entry, const holder_record& leaving, time_point now) {

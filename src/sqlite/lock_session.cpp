@@ -99,10 +99,7 @@ asio::awaitable<std::optional<grant>> lock_session::acquire_attempt::run() {
 grant lock_session::acquire_attempt::to_grant() const {
     const auto margin =
         drift(result_.needs_renewal ? std::min(requested_.ttl, claim_window) : requested_.ttl);
-    return {result_.expires - margin,
-            requested_.fenced ? result_.token : fencing_token{},
-            {},
-            result_.needs_renewal};
+    return {result_.expires - margin, result_.token, {}, result_.needs_renewal};
 }
 
 // Repeats the request while another process keeps the file busy, or the disk is full, until

@@ -124,13 +124,6 @@ TYPED_TEST_P(backend_contract, a_wait_ends_in_time_and_leaves_nothing) {
     EXPECT_TRUE(this->is_free(holder, "it"));
 }
 
-TYPED_TEST_P(backend_contract, a_hold_may_be_without_token) {
-    backend_runner holder(this->environment.service());
-    auto requested = make_claim("it");
-    requested.fenced = false;
-    EXPECT_FALSE(holder.acquire(requested).value().grant.token);
-}
-
 TYPED_TEST_P(backend_contract, a_cancelled_wait_leaves_nothing) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     const auto lock = holder.acquire_hold("it");
@@ -292,8 +285,7 @@ TYPED_TEST_P(backend_contract, a_number_that_was_right_is_not_held_against_a_wai
 REGISTER_TYPED_TEST_SUITE_P(backend_contract, only_one_has_it, the_deadline_is_exact,
                             waiters_are_served_in_order, a_lease_that_is_not_renewed_ends,
                             a_renewal_extends_and_never_creates,
-                            a_wait_ends_in_time_and_leaves_nothing, a_hold_may_be_without_token,
-                            a_cancelled_wait_leaves_nothing,
+                            a_wait_ends_in_time_and_leaves_nothing, a_cancelled_wait_leaves_nothing,
                             cancelling_at_any_instant_leaves_nothing, tokens_never_go_back,
                             force_tells_the_victim_and_passes_it_on, shows_who_holds_what,
                             threads_never_overlap, the_event_loop_may_go_first,

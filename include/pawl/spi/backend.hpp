@@ -34,7 +34,7 @@ struct claim {
     std::string owner;                      // 128 random bits in hex, fresh for every acquire
     duration ttl{};                         // of the lease: a multiple of `ttl_granularity`
     lock_mode mode = lock_mode::exclusive;  // what the caller requests
-    bool fenced = true;                     // false: needs no fencing token
+    bool fenced = true;                     // false: a token of the grant is ignored
     bool fair = false;                      // no later request may be granted first
     std::uint32_t permits = 1;              // the permits to take, in lock_mode::permits
     std::uint32_t total_permits = 0;        // the semaphore's total; 0: the stored one
@@ -242,9 +242,10 @@ public:
     // calls again. Called only with the capability `downgrades`.
     virtual boost::asio::awaitable<std::optional<grant>> downgrade(const hold& hold);
 
-    // Continues the hold with the value `claim.value`: extends it by the ttl, and gives it the next
-    // fencing token. Never creates a lock. Empty: no hold has this value. Throws if there was no
-    // answer; it may then be called again. Called only with the capability `caller_values`.
+    // Continues the hold with the value `claim.value`: renews it, so that its lease ends one ttl
+    // from now, and gives it the next fencing token. Never creates a lock. Empty: no hold has this
+    // value. Throws if there was no answer; it may then be called again. Called only with the
+    // capability `caller_values`.
     virtual boost::asio::awaitable<std::optional<grant>> adopt(const claim& claim);
 
     // Sets the semaphore's total (1 or more), whether or not a total is stored already, and serves

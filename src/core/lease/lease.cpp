@@ -52,6 +52,7 @@ void lease::lose_at_deadline() noexcept { lose(reason_at_deadline()); }
 void lease::record_grant(std::string owner, grant grant) noexcept {
     hold_.claim.owner = std::move(owner);
     hold_.grant = std::move(grant);
+    if (!hold_.claim.fenced) hold_.grant.token = {};
     max_until_ = plus(time_.now(), max_hold_);
     deadline_ = std::min(hold_.grant.deadline, max_until_).time_since_epoch().count();
 }

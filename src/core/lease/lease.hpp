@@ -103,7 +103,7 @@ public:
     // Moves the deadline. False: the old deadline is over, which is a loss. On the strand.
     bool extend(time_point new_deadline) noexcept;
 
-    // Makes the hold a shared one, with another stored value at the service. On the strand.
+    // Makes the hold a shared one; its stored value may be another one now. On the strand.
     void become_shared(std::string stored_value);
 
     [[nodiscard]] time_point max_until() const noexcept { return max_until_; }
@@ -150,7 +150,7 @@ public:
         bool in_flight = false;
         // The next renewal is not sent early, together with others: after an unanswered one, and in
         // a claim window.
-        bool is_never_early = false;
+        bool must_not_be_early = false;
         bool is_kept = false;
         // A loss became possible after the last renewal was sent.
         bool must_confirm = false;

@@ -122,7 +122,7 @@ void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
         const auto window = lease->deadline() - now;
         lease->in_keeper.renew_at = now + window / 8;
         lease->in_keeper.risk_at = now + window / 2;
-        lease->in_keeper.is_never_early = true;
+        lease->in_keeper.must_not_be_early = true;
         update_order(*lease);
     }
     if (lease->in_keeper.pushed_loss != loss_reason::none) {
@@ -182,7 +182,7 @@ void lease_keeper::set_renewal_times(lease& lease) noexcept {
     const auto ttl = lease.granted_hold().claim.ttl;
     const auto begin = lease.deadline() + drift(ttl) - ttl;
     const bool last = lease.deadline_is_end_of_max_hold();
-    lease.in_keeper.is_never_early = false;
+    lease.in_keeper.must_not_be_early = false;
     lease.in_keeper.renew_at = last ? time_point::max() : begin + ttl / 3;
     lease.in_keeper.risk_at = last ? time_point::max() : begin + ttl * 2 / 3;
     update_order(lease);
@@ -256,7 +256,7 @@ bool lease_keeper::handle_due(lease& due_lease, time_point now,
     // Leases that pause after a failure, or wait for the next round of confirmations, are not: a
     // service that fails at once, or restarts all the time, would get requests without a pause.
     const bool early =
-        renewing && !due_lease.in_keeper.is_never_early && !due_lease.in_keeper.must_confirm;
+        renewing && !due_lease.in_keeper.must_not_be_early && !due_lease.in_keeper.must_confirm;
     if (!due_lease.in_keeper.is_kept ||
         due_lease.in_keeper.next_due >
             now + (early ? due_lease.granted_hold().claim.ttl / 6 : duration{}))
@@ -300,7 +300,7 @@ bool lease_keeper::begin_renewal(const std::shared_ptr<lease>& due_lease,
 }
 
 void lease_keeper::postpone(lease& lease) noexcept {
-    lease.in_keeper.is_never_early = true;
+    lease.in_keeper.must_not_be_early = true;
     const auto now = time_.now();
     const auto pause = retry_pause(lease, now);
     if (lease.in_keeper.confirmation_pause > duration{})
@@ -370,8 +370,8 @@ asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> le
 namespace {
 
 // Until there is an answer, the hold at the service may be exclusive or shared. So the request is
-// repeated, also if the hold was released meanwhile. That release had the old stored value, so it
-// released nothing if the downgrade was carried out and its answer was lost.
+// repeated, also if the hold was released meanwhile. That release was for an exclusive
+// hold, so it released nothing if the downgrade was carried out and its answer was lost.
 asio::awaitable<std::optional<grant>> request_downgrade(backend& backend, runtime& time,
                                                         asio::any_io_executor strand,
                                                         std::shared_ptr<lease> lease) {
@@ -414,7 +414,7 @@ asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> held_lease)
         co_await std::move(request);
         if (!is_kept_in_this_process(*held_lease)) throw hold_ended(*held_lease);
         const bool is_unanswered =
-            held_lease->in_keeper.is_never_early;  // set by `postpone`; an answer clears it
+            held_lease->in_keeper.must_not_be_early;  // set by `postpone`; an answer clears it
         if (!is_unanswered) co_return;
         wakeup pause(time_, strand_);
         co_await pause.wait_until(held_lease->in_keeper.renew_at);
@@ -448,7 +448,7 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> held_lease)
             request.settle(0, renewal::outcome::refused);
         }
     }
-    // The hold was released meanwhile under its old stored value, which released nothing.
+    // The hold was released meanwhile as an exclusive one, which may have released nothing.
     if (!kept && granted) co_await backend_.release(downgraded);
     if (!held_lease->in_keeper.is_kept) throw hold_ended(*held_lease);
 }

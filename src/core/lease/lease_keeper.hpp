@@ -35,7 +35,7 @@ public:
         // From the keeper to the engine: a kept lease is lost. Called once for each lease.
         hook on_lease_lost;
         hook on_orphan;   // called for a lease without handles, which must be released
-        hook on_renewal;  // called before every renewal
+        hook on_renewal;  // called before each renewal, except by `renew_now`
     };
 
     lease_keeper(runtime& time, boost::asio::any_io_executor strand, backend& backend,
