@@ -12,6 +12,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace pawl {
 namespace {
@@ -86,6 +89,20 @@ TEST(EmptyHandle, OfAnEventLoop) {
     expect_empty(no_set);
     expect_refused([&] { no_set.async_release(asio::detached); });
     expect_refused([&] { no_set.async_renew(asio::detached); });
+}
+
+TEST(LockOwner, SaysThatItsClientIsClosed) {
+    std::optional<blocking::client> locks(std::in_place, memory::make());
+    blocking::lock_owner owner(*locks);
+    locks.reset();
+    try {
+        (void)owner.try_acquire("it", {.ttl = 60s});
+        ADD_FAILURE() << "a closed client acquired a lock";
+    } catch (const error& refused) {
+        EXPECT_EQ(refused.reason(), errc::cancelled);
+        EXPECT_NE(std::string(refused.what()).find("client is closed"), std::string::npos)
+            << refused.what();
+    }
 }
 
 }  // namespace

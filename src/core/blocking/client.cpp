@@ -15,9 +15,10 @@ namespace pawl::blocking {
 using core::engine;
 
 void rethrow(const std::shared_ptr<engine>& engine, const std::exception_ptr& exception) {
-    const auto code = engine->outcome_of(exception).code;
-    if (code == asio::error::operation_aborted || code == make_error_code(errc::cancelled))
+    const auto ended = engine->outcome_of(exception);
+    if (ended.code == asio::error::operation_aborted)
         throw error(errc::cancelled, "The wait was cancelled.");
+    if (ended.code == make_error_code(errc::cancelled)) throw error(errc::cancelled, ended.message);
     try {
         std::rethrow_exception(exception);
     } catch (const error&) {

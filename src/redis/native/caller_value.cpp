@@ -16,19 +16,18 @@ namespace asio = boost::asio;
 namespace pawl::redis {
 namespace {
 
-void check_not_being_undone(const undo_queues& undos, const keys& lock_keys,
-                            const claim& requested) {
+void check_not_being_undone(const undo_queues& undos, const keys& lock_keys, const claim& requested,
+                            const char* advice) {
     if (undos.contains(lock_keys.lock(), requested.value))
-        throw error(errc::unavailable,
-                    "An earlier acquire of '" + requested.name +
-                        "' under this value is still being undone; choose another value.");
+        throw error(errc::unavailable, "An earlier acquire of '" + requested.name +
+                                           "' under this value is still being undone; " + advice);
 }
 
 }  // namespace
 
 asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& requested) {
     const auto lock_keys = scheme_.keys_of(requested.name);
-    check_not_being_undone(undos_, lock_keys, requested);
+    check_not_being_undone(undos_, lock_keys, requested, "choose another value.");
     undo_queue::undo undo;
     undo.lock = lock_keys.lock();
     undo.value = requested.value;
@@ -69,7 +68,8 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
 
 asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
     const auto lock_keys = scheme_.keys_of(requested.name);
-    check_not_being_undone(undos_, lock_keys, requested);
+    check_not_being_undone(undos_, lock_keys, requested,
+                           "the hold may end now, so acquire the lock again.");
     const auto deadline = reply_deadline();
     try {
         auto* server_link = &link_of(lock_keys);
