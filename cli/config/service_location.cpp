@@ -118,6 +118,17 @@ service_location location_at(const configured_url& selected_url) {
             .secret_variables = variables_of(selected_url.url)};
 }
 
+// An error in a URL that is not in the command line names its source.
+service_location explicit_location(const location_options& options) {
+    const auto selected_url = explicit_url(options);
+    try {
+        return location_at(selected_url);
+    } catch (const error& problem) {
+        if (options.url) throw;
+        throw failure(code_for(problem.reason()), selected_url.source + ": " + problem.what());
+    }
+}
+
 bool is_valid_url(const std::string& url) {
     try {
         static_cast<void>(from_url(url));
@@ -173,7 +184,7 @@ service_location find_location(const location_options& options) {
     // needed.
     const auto files = read_configuration(options.files, complete);
     if (options.local) return default_location("--local");
-    if (complete) return location_at(explicit_url(options));
+    if (complete) return explicit_location(options);
     if (const auto configured = url_of(files)) return configured_location(*configured);
     return location_without_url(files);
 }

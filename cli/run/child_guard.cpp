@@ -60,7 +60,7 @@ bool supervisor::is_finished() {
     if (stage_ == stage::killing) return group.empty();
     const bool only_terminated = lock_lost_ && options_.on_loss == loss_policy::term;
     if (group.empty() || only_terminated) {
-        report_strays(std::move(left));
+        may_outlive_supervisor_ = has_strays(std::move(left)) && only_terminated;
         return true;
     }
     if (stage_ == stage::watching) stop_leftovers(group);
@@ -119,6 +119,16 @@ void supervisor::enforce_deadlines() {
     const auto now = boot_clock::now();
     if (stage_ == stage::watching && !lock_lost_ && must_stop_soon()) handle_loss(ending_reason());
     if (stage_ != stage::watching && now >= kill_at_) kill_command();
+    if (must_report_at_deadline() && now >= deadline()) {
+        outlived_lease_ = true;
+        say("The lease ended while the command was still running.");
+    }
+}
+
+// With `term`, the command may go on after the lease.
+bool supervisor::must_report_at_deadline() const noexcept {
+    return lock_lost_ && options_.on_loss == loss_policy::term && !outlived_lease_ &&
+           !leader_ended_;
 }
 
 bool supervisor::must_stop_soon() const { return boot_clock::now() >= deadline() - margins_.term; }
@@ -134,7 +144,8 @@ loss_reason supervisor::ending_reason() const {
 time_point supervisor::next_wakeup() const {
     switch (stage_) {
     case stage::watching: return lock_lost_ ? time_point::max() : deadline() - margins_.term;
-    case stage::terminating: return kill_at_;
+    case stage::terminating:
+        return must_report_at_deadline() ? std::min(kill_at_, deadline()) : kill_at_;
     case stage::killing: break;
     }
     // SIGCHLD ends the wait. The timeout is for a process whose parent ends in the same instant,
@@ -239,13 +250,14 @@ void supervisor::stop_group() {
     processes_->signal_group(SIGCONT);
 }
 
-void supervisor::report_strays(std::vector<process> left) {
+bool supervisor::has_strays(std::vector<process> left) {
     // The lock process of a `pawl run` inside the command outlives its supervisor for a moment, or
     // until it has released its lock. It runs no command and ends by itself.
     std::erase_if(left, [](const process& each) { return each.name == lock_process_name; });
-    if (!left.empty())
-        say("These processes left the command's group and continue without the lock: " +
-            names_of(left) + ".");
+    if (left.empty()) return false;
+    say("These processes left the command's group and continue without the lock: " +
+        names_of(left) + ".");
+    return true;
 }
 
 void supervisor::reap() {

@@ -128,7 +128,8 @@ void lock_process::receive_requests() {
     static_cast<void>(kill_orphans());
     cancel_.request_stop();
     notify();
-    // After the command was last seen, the lease ends. Then nothing is left for this process to do.
+    // This process, and its renewals with it, ends at this time after the command was last seen,
+    // even if the release has no answer.
     note_command_alive();
     while (!finished_ &&
            boot_clock::now() < time_point(duration(last_seen_alive_.load())) + options_.ttl + 10s)
@@ -179,7 +180,7 @@ bool lock_process::kill_orphans() const {
     bool lives = group > 0 && (::kill(-group, SIGKILL) == 0 || errno == EPERM);
     if (!proc_shows_own_namespace()) return lives;
     const auto is_ours = [this](const process& each) {
-        // Spares the lock process of a `pawl run` inside the command: see report_strays.
+        // Spares the lock process of a `pawl run` inside the command: see has_strays.
         return each.name != lock_process_name &&
                has_variable(each.pid, run_variable_name, shared_.run.data());
     };
@@ -215,7 +216,8 @@ bool lock_process::end_orphans(const blocking::held_locks& held_locks) {
     return all_in_cgroup && !left;
 }
 
-// Publishes the deadline. Kills the command at the deadline even if the supervisor does nothing.
+// Publishes the deadline. With `kill`, kills the command shortly before it even if the supervisor
+// does nothing.
 void lock_process::update_deadline(blocking::held_locks& held_locks) {
     const duration margin = margins_.kill;
     const auto now = boot_clock::now();

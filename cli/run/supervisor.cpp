@@ -266,8 +266,7 @@ int supervisor::exit_status() {
     const bool unstarted = leader_ == 0;
     if (unstarted && interrupted_ != 0) return signal_status(interrupted_);
     if (lock_lost_ && (unstarted || options_.on_loss != loss_policy::resume)) {
-        const bool outlived =
-            options_.on_loss == loss_policy::kill && (outlived_lease_ || may_outlive_supervisor_);
+        const bool outlived = outlived_lease_ || may_outlive_supervisor_;
         return static_cast<int>(outlived ? exit_code::outlived : exit_code::lost);
     }
     if (interrupted_ != 0) return signal_status(interrupted_);

@@ -87,9 +87,11 @@ private:
     bool is_finished_unseen();
     void report_late_processes(const std::vector<process>& left);
     void report_refused(const std::vector<process>& refused);
-    void report_strays(std::vector<process> left);
+    // Names the living processes that pawl leaves alone; false if there are none.
+    bool has_strays(std::vector<process> left);
     void signal_group(int signal);
     [[nodiscard]] bool must_stop_all() const noexcept;
+    [[nodiscard]] bool must_report_at_deadline() const noexcept;
     void reap();
     void reap_orphans();
     void suspend(int signal);

@@ -39,7 +39,7 @@ void screen::leave() noexcept {
 }
 
 void screen::draw(const std::vector<std::string>& lines) {
-    const std::size_t height = std::max<std::size_t>(terminal_height(STDOUT_FILENO), 1);
+    const std::size_t height = terminal_height(STDOUT_FILENO);
     std::string frame = "\x1b[H";
     for (std::size_t i = 0; i < std::min(lines.size(), height); ++i) {
         frame.append(i == 0 ? "" : "\r\n").append(lines[i]).append("\x1b[K");

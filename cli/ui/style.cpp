@@ -97,7 +97,10 @@ std::string paint(std::string_view text, colour text_colour, bool wanted) {
 
 std::size_t terminal_width(int descriptor) { return size_of(descriptor).ws_col; }
 
-std::size_t terminal_height(int descriptor) { return size_of(descriptor).ws_row; }
+std::size_t terminal_height(int descriptor) {
+    const std::size_t height = size_of(descriptor).ws_row;
+    return height == 0 ? 24 : height;
+}
 
 std::vector<std::size_t> table::widths(std::size_t width) const {
     std::vector<std::size_t> result;

@@ -28,6 +28,7 @@ enum class colour { none, bold, dim, red, green, yellow, blue };
 
 // The columns of the terminal, or 0 without one.
 [[nodiscard]] std::size_t terminal_width(int descriptor);
+// The rows of the terminal; 24 if it reports none, as a serial console does.
 [[nodiscard]] std::size_t terminal_height(int descriptor);
 
 struct cell {

@@ -171,6 +171,10 @@ int parse_and_run(int argc, char** argv) {
     app.require_subcommand(1);
     app.formatter(std::make_shared<help_formatter>());
     app.get_formatter()->column_width(26);
+    app.footer(
+        "Environment: PAWL_URL and PAWL_URL_FILE name the service; a command that pawl runs finds "
+        "its lock in PAWL_NAME, PAWL_TOKEN and PAWL_SAFE_UNTIL.\n"
+        "Exit statuses: see `man pawl`.");
     add_location_options(app, args);
     add_runners(app, args, selected_action);
     add_views(app, args, selected_action);

@@ -262,7 +262,9 @@ TEST(BadInput, OfTheUrl) {
                                          "memory:x?y=z"};
     for (const std::string& url : table) {
         expect_sentence(sandbox.run({"status", "--on", url, "x"}), 64, url);
-        expect_sentence(sandbox.run({"run", "x", "--", "true"}, {{"PAWL_URL", url}}), 64, url);
+        const auto by_variable = sandbox.run({"run", "x", "--", "true"}, {{"PAWL_URL", url}});
+        expect_sentence(by_variable, 64, url);
+        EXPECT_NE(by_variable.err.find("PAWL_URL"), std::string::npos) << by_variable.err;
     }
     expect_sentence(sandbox.run({"status", "--on", "memory:", "--url-file", "/dev/null", "x"}), 64,
                     "both");

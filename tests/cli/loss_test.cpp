@@ -109,7 +109,18 @@ TEST(Loss, TermOnlyLeavesTheEndToTheCommand) {
     EXPECT_EQ(sandbox.run({"release", "--force", "--yes", "x"}).code, 0);
     const auto result = process->wait();
     EXPECT_EQ(result.out, "ready\ntold\nend\n");
-    EXPECT_EQ(result.code, 70);
+    EXPECT_EQ(result.code, 73);
+    EXPECT_NE(result.err.find("lease ended while the command was still"), std::string::npos)
+        << result.err;
+}
+
+TEST(Loss, ACommandThatEndsInTimeAfterTermHasNotOutlivedTheLease) {
+    const test_sandbox sandbox;
+    const auto process = sandbox.start({"run", "--ttl", "20s", "--on-loss", "term", "x", "--", "sh",
+                                        "-c", "echo ready; exec sleep 600"});
+    ASSERT_TRUE(support::eventually([&] { return process->out() == "ready\n"; }));
+    EXPECT_EQ(sandbox.run({"release", "--force", "--yes", "x"}).code, 0);
+    EXPECT_EQ(process->wait().code, 70);
 }
 
 TEST(Loss, ContinueOnlyWarns) {
