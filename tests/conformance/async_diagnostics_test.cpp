@@ -40,17 +40,33 @@ protected:
     }
 };
 
-// The reason and the message of the exception that a future has.
-template <class Result>
-std::pair<pawl::errc, std::string> failure_of(std::future<Result> result) {
-    try {
-        static_cast<void>(result.get());
-    } catch (const pawl::error& e) {
-        return {e.reason(), e.what()};
+using failure = std::pair<pawl::errc, std::string>;
+
+// The reason and the message of an operation's exception. Its handler copies them: the thread
+// sanitizer cannot see how libstdc++ counts the references to an exception that two threads share.
+class expected_failure {
+public:
+    auto handler() {
+        return [promise = promise_](const std::exception_ptr& thrown, auto&&...) {
+            promise->set_value(copy_of(thrown));
+        };
     }
-    ADD_FAILURE() << "no pawl::error was thrown";
-    return {};
-}
+    failure get() { return promise_->get_future().get(); }
+
+private:
+    static failure copy_of(const std::exception_ptr& thrown) {
+        try {
+            if (thrown) std::rethrow_exception(thrown);
+        } catch (const pawl::error& e) {
+            return {e.reason(), e.what()};
+        } catch (const std::exception& e) {
+            return {{}, e.what()};
+        }
+        return {{}, "no exception"};
+    }
+
+    std::shared_ptr<std::promise<failure>> promise_ = std::make_shared<std::promise<failure>>();
+};
 
 // Both are under way before the first one completes: the strand belongs to the loop's thread, which
 // is busy until both have begun.
@@ -76,7 +92,7 @@ TEST_P(AsyncDiagnostics, ASuccessClearsTheMessage) {
     auto lock = locks.async_acquire("it", {.ttl = 60s}, diag, asio::use_future).get();
     EXPECT_TRUE(lock);
     EXPECT_EQ(diag.message(), "");
-    EXPECT_THROW(locks.async_inspect("", diag, asio::use_future).get(), std::exception);
+    EXPECT_TRUE(std::get<0>(locks.async_inspect("", diag, asio::as_tuple(asio::use_future)).get()));
     EXPECT_THAT(diag.message(), HasSubstr("name is empty"));
     EXPECT_TRUE(locks.async_inspect("it", diag, asio::use_future).get().held_by);
     EXPECT_EQ(diag.message(), "");
@@ -90,9 +106,10 @@ TEST_P(AsyncDiagnostics, ACancellationHasAMessage) {
     auto by_code = locks.async_acquire(
         "it", {.ttl = 60s}, diag,
         asio::bind_cancellation_slot(first_signal.slot(), asio::as_tuple(asio::use_future)));
-    auto by_exception = locks.async_acquire(
-        "it", {.ttl = 60s},
-        asio::bind_cancellation_slot(second_signal.slot(), with_diagnostics(asio::use_future)));
+    expected_failure by_exception;
+    locks.async_acquire("it", {.ttl = 60s},
+                        asio::bind_cancellation_slot(second_signal.slot(),
+                                                     with_diagnostics(by_exception.handler())));
     wait_for_waiters(other, 1);
     asio::post(loop, [&] {
         first_signal.emit(asio::cancellation_type::terminal);
@@ -100,7 +117,7 @@ TEST_P(AsyncDiagnostics, ACancellationHasAMessage) {
     });
     EXPECT_EQ(std::get<0>(by_code.get()), asio::error::operation_aborted);
     EXPECT_EQ(diag.message(), "The operation was cancelled.");
-    const auto [reason, message] = failure_of(std::move(by_exception));
+    const auto [reason, message] = by_exception.get();
     EXPECT_EQ(reason, pawl::errc::cancelled);
     EXPECT_EQ(message, "The operation was cancelled.");
     wait_for_waiters(other, 0);
@@ -109,13 +126,13 @@ TEST_P(AsyncDiagnostics, ACancellationHasAMessage) {
 TEST_P(AsyncDiagnostics, TheEndOfTheClientHasAMessage) {
     auto holder = make_client();
     auto held = holder.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
-    std::future<pawl::held_lock> waiting;
+    expected_failure waiting;
     {
         auto locks = make_client();
-        waiting = locks.async_acquire("it", {.ttl = 60s}, with_diagnostics(asio::use_future));
+        locks.async_acquire("it", {.ttl = 60s}, with_diagnostics(waiting.handler()));
         wait_for_waiters(holder, 1);
     }
-    const auto [reason, message] = failure_of(std::move(waiting));
+    const auto [reason, message] = waiting.get();
     EXPECT_EQ(reason, pawl::errc::cancelled);
     EXPECT_THAT(message, HasSubstr("client was closed"));
 }
@@ -182,16 +199,10 @@ asio::awaitable<std::vector<std::string>> fail_in_every_way(pawl::client& locks)
 TEST_P(AsyncDiagnostics, ExceptionsHaveTheMessage) {
     auto locks = make_client();
     auto messages = wait_for(fail_in_every_way(locks));
-    std::promise<std::string> by_callback;
-    locks.async_acquire(
-        "", {}, with_diagnostics([&](std::exception_ptr failure, pawl::held_lock) {
-            try {
-                std::rethrow_exception(failure);
-            } catch (const pawl::error& e) {
-                by_callback.set_value(std::to_string(static_cast<int>(e.reason())) + e.what());
-            }
-        }));
-    messages.push_back(by_callback.get_future().get());
+    expected_failure by_callback;
+    locks.async_acquire("", {}, with_diagnostics(by_callback.handler()));
+    const auto [reason, message] = by_callback.get();
+    messages.push_back(std::to_string(static_cast<int>(reason)) + message);
     const auto expected = std::to_string(static_cast<int>(pawl::errc::bad_name)) +
                           "The lock's name is empty; give it 1 to 512 bytes.";
     EXPECT_EQ(messages, std::vector(7, expected));
@@ -226,8 +237,9 @@ TEST_P(AsyncDiagnostics, ATimeLimitIsACancellation) {
     auto locks = make_client(), other = make_client();
     auto held = other.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
     for (const bool inside : {true, false}) {
-        auto limited = asio::co_spawn(loop, acquire_for_50_ms(locks, inside), asio::use_future);
-        const auto [reason, message] = failure_of(std::move(limited));
+        expected_failure limited;
+        asio::co_spawn(loop, acquire_for_50_ms(locks, inside), limited.handler());
+        const auto [reason, message] = limited.get();
         EXPECT_EQ(reason, pawl::errc::cancelled);
         EXPECT_EQ(message, "The operation was cancelled.");
     }
@@ -298,8 +310,9 @@ TEST_P(AsyncDiagnostics, OperationsOfAHandleTakeThem) {
     EXPECT_EQ(lock.async_release(asio::use_future).get(), pawl::release_result::released);
     EXPECT_EQ(std::get<0>(waiting.get()), asio::error::operation_aborted);
     EXPECT_THAT(of_wait.message(), HasSubstr("released"));
-    EXPECT_EQ(failure_of(lock.async_renew(diag, with_diagnostics(asio::use_future))).first,
-              pawl::errc::lost);
+    expected_failure renewal;
+    lock.async_renew(diag, with_diagnostics(renewal.handler()));
+    EXPECT_EQ(renewal.get().first, pawl::errc::lost);
     EXPECT_THAT(diag.message(), HasSubstr("'it'"));
     auto set = locks.async_acquire_all({"a", "b"}, {.ttl = 60s}, asio::use_future).get();
     set.async_renew(diag, asio::use_future).get();
