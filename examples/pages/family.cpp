@@ -154,7 +154,7 @@ asio::awaitable<void> run_party(pawl::client& locks, std::array<int, 3>& steps) 
     pawl::barrier all(locks, "phase", 3);
     for (auto& step : steps) {
         work(step);
-        co_await all.async_arrive_and_wait(1min, asio::use_awaitable);  // first the longest wait
+        co_await all.async_arrive_and_wait(1min, asio::use_awaitable);  // waits at most 1 min
     }
 }
 

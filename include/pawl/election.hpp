@@ -23,7 +23,8 @@ public:
         : io_object(locks), name_(std::move(name)), options_(options) {}
 
     // Campaigns, as client::async_acquire: the strict order of candidates needs `options.fair`.
-    // Without it, on Redis, candidates of the leader's client may lead first for some terms.
+    // Without it, on Redis, a leader that resigns may be followed by candidates of its own client,
+    // ahead of others that wait longer, for a limited number of terms.
     // Handler: void(error_code, held_lock).
     // Completes when this candidate leads, or the wait is over.
     // Errors: timed_out (this candidate did not lead in time).

@@ -135,9 +135,9 @@ private:
 // begins the first phase. The last arrival of a phase releases all parties, and begins the next
 // phase in the same step.
 //
-// Errors of every operation: bad_option (another party gave another number of parties, or a latch
-// of this name is counting); unsupported (the service has no barriers, as in Redisson's layout).
-// Otherwise as latch.
+// Errors of `async_arrive` and `async_arrive_and_wait`: bad_option (another party gave another
+// number of parties, or a latch of this name is counting). Of every operation: unsupported (the
+// service has no barriers, as in Redisson's layout). Otherwise as latch.
 class barrier : public detail::io_object {
 public:
     // Sends no request. `parties` is 1 or more.

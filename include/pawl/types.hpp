@@ -34,10 +34,10 @@ struct boot_clock {
 };
 using time_point = boot_clock::time_point;
 
-// The number of a hold. A later hold of the lock has a larger token; the readers from the first one
-// until nobody reads share one. Send the token with each write, and let the resource refuse smaller
-// ones. A token has 63 bits: pass it to JSON, Lua or JavaScript as a decimal string, since they
-// round numbers above 2^53. See M. Kleppmann, "How to do distributed locking" (2016).
+// The number of a hold. A later hold of the lock has a larger token. Readers share a token, from
+// the first reader until no reader is left. Send the token with each write, and let the resource
+// refuse smaller ones. A token has 63 bits: pass it to JSON, Lua or JavaScript as a decimal string,
+// since they round numbers above 2^53. See M. Kleppmann, "How to do distributed locking" (2016).
 class fencing_token {
 public:
     constexpr fencing_token() noexcept = default;

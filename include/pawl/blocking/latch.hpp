@@ -74,9 +74,9 @@ private:
 
 // A barrier for a number of parties that wait for each other, phase after phase. The first arrival
 // begins the first phase. The last arrival of a phase releases all parties, and begins the next
-// phase in the same step. errc::bad_option: another party gave another number of parties, or a
-// latch of this name is counting. errc::unsupported: the service has no barriers, as in Redisson's
-// layout. Otherwise as a latch.
+// phase in the same step. errc::bad_option, from `arrive` and `arrive_and_wait`: another party gave
+// another number of parties, or a latch of this name is counting. errc::unsupported: the service
+// has no barriers, as in Redisson's layout. Otherwise as a latch.
 class barrier {
 public:
     // Sends no request. `parties` is 1 or more.

@@ -32,7 +32,8 @@ asio::awaitable<lease_handle> attempt(const engine::ptr& engine,
     if (requested.caller_value)
         return engine->acquire_as(name, *requested.caller_value, requested.options,
                                   requested.is_adopting);
-    return engine->acquire(name, request(requested.options, polling{}), owner);
+    const request single_try(requested.options, polling{});
+    return engine->acquire(name, single_try, owner);
 }
 
 // An attempt under a caller's value never waits at the service.

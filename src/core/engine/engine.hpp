@@ -35,9 +35,9 @@ class engine final : public std::enable_shared_from_this<engine>,
 public:
     using ptr = std::shared_ptr<engine>;
 
-    // A server answers this many releases in milliseconds. Each release that has no answer at
-    // the end of the drain time must be repeated in the background, so more releases in flight
-    // would make closing longer.
+    // While the client closes, at most this many releases are in flight. A server answers them
+    // within some milliseconds. A release without an answer at the end of the drain time has the
+    // result `unknown`.
     static constexpr std::size_t most_releases_at_close = 1024;
 
     ~engine() override;

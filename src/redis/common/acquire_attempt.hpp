@@ -11,8 +11,8 @@
 
 namespace pawl::redis {
 
-// An attempt that is destroyed before its outcome is known hands an undo to the undo queue. That
-// needs no memory.
+// An attempt hands an undo to the undo queue if it is destroyed before its outcome is known, or
+// while it may have a place in the lock's queue. That needs no memory.
 class acquire_attempt {
 public:
     enum class state : std::uint8_t {
@@ -43,7 +43,7 @@ public:
     void set_state(state next) noexcept { state_ = next; }
     [[nodiscard]] state current() const noexcept { return state_; }
     [[nodiscard]] bool is_unanswered() const noexcept { return state_ == state::sent; }
-    [[nodiscard]] bool is_queued() const noexcept { return state_ == state::queued; }
+    [[nodiscard]] bool has_queue_entry() const noexcept { return state_ == state::queued; }
 
 private:
     undo_queue* undos_ = nullptr;  // null before `about_to_send`

@@ -3,6 +3,7 @@
 
 #include "undo_queue.hpp"
 
+#include "../topology/connected_link.hpp"
 #include "../transport/server_errors.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -239,7 +240,7 @@ asio::awaitable<void> undo_queue::send(send_guard guard) {
     try {
         result = co_await try_undo(guard.sent());
     } catch (const error& e) {
-        // A reply that no script gives: a repeated request would get it again. Without a
+        // No script returns such a reply; a repeated request would get the same one. Without a
         // connection, the error is from a handshake, perhaps with another server, and says nothing
         // about the undo.
         const auto& asked_link = servers_->link_of(guard.sent().action.lock);
@@ -252,12 +253,8 @@ asio::awaitable<void> undo_queue::send(send_guard guard) {
 }
 
 asio::awaitable<undo_queue::outcome> undo_queue::try_undo(const entry& tried) {
-    const std::array<std::string_view, 1> ping{"PING"};
     const auto deadline = std::max(tried.lease_end_, context_.time->now() + reply_timeout_);
-    // The key may move to another server meanwhile.
-    for (auto* target = &servers_->link_of(tried.action.lock); !target->connected();
-         target = &servers_->link_of(tried.action.lock))
-        co_await target->exec(ping, deadline);
+    co_await connected_link_of(*servers_, tried.action.lock, deadline);
     const auto reply = co_await tried.action.send(deadline);
     if (reply.type != reply::kind::error) co_return outcome::confirmed;
     // A missing permission may be granted later; a closing client does not wait for that.

@@ -60,7 +60,7 @@ public:
         duration pause_{};                     // the last pause between two confirmed undos
         unsigned confirmations_ = 0;
         bool is_in_flight_ = false;
-        bool was_refused_ = false;  // the server has rejected the undo at least once
+        bool was_refused_ = false;  // the server's last reply to the undo was a rejection
     };
     // An undo that is created before the original request is sent, so that `add` needs no memory.
     using prepared_entry = std::list<entry>;

@@ -45,7 +45,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
                 if (e.reason() != errc::unavailable) throw;
                 trouble = e;
             }
-            if (attempt.undo_guard.is_queued()) pauses.reset();  // the server had answered
+            if (attempt.undo_guard.has_queue_entry()) pauses.reset();  // the server had answered
         }
         if (now() >= give_up_at) throw *trouble;
         notice.report(trouble->what());

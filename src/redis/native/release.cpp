@@ -174,7 +174,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
 // The first local waiter that can be the successor.
 locks::local_successor locks::choose_successor(const claim& released) const {
     if (released.mode != lock_mode::exclusive) return {};
-    const auto* waiting_successor = waiters_.find_first(released.name);
+    const auto* waiting_successor = waiters_.find_successor(released.name);
     if (waiting_successor == nullptr) return {};
     return {waiting_successor->owner, waiting_successor->record, waiting_successor->ttl, wall_ms()};
 }

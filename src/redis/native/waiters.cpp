@@ -32,7 +32,7 @@ waiter* waiter_table::find_by_owner(std::string_view owner) const {
     return it == by_owner_.end() ? nullptr : it->second;
 }
 
-waiter* waiter_table::find_first(std::string_view name) const {
+waiter* waiter_table::find_successor(std::string_view name) const {
     const auto [begin, end] = by_name_.equal_range(name);
     for (auto it = begin; it != end; ++it) {
         if (it->second->can_be_successor && !it->second->received_grant) return it->second;

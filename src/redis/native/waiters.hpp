@@ -66,7 +66,8 @@ public:
     void add(waiter& entry);
     void remove(waiter& entry);
     [[nodiscard]] waiter* find_by_owner(std::string_view owner) const;
-    [[nodiscard]] waiter* find_first(std::string_view name) const;
+    // The earliest waiter of the name that a local hand-off can give the lock to; null: none.
+    [[nodiscard]] waiter* find_successor(std::string_view name) const;
     // Notifies the waiters whose locks satisfy `is_affected`. Call this for a new connection.
     template <class Predicate>
     void notify_if(Predicate is_affected) {

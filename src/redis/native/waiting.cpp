@@ -174,7 +174,8 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
             sent_at = now();
             const auto floor = token_floor(*server_link);
             const auto run_id = server_link->current().run_id;
-            // Other libraries do not serve the queue, so there the first waiter must be alive.
+            // Releases of other libraries do not serve the queue: only the first waiter learns of
+            // them. So it must be alive, and gets a short lease, too.
             const auto first_lease_ms = scheme_.is_shared_with_others()
                                             ? bounds_.waiter_lease_ms
                                             : bounds_.first_waiter_lease_ms;

@@ -42,9 +42,10 @@ asio::awaitable<void> locks::listening_attempt::listen(time_point give_up_at) {
     link_ = &server_link;
 }
 
-// For permits an owner is 12 random bytes. Every other owner ends with a thread number. Pawl puts a
-// minus before it for fair locks, and for readers and writers that get a token. Java's numbers have
-// none. A writer's field ends with :write, as in Redisson.
+// For permits, an owner is 12 random bytes. Every other owner is the client's UUID, a colon and a
+// thread number; a writer's has :write after that, as in Redisson. Pawl puts a minus before the
+// number for fair locks, and for readers and writers that get a token. Java's numbers have no
+// minus.
 std::string locks::new_owner(object_kind kind, bool fenced) {
     if (kind == object_kind::permits) {
         std::string bytes(12, '\0');
@@ -130,7 +131,7 @@ asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
     const auto state_if_not_granted =
         enters_queue ? acquire_attempt::state::queued : acquire_attempt::state::settled;
     const acquire_call call{.object = object,
-                            .publish_command = publish_command(*server_link),
+                            .publish_command = server_link->current().publish_command(),
                             .queue_lease_ms = enters_queue ? milliseconds_text(queue_lease) : "0",
                             .presence_lease_ms = milliseconds_text(presence_lease)};
     const auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);

@@ -55,11 +55,11 @@ asio::awaitable<void> locks::renew_group(renewal_batch& batch, std::span<const l
 
 release_call locks::make_release(const link& server_link, const lock_object& object,
                                  std::string_view unlock_latch) const {
-    // The latch must outlive every attempt to repeat this release.
-    auto latch_lifetime = 2 * (options_.reply_timeout + options_.connect_timeout);
-    if (object.kind == object_kind::semaphore) latch_lifetime += object.ttl;
-    return {object, unlock_latch, publish_command(server_link), milliseconds_text(latch_lifetime),
-            milliseconds_text(queue_lease)};
+    // The latch outlives the attempts of `release`, whose result the caller gets. `release_later`
+    // may repeat for longer: without the latch, it finds that the hold is gone.
+    const auto latch_lifetime = 2 * (options_.reply_timeout + options_.connect_timeout);
+    return {object, unlock_latch, server_link.current().publish_command(),
+            milliseconds_text(latch_lifetime), milliseconds_text(queue_lease)};
 }
 
 asio::awaitable<reply> locks::send_release(const lock_object& object, std::string unlock_latch,
@@ -100,10 +100,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
             co_await retry_pause.wait_until(std::min(give_up_at, now() + pauses.next_pause()));
         if (!is_open) break;
     }
-    // A semaphore keeps its latch, since a late request must still find the result: without a
-    // lease, nothing would correct a second release.
-    const bool is_leased = object.kind != object_kind::semaphore;
-    if (result == release_result::released && is_leased)
+    if (result == release_result::released)
         asio::co_spawn(context_.strand, delete_unlock_latch(object.keys.lock, unlock_latch),
                        asio::detached);
     else if (result == release_result::unknown && !is_closing())
@@ -125,8 +122,7 @@ asio::awaitable<void> locks::release_later(lock_object object, std::string unloc
         return send_release(object, unlock_latch, deadline);
     };
     co_await retry_release(object.keys.lock, send, object.undo_period());
-    if (!is_closing() && object.kind != object_kind::semaphore)
-        co_await delete_unlock_latch(object.keys.lock, std::move(unlock_latch));
+    if (!is_closing()) co_await delete_unlock_latch(object.keys.lock, std::move(unlock_latch));
 }
 
 lock_object locks::reader_object_of(const hold& held) const {
@@ -143,7 +139,8 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     auto* server_link = &link_of(object.keys);
     if (!server_link->connected())
         server_link = co_await connected_link_of(object.keys, give_up_at);
-    const downgrade_call call{object, held.grant.stored_value, publish_command(*server_link)};
+    const downgrade_call call{object, held.grant.stored_value,
+                              server_link->current().publish_command()};
     const auto sent_at = now();
     std::optional<grant> granted;
     try {

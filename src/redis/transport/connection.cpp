@@ -285,7 +285,8 @@ error_code connection::parse(const std::function<void(const reply&)>& on_push) {
 }
 
 void connection::deliver(reply message) {
-    if (awaited_.empty()) return;  // a reply without a request: the connection is about to end
+    // A reply without a request, such as an error before the server closes the connection.
+    if (awaited_.empty()) return;
     auto& first_awaited = awaited_.front();
     auto* request = first_awaited.request;
     if (std::exchange(first_awaited.until_pong, false) && message.type == reply::kind::error)

@@ -211,7 +211,8 @@ void reconnecting_link::on_connection_ended(const boost::system::error_code& rea
         last_end_.text = message_of(attempt_end_.failure);
         if (last_end_.text.starts_with(subject_ + ": "))
             last_end_.text.erase(0, subject_.size() + 2);
-        // `shake_hands` has logged the failure of a handshake.
+        // `shake_hands` has logged a failed handshake. Other failures before it are not logged, but
+        // each waiting request gets them.
         if (was_ready && !is_closing_) log(last_end_.text);
     } else {
         std::optional<error> explanation;

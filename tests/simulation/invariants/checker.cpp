@@ -104,7 +104,7 @@ void checker::excuse_grant(user_hold& held, const lock_record& lock,
 void checker::check_tokens(const user_hold& held, lock_record& lock,
                            const pending_request& request) {
     const bool reads = held.mode == lock_mode::shared;
-    const bool fresh = lock.returned_tokens.insert(held.token).second ||
+    const bool fresh = lock.tokens_seen_by_users.insert(held.token).second ||
                        (reads && lock.reader_tokens.contains(held.token));
     if (reads) lock.reader_tokens.insert(held.token);
     lock.newest_token = std::max(lock.newest_token, held.token);

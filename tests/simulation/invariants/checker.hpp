@@ -178,7 +178,7 @@ private:
         std::map<std::string, std::uint64_t> token_by_value;  // of every value so far
         // Tokens that a refresh returned for a value: new ones if the counter was lost.
         std::map<std::string, std::uint64_t> reassigned_token_by_value;
-        std::set<std::uint64_t> returned_tokens;  // to users
+        std::set<std::uint64_t> tokens_seen_by_users;
         std::set<std::uint64_t> reader_tokens;
         std::multiset<std::pair<const simulated_process*, std::uint64_t>>
             granted_tokens;                    // and their programs

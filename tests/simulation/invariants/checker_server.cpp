@@ -84,8 +84,9 @@ struct checker::script_invocation {
     [[nodiscard]] bool can_enqueue() const {
         return script == "acquire" || script == "acquire_any_mode";
     }
-    // Whether the caller requested a token, if the value is the caller's own.
-    [[nodiscard]] std::optional<bool> fenced_if_own(const std::string& value) const {
+    // Whether this call requested a token for the value. Empty: the call did not request the lock
+    // under this value.
+    [[nodiscard]] std::optional<bool> requested_token_for(const std::string& value) const {
         if (can_enqueue() && value == arguments[0]) return !arguments[2].empty();
         if (script == "acquire_batch" &&
             std::find(arguments.begin() + 2, arguments.end(), value) != arguments.end())
@@ -189,44 +190,47 @@ void checker::inspect_lock(lock_record& lock, const script_invocation& invocatio
     if (invocation.script == "refresh" && invocation.returned(1))
         lock.reassigned_token_by_value[current_value(lock)] =
             std::stoull(invocation.reply.items[1].text);
-    const auto now = current_value(lock);
-    const auto before = lock.token_by_value[lock.value];
-    if (now != lock.value) note_new_value(lock, invocation, now);
+    const auto new_value = current_value(lock);
+    const auto token_before = lock.token_by_value[lock.value];
+    if (new_value != lock.value) note_new_value(lock, invocation, new_value);
     inspect_holders(lock, invocation);
     if (invocation.script == "force_release" && invocation.returned(1)) {
-        if (before != 0 && current_counter(lock) <= before && !plan_.tokens_may_go_back)
+        if (token_before != 0 && current_counter(lock) <= token_before && !plan_.tokens_may_go_back)
             fail("I2", "a forced release did not raise the token");
-        expect_notified(lock, before);
+        expect_notified(lock, token_before);
     }
     check_rules(lock, invocation);
 }
 
 void checker::note_new_value(lock_record& lock, const script_invocation& invocation,
-                             const std::string& now) {
-    const auto before = lock.token_by_value[lock.value];
+                             const std::string& new_value) {
+    const auto token_before = lock.token_by_value[lock.value];
     const bool forced = invocation.script == "force_release";
     if (forced) lock.forced_at = lock.last_fault = loop_.now();
     for (auto& [id, held] : holds_) {
-        if (held.token != before || &locks_.at(held.name) != &lock) continue;
+        if (held.token != token_before || &locks_.at(held.name) != &lock) continue;
         if (forced)
             held.excused_until = std::max(held.excused_until, loop_.now() + held.ttl * 102 / 100);
         // A hold that the client itself releases was given up before.
-        if (before != 0 && is_believed(held) && !is_excused(held) && !server_expiry(lock, held))
+        if (token_before != 0 && is_believed(held) && !is_excused(held) &&
+            !server_expiry(lock, held))
             fail("I5", describe_hold(held) + " was ended at the server by " +
                            std::string(invocation.script));
     }
-    lock.value = now;
-    if (now.empty() || lock.token_by_value.contains(now)) return;
-    if (now.starts_with("foreign")) {
-        lock.token_by_value[now] = 0;
+    lock.value = new_value;
+    if (new_value.empty() || lock.token_by_value.contains(new_value)) return;
+    if (new_value.starts_with("foreign")) {
+        lock.token_by_value[new_value] = 0;
         return;
     }
-    const auto own = invocation.fenced_if_own(now);
-    lock.token_by_value[now] = own.value_or(true) ? current_counter(lock) : 0;
-    lock.first_seen[now] = loop_.now();
+    const auto requested_token = invocation.requested_token_for(new_value);
+    lock.token_by_value[new_value] = requested_token.value_or(true) ? current_counter(lock) : 0;
+    lock.first_seen[new_value] = loop_.now();
     if (invocation.script == "renew") fail("I5", "a renewal created a lock");
-    if (invocation.script == "acquire_batch" && plan_.has_calm_network) expect_delivery(lock, now);
-    if (invocation.can_hand_off() && !own) note_hand_off(lock, invocation, now);
+    if (invocation.script == "acquire_batch" && plan_.has_calm_network)
+        expect_delivery(lock, new_value);
+    if (invocation.can_hand_off() && !requested_token.has_value())
+        note_hand_off(lock, invocation, new_value);
 }
 
 checker::server_holders checker::current_holders(const lock_record& lock) {
@@ -291,10 +295,11 @@ void checker::note_new_holder(lock_record& lock, const script_invocation& invoca
     if (lock.left_waiters.contains(member))
         fail("I6", "a waiter that had left was granted the lock");
     loop_.schedule_after(delivery_limit, [this, &lock, owner, value] {
-        const auto now = current_holders(lock);
-        const auto it = now.find(owner);
+        const auto present_holders = current_holders(lock);
+        const auto it = present_holders.find(owner);
         const auto* process = find_process(value);
-        if (it == now.end() || it->second.value != value || it->second.token == 0) return;
+        if (it == present_holders.end() || it->second.value != value || it->second.token == 0)
+            return;
         if (process == nullptr || !is_awake(*process, 2 * delivery_limit) ||
             has_active_set_request(lock, *process))
             return;
@@ -325,8 +330,8 @@ void checker::expect_all_notified(const lock_record& lock) {
 }
 
 void checker::note_hand_off(lock_record& lock, const script_invocation& invocation,
-                            const std::string& now) {
-    const auto member = member_of(now);
+                            const std::string& new_value) {
+    const auto member = member_of(new_value);
     const bool to_local_successor =
         invocation.script == "release" && invocation.arguments[3] == member;
     if (!to_local_successor && lock.waiter_leases[member] <= network_.server().data().now_ms())
@@ -335,7 +340,7 @@ void checker::note_hand_off(lock_record& lock, const script_invocation& invocati
     // A local successor may leave while the release is sent. Then its client passes the lock on.
     if (!to_local_successor && lock.left_waiters.contains(member))
         fail("I6", "the lock was granted to a waiter that had left");
-    expect_delivery(lock, now);
+    expect_delivery(lock, new_value);
 }
 
 // A hand-off is a push: the waiter gets the lock at once, or has left.
@@ -345,7 +350,7 @@ void checker::expect_delivery(lock_record& lock, const std::string& value) {
         const auto token = lock.token_by_value[value];
         if (lock.value != value || current_value(lock) != value || token == 0) return;
         if (process == nullptr || !is_awake(*process, 2 * delivery_limit) ||
-            lock.returned_tokens.contains(token))
+            lock.tokens_seen_by_users.contains(token))
             return;
         if (has_active_set_request(lock, *process)) return;
         fail("I6", "token " + std::to_string(token) + " was handed off, and no user took it");

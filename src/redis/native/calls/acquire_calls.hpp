@@ -58,7 +58,7 @@ struct acquire_call {
 struct acquire_any_mode_call {
     const acquire_call& acquire;
     std::string_view channel_prefix;
-    std::string_view known_floor;
+    std::string_view known_floor;  // the token floor, also of a request without a token
     std::string_view mode;
     std::string_view total_permits;  // "0": the server's total
     std::string_view run_id;
