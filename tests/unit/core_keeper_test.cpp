@@ -207,6 +207,19 @@ TEST_F(KeeperOnDemand, ADowngradeMakesItSharedAndLastsATtlMore) {
     EXPECT_EQ(backend_.operations.back(), "renew");
 }
 
+// A process that dies after the downgrade would keep writers out beyond its longest hold.
+TEST_F(KeeperOnDemand, ADowngradeDoesNotExtendTheLongestHold) {
+    const auto limited = keep_lease("limited", ttl);
+    advance(ttl / 2);
+    const auto operation = begin(keeper_.downgrade(limited));
+    while (backend_.operations.back() != "downgrade")
+        answer_next(reply_kind::accepted);
+    EXPECT_LT(backend_.downgrade_ttl, ttl * 2 / 3);
+    answer_next(reply_kind::accepted);
+    EXPECT_TRUE(operation->is_over);
+    EXPECT_EQ(operation->failed, std::nullopt);
+}
+
 // 1. A renewal is under way. 2. A downgrade is requested. If it were sent now, the renewal's reply,
 // for the old stored value, could come after it and be read as a loss.
 TEST_F(KeeperOnDemand, ADowngradeWaitsForTheRenewalInFlight) {
@@ -249,6 +262,35 @@ TEST_F(KeeperOnDemand, ADowngradeThatIsNeverAnsweredEndsWithTheLease) {
     EXPECT_EQ(losses_, 1);
 }
 
+// 1. The service carries out a downgrade, and the answer is lost. 2. The lease ends at the client.
+// At the service a shared hold is left, which would keep writers out for a ttl.
+TEST_F(KeeperOnDemand, ADowngradeWithoutAnAnswerIsUndoneAfterTheEndOfTheLease) {
+    const auto operation = downgrade();
+    advance(ttl);
+    answer_next(reply_kind::no_reply);
+    EXPECT_EQ(operation->failed, errc::lost);
+    advance(ttl / 20);
+    ASSERT_EQ(request_count(), 2U);
+    answer_next(reply_kind::no_reply);
+    advance(ttl / 20);
+    ASSERT_EQ(request_count(), 3U);
+    answer_next(reply_kind::accepted);
+    EXPECT_EQ(backend_.operations, (std::vector<std::string>(3, "downgrade")));
+    EXPECT_EQ(backend_.released, "shared proof");
+}
+
+TEST_F(KeeperOnDemand, ADowngradeIsUndoneForOneTtl) {
+    const auto operation = downgrade();
+    advance(ttl);
+    for (int i = 0; i < 60; ++i) {
+        if (backend_.has_requests()) answer_next(reply_kind::no_reply);
+        advance(ttl / 20);
+    }
+    EXPECT_EQ(operation->failed, errc::lost);
+    EXPECT_LE(request_count(), 21U);
+    EXPECT_FALSE(backend_.has_requests());
+}
+
 // 1. A downgrade is under way. 2. The lock is released, with the stored value of the exclusive
 // hold. 3. The service has made it shared by then: it must be released with its new stored value.
 // The release in step 2 refers to the lease's hold, and may still be in flight.
@@ -276,15 +318,16 @@ TEST_F(KeeperOnDemand, ADowngradeWhoseAnswerIsLostIsUndoneWhereTheHoldIsGivenBac
     EXPECT_EQ(operation->failed, errc::lost);
 }
 
-TEST_F(KeeperOnDemand, ADowngradeOfWhatIsGivenBackIsNotAskedForLongerThanTheLease) {
+TEST_F(KeeperOnDemand, ADowngradeOfWhatIsGivenBackIsAskedUntilTheLeaseEndsAndForATtlAfterIt) {
     const auto operation = downgrade();
     ASSERT_TRUE(keeper_.drop(lease_));
-    for (int i = 0; i < 40 && !operation->is_over; ++i) {
+    for (int i = 0; i < 80; ++i) {
         if (backend_.has_requests()) answer_next(reply_kind::no_reply);
         advance(ttl / 20);
     }
     EXPECT_EQ(operation->failed, errc::lost);
-    EXPECT_LE(request_count(), 21U);
+    EXPECT_FALSE(backend_.has_requests());
+    EXPECT_LE(request_count(), 42U);
     EXPECT_EQ(backend_.released, "");
 }
 

@@ -48,7 +48,8 @@ public:
         for (std::size_t i = 0; i < batch.renewals().size(); ++i)
             settle(*request, i, request->reply);
     }
-    asio::awaitable<std::optional<grant>> downgrade(const hold&) override {
+    asio::awaitable<std::optional<grant>> downgrade(const hold& held) override {
+        downgrade_ttl = held.claim.ttl;
         const auto asked_at = time_.now();
         const reply_kind reply = co_await wait_for_reply("downgrade");
         if (reply == reply_kind::no_memory) throw std::bad_alloc();
@@ -101,7 +102,8 @@ public:
 
     std::size_t largest_batch = 256;
     std::vector<std::string> operations;
-    std::string released;  // the stored value of the released hold
+    std::string released;      // the stored value of the released hold
+    duration downgrade_ttl{};  // of the last request
 
 private:
     struct pending_request {
@@ -168,10 +170,11 @@ protected:
             answer_next(reply_kind::no_reply);
     }
 
-    std::shared_ptr<core::lease> keep_lease(const std::string& owner = "owner") {
+    std::shared_ptr<core::lease> keep_lease(const std::string& owner = "owner",
+                                            duration max_hold = forever) {
         const claim requested{.name = "it", .owner = owner, .ttl = ttl};
         core::lease_keeper::reservation reservation(
-            keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
+            keeper_, std::make_shared<core::lease>(nullptr, time_, requested, max_hold));
         auto granted = reservation.keep(
             owner, {.deadline = time_.now() + ttl - drift(ttl), .stored_value = "own proof"});
         return std::exchange(granted.held_lease, nullptr);

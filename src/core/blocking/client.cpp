@@ -91,8 +91,8 @@ void downgrade(const std::shared_ptr<loop>& loop, const std::shared_ptr<core::le
 held_lock& held_lock::operator=(held_lock&& other) noexcept {
     if (this != &other) {
         const held_lock old(std::move(*this));
-        held_lock_base::operator=(std::move(other));
         loop_ = std::move(other.loop_);
+        held_lock_base::operator=(std::move(other));
     }
     return *this;
 }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 namespace pawl::core {
+
 namespace {
 
 std::atomic<std::uint32_t> fork_count{0};
@@ -28,6 +29,11 @@ std::uint32_t fork_generation() noexcept { return fork_count.load(std::memory_or
 error forked_client_error() {
     return {errc::unsupported,
             "This client belongs to the parent of this process; make a client after the fork."};
+}
+
+error hold_ended(const lease& lease) {
+    return {errc::lost, "The lock '" + lease.granted_hold().claim.name +
+                            "' is no longer held: it was lost or released; acquire it again."};
 }
 
 lease::lease(std::shared_ptr<engine> engine, runtime& time, claim claim, duration max_hold)

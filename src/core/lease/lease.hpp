@@ -9,6 +9,7 @@
 
 #include <pawl/detail/held_lock_base.hpp>
 #include <pawl/detail/initiate.hpp>
+#include <pawl/error.hpp>
 #include <pawl/spi/backend.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -27,6 +28,9 @@ namespace pawl::core {
 class wakeup;
 class engine;
 class lease;
+
+// The error for a query about a hold that has ended.
+[[nodiscard]] error hold_ended(const lease& lease);
 
 // The sum, without an overflow: `more` may be `forever`.
 [[nodiscard]] inline time_point plus(time_point when, duration more) noexcept {
@@ -68,7 +72,7 @@ public:
     // Made before the request is sent, so that nothing can fail between the grant and the first
     // renewal.
     lease(std::shared_ptr<engine> engine, runtime& time, claim claim, duration max_hold);
-    ~lease();
+    ~lease() override;
     // The claim was granted, under this owner.
     void record_grant(std::string owner, grant grant) noexcept;
 

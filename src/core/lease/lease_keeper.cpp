@@ -3,9 +3,9 @@
 
 #include "lease_keeper.hpp"
 
-#include "../util/transient.hpp"
+#include "downgrade_request.hpp"
 #include "loss_watchdog.hpp"
-#include "service_ttl.hpp"
+#include "renewal_times.hpp"
 
 #include <pawl/error.hpp>
 
@@ -23,47 +23,21 @@ time_point loss_time(const lease& lease) {
     return lease.deadline() - loss_lead_time(lease.granted_hold().claim.ttl);
 }
 
-// The pause before an unanswered renewal is repeated: a twentieth of the ttl, or the shorter pause
-// of a confirmation. In a claim window, which can be shorter than that, it is at most a quarter of
-// what is left of the window, or 50 ms if that is more.
-duration retry_pause(const lease& lease, time_point now) {
-    auto pause = lease.granted_hold().claim.ttl / 20;
-    if (lease.in_keeper.confirmation_pause > duration{})
-        pause = std::min(pause, lease.in_keeper.confirmation_pause);
-    if (lease.granted_hold().grant.needs_renewal)
-        pause = std::min<duration>(
-            pause, std::max<duration>((lease.deadline() - now) / 4, std::chrono::milliseconds(50)));
-    return std::max<duration>(pause, std::chrono::milliseconds(5));
-}
-
 // The pause after the first unanswered confirmation. Each further pause is twice as long, up to a
 // twentieth of the ttl.
 constexpr duration first_confirmation_pause = std::chrono::milliseconds(250);
-
-bool is_kept_in_this_process(const lease& lease) {
-    return lease.in_keeper.is_kept && !lease.is_forked();
-}
 
 std::vector<renewal> renewals_of(std::span<const std::shared_ptr<lease>> leases, time_point now,
                                  const capabilities& capabilities) {
     std::vector<renewal> renewals(leases.size());
     for (std::size_t i = 0; i < leases.size(); ++i) {
-        const auto& lease = *leases[i];
-        const auto ttl = lease.granted_hold().claim.ttl;
-        const auto left = std::max<duration>(lease.max_until() - now, std::chrono::milliseconds(1));
-        renewals[i].held = &lease.granted_hold();
-        renewals[i].ttl =
-            left < ttl ? std::min(ttl, service_ttl(left + drift(ttl), capabilities)) : ttl;
+        renewals[i].held = &leases[i]->granted_hold();
+        renewals[i].ttl = renewal_ttl(*leases[i], now, capabilities);
     }
     return renewals;
 }
 
 }  // namespace
-
-error hold_ended(const lease& lease) {
-    return {errc::lost, "The lock '" + lease.granted_hold().claim.name +
-                            "' is no longer held: it was lost or released; acquire it again."};
-}
 
 lease_keeper::lease_keeper(runtime& time, asio::any_io_executor strand, backend& backend,
                            counter& renewals, hooks callbacks)
@@ -181,10 +155,10 @@ void lease_keeper::advance_confirmation(lease& lease) noexcept {
 void lease_keeper::set_renewal_times(lease& lease) noexcept {
     const auto ttl = lease.granted_hold().claim.ttl;
     const auto begin = lease.deadline() + drift(ttl) - ttl;
-    const bool last = lease.deadline_is_end_of_max_hold();
+    const bool is_final = lease.deadline_is_end_of_max_hold();
     lease.in_keeper.must_not_be_early = false;
-    lease.in_keeper.renew_at = last ? time_point::max() : begin + ttl / 3;
-    lease.in_keeper.risk_at = last ? time_point::max() : begin + ttl * 2 / 3;
+    lease.in_keeper.renew_at = is_final ? time_point::max() : begin + ttl / 3;
+    lease.in_keeper.risk_at = is_final ? time_point::max() : begin + ttl * 2 / 3;
     update_order(lease);
 }
 
@@ -255,11 +229,11 @@ bool lease_keeper::handle_due(lease& due_lease, time_point now,
     // Leases that are nearly due are renewed in the same request, so many locks need few requests.
     // Leases that pause after a failure, or wait for the next round of confirmations, are not: a
     // service that fails at once, or restarts all the time, would get requests without a pause.
-    const bool early =
+    const bool may_be_early =
         renewing && !due_lease.in_keeper.must_not_be_early && !due_lease.in_keeper.must_confirm;
     if (!due_lease.in_keeper.is_kept ||
         due_lease.in_keeper.next_due >
-            now + (early ? due_lease.granted_hold().claim.ttl / 6 : duration{}))
+            now + (may_be_early ? due_lease.granted_hold().claim.ttl / 6 : duration{}))
         return false;
     const auto held_lease = due_lease.shared_from_this();
     if (now >= loss_time(due_lease)) {
@@ -366,31 +340,6 @@ asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> le
         ++renewals_;
     } catch (...) {}  // the renewals that are not settled are unknown
 }
-
-namespace {
-
-// Until there is an answer, the hold at the service may be exclusive or shared. So the request is
-// repeated, also if the hold was released meanwhile. That release was for an exclusive
-// hold, so it released nothing if the downgrade was carried out and its answer was lost.
-asio::awaitable<std::optional<grant>> request_downgrade(backend& backend, runtime& time,
-                                                        asio::any_io_executor strand,
-                                                        std::shared_ptr<lease> lease) {
-    for (;;) {
-        try {
-            co_return co_await backend.downgrade(lease->granted_hold());
-        } catch (const error& e) {
-            const bool is_over = !is_kept_in_this_process(*lease) &&
-                                 (!is_transient(e) || time.now() >= lease->deadline());
-            if (lease->is_forked() || is_over) throw hold_ended(*lease);
-            if (!is_transient(e)) throw;
-        }
-        wakeup pause(time, strand);
-        const auto now = time.now();
-        co_await pause.wait_until(now + retry_pause(*lease, now));
-    }
-}
-
-}  // namespace
 
 // Only one request about a hold is in flight: the answer to an earlier one would be outdated.
 asio::awaitable<void> lease_keeper::wait_for_reply(std::shared_ptr<lease> lease) {

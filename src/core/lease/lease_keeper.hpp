@@ -22,9 +22,6 @@
 
 namespace pawl::core {
 
-// The error for a query about a hold that has ended.
-[[nodiscard]] error hold_ended(const lease& lease);
-
 // Renews each lease after a third of its ttl, and repeats a failed renewal while there is time.
 // Marks the lease at_risk after two thirds, and lost just before the deadline. Used on one strand.
 // See docs/contributing/internals.md, "The life of a hold".

@@ -23,7 +23,7 @@ public:
 
 protected:
     watched_hold() = default;
-    ~watched_hold() = default;
+    virtual ~watched_hold() = default;
     [[nodiscard]] bool is_watched() const noexcept { return is_watched_; }
 
 private:

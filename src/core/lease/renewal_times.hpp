@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// When an unanswered request about a lease is repeated, and the ttl that it asks for.
+#pragma once
+
+#include "lease.hpp"
+#include "service_ttl.hpp"
+
+#include <algorithm>
+
+namespace pawl::core {
+
+// The pause before an unanswered renewal is repeated: a twentieth of the ttl, or the shorter pause
+// of a confirmation. In a claim window, which can be shorter than that, it is at most a quarter of
+// what is left of the window, or 50 ms if that is more.
+[[nodiscard]] inline duration retry_pause(const lease& lease, time_point now) {
+    auto pause = lease.granted_hold().claim.ttl / 20;
+    if (lease.in_keeper.confirmation_pause > duration{})
+        pause = std::min(pause, lease.in_keeper.confirmation_pause);
+    if (lease.granted_hold().grant.needs_renewal)
+        pause = std::min<duration>(
+            pause, std::max<duration>((lease.deadline() - now) / 4, std::chrono::milliseconds(50)));
+    return std::max<duration>(pause, std::chrono::milliseconds(5));
+}
+
+// The ttl of the next renewal: it does not extend the longest hold.
+[[nodiscard]] inline duration renewal_ttl(const lease& lease, time_point now,
+                                          const capabilities& capabilities) {
+    const auto ttl = lease.granted_hold().claim.ttl;
+    const auto left = std::max<duration>(lease.max_until() - now, std::chrono::milliseconds(1));
+    return left < ttl ? std::min(ttl, service_ttl(left + drift(ttl), capabilities)) : ttl;
+}
+
+[[nodiscard]] inline bool is_kept_in_this_process(const lease& lease) {
+    return lease.in_keeper.is_kept && !lease.is_forked();
+}
+
+}  // namespace pawl::core
