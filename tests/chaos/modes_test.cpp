@@ -241,6 +241,21 @@ TEST_F(Modes, AMonitorOfAllChannelsIsNoWaiter) {
     EXPECT_TRUE(nobody_left());
 }
 
+// Otherwise the hold would be shared at the server while its client renews an exclusive one.
+TEST_F(Modes, ADowngradeBesideAQueueOfAnotherTypeChangesNothing) {
+    client locks = direct_client();
+    for (const std::string key : {"pawl:{it}:q", "pawl:{it}:w"}) {
+        auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+        server.execute({"RPUSH", key, "somebody's"});
+        const auto failed = failure_of([&] { lock.downgrade(); });
+        ASSERT_TRUE(failed.has_value()) << key;
+        EXPECT_EQ(failed->reason, errc::wrong_type) << key << failed;
+        lock.renew();
+        server.execute({"DEL", key});
+        EXPECT_EQ(lock.release(), release_result::released) << key;
+    }
+}
+
 // Keys of another type give one clear error, and stay unchanged.
 TEST_F(Modes, KeysOfAnotherTypeAreRefused) {
     client locks = direct_client();

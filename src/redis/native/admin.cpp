@@ -151,13 +151,14 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
                               floor,
                               scheme_.channel_prefix(),
                               run_id};
+    // Copied before the request, so that a downgrade that was carried out cannot fail here.
+    std::optional<grant> result = held.grant;
     const auto sent_at = now();
     const auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
     if (server_reply.type == reply::kind::error)
         co_await throw_typed_error(*server_link, server_reply, lock_keys);
     if (!call.read(server_reply)) co_return std::nullopt;
-    grant result = held.grant;
-    result.deadline = sent_at + held.claim.ttl - drift(held.claim.ttl);
+    result->deadline = sent_at + held.claim.ttl - drift(held.claim.ttl);
     co_return result;
 }
 

@@ -46,6 +46,10 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
                                 .value = requested.value,
                                 .ttl_ms = milliseconds_text(requested.ttl),
                                 .token_floor = floor};
+        // Copied before the request, since an allocation could fail, and nothing would undo the
+        // grant any more.
+        std::optional<grant> result(std::in_place);
+        result->stored_value = requested.value;
         attempt.about_to_send(undos_.of(*server_link));
         const auto sent_at = now();
         const auto server_reply = co_await run_script(*server_link, call.command(), deadline);
@@ -57,9 +61,8 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
         const auto outcome = call.read(server_reply);
         attempt.set_state(acquire_attempt::state::settled);
         if (!outcome.granted) co_return std::nullopt;
-        grant result{.deadline = sent_at + requested.ttl - drift(requested.ttl),
-                     .token = outcome.token,
-                     .stored_value = requested.value};
+        result->deadline = sent_at + requested.ttl - drift(requested.ttl);
+        result->token = outcome.token;
         co_return result;
     } catch (const connection_lost& e) {
         throw lock_unreachable(requested.name, e.what());

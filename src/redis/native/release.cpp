@@ -124,8 +124,8 @@ asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, con
         if (type.text != typed.type && type.text != "none") co_return release_result::taken_over;
     }
     log(std::string(lock_keys.lock()) +
-        ": could not be given back, since a key beside it holds something else; it "
-        "ends with its lease.");
+        ": could not be released, because another key of this lock has a value of the "
+        "wrong type; the hold ends with its lease.");
     co_return release_result::unknown;
 }
 
@@ -190,8 +190,8 @@ void locks::hand_to_successor(const std::string& name, const local_successor& su
             local_hand_offs_.erase(name);
             return;
         }
-        // The waiter has left. The release may have been executed after the waiter's undo, although
-        // it was sent first: after NOSCRIPT it is sent again. So undo the grant here.
+        // The waiter has left. Its undo may have been executed before the release, because a
+        // release that gets NOSCRIPT is sent again. So undo the grant here.
         if (waiting_successor == nullptr)
             undos.add(std::move(undo), successor.ttl,
                       undos.server_link().current().connection_number);

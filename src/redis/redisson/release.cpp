@@ -141,20 +141,20 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
         server_link = co_await connected_link_of(object.keys, give_up_at);
     const downgrade_call call{object, held.grant.stored_value,
                               server_link->current().publish_command()};
+    // Copied before the request, so that a downgrade that was carried out cannot fail here.
+    std::optional<grant> granted = held.grant;
+    granted->stored_value = object.owner;
     const auto sent_at = now();
-    std::optional<grant> granted;
     try {
         const auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
-        if (is_wrong_type(server_reply)) co_return granted;
+        if (is_wrong_type(server_reply)) co_return std::nullopt;
         throw_if_error(server_reply, object.keys.lock);
         const bool was_held = call.read(server_reply);
-        if (!was_held) co_return granted;
+        if (!was_held) co_return std::nullopt;
     } catch (const connection_lost& e) {
         throw error(errc::unreachable, object.keys.lock + ": " + e.what());
     }
-    granted = held.grant;
     granted->deadline = sent_at + object.ttl - drift(object.ttl);
-    granted->stored_value = object.owner;
     co_return granted;
 }
 
