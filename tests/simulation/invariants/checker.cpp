@@ -78,6 +78,7 @@ checker::hold_id checker::note_grant(simulated_process& process, const std::stri
     held = {&process,    name,         &handle,         handle.token().value(), request.ttl,
             instant(-1), request.mode, request.permits, handle.lost()};
     lock.granted_tokens.emplace(&process, held.token);
+    if (held.token == 0) lock.unfenced_grants.emplace(&process, loop_.now());
     excuse_grant(held, lock, request);
     if (held.token != 0) check_tokens(held, lock, request);
     if (!is_believed(held)) return id;
@@ -85,6 +86,12 @@ checker::hold_id checker::note_grant(simulated_process& process, const std::stri
     check_held_at_server(held, "when it was granted");
     watch(id);
     return id;
+}
+
+bool checker::was_granted_unfenced(const lock_record& lock, const simulated_process& process,
+                                   instant since) {
+    const auto [begin, end] = lock.unfenced_grants.equal_range(&process);
+    return std::any_of(begin, end, [since](const auto& each) { return each.second >= since; });
 }
 
 void checker::excuse_grant(user_hold& held, const lock_record& lock,

@@ -181,9 +181,10 @@ private:
         std::set<std::uint64_t> tokens_seen_by_users;
         std::set<std::uint64_t> reader_tokens;
         std::multiset<std::pair<const simulated_process*, std::uint64_t>>
-            granted_tokens;                    // and their programs
-        server_holders non_exclusive_holders;  // at the last inspection
-        std::set<std::string> seen_values;     // of these holders
+            granted_tokens;                                                // and their programs
+        std::multimap<const simulated_process*, instant> unfenced_grants;  // to users
+        server_holders non_exclusive_holders;                              // at the last inspection
+        std::set<std::string> seen_values;                                 // of these holders
         std::uint64_t newest_token = 0;
         std::uint64_t highest_written = 0;  // the highest token in the resource
         instant last_fault{-1};
@@ -291,6 +292,10 @@ private:
                       std::span<const std::string> arguments);
     void count_refusal(const simulated_process& process, const std::string& requests,
                        std::size_t per_second, std::size_t per_five_seconds);
+    // Whether a user of the program was granted the lock without a token at this time or later. The
+    // server may have issued a token for it.
+    [[nodiscard]] static bool was_granted_unfenced(const lock_record& lock,
+                                                   const simulated_process& process, instant since);
     [[nodiscard]] bool has_active_set_request(lock_record& lock,
                                               const simulated_process& process) const;
     void expect_nothing_left(lock_record& lock, simulated_process& process);

@@ -208,7 +208,9 @@ void checker::note_new_value(lock_record& lock, const script_invocation& invocat
     const bool forced = invocation.script == "force_release";
     if (forced) lock.forced_at = lock.last_fault = loop_.now();
     for (auto& [id, held] : holds_) {
-        if (held.token != token_before || &locks_.at(held.name) != &lock) continue;
+        // The server may have issued a token for a hold that its user has without one.
+        const bool may_be_this = held.token == token_before || (forced && held.token == 0);
+        if (!may_be_this || &locks_.at(held.name) != &lock) continue;
         if (forced)
             held.excused_until = std::max(held.excused_until, loop_.now() + held.ttl * 102 / 100);
         // A hold that the client itself releases was given up before.
@@ -294,14 +296,14 @@ void checker::note_new_holder(lock_record& lock, const script_invocation& invoca
     if (!plan_.has_calm_network) return;
     if (lock.left_waiters.contains(member))
         fail("I6", "a waiter that had left was granted the lock");
-    loop_.schedule_after(delivery_limit, [this, &lock, owner, value] {
+    loop_.schedule_after(delivery_limit, [this, &lock, owner, value, since = loop_.now()] {
         const auto present_holders = current_holders(lock);
         const auto it = present_holders.find(owner);
         const auto* process = find_process(value);
         if (it == present_holders.end() || it->second.value != value || it->second.token == 0)
             return;
         if (process == nullptr || !is_awake(*process, 2 * delivery_limit) ||
-            has_active_set_request(lock, *process))
+            has_active_set_request(lock, *process) || was_granted_unfenced(lock, *process, since))
             return;
         if (!lock.granted_tokens.contains({process, it->second.token}))
             fail("I6", "a waiter was granted token " + std::to_string(it->second.token) +
@@ -345,14 +347,15 @@ void checker::note_hand_off(lock_record& lock, const script_invocation& invocati
 
 // A hand-off is a push: the waiter gets the lock at once, or has left.
 void checker::expect_delivery(lock_record& lock, const std::string& value) {
-    loop_.schedule_after(delivery_limit, [this, &lock, value] {
+    loop_.schedule_after(delivery_limit, [this, &lock, value, since = loop_.now()] {
         const auto* process = find_process(value);
         const auto token = lock.token_by_value[value];
         if (lock.value != value || current_value(lock) != value || token == 0) return;
         if (process == nullptr || !is_awake(*process, 2 * delivery_limit) ||
             lock.tokens_seen_by_users.contains(token))
             return;
-        if (has_active_set_request(lock, *process)) return;
+        if (has_active_set_request(lock, *process) || was_granted_unfenced(lock, *process, since))
+            return;
         fail("I6", "token " + std::to_string(token) + " was handed off, and no user took it");
     });
 }

@@ -87,10 +87,9 @@ bool measure_asio_blocks() {
     return true;
 }
 
-[[noreturn]] void report_out_of_memory() {
-    std::printf(
-        "seed %llu: I15: the program dies without memory in a place where nothing may fail\n",
-        static_cast<unsigned long long>(current_seed));
+[[noreturn]] void report_termination() {
+    std::printf("seed %llu: I15: the program ends in a place where nothing may fail\n",
+                static_cast<unsigned long long>(current_seed));
     std::fflush(stdout);
     std::_Exit(1);
 }
@@ -161,7 +160,7 @@ void process_resources::require_timers() const {
     if (!timers_) throw std::system_error(EMFILE, std::system_category(), "timerfd_create");
 }
 
-void report_terminations() { std::set_terminate(report_out_of_memory); }
+void report_terminations() { std::set_terminate(report_termination); }
 
 void set_current_seed(std::uint64_t seed) noexcept { current_seed = seed; }
 

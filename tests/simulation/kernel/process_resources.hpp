@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The resources that a simulated program may run out of: memory, timers, descriptors. A replaced
-// operator new counts the library's memory and refuses it while the program has none. Asio's own
-// allocations do not use operator new; their failures are tested step by step in
-// tests/unit/short_of_memory_test.cpp.
+// operator new counts the library's memory and refuses it while the program has none. Most of
+// Asio's own allocations do not use operator new; their failures are tested step by step in
+// tests/unit/short_of_memory_test.cpp. The few that do and must not fail are never refused.
 #pragma once
 
 #include "prng.hpp"
