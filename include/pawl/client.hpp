@@ -209,7 +209,7 @@ public:
                                        std::move(name));
     }
 
-    // Waits until the lock's fencing token is another one than `seen`: a new holder, or none.
+    // Waits until the lock's fencing token differs from `seen`: a new holder, or none.
     // Handler: void(error_code, lock_info).
     // Completes when an inspection finds another fencing token. A free lock has the empty token,
     // and so has a hold without one. There is an inspection every `interval`, 1 ms or more, so
@@ -288,12 +288,10 @@ public:
 
     // Closes the client. Its holds are lost (loss_reason::client_closed) and released, its
     // outstanding operations end with errc::cancelled, and its connections end. Later operations of
-    // the client fail with errc::cancelled. A later `async_close` completes at the same time as the
-    // first.
-    // Handler: void().
-    // Completes when the service has answered, or after `client_options::drain`. Then the client
-    // does not count as outstanding work of the event loop.
-    // Cancellation: none.
+    // the client fail with errc::cancelled. A later `async_close` completes together with the
+    // first, or at once after it. Handler: void(). Completes when the service has answered, or
+    // after `client_options::drain`. Then the client does not count as outstanding work of the
+    // event loop. Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_close(Token&& token = {}) {
         return detail::initiate_plain<Token>(engine_, &detail::start_close, token);

@@ -6,8 +6,8 @@
 //
 // Name the work before the co_await: some compilers destroy a temporary inside it twice. `locks` is
 // a client or a lock_owner, and must outlive the coroutine. Errors of the acquire are thrown as
-// pawl::error, with their message. Cancellation: during the acquire as for client, where it throws
-// errc::cancelled; during the work as the work supports it.
+// pawl::error, with their message. Cancellation: during the acquire as for client, but with a
+// pawl::error of errc::cancelled; during the work as the work supports it.
 #pragma once
 
 #include <pawl/client.hpp>
@@ -38,10 +38,10 @@ using result_of_try = std::conditional_t<std::is_void_v<Result>, bool, std::opti
 
 // Waits for the release. A cancellation that comes after the work does not discard its result.
 inline boost::asio::awaitable<void> release_and_wait(held_lock& lock) {
-    const bool did_throw = co_await boost::asio::this_coro::throw_if_cancelled();
+    const bool throws_if_cancelled = co_await boost::asio::this_coro::throw_if_cancelled();
     co_await boost::asio::this_coro::throw_if_cancelled(false);
     co_await lock.async_release(boost::asio::deferred);
-    co_await boost::asio::this_coro::throw_if_cancelled(did_throw);
+    co_await boost::asio::this_coro::throw_if_cancelled(throws_if_cancelled);
 }
 
 }  // namespace detail

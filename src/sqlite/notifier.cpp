@@ -102,7 +102,8 @@ void notifier::listen() {
                           });
 }
 
-// A refresh finds the lost message; the next notification is received.
+// A refresh finds what the lost message said. If this fails, too, no more messages are received,
+// and the waiters only refresh.
 void notifier::retry_listen() noexcept {
     try {
         listen();

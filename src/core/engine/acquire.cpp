@@ -36,7 +36,8 @@ asio::awaitable<lease_handle> attempt(const engine::ptr& engine,
     return engine->acquire(name, single_try, owner);
 }
 
-// An attempt under a caller's value never waits at the service.
+// True if the acquire is a loop of attempts: a try with several tries, or an acquire under a
+// caller's value, which never waits at the service.
 bool is_polled(const request& requested) {
     return requested.caller_value || (requested.try_policy && requested.try_policy->tries != 1);
 }
@@ -61,10 +62,10 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
             failure = e;
         }
         if (failure) {
-            // A try throws, since its `backoff` has no time. Backends do not repeat an attempt of a
-            // poll that fails with errc::unavailable, so this loop does. That error means that the
-            // service cannot serve any client now, or that an earlier request under this value is
-            // still being undone.
+            // A try throws here: its `backoff` gives up at once. Backends do not repeat an attempt
+            // of a poll that fails with errc::unavailable, so this loop does. That error means that
+            // the service cannot serve any client now, or that an earlier request under this value
+            // is still being undone.
             const bool also_unavailable = !request.try_policy;
             co_await backoff.wait_or_throw(*failure, also_unavailable);
             continue;
@@ -226,7 +227,7 @@ asio::awaitable<lease_handle> engine::acquire(std::string name, request requeste
         single_attempt || options.fair || options.mode != lock_mode::exclusive;
     std::optional<waiting_room::waiter> waiter;
     if (!bypasses_room) waiter.emplace(waiting_room_, name);
-    // Lets `warn_of_own_waiters` see a waiter without a room; an empty name counts nothing.
+    // Lets `warn_of_own_waiters` see a waiter without a room; an empty name makes no entry.
     const waiting_names::entry entry(waiting_names_,
                                      bypasses_room && !single_attempt ? name : std::string());
     bool is_first = !waiter || waiter->is_first();

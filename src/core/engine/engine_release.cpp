@@ -166,7 +166,8 @@ void engine::warn_of_own_waiters(lease& lease) {
 }
 
 // Counts a coroutine that `close` waits for: one that sends queued releases, or one that releases a
-// lost lease. The number of the latter has no bound, so the senders are also counted alone.
+// lost lease. The number of lost leases has no bound. The senders have a limit, so they are also
+// counted by themselves.
 class engine::releaser {
 public:
     enum class task : std::uint8_t { queued_releases, lost_lease };
@@ -411,8 +412,8 @@ void engine::close(close_handler handler) {
     });
 }
 
-// `self` is a parameter: the coroutine begins later, and this may be the last reference to the
-// engine.
+// `self` is a parameter: the coroutine may outlive the call that starts it, and then has the last
+// reference to the engine.
 asio::awaitable<void> engine::run_close(ptr self) {
     const close_request request(std::move(self));
     advance_to(close_stage::closed);

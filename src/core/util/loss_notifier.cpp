@@ -53,7 +53,7 @@ void loss_notifier::notify(std::list<std::stop_source> sources) noexcept {
         due_sources_.splice(due_sources_.end(), sources);
         none_idle = idle_ == 0;
     }
-    due_changed_.notify_one();
+    due_changed_.notify_all();
     if (none_idle) try_add_thread();
 }
 

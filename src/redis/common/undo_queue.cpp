@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis {
 
-// Allows the next undo to start `run` again, however it ended: even by a lack of memory.
+// However `run` ended, even by a lack of memory, the next undo can start it again.
 class undo_queue::run_guard {
 public:
     explicit run_guard(std::shared_ptr<undo_queue> self) noexcept : self_(std::move(self)) {}
@@ -240,9 +240,9 @@ asio::awaitable<void> undo_queue::send(send_guard guard) {
     try {
         result = co_await try_undo(guard.sent());
     } catch (const error& e) {
-        // No script returns such a reply; a repeated request would get the same one. Without a
-        // connection, the error is from a handshake, perhaps with another server, and says nothing
-        // about the undo.
+        // errc::protocol: no script returns the reply that came, and a repeated request would get
+        // the same one. Without a connection, the error is from a handshake, perhaps with another
+        // server, and says nothing about the undo.
         const auto& asked_link = servers_->link_of(guard.sent().action.lock);
         if (e.reason() == errc::protocol && asked_link.connected()) {
             result = outcome::impossible;

@@ -19,11 +19,11 @@
 
 namespace pawl::redis::redisson {
 
-// A waiter in a fair queue counts as gone when it has sent no request for this long after the end
-// of the lease that it knew.
+// A waiter in a fair queue counts as gone if the lease for which it waits, as last reported to it,
+// has ended, and it has sent no request for this long since then.
 inline constexpr duration queue_lease = std::chrono::seconds(5);
-// For Pawl's scripts, a waiter of Pawl's counts as gone after this time without a request, even if
-// its timeout is later because of Java's waiters ahead.
+// Pawl's scripts treat a Pawl waiter as gone after this time without a request. Its timeout in the
+// queue may be later, because Java's waiters are ahead of it.
 inline constexpr duration presence_lease = std::chrono::milliseconds(1900);
 
 class locks final : public lock_base {

@@ -156,10 +156,11 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         handshake_request.earlier_replies.push_back(std::move(handshake_request.last_reply));
         auto new_session = parse_handshake(subject_, handshake_request.earlier_replies);
         if (new_session.cluster && !settings_.accepts_cluster_node)
-            throw error(errc::unsupported,
-                        subject_ +
-                            " is a node of a cluster, whose other nodes this layout does not "
-                            "know: locks would be lost; give a server that is in none.");
+            throw error(
+                errc::unsupported,
+                subject_ +
+                    " is a node of a cluster, whose other nodes this layout does not "
+                    "know: locks would be lost; use a server that is not part of a cluster.");
         if (new_session.role == server_role::replica && !settings_.accepts_replica) {
             attempt_end_.text = "this is a replica, not the master";
             attempt_connection->close();
@@ -289,8 +290,8 @@ void reconnecting_link::on_push(const reply& message) {
         ++context_.counts->pushes;
         listener_->on_message(words[1].text, words[2].text);
     } else if (push_type == "sunsubscribe" && subscriptions_.is_confirmed(words[1].text)) {
-        // The slot has moved to another node, and the channel with it. An empty message tells that
-        // messages may be lost.
+        // The slot has moved to another node, and the channel with it. An empty message tells
+        // the listener that messages may have been lost.
         subscriptions_.forget(words[1].text);
         listener_->on_message(words[1].text, "");
     } else if (push_type == "invalidate") {
