@@ -128,8 +128,8 @@ void lock_process::receive_requests() {
     static_cast<void>(kill_orphans());
     cancel_.request_stop();
     notify();
-    // This process, and its renewals with it, ends at this time after the command was last seen,
-    // even if the release has no answer.
+    // This process, and its renewals with it, ends one ttl plus 10 s after the command was last
+    // seen alive, even if the release has no answer.
     note_command_alive();
     while (!finished_ &&
            boot_clock::now() < time_point(duration(last_seen_alive_.load())) + options_.ttl + 10s)

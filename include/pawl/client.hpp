@@ -56,7 +56,7 @@ public:
     // Throws errc::exhausted if the system has no threads or timers for the client.
     client(boost::asio::any_io_executor executor, service service);
     client(boost::asio::any_io_executor executor, service service, const client_options& options);
-    // Pass a named object: GCC 12 corrupts a temporary with such members inside a co_await.
+    // Pass a named object: GCC 12 corrupts a temporary with strings inside a co_await.
     client(boost::asio::any_io_executor executor, service service,
            client_options&& options) = delete;
     client(client&&) noexcept = default;

@@ -81,6 +81,7 @@ void lock_session::acquire_attempt::update(const attempt_result& result) {
 asio::awaitable<std::optional<grant>> lock_session::acquire_attempt::run() {
     const bool cancelled_before = co_await was_cancelled();
     if (cancelled_before) throw boost::system::system_error(asio::error::operation_aborted);
+    session_.attempts_.emplace(requested_.owner, this);
     co_await request();
     const bool had_to_wait = state_ == state::queued;
     if (had_to_wait) co_await wait_in_queue();
@@ -122,6 +123,8 @@ asio::awaitable<void> lock_session::acquire_attempt::request() {
         } catch (const database_error& failed) {
             failure = failed;
         }
+        // The transaction may have ended before the memory did.
+        if (failure->reason() == errc::exhausted) session_.undo_in_background(requested_);
         const bool is_cancelled = co_await was_cancelled();
         if (is_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
         const auto now = time.now();
@@ -135,7 +138,6 @@ asio::awaitable<void> lock_session::acquire_attempt::request() {
 
 // Afterwards the claim is granted or out of the queue.
 asio::awaitable<void> lock_session::acquire_attempt::wait_in_queue() {
-    session_.attempts_.emplace(requested_.owner, this);
     while (state_ == state::queued) {
         const bool is_cancelled = co_await was_cancelled();
         const auto now = session_.context_.time->now();

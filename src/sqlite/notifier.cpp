@@ -55,14 +55,19 @@ notifier::notifier(asio::any_io_executor executor, runtime& time,
       network_(network_namespace()) {
     const int descriptor = open_socket();
     if (descriptor < 0) return;
-    const auto address = network_ + "/" + core::random_hex(time, 16);
+    try {
+        socket_.assign(asio::local::datagram_protocol(), descriptor);
+    } catch (...) {
+        ::close(descriptor);
+        throw;
+    }
+    auto address = network_ + "/" + core::random_hex(time, 16);
     const socket_name name(address);
     if (::bind(descriptor, name.get(), name.size) != 0) {
-        ::close(descriptor);
+        socket_.close();
         return;
     }
-    socket_.assign(asio::local::datagram_protocol(), descriptor);
-    address_ = address;
+    address_ = std::move(address);
     listen();
 }
 

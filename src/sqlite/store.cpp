@@ -37,6 +37,9 @@ void store::connect() {
     refuse_shared(path, file_system_of(path));
     boot_id_ = settings_.read_boot_id();
     expect_same_target(settings_.path, path);
+    // Before the file is opened, since an open file is one that can be used.
+    if (!notifier_)
+        notifier_ = std::make_unique<notifier>(worker_executor_, time_, handlers_.on_notification);
     prepare_file(path, settings_.make_folder);
     expect_same_target(settings_.path, path);
     // The identity is read before anything is written under this name, and again with the log and
@@ -63,8 +66,6 @@ void store::connect() {
         disconnect();
         throw;
     }
-    if (!notifier_)
-        notifier_ = std::make_unique<notifier>(worker_executor_, time_, handlers_.on_notification);
 }
 
 // Called on any thread.

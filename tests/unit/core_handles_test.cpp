@@ -4,10 +4,15 @@
 // Handles that hold nothing.
 #include <pawl/blocking.hpp>
 #include <pawl/blocking/mutex.hpp>
+#include <pawl/client.hpp>
 #include <pawl/held_locks.hpp>
 #include <pawl/memory.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +94,26 @@ TEST(EmptyHandle, OfAnEventLoop) {
     expect_empty(no_set);
     expect_refused([&] { no_set.async_release(asio::detached); });
     expect_refused([&] { no_set.async_renew(asio::detached); });
+}
+
+// 1. The wait is queued on the client's strand. 2. The caller cancels it. 3. The loop runs.
+TEST(WaitLost, CanBeCancelledBeforeItBegins) {
+    asio::io_context loop;
+    client locks(loop.get_executor(), memory::make());
+    held_lock lock;
+    locks.async_acquire("it", {.ttl = 60s}, [&](boost::system::error_code, held_lock acquired) {
+        lock = std::move(acquired);
+    });
+    while (!lock)
+        loop.run_one();
+    asio::cancellation_signal cancel;
+    std::optional<boost::system::error_code> ended;
+    lock.async_wait_lost(asio::bind_cancellation_slot(
+        cancel.slot(), [&](boost::system::error_code ec, loss_reason) { ended = ec; }));
+    cancel.emit(asio::cancellation_type::terminal);
+    loop.run_for(200ms);
+    ASSERT_TRUE(ended.has_value());
+    EXPECT_EQ(*ended, asio::error::operation_aborted);
 }
 
 TEST(LockOwner, SaysThatItsClientIsClosed) {

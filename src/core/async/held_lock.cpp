@@ -61,11 +61,7 @@ void start_release(release_handler handler, lease_ptr lease, std::uint32_t numbe
 }
 
 void start_wait_lost(operation_handler<loss_reason> handler, lease_ptr lease) {
-    const auto engine = lease->owning_engine();
-    asio::dispatch(engine->strand(),
-                   [lease = std::move(lease), handler = std::move(handler)]() mutable {
-                       lease->owning_engine()->wait_lost(lease, std::move(handler));
-                   });
+    lease->owning_engine()->begin_wait_lost(lease, std::move(handler));
 }
 
 void start_renew(operation_handler<> handler, lease_ptr lease) {

@@ -62,8 +62,12 @@ public:
           operation_(std::make_shared<core::engine::operation>(engine)),
           engine_(std::move(engine)) {}
 
-    void cancel() {
-        boost::asio::post(engine_->strand(), [operation = operation_] { operation->cancel(); });
+    // Without memory for it, the wait is not cancelled: an exception that leaves a callback of a
+    // stop token ends the process.
+    void cancel() noexcept {
+        try {
+            boost::asio::post(engine_->strand(), [operation = operation_] { operation->cancel(); });
+        } catch (...) {}
     }
 
     Result ask(boost::asio::awaitable<Result> work) {

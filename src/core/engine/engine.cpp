@@ -70,6 +70,7 @@ void engine::prepare(const service& service) {
             .on_renewal = [this](lease_ref lease) { warn_of_own_waiters(*lease); }});
     keeper_->prepare();
     close_wakeup_.prepare();
+    close_handlers_.reserve(1);
 }
 
 engine::~engine() {

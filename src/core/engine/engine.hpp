@@ -100,7 +100,8 @@ public:
     // Strand. The first call for the last handle releases the lock; later calls get the same
     // result.
     void release(const handle_id& handle, lease::release_handler handler);
-    void wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler);
+    // From any thread.
+    void begin_wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler);
 
     // An outstanding operation, which `close` or its caller may cancel.
     class operation {
@@ -174,6 +175,8 @@ private:
     void end_hold(const std::shared_ptr<lease>& lease) noexcept;
     void complete_loss_waits(lease& lease, const detail::outcome& ended,
                              loss_reason reason) const noexcept;
+    void wait_lost(const std::shared_ptr<lease>& lease, std::uint64_t id,
+                   lease::loss_handler handler);
     void cancel_loss_wait(lease& lease, std::uint64_t id);
     void add_release_handler(const std::shared_ptr<lease>& lease, lease::release_handler handler);
     void begin_release(const std::shared_ptr<lease>& lease) noexcept;
@@ -218,9 +221,9 @@ private:
     std::atomic<close_stage> close_stage_ = close_stage::open;
     std::atomic<bool> is_abandoned_ = false;  // the event loop was destroyed before `finished`
     std::uint8_t keeper_number_ = 0;  // the number of the keeper's present coroutine, modulo 256
-    wakeup close_wakeup_;  // created early, so that closing needs no memory and no new timer
-    std::vector<close_handler> close_handlers_;
-    std::uint64_t next_wait_ = 0;
+    wakeup close_wakeup_;             // created early, so that closing needs no new timer
+    std::vector<close_handler> close_handlers_;  // with room for the first
+    std::atomic<std::uint64_t> next_wait_ = 0;
     std::deque<std::shared_ptr<lease>> to_release_;
     std::size_t releasers_ = 0;        // the coroutines that `close` waits for: see `releaser`
     std::size_t release_senders_ = 0;  // those of them that send queued releases

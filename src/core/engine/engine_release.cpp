@@ -273,23 +273,10 @@ asio::awaitable<void> engine::release_lost(std::shared_ptr<lease> lease,
     }
 }
 
-void engine::wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler) {
-    if (lease->state() == lock_state::lost) {
-        complete(std::move(handler), detail::outcome(), lease->why_lost());
-        return;
-    }
-    if (lease->is_releasing) {
-        complete(std::move(handler), aborted(released_first), loss_reason::none);
-        return;
-    }
+void engine::begin_wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler) {
     const auto id = ++next_wait_;
-    try {
-        lease->loss_waits.reserve(lease->loss_waits.size() + 1);
-    } catch (const std::bad_alloc&) {
-        complete(std::move(handler), detail::outcome{make_error_code(errc::exhausted), {}},
-                 loss_reason::none);
-        return;
-    }
+    // Assigned here, on the caller's thread, so that a cancellation before the wait has begun on
+    // the strand is not lost: its handler is posted behind the wait.
     auto slot = asio::get_associated_cancellation_slot(handler);
     if (slot.is_connected()) {
         // The slot may outlive the event loop, so the handler owns nothing of the engine.
@@ -301,6 +288,28 @@ void engine::wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler 
                 });
             }
         });
+    }
+    asio::dispatch(strand_, [lease, id, handler = std::move(handler)]() mutable {
+        lease->owning_engine()->wait_lost(lease, id, std::move(handler));
+    });
+}
+
+void engine::wait_lost(const std::shared_ptr<lease>& lease, std::uint64_t id,
+                       lease::loss_handler handler) {
+    if (lease->state() == lock_state::lost) {
+        complete(std::move(handler), detail::outcome(), lease->why_lost());
+        return;
+    }
+    if (lease->is_releasing) {
+        complete(std::move(handler), aborted(released_first), loss_reason::none);
+        return;
+    }
+    try {
+        lease->loss_waits.reserve(lease->loss_waits.size() + 1);
+    } catch (const std::bad_alloc&) {
+        complete(std::move(handler), detail::outcome{make_error_code(errc::exhausted), {}},
+                 loss_reason::none);
+        return;
     }
     lease->loss_waits.push_back({id, std::move(handler)});
 }
@@ -397,7 +406,12 @@ void engine::close(close_handler handler) {
             if (closed) std::move(closed)();
             return;
         }
-        if (closed) self->close_handlers_.push_back(std::move(closed));
+        try {
+            if (closed) self->close_handlers_.push_back(std::move(closed));
+        } catch (const std::bad_alloc&) {
+            // There is room for the first handler. A later one is called early.
+            std::move(closed)();
+        }
         if (self->has_reached(close_stage::begun)) return;
         self->advance_to(close_stage::begun);
         try {

@@ -8,9 +8,14 @@ namespace pawl::core {
 waiting_room::waiter::waiter(waiting_room& room, const std::string& name)
     : room_(room), queue_(*room.queues_.try_emplace(name).first) {
     auto& waiters = queue_.second.waiters;
-    // The first waiter needs no wakeup.
-    if (!waiters.empty()) wakeup_ = std::make_unique<wakeup>(room.time_, room.strand_);
-    position_ = waiters.insert(waiters.end(), wakeup_.get());
+    try {
+        // The first waiter needs no wakeup.
+        if (!waiters.empty()) wakeup_ = std::make_unique<wakeup>(room.time_, room.strand_);
+        position_ = waiters.insert(waiters.end(), wakeup_.get());
+    } catch (...) {
+        if (waiters.empty()) room.queues_.erase(room.queues_.find(name));
+        throw;
+    }
 }
 
 waiting_room::waiter::~waiter() {

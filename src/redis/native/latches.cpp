@@ -25,7 +25,8 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 namespace {
 
-// The request's earliest time is this much before the estimate of the server's clock.
+// A request names the earliest server time at which it may be executed: the estimated server time
+// when the request began, less this slack.
 constexpr duration clock_slack = 5s;
 
 // Limits a time from the server, so that arithmetic with the result cannot overflow.

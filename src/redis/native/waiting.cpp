@@ -242,7 +242,8 @@ asio::awaitable<std::optional<grant>> locks::accept_grant(waiting_attempt& attem
     auto outcome = renewal::outcome::extended;
     if (result.deadline <= now() + own_waiter.claim_window / 4)
         outcome = co_await renew_grant(own_waiter, result);
-    if (outcome == renewal::outcome::extended) {
+    // A forced release that was reported meanwhile has reset `received_grant`.
+    if (outcome == renewal::outcome::extended && own_waiter.received_grant) {
         attempt.settle_granted(result.stored_value, may_leave_trace);
         co_return result;
     }

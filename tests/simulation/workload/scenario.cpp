@@ -290,7 +290,8 @@ void scenario::evict(const fault& fault) {
     const auto lock_keys = keys_of(fault);
     const auto name = key_space_of(fault).checker_name(names_[fault.random_choice % names_.size()]);
     const auto keys = lock_keys.all();
-    // The queue of a fair lock consists of several keys, and Java does not expect to find some.
+    // The queue of a fair lock consists of several keys, and Java does not expect that only some of
+    // them exist. So in Redisson's layout only the lock and the counter are evicted.
     const auto key_count = plan_.layout == redis::key_layout::redisson ? 2 : keys.size();
     const auto key_index = fault.random_choice / 5 % key_count;
     const std::string key(keys[key_index]);
@@ -390,7 +391,7 @@ void scenario::end_faults() {
     if (!all_finished && !has_failed()) invariants_.fail("I6", "a user waits for ever");
 }
 
-// A sleeper is a user that waits for a latch although the latch is at 0. A waiter checks its latch
+// A stuck waiter is a user that still waits for a latch that is at 0. A waiter checks its latch
 // every 4 to 6 s, and may first have to reconnect, or to pause after a failure.
 void scenario::plan_stuck_waiter_check() {
     invariants_.latches().note_faults_ended();
@@ -449,7 +450,8 @@ void scenario::close_everything() {
     for (const auto& program : programs_)
         program->close_clients();
     loop_.run_ready();
-    // A client may have cached the counter, which expires after a day.
+    // The server may still track a lock's counter for a client's cache. The counter expires after a
+    // day, which is an event.
     const auto limit = loop_.now() + 48h;
     auto steps_left = 1'000'000;  // far more than necessary
     while (--steps_left > 0 && loop_.next_event_at() <= limit && loop_.step()) {}
