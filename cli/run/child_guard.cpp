@@ -77,6 +77,8 @@ bool supervisor::is_finished_unseen() {
     } else if (!only_terminated && stage_ != stage::killing) {
         if (stage_ == stage::watching) stop_group();
         return false;
+    } else {
+        may_outlive_supervisor_ = only_terminated;
     }
     say("Cannot see whether processes of the command are left, because no file of /proc can be "
         "opened. Raise the limit of open files (ulimit -n), or check which process uses the files "
@@ -315,6 +317,7 @@ void supervisor::suspend(int signal) {
 }
 
 void supervisor::resume() {
+    reap();
     enforce_deadlines();
     if (stage_ != stage::watching) return;
     if (has_terminal_) terminal_.give_to(leader_);

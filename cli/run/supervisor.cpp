@@ -91,13 +91,17 @@ int supervisor::run() {
     const bool started = start_command();
     if (started) guard_child();
     // At the deadline the lock process kills the command, perhaps before its report is read here.
-    if (started && !lock_lost_ && boot_clock::now() >= deadline()) handle_loss(ending_reason());
+    if (started && !lock_lost_ && boot_clock::now() >= deadline()) {
+        handle_loss(ending_reason());
+        may_outlive_supervisor_ = may_outlive_supervisor_ || options_.on_loss == loss_policy::term;
+    }
     lost_before_end_ = lock_lost_;
     if (started) {
         if (terminal_.take_back(leader_) && killed_by_ != 0) terminal_.restore();
-        // No process of the command is left, so the lock process need not kill any if this process
-        // dies.
-        if (!may_outlive_supervisor_) shared_->command_may_live = false;
+        // No process of the command is left that the lock process would have to kill if this
+        // process dies. With `term`, those that are left may continue.
+        if (!may_outlive_supervisor_ || options_.on_loss != loss_policy::kill)
+            shared_->command_may_live = false;
         if (!lock_lost_) hold_for_minimum();
     }
     release_lock();

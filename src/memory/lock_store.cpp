@@ -96,7 +96,8 @@ bool lock_store::renew(const claim& requested, duration ttl, time_point now) {
     if (position == entries_.end()) return false;
     expire_holders(position->second, now);
     auto* holder_found = find_holder(position->second, requested.owner);
-    const bool is_held = holder_found != nullptr;
+    // Another mode: the client does not know that its downgrade was carried out.
+    const bool is_held = holder_found != nullptr && holder_found->mode == requested.mode;
     if (is_held) holder_found->expires = now + ttl;
     erase_if_unused(position);
     return is_held;

@@ -39,7 +39,8 @@ struct statements {
                                              " AND ns = ?3 AND name = ?4"),
           renew_holder(connection,
                        "UPDATE holders SET expires = ?3, set_at = ?2, boot = ?1 "
-                       "WHERE NOT " PAWL_ROW_EXPIRED " AND ns = ?4 AND name = ?5 AND owner = ?6"),
+                       "WHERE NOT " PAWL_ROW_EXPIRED
+                       " AND ns = ?4 AND name = ?5 AND owner = ?6 AND mode = ?7"),
           downgrade_holder(connection,
                            "UPDATE holders SET mode = 1, expires = ?, set_at = ?, boot = ? "
                            "WHERE ns = ? AND name = ? AND owner = ?"),

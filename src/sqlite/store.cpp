@@ -101,6 +101,15 @@ void store::expect_same_file() {
                          settings_.path + " was deleted or replaced meanwhile; try again.", true);
 }
 
+// The transaction is on the disk, so this must not fail. A refresh finds what a lost message said.
+void store::send_notifications() noexcept {
+    for (const auto& [address, message] : pending_notifications_) {
+        try {
+            notifier_->send(address, message);
+        } catch (const std::bad_alloc&) {}
+    }
+}
+
 void store::disconnect() noexcept {
     sql_.reset();
     files_.reset();
@@ -253,7 +262,7 @@ void store::renew(std::span<renewal> batch) {
             if (!own_holds_.contains(requested.owner)) continue;
             sql_->renew_holder
                 .with(boot_id_, to_stored(set_at), to_stored(expires), settings_.name_space,
-                      requested.name, requested.owner)
+                      requested.name, requested.owner, static_cast<std::int64_t>(requested.mode))
                 .run();
             if (database_->changes() == 1) entry.result = renewal::outcome::extended;
         }

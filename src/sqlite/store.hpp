@@ -144,6 +144,7 @@ private:
                                time_point now) const noexcept;
     template <class Step>
     auto transact(durability level, Step step);
+    void send_notifications() noexcept;
     template <class Step>
     auto read(Step step);
 
@@ -203,8 +204,7 @@ auto store::transact(durability level, Step step) {
         auto result = step(time_.now());
         current.commit();
         expect_same_file();
-        for (const auto& [address, message] : pending_notifications_)
-            notifier_->send(address, message);
+        send_notifications();
         return result;
     } catch (const database_error& failed) {
         if (!failed.is_transient) disconnect();

@@ -48,6 +48,20 @@ TEST_F(Values, AreExtendedByWhoeverKnowsThem) {
     EXPECT_EQ(own_lock.release(), release_result::released);
 }
 
+// 1. A downgrades its hold, which ends unnoticed. 2. B acquires under a value that begins alike,
+// and downgrades. 3. A releases: B's hold stays.
+TEST_F(Values, ThatBeginAlikeAreDifferentHolds) {
+    client other = direct_client("?key={name}");
+    auto first = locks.acquire_as("it", "backup-7", {.ttl = long_ttl, .wait = patience});
+    first.downgrade();
+    (void)server.execute({"FLUSHALL"});
+    auto second = other.acquire_as("it", "backup-8", {.ttl = long_ttl, .wait = patience});
+    second.downgrade();
+    EXPECT_NE(first.release(), release_result::released);
+    second.renew();
+    EXPECT_EQ(second.release(), release_result::released);
+}
+
 // A lock of a library that set no expiry: it has an expiry from then on.
 TEST_F(Values, AdoptedGetAnEnd) {
     ASSERT_EQ(server.execute({"SET", "it", "theirs"}).text, "OK");

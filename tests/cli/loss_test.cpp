@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <filesystem>
 
 namespace {
 
@@ -112,6 +113,22 @@ TEST(Loss, TermOnlyLeavesTheEndToTheCommand) {
     EXPECT_EQ(result.code, 73);
     EXPECT_NE(result.err.find("lease ended while the command was still"), std::string::npos)
         << result.err;
+}
+
+// The shell dies of SIGTERM; its child cleans up, and pawl leaves it alone.
+TEST(Loss, TermLeavesAlsoTheRestOfTheCommandAlone) {
+    const test_sandbox sandbox;
+    const auto cleaned = sandbox.file("cleaned");
+    const auto process =
+        sandbox.start({"run", "--ttl", "20s", "--on-loss", "term", "x", "--", "sh", "-c",
+                       "sh -c 'trap \"sleep 1; echo > " + cleaned +
+                           "; exit\" TERM; echo ready; while :; do sleep 0.05; done' & wait"});
+    ASSERT_TRUE(support::eventually([&] { return process->out() == "ready\n"; }));
+    EXPECT_EQ(sandbox.run({"release", "--force", "--yes", "x"}).code, 0);
+    const auto result = process->wait();
+    EXPECT_EQ(result.code, 73) << result.err;
+    EXPECT_NE(result.err.find("continue without the lock"), std::string::npos) << result.err;
+    EXPECT_TRUE(support::eventually([&] { return std::filesystem::exists(cleaned); }));
 }
 
 TEST(Loss, ACommandThatEndsInTimeAfterTermHasNotOutlivedTheLease) {

@@ -124,6 +124,17 @@ TYPED_TEST_P(backend_contract, a_wait_ends_in_time_and_leaves_nothing) {
     EXPECT_TRUE(this->is_free(holder, "it"));
 }
 
+// 1. A downgrade is carried out. 2. Its client does not learn it, for want of memory, and renews an
+// exclusive hold. It must not believe in that hold beside readers.
+TYPED_TEST_P(backend_contract, a_renewal_is_of_the_mode_that_is_held) {
+    backend_runner holder(this->environment.service());
+    auto lock = holder.acquire_hold("it");
+    ASSERT_TRUE(holder.downgrade(lock));
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::refused);
+    lock.claim.mode = pawl::lock_mode::shared;
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::extended);
+}
+
 TYPED_TEST_P(backend_contract, a_cancelled_wait_leaves_nothing) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     const auto lock = holder.acquire_hold("it");
@@ -285,7 +296,8 @@ TYPED_TEST_P(backend_contract, a_number_that_was_right_is_not_held_against_a_wai
 REGISTER_TYPED_TEST_SUITE_P(backend_contract, only_one_has_it, the_deadline_is_exact,
                             waiters_are_served_in_order, a_lease_that_is_not_renewed_ends,
                             a_renewal_extends_and_never_creates,
-                            a_wait_ends_in_time_and_leaves_nothing, a_cancelled_wait_leaves_nothing,
+                            a_wait_ends_in_time_and_leaves_nothing,
+                            a_renewal_is_of_the_mode_that_is_held, a_cancelled_wait_leaves_nothing,
                             cancelling_at_any_instant_leaves_nothing, tokens_never_go_back,
                             force_tells_the_victim_and_passes_it_on, shows_who_holds_what,
                             threads_never_overlap, the_event_loop_may_go_first,

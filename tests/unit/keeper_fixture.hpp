@@ -165,13 +165,9 @@ protected:
     ~KeeperOnDemand() override {
         keeper_.stop();
         settle();
-        // A request keeps the coroutine that waits for its reply, and an unanswered downgrade is
-        // undone for a ttl.
-        for (int i = 0; i < 25; ++i) {
-            while (backend_.has_requests())
-                answer_next(reply_kind::no_reply);
-            advance(ttl / 20);
-        }
+        // A request keeps the coroutine that waits for its reply.
+        while (backend_.has_requests())
+            answer_next(reply_kind::no_reply);
     }
 
     std::shared_ptr<core::lease> keep_lease(const std::string& owner = "owner",

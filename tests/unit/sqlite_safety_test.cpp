@@ -74,6 +74,7 @@ TEST(sqlite_downgrade, begins_a_new_lease) {
     const auto other = holder.acquire_hold("other", 1h);
     downgraded.claim.ttl = 1h;
     ASSERT_TRUE(holder.downgrade(downgraded));
+    downgraded.claim.mode = pawl::lock_mode::shared;
     ASSERT_TRUE(eventually([&] { return now() > end_of_first_lease; }));
     EXPECT_EQ(holder.renew(other, 1h).result, pawl::renewal::outcome::extended);
     EXPECT_EQ(holder.renew(downgraded, 1h).result, pawl::renewal::outcome::extended);

@@ -9,40 +9,11 @@
 
 #include <pawl/error.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include <utility>
 
 namespace asio = boost::asio;
 
 namespace pawl::core {
-namespace {
-
-// Releases the shared hold that a downgrade without an answer may have left behind. A repeated
-// downgrade finds it: it never creates a hold. Such a hold ends by itself after a ttl.
-asio::awaitable<void> release_shared_hold(backend& backend, runtime& time,
-                                          asio::any_io_executor strand,
-                                          std::shared_ptr<lease> lease, hold shared) {
-    shared.grant.deadline = plus(time.now(), shared.claim.ttl);
-    wakeup pause(time, strand);
-    for (auto now = time.now(); now < shared.grant.deadline; now = time.now()) {
-        co_await pause.wait_until(now + retry_pause(*lease, now));
-        try {
-            auto found = co_await backend.downgrade(shared);
-            if (!found) co_return;
-            shared.claim.mode = lock_mode::shared;
-            shared.grant.stored_value = std::move(found->stored_value);
-            co_await backend.release(shared);
-            co_return;
-        } catch (const error& e) {
-            if (!is_transient(e) || lease->is_forked()) co_return;
-        }
-    }
-}
-
-}  // namespace
-
 // Until there is an answer, the hold at the service may be exclusive or shared. So the request is
 // repeated, also if the hold was released meanwhile. That release was for an exclusive hold, so it
 // released nothing if the downgrade was carried out and its answer was lost.
@@ -57,9 +28,6 @@ asio::awaitable<std::optional<grant>> request_downgrade(backend& backend, runtim
         } catch (const error& e) {
             const bool is_over = !is_kept_in_this_process(*lease) &&
                                  (!is_transient(e) || time.now() >= lease->deadline());
-            if (is_over && is_transient(e) && !lease->is_forked())
-                asio::co_spawn(strand, release_shared_hold(backend, time, strand, lease, requested),
-                               asio::detached);
             if (lease->is_forked() || is_over) throw hold_ended(*lease);
             if (!is_transient(e)) throw;
         }

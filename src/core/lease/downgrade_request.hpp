@@ -16,8 +16,8 @@
 
 namespace pawl::core {
 
-// Empty: the service does not have the hold. Throws errc::lost at the end of the lease, and frees
-// in the background what an unanswered request may have left at the service. On the strand.
+// Empty: the service does not have the hold. Throws errc::lost at the end of the lease; an
+// unanswered request may then have left a shared hold at the service, for one ttl. On the strand.
 boost::asio::awaitable<std::optional<grant>> request_downgrade(backend& backend, runtime& time,
                                                                boost::asio::any_io_executor strand,
                                                                std::shared_ptr<lease> lease);

@@ -374,7 +374,8 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> held_lease)
     co_await wait_for_reply(held_lease);
     bool kept = false;
     bool granted = false;
-    hold downgraded;
+    auto downgraded = held_lease->granted_hold();
+    downgraded.claim.mode = lock_mode::shared;
     {
         std::vector<std::shared_ptr<lease>> batch{held_lease};
         renewal_request request(*this, std::move(batch));
@@ -385,11 +386,7 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> held_lease)
         granted = reply.has_value();
         kept = held_lease->in_keeper.is_kept;
         // A release in flight still refers to the hold of a lease that is not kept.
-        if (granted && !kept) {
-            downgraded = held_lease->granted_hold();
-            downgraded.claim.mode = lock_mode::shared;
-            downgraded.grant.stored_value = std::move(reply->stored_value);
-        }
+        if (granted && !kept) downgraded.grant.stored_value = std::move(reply->stored_value);
         if (granted && kept) held_lease->become_shared(std::move(reply->stored_value));
         if (granted) {
             request.settle(0, renewal::outcome::extended, reply->deadline);

@@ -116,6 +116,12 @@ local function holder_details(k, owner)
     return ends_at and redis.call("HGET", k.details, owner), ends_at
 end
 
+-- Whether the details are those of the grant with this value. The owner alone does not tell: its
+-- grant may have expired, and values that callers chose can begin alike.
+local function is_same_grant(detail, value)
+    return detail and string.match(detail, "^%d+ %d+ (.*)$") == value
+end
+
 -- Extends the lease of a present holder. A server that is out of memory refuses a script's first
 -- write if that may need memory, but accepts all writes after a first one that needs none: PEXPIRE.
 local function extend_holder(k, owner, now, ttl)

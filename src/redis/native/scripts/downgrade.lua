@@ -25,7 +25,7 @@ if state == "exclusive" and redis.call("GET", k.lock) == ARGV[1] then
         keep_readers_token(k, ARGV[3])
     end
     state = "shared"
-elseif state ~= "shared" or not holder_details(k, owner) then
+elseif state ~= "shared" or not is_same_grant(holder_details(k, owner), ARGV[1]) then
     return 0
 else
     extend_holder(k, owner, now, ARGV[2])

@@ -1,9 +1,7 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- renew_non_exclusive: extends shared holds and permits that still exist; never makes one. The
--- value is that of one grant: an owner whose grant expired may have another one, with another
--- token.
+-- renew_non_exclusive: extends shared holds and permits that still exist; never makes one.
 -- KEYS lock holders details, for each   ARGV value ttl_ms, for each
 -- -> {1 | 0 | -1 unknown, …}
 --@include _clock.lua
@@ -21,8 +19,7 @@ for i = 1, #KEYS / 3 do
     end
     local is_unknown = type(mark) == "table" and not string.find(mark.err, "WRONGTYPE", 1, true)
     answers[i] = is_unknown and -1 or 0
-    local is_same_grant = detail and string.match(detail, "^%d+ %d+ (.*)$") == value
-    if is_same_grant and tonumber(ends_at) > now then
+    if is_same_grant(detail, value) and tonumber(ends_at) > now then
         extend_holder(k, owner, now, ARGV[2 * i])
         expire_with_last_holder(k)
         answers[i] = 1
