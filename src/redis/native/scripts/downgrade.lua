@@ -11,7 +11,7 @@
 --@include _grant_waiters.lua
 -- The server refuses a queue of another type here, before anything is written.
 redis.call("ZCARD", k.queue)
-redis.call("HLEN", k.waiters)
+redis.call("HEXISTS", k.waiters, "")
 local now = now_ms()
 local owner = owner_of(ARGV[1])
 local state = current_state(k, now)
