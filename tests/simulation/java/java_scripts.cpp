@@ -46,6 +46,16 @@ constexpr std::array sources{
            "redis.call('hset', KEYS[1], 'mode', 'write')"},
     source{java_script::write_unlock, "java/write_unlock", "RedissonWriteLock",
            "redis.call('hincrby', KEYS[1], ARGV[3], -1)"},
+    source{java_script::permits_try_set, "java/permits_try_set", "RedissonPermitExpirableSemaphore",
+           "redis.call('set', KEYS[1], ARGV[1]); redis.call(ARGV[2], KEYS[2], ARGV[1]); return 1;"},
+    source{java_script::permits_acquire, "java/permits_acquire", "RedissonPermitExpirableSemaphore",
+           "redis.call('zadd', KEYS[2], ARGV[2], ARGV[i])"},
+    source{java_script::permits_release, "java/permits_release", "RedissonPermitExpirableSemaphore",
+           "redis.call('zrem', KEYS[3], ARGV[1])"},
+    source{java_script::permits_release_all, "java/permits_release_all",
+           "RedissonPermitExpirableSemaphore", "redis.call('zrem', KEYS[3], unpack(keys))"},
+    source{java_script::permits_update_lease, "java/permits_update_lease",
+           "RedissonPermitExpirableSemaphore", "redis.call('zadd', KEYS[2], ARGV[2], ARGV[1])"},
 };
 
 std::vector<std::string> read_lines() {

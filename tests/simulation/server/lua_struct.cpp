@@ -66,7 +66,8 @@ private:
         case 'd':
             return luaL_error(lua, "the simulated server has no format '%c' in `struct`", option);
         default:
-            return luaL_argerror(lua, 1, lua_pushfstring(lua, "invalid format option '%c'", option));
+            return luaL_argerror(lua, 1,
+                                 lua_pushfstring(lua, "invalid format option '%c'", option));
         }
     }
     int read_size(lua_State* lua) {

@@ -75,7 +75,8 @@ void lock_user::start_request() {
         program_.locks_for(name_).async_try_acquire(name_, to_try_options(options),
                                                     std::move(handler));
     } else {
-        wait_id_ = invariants().begin_wait(program_.process(), checker_name(name_));
+        wait_id_ =
+            invariants().begin_wait(program_.process(), checker_name(name_), options.permits);
         program_.locks_for(name_).async_acquire(name_, options, std::move(handler));
     }
     plan_cancellation();

@@ -235,8 +235,11 @@ void plan_redisson(plan& result, prng& random) {
                   [](const fault& each) { return each.kind == fault_kind::foreign; });
     result.shares_keys = result.has_other_namespace = false;
     result.has_latch_users = result.has_latch_waiters = result.has_redisson_latches = false;
-    users.takes_permits = users.takes_sets = 0;
-    result.tokens_may_go_back = std::ranges::any_of(result.faults, loses_counters, &fault::kind);
+    users.takes_sets = 0;
+    users.takes_permits = 1;
+    result.has_semaphore = random.happens(0.5);
+    result.may_lose_data = std::ranges::any_of(result.faults, loses_counters, &fault::kind);
+    result.tokens_may_go_back = result.may_lose_data;
 }
 
 }  // namespace

@@ -97,6 +97,7 @@ struct plan {
     duration reply_timeout{};
     bool has_all_modes = false;    // also names with non-exclusive modes
     bool has_fair_lock = false;    // in Redisson's layout
+    bool has_semaphore = false;    // in Redisson's layout: a PermitExpirableSemaphore
     bool shares_keys = false;      // other libraries use the same keys
     redis::limits limits;          // of every client
     double clock_rate_spread = 0;  // relative error of a program's clock
@@ -110,6 +111,8 @@ struct plan {
     // The key spaces, to which the programs are assigned in turn.
     std::size_t database_count = 1;
     bool has_other_namespace = false;
+    // A key may be lost.
+    bool may_lose_data = false;
     // The server may forget a step too early.
     bool may_forget_steps = false;
     // The counter may be lost, so tokens may go back (docs/guide/guarantees.md): in the native

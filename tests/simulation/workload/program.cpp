@@ -63,8 +63,8 @@ void program::make_java_client() {
             ? behaviour.longest_ttl
             : duration(
                   random_.between(behaviour.shortest_ttl.count(), behaviour.longest_ttl.count())));
-    java_ =
-        std::make_unique<java_client>(context_.network, process_, time_, context_.space.options);
+    java_ = std::make_unique<java_client>(context_.network, process_, time_, context_.space.options,
+                                          context_.scenario_plan.network.bug);
 }
 
 void program::make_pawl_clients() {

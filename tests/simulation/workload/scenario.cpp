@@ -291,8 +291,11 @@ void scenario::evict(const fault& fault) {
     const auto name = key_space_of(fault).checker_name(names_[fault.random_choice % names_.size()]);
     const auto keys = lock_keys.all();
     // The queue of a fair lock consists of several keys, and Java does not expect to find some.
-    const auto key_count = plan_.layout == redis::key_layout::redisson ? 2 : keys.size();
-    const auto key_index = fault.random_choice / 5 % key_count;
+    const bool is_redisson = plan_.layout == redis::key_layout::redisson;
+    const auto key_count = is_redisson ? 2 : keys.size();
+    // Java's release of a permit would begin a new number of free permits.
+    const bool keeps_permits = is_redisson && lock_keys.lock == semaphore_name;
+    const auto key_index = keeps_permits ? 1 : fault.random_choice / 5 % key_count;
     const std::string key(keys[key_index]);
     if (key != lock_keys.fence && key != lock_keys.queue && key != lock_keys.waiters)
         invariants_.note_fault(&name);
@@ -432,6 +435,10 @@ void scenario::acquire_everything() {
             };
             lock_options options;
             options.fair = name == fair_name;
+            if (name == semaphore_name && plan_.layout == redis::key_layout::redisson) {
+                options.mode = lock_mode::permits;
+                options.permits = options.total_permits = semaphore_permits;
+            }
             last.locks_for(name).async_acquire(name, options, handler);
         }
     }
