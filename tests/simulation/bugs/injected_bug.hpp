@@ -105,9 +105,14 @@ enum class injected_bug : std::uint8_t {
     redisson_permits_renewal_lends,
     redisson_permits_not_renewed,
     redisson_permit_ids_collide,
+    redisson_semaphore_overdrawn,
+    redisson_semaphore_release_repeats,
+    redisson_semaphore_release_notifies_nobody,
+    redisson_undone_semaphore_acquire_counts,
     // In Java's programs.
     redisson_java_clock_ahead,
-    redisson_java_ids_repeat
+    redisson_java_ids_repeat,
+    redisson_java_release_repeated
 };
 
 inline constexpr std::array injected_bug_names{
@@ -229,6 +234,16 @@ inline constexpr std::array injected_bug_names{
     std::pair{injected_bug::redisson_java_clock_ahead,
               std::string_view("redisson_java_clock_ahead")},
     std::pair{injected_bug::redisson_java_ids_repeat, std::string_view("redisson_java_ids_repeat")},
+    std::pair{injected_bug::redisson_semaphore_overdrawn,
+              std::string_view("redisson_semaphore_overdrawn")},
+    std::pair{injected_bug::redisson_semaphore_release_repeats,
+              std::string_view("redisson_semaphore_release_repeats")},
+    std::pair{injected_bug::redisson_semaphore_release_notifies_nobody,
+              std::string_view("redisson_semaphore_release_notifies_nobody")},
+    std::pair{injected_bug::redisson_undone_semaphore_acquire_counts,
+              std::string_view("redisson_undone_semaphore_acquire_counts")},
+    std::pair{injected_bug::redisson_java_release_repeated,
+              std::string_view("redisson_java_release_repeated")},
 };
 
 // A loss is reported late, but in time: only lost_data_test.cpp finds the bug, and no scenario.

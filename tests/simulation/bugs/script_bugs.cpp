@@ -163,6 +163,16 @@ end)"},
     {injected_bug::redisson_permit_ids_collide, "redisson/permits_acquire",  //
      R"(return hold .. struct.pack(">I4", i))",
      R"(return string.sub(hold, 1, 1) .. string.rep("x", 11) .. struct.pack(">I4", i))"},
+    {injected_bug::redisson_semaphore_overdrawn, "redisson/semaphore_acquire",  //
+     "if free < tonumber(ARGV[5]) or", "if free < 1 or"},
+    {injected_bug::redisson_semaphore_release_repeats, "redisson/semaphore_release",  //
+     R"(redis.call("DEL", KEYS[2])
+local free)",
+     "local free"},
+    {injected_bug::redisson_semaphore_release_notifies_nobody, "redisson/semaphore_release",  //
+     "redis.call(ARGV[2], ARGV[3], free)", ""},
+    {injected_bug::redisson_undone_semaphore_acquire_counts, "redisson/semaphore_acquire",  //
+     R"( or redis.call("EXISTS", KEYS[2]) == 1)", ""},
 };
 
 std::logic_error misfit(const replacement& each, std::string_view script) {

@@ -116,6 +116,10 @@ public:
     void expect_no_waiters();
     // The places in a fair lock's queue whose threads do not wait.
     [[nodiscard]] std::vector<std::string> abandoned_java_places(const std::string& name) const;
+    // The permits of a Semaphore that the ended program took and that nobody will return. They do
+    // not count any more.
+    [[nodiscard]] std::int64_t forget_lost_permits(const std::string& name,
+                                                   simulated_process& process);
     // When all leases have ended, Redisson's layout has only counters.
     void expect_no_redisson_keys();
 
@@ -158,9 +162,13 @@ private:
         std::map<std::string, std::int64_t> ends_ms{};  // of the lent permits, by id
     };
     struct redisson_record {
-        redisson_lock present;           // at the last inspection
-        permit_state permits;            // at the last inspection
-        instant freed_at{-1};            // when permits became free
+        redisson_lock present;  // at the last inspection
+        permit_state permits;   // at the last inspection
+        instant freed_at{-1};   // when permits became free
+        // Of a Semaphore: the permits that Pawl has taken, by receipt, and those of Java's
+        // programs.
+        std::map<std::string, std::int64_t> receipts{};
+        std::map<const simulated_process*, std::int64_t> java_permits{};
         std::vector<std::string> queue;  // of a fair lock, at the last inspection
         std::multimap<std::uint64_t, std::string> owners_by_token{};  // of Pawl's grants
         std::map<std::string, instant> unlocked_at{};                 // by owner, in Java
@@ -289,6 +297,19 @@ private:
                               const permit_state& before);
     void expect_permit_grant(lock_record& lock);
     void expect_no_permits(const std::string& name, const lock_record& lock);
+
+    // Redisson's semaphore without leases: checker_semaphore.cpp.
+    [[nodiscard]] static bool is_plain_semaphore(const lock_record& lock);
+    [[nodiscard]] bool has_receipt(const lock_record& lock, const std::string& owner) const;
+    [[nodiscard]] static bool has_receipts_of(const lock_record& lock, const std::string& client);
+    [[nodiscard]] std::optional<instant> semaphore_expiry(const lock_record& lock,
+                                                          const user_hold& held) const;
+    void count_permits(lock_record& lock, const redisson_invocation& invocation);
+    void inspect_semaphore(lock_record& lock, const redisson_invocation& invocation);
+    void check_semaphore_total(const lock_record& lock, std::string_view script);
+    [[nodiscard]] static std::int64_t forget_receipts(std::map<std::string, std::int64_t>& receipts,
+                                                      const std::string& beginning);
+    void expect_no_receipts(const std::string& name, const lock_record& lock);
 
     void excuse_grant(user_hold& held, const lock_record& lock, const pending_request& request);
     void check_tokens(const user_hold& held, lock_record& lock, const pending_request& request);

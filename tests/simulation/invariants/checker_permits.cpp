@@ -56,6 +56,7 @@ std::optional<instant> checker::expiry_of_permits(const lock_record& lock,
 
 std::optional<instant> checker::permits_expiry(const lock_record& lock,
                                                const user_hold& held) const {
+    if (is_plain_semaphore(lock)) return semaphore_expiry(lock, held);
     if (held.handle == nullptr) return expiry_of_permits(lock, held.permit_ids);
     const auto [first, last] = lock.redisson.owners_by_token.equal_range(held.token);
     for (auto granted = first; granted != last; ++granted)
@@ -65,12 +66,14 @@ std::optional<instant> checker::permits_expiry(const lock_record& lock,
 }
 
 bool checker::has_permits_of(const lock_record& lock, const std::string& owner) const {
+    if (is_plain_semaphore(lock)) return has_receipt(lock, owner);
     const auto lent = read_permits(lock).ends_ms;
     const auto first = lent.lower_bound(owner);
     return first != lent.end() && first->first.starts_with(owner);
 }
 
 void checker::inspect_permits(lock_record& lock, const redisson_invocation& invocation) {
+    if (is_plain_semaphore(lock)) return inspect_semaphore(lock, invocation);
     const auto before = std::exchange(lock.redisson.permits, read_permits(lock));
     const auto& present = lock.redisson.permits;
     check_permit_total(present, invocation.script);
@@ -177,6 +180,7 @@ void checker::expect_permit_grant(lock_record& lock) {
 
 // At the end, no permit is lent to a living program of Pawl's without a user.
 void checker::expect_no_permits(const std::string& name, const lock_record& lock) {
+    if (is_plain_semaphore(lock)) return expect_no_receipts(name, lock);
     for (const auto& [id, ends_ms] : read_permits(lock).ends_ms) {
         const auto process = processes_.find(id.substr(0, owner_size));
         if (ends_ms > network_.server().data().now_ms() && process != processes_.end() &&

@@ -155,7 +155,8 @@ void checker::note_fault_of(const lock_record& lock) {
 
 void checker::note_redisson_grant(lock_record& lock, const redisson_invocation& invocation) {
     const auto& owner = invocation.arguments()[0];
-    processes_[lock.has_permits ? owner : client_of(owner)] = &invocation.process;
+    processes_[lock.has_permits && !is_plain_semaphore(lock) ? owner : client_of(owner)] =
+        &invocation.process;
     if (invocation.reply.items.at(0).number != 1) return;
     const auto token = token_of(invocation.reply.items.at(1));
     lock.redisson.owners_by_token.emplace(token, owner);
@@ -284,7 +285,8 @@ void checker::expect_no_redisson_locks() {
 void checker::expect_no_redisson_keys() {
     for (std::size_t database = 0; database < simulated_redis::database_count; ++database)
         for (const auto& [key, entry] : network_.server().data(database).all())
-            if (!key.starts_with("redisson_lock_token:") && key != semaphore_name)
+            if (!key.starts_with("redisson_lock_token:") && key != semaphore_name &&
+                key != plain_semaphore_name && !key.starts_with("redisson_sc_receipt:"))
                 fail("I6", "the key '" + key + "' remains after the end of all clients");
 }
 

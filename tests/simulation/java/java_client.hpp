@@ -31,6 +31,10 @@ public:
     // Returns the script's reply. Throws pawl::error if there is none, or if it is an error.
     boost::asio::awaitable<redis::reply> run(java_script script, const words& keys,
                                              const words& arguments, retries allowed);
+    // For a release of a Semaphore.
+    [[nodiscard]] retries retries_of_release() const noexcept {
+        return bug_ == injected_bug::redisson_java_release_repeated ? retries::some : retries::none;
+    }
     boost::asio::awaitable<redis::reply> send(const words& command);
     // Nobody waits for the reply.
     void delete_later(std::string key);

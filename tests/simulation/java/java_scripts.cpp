@@ -56,6 +56,14 @@ constexpr std::array sources{
            "RedissonPermitExpirableSemaphore", "redis.call('zrem', KEYS[3], unpack(keys))"},
     source{java_script::permits_update_lease, "java/permits_update_lease",
            "RedissonPermitExpirableSemaphore", "redis.call('zadd', KEYS[2], ARGV[2], ARGV[1])"},
+    source{java_script::semaphore_try_set, "java/semaphore_try_set", "RedissonSemaphore",
+           "redis.call('set', KEYS[1], ARGV[1]); redis.call(ARGV[2], KEYS[2], ARGV[1]); return 1;"},
+    source{java_script::semaphore_acquire, "java/semaphore_acquire", "RedissonSemaphore",
+           "redis.call('decrby', KEYS[1], ARGV[1])"},
+    source{java_script::semaphore_release, "java/semaphore_release", "RedissonSemaphore",
+           "redis.call('incrby', KEYS[1], ARGV[1]); "},
+    source{java_script::semaphore_add, "java/semaphore_add", "RedissonSemaphore",
+           "redis.call('set', KEYS[1], value + ARGV[1])"},
 };
 
 std::vector<std::string> read_lines() {

@@ -25,15 +25,16 @@ void java_user::start_request() {
     name_ = names[random_.below(names.size())];
     choose_wait();
     auto options = choose_common_options();
-    const bool is_renewed = !random_.happens(behaviour().limits_hold);
+    const bool has_lease = name_ != plain_semaphore_name;
+    const bool is_renewed = has_lease && !random_.happens(behaviour().limits_hold);
     if (is_renewed) options.ttl = program_.watchdog_timeout();
     options.max_hold = forever;
     options.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
     auto object = choose_object(options);
     begin_request();
     request_ = invariants().begin_request(program_.process(), checker_name(name_), options);
-    hold_ =
-        std::make_shared<current_hold>(current_hold{std::move(object), 0, options.ttl, is_renewed});
+    hold_ = std::make_shared<current_hold>(
+        current_hold{std::move(object), 0, has_lease ? options.ttl : forever, is_renewed});
     log("requests " + name_);
     if (wait_kind_ != wait_kind::once)
         wait_id_ = invariants().begin_java_wait(program_.process(), checker_name(name_),
@@ -43,6 +44,7 @@ void java_user::start_request() {
 
 std::unique_ptr<java_synchronizer> java_user::choose_object(lock_options& options) {
     if (name_ == semaphore_name) return choose_permits(options);
+    if (name_ == plain_semaphore_name) return choose_semaphore(options);
     const auto kind = choose_kind_of_lock(options);
     return std::make_unique<java_lock>(program_.java(), kind, name_, thread_, options.ttl,
                                        random_.happens(0.8));
@@ -55,13 +57,29 @@ std::unique_ptr<java_synchronizer> java_user::choose_permits(lock_options& optio
     options.mode = lock_mode::permits;
     options.permits = static_cast<std::uint32_t>(random_.between(1, semaphore_permits));
     const bool sets_total = !scenario_plan.has_calm_network || random_.happens(0.7);
-    if (wait_kind_ == wait_kind::endless && (!sets_total || scenario_plan.may_lose_data)) {
-        wait_kind_ = wait_kind::limited;
-        wait_ = duration(random_.between(0, 1'500'000'000));
-    }
+    if (!sets_total || scenario_plan.may_lose_data) limit_wait();
     return std::make_unique<java_permits>(
         program_.java(), name_, thread_,
         java_permits::request{options.permits, options.ttl, sets_total});
+}
+
+// A thread that misses a message sleeps until the next release, because there is no lease whose end
+// wakes it. So it waits for a limited time.
+std::unique_ptr<java_synchronizer> java_user::choose_semaphore(lock_options& options) {
+    options.mode = lock_mode::permits;
+    options.permits = static_cast<std::uint32_t>(random_.between(1, semaphore_permits));
+    limit_wait();
+    return std::make_unique<java_semaphore>(program_.java(), name_, thread_, options.permits);
+}
+
+void java_user::limit_wait() {
+    if (wait_kind_ != wait_kind::endless) return;
+    wait_kind_ = wait_kind::limited;
+    wait_ = duration(random_.between(0, 1'500'000'000));
+}
+
+instant java_user::believed_until(const current_hold& held, instant sent_at) const {
+    return held.lease == forever ? instant::max() : sent_at + held.lease - rounding;
 }
 
 java_object java_user::choose_kind_of_lock(lock_options& options) {
@@ -98,11 +116,11 @@ asio::awaitable<void> java_user::acquire() {
 }
 
 void java_user::note_grant(const java_synchronizer::hold& granted) {
-    hold_->id = invariants().note_java_grant(
-        program_.process(), checker_name(name_),
-        {hold_->object->owner(), granted.token, granted.sent_at + hold_->lease - rounding,
-         granted.permit_ids},
-        request_);
+    hold_->id =
+        invariants().note_java_grant(program_.process(), checker_name(name_),
+                                     {hold_->object->owner(), granted.token,
+                                      believed_until(*hold_, granted.sent_at), granted.permit_ids},
+                                     request_);
     if (hold_->is_renewed)
         asio::co_spawn(program_.process().get_executor(), watch(hold_), asio::detached);
     choose_hold_end(request_.ttl);
@@ -123,7 +141,7 @@ asio::awaitable<void> java_user::watch(std::shared_ptr<current_hold> held) {
             continue;
         }
         if (!held->is_over)
-            invariants().note_java_renewal(held->id, sent_at + held->lease - rounding);
+            invariants().note_java_renewal(held->id, believed_until(*held, sent_at));
     }
 }
 

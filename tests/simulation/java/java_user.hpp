@@ -8,6 +8,7 @@
 #include "../workload/simulated_user.hpp"
 #include "java_lock.hpp"
 #include "java_permits.hpp"
+#include "java_semaphore.hpp"
 
 #include <memory>
 #include <string>
@@ -32,6 +33,9 @@ private:
     void start_request() override;
     [[nodiscard]] std::unique_ptr<java_synchronizer> choose_object(lock_options& options);
     [[nodiscard]] std::unique_ptr<java_synchronizer> choose_permits(lock_options& options);
+    [[nodiscard]] std::unique_ptr<java_synchronizer> choose_semaphore(lock_options& options);
+    void limit_wait();
+    [[nodiscard]] instant believed_until(const current_hold& held, instant sent_at) const;
     [[nodiscard]] java_object choose_kind_of_lock(lock_options& options);
     void forget_holds() override;
     boost::asio::awaitable<void> acquire();

@@ -80,6 +80,9 @@ void program::make_pawl_clients() {
     read_write.object = redis::redisson_object::readwrite;
     const bool is_redisson = read_write.layout == redis::key_layout::redisson;
     if (is_redisson && context_.scenario_plan.has_all_modes) make_client(read_write_, read_write);
+    auto semaphore = context_.space.options;
+    semaphore.object = redis::redisson_object::semaphore;
+    if (context_.scenario_plan.has_plain_semaphore) make_client(semaphore_, semaphore);
 }
 
 void program::make_client(std::optional<client>& place, const redis::options& options) {
@@ -240,6 +243,7 @@ void program::close_clients() {
         client_.reset();
         redisson_.reset();
         read_write_.reset();
+        semaphore_.reset();
         if (is_java()) java_->close();
     });
 }

@@ -37,6 +37,7 @@ std::vector<std::string> names_of(const plan& scenario_plan) {
     const bool is_native = scenario_plan.layout == redis::key_layout::native;
     if (is_native ? scenario_plan.has_all_modes : scenario_plan.has_semaphore)
         result.emplace_back(semaphore_name);
+    if (scenario_plan.has_plain_semaphore) result.emplace_back(plain_semaphore_name);
     if (scenario_plan.has_fair_lock) result.emplace_back(fair_name);
     return result;
 }
