@@ -231,7 +231,7 @@ void an_owner_gets_no_fewer_permits_than_it_asks_for(fixture& service_fixture) {
             "three permits cannot be acquired afterwards");
 }
 
-// One handle waits in the queue, and another handle of the same owner tries again and again.
+// One acquire of the owner waits in the queue, while tries of the same owner go on.
 void a_second_attempt_of_an_owner_shares_the_hold(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target);

@@ -98,8 +98,8 @@ int supervisor::run() {
     lost_before_end_ = lock_lost_;
     if (started) {
         if (terminal_.take_back(leader_) && killed_by_ != 0) terminal_.restore();
-        // No process of the command is left that the lock process would have to kill if this
-        // process dies. With `term`, those that are left may continue.
+        // With `kill`, processes that may be left must not outlive the lease: the lock process
+        // kills them if this process dies. Otherwise none is left, or the rest may continue.
         if (!may_outlive_supervisor_ || options_.on_loss != loss_policy::kill)
             shared_->command_may_live = false;
         if (!lock_lost_) hold_for_minimum();

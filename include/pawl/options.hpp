@@ -45,8 +45,8 @@ struct lock_options {
     // How long `acquire` waits for the lock, and for a service that is away. 0: one attempt.
     // Afterwards the error is errc::timed_out, or errc::unreachable if the service is away then. If
     // a request is unanswered when `wait` ends, its answer is still awaited: on Redis for up to 0.3
-    // s, or, for an attempt with a `wait` of 0, for up to the reply timeout. `try_acquire` ignores
-    // this option.
+    // s, or, for an attempt with a `wait` of 0, for up to the reply timeout. The tries of an object
+    // that is made with these options, such as a semaphore, ignore it.
     duration wait = forever;
     // The longest total hold, counted from the grant: 10 ms or more. The lease is not renewed
     // beyond it.

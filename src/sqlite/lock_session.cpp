@@ -123,7 +123,7 @@ asio::awaitable<void> lock_session::acquire_attempt::request() {
         } catch (const database_error& failed) {
             failure = failed;
         }
-        // The transaction may have ended before the memory did.
+        // The transaction may have been committed before the memory ran out.
         if (failure->reason() == errc::exhausted) session_.undo_in_background(requested_);
         const bool is_cancelled = co_await was_cancelled();
         if (is_cancelled) throw boost::system::system_error(asio::error::operation_aborted);

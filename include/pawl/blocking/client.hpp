@@ -43,8 +43,8 @@ struct access;
 // throws errc::unsupported.
 //
 // Any thread may call any member, but two threads must not use one handle at the same time. On an
-// empty handle, all members but the two tests throw errc::not_held. The handles that a lock_owner
-// has for one lock share a hold: all members but `release` refer to that hold.
+// empty handle, all members but operator bool and owns_lock throw errc::not_held. The handles that
+// a lock_owner has for one lock share a hold: all members but `release` refer to that hold.
 class [[nodiscard]] held_lock : public detail::held_lock_base {
 public:
     held_lock() noexcept = default;

@@ -31,9 +31,9 @@ namespace detail {
 [[noreturn]] void throw_empty_handle();
 
 // The members of a handle that send no request. Any thread may call any member, but two threads
-// must not use one handle at the same time. On an empty handle, all members but the two tests throw
-// errc::not_held. The handles that a lock_owner has for one lock share a hold: all members refer to
-// that hold.
+// must not use one handle at the same time. On an empty handle, all members but operator bool and
+// owns_lock throw errc::not_held. The handles that a lock_owner has for one lock share a hold: all
+// members refer to that hold.
 class held_lock_base {
 public:
     // True for the handle of a granted lock, also after its loss or release. It does not compile

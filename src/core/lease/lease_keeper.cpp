@@ -91,7 +91,7 @@ void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
         set_renewal_times(*lease);
     } else {
         // The deadline is the end of a claim window, so thirds of the ttl do not apply. The first
-        // renewal comes a little later, because a caller that releases the lock at once needs none.
+        // renewal comes a little after the grant: a caller that releases at once needs none.
         const auto now = time_.now();
         const auto window = lease->deadline() - now;
         lease->in_keeper.renew_at = now + window / 8;
@@ -299,9 +299,9 @@ void lease_keeper::send(std::span<const std::shared_ptr<lease>> due) {
     }
 }
 
-// However the request ends, no lease keeps waiting for its answer, since it would never be renewed
-// again. That includes a coroutine that Asio destroys because there is no memory. The leases keep
-// their engine alive, and the engine the keeper.
+// However the request ends, its leases stop waiting for the answer: a lease that kept waiting would
+// never be renewed again. That includes a coroutine that Asio destroys because there is no memory.
+// The leases keep their engine alive, and the engine the keeper.
 class lease_keeper::renewal_request final : public renewal_batch {
 public:
     renewal_request(lease_keeper& keeper, std::vector<std::shared_ptr<lease>> leases) noexcept

@@ -104,8 +104,8 @@ void loss_watchdog::run() {
     }
 }
 
-// The mutex keeps every hold in the list alive. The loop owns no reference: the last reference to a
-// lease, and with it to its client, must not be released on this thread.
+// The mutex keeps every hold in the list alive. This function takes no reference: the last
+// reference to a lease, and with it to its client, must not be released on this thread.
 void loss_watchdog::check_deadlines() noexcept {
     const std::lock_guard lock(mutex_);
     const auto now = boot_clock::now();

@@ -55,8 +55,8 @@ asio::awaitable<void> locks::renew_group(renewal_batch& batch, std::span<const l
 
 release_call locks::make_release(const link& server_link, const lock_object& object,
                                  std::string_view unlock_latch) const {
-    // The latch outlives the attempts of `release`, whose result the caller gets. `release_later`
-    // may repeat for longer: without the latch, it finds that the hold is gone.
+    // The unlock latch outlives the attempts of `release`, whose result the caller gets.
+    // `release_later` may repeat after the latch has expired: it then finds that the hold is gone.
     const auto latch_lifetime = 2 * (options_.reply_timeout + options_.connect_timeout);
     return {object, unlock_latch, server_link.current().publish_command(),
             milliseconds_text(latch_lifetime), milliseconds_text(queue_lease)};

@@ -157,7 +157,7 @@ void connection::send(pending_request* request, std::string text, unsigned repli
         else
             flush_later();
     } catch (...) {
-        close();  // otherwise the queued text would never be sent
+        close();  // fails the requests whose text nothing would send
         throw;
     }
 }
@@ -168,7 +168,7 @@ void connection::flush_later() {
         try {
             self->flush();
         } catch (...) {
-            self->close();  // otherwise the queued text would never be sent
+            self->close();  // fails the requests whose text nothing would send
         }
     });
     is_flushing_ = true;
@@ -201,7 +201,11 @@ void connection::on_written(error_code ec) {
         write_failed_ = ec;
         close();
     }
-    flush();
+    try {
+        flush();
+    } catch (...) {
+        close();
+    }
 }
 
 asio::awaitable<error_code> connection::read(std::function<void(const reply&)> on_push) {

@@ -97,7 +97,22 @@ enum class injected_bug : std::uint8_t {
     redisson_fair_release_notifies_nobody,
     redisson_writer_beside_readers,
     redisson_reader_ends_other_readers,
-    redisson_reader_shortens_lease
+    redisson_reader_shortens_lease,
+    redisson_permits_not_counted,
+    redisson_permits_expire_early,
+    redisson_permits_release_notifies_nobody,
+    redisson_permits_release_incomplete,
+    redisson_permits_renewal_lends,
+    redisson_permits_not_renewed,
+    redisson_permit_ids_collide,
+    redisson_semaphore_overdrawn,
+    redisson_semaphore_release_repeats,
+    redisson_semaphore_release_notifies_nobody,
+    redisson_undone_semaphore_acquire_counts,
+    // In Java's programs.
+    redisson_java_clock_ahead,
+    redisson_java_ids_repeat,
+    redisson_java_release_repeated
 };
 
 inline constexpr std::array injected_bug_names{
@@ -202,6 +217,33 @@ inline constexpr std::array injected_bug_names{
               std::string_view("redisson_reader_ends_other_readers")},
     std::pair{injected_bug::redisson_reader_shortens_lease,
               std::string_view("redisson_reader_shortens_lease")},
+    std::pair{injected_bug::redisson_permits_not_counted,
+              std::string_view("redisson_permits_not_counted")},
+    std::pair{injected_bug::redisson_permits_expire_early,
+              std::string_view("redisson_permits_expire_early")},
+    std::pair{injected_bug::redisson_permits_release_notifies_nobody,
+              std::string_view("redisson_permits_release_notifies_nobody")},
+    std::pair{injected_bug::redisson_permits_release_incomplete,
+              std::string_view("redisson_permits_release_incomplete")},
+    std::pair{injected_bug::redisson_permits_renewal_lends,
+              std::string_view("redisson_permits_renewal_lends")},
+    std::pair{injected_bug::redisson_permits_not_renewed,
+              std::string_view("redisson_permits_not_renewed")},
+    std::pair{injected_bug::redisson_permit_ids_collide,
+              std::string_view("redisson_permit_ids_collide")},
+    std::pair{injected_bug::redisson_java_clock_ahead,
+              std::string_view("redisson_java_clock_ahead")},
+    std::pair{injected_bug::redisson_java_ids_repeat, std::string_view("redisson_java_ids_repeat")},
+    std::pair{injected_bug::redisson_semaphore_overdrawn,
+              std::string_view("redisson_semaphore_overdrawn")},
+    std::pair{injected_bug::redisson_semaphore_release_repeats,
+              std::string_view("redisson_semaphore_release_repeats")},
+    std::pair{injected_bug::redisson_semaphore_release_notifies_nobody,
+              std::string_view("redisson_semaphore_release_notifies_nobody")},
+    std::pair{injected_bug::redisson_undone_semaphore_acquire_counts,
+              std::string_view("redisson_undone_semaphore_acquire_counts")},
+    std::pair{injected_bug::redisson_java_release_repeated,
+              std::string_view("redisson_java_release_repeated")},
 };
 
 // A loss is reported late, but in time: only lost_data_test.cpp finds the bug, and no scenario.

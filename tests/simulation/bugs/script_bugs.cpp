@@ -145,6 +145,34 @@ end)"},
     {injected_bug::redisson_reader_shortens_lease, "redisson/renew",  //
      R"(redis.call("PEXPIRE", lock, math.max(redis.call("PTTL", lock), ttl)))",
      R"(redis.call("PEXPIRE", lock, ttl))"},
+    {injected_bug::redisson_permits_not_counted, "redisson/permits_acquire",  //
+     R"(redis.call("DECRBY", KEYS[1], count))", ""},
+    {injected_bug::redisson_permits_expire_early, "redisson/permits_acquire",  //
+     R"(redis.call("ZRANGEBYSCORE", lent_permits, 0, now))",
+     R"(redis.call("ZRANGEBYSCORE", lent_permits, 0, now + 100))"},
+    {injected_bug::redisson_permits_release_notifies_nobody, "redisson/permits_release",  //
+     "redis.call(ARGV[2], ARGV[3], free)", ""},
+    {injected_bug::redisson_permits_release_incomplete, "redisson/permits_release",  //
+     "for i = 1, count do\n    local id = id_of(ARGV[1], i)",
+     "in_time = 1\nfor i = 2, count do\n    local id = id_of(ARGV[1], i)"},
+    {injected_bug::redisson_permits_renewal_lends, "redisson/renew",  //
+     R"(if tonumber(redis.call("ZSCORE", lent_permits, id_of(hold, i)) or 0) <= now then)",
+     "if false then"},
+    {injected_bug::redisson_permits_not_renewed, "redisson/renew",  //
+     R"(redis.call("ZADD", lent_permits, now + ttl, id_of(hold, i)))", ""},
+    {injected_bug::redisson_permit_ids_collide, "redisson/permits_acquire",  //
+     R"(return hold .. struct.pack(">I4", i))",
+     R"(return string.sub(hold, 1, 1) .. string.rep("x", 11) .. struct.pack(">I4", i))"},
+    {injected_bug::redisson_semaphore_overdrawn, "redisson/semaphore_acquire",  //
+     "if free < tonumber(ARGV[5]) or", "if free < 1 or"},
+    {injected_bug::redisson_semaphore_release_repeats, "redisson/semaphore_release",  //
+     R"(redis.call("DEL", KEYS[2])
+local free)",
+     "local free"},
+    {injected_bug::redisson_semaphore_release_notifies_nobody, "redisson/semaphore_release",  //
+     "redis.call(ARGV[2], ARGV[3], free)", ""},
+    {injected_bug::redisson_undone_semaphore_acquire_counts, "redisson/semaphore_acquire",  //
+     R"( or redis.call("EXISTS", KEYS[2]) == 1)", ""},
 };
 
 std::logic_error misfit(const replacement& each, std::string_view script) {

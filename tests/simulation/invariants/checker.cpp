@@ -36,9 +36,10 @@ void checker::fail(const std::string& rule, const std::string& sentence) {
     if (violation_.empty()) violation_ = rule + ": " + sentence;
 }
 
-checker::wait_id checker::begin_wait(simulated_process& process, const std::string& name) {
+checker::wait_id checker::begin_wait(simulated_process& process, const std::string& name,
+                                     std::uint32_t permits) {
     const auto id = ++last_wait_id_;
-    waits_[id] = {&process, &locks_.at(name), loop_.now()};
+    waits_[id] = {&process, &locks_.at(name), loop_.now(), permits};
     return id;
 }
 
@@ -191,6 +192,7 @@ bool checker::is_held_at_server(const lock_record& lock, std::uint64_t token) {
     if (is_redisson()) {
         const auto [first, last] = lock.redisson.owners_by_token.equal_range(token);
         return std::any_of(first, last, [&](const auto& granted) {
+            if (lock.has_permits) return has_permits_of(lock, granted.second);
             return read_redisson_lock(lock).owners.contains(granted.second);
         });
     }
@@ -245,8 +247,9 @@ void checker::check_release(const std::vector<std::string>& names,
     if (locks_.at(names.front()).restored_at >= called) return;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto& hold = holds.at(i);
-        if (hold.mode == lock_mode::exclusive && hold.token != 0 &&
-            is_held_at_server(locks_.at(names[i]), hold.token))
+        const bool has_own_token =
+            hold.mode == lock_mode::exclusive || (is_redisson() && hold.mode == lock_mode::permits);
+        if (has_own_token && hold.token != 0 && is_held_at_server(locks_.at(names[i]), hold.token))
             fail("I5", "a release of '" + names[i] + "' left the hold at the server");
     }
 }

@@ -53,6 +53,7 @@ public:
         std::string owner;
         std::uint64_t token = 0;  // 0: unknown
         instant believed_until{};
+        std::vector<std::string> permit_ids{};
     };
     hold_id note_java_grant(simulated_process& process, const std::string& name,
                             const java_grant& granted, const pending_request& request);
@@ -104,9 +105,10 @@ public:
 
     // A user waits for the name without an end, or until `end_wait`.
     using wait_id = std::uint64_t;
-    wait_id begin_wait(simulated_process& process, const std::string& name);
+    wait_id begin_wait(simulated_process& process, const std::string& name,
+                       std::uint32_t permits = 1);
     wait_id begin_java_wait(simulated_process& process, const std::string& name,
-                            const std::string& owner);
+                            const std::string& owner, std::uint32_t permits);
     void end_wait(wait_id id) { waits_.erase(id); }
 
     // At the end, when all users have finished: no lock of a living program, then no waiter.
@@ -114,6 +116,10 @@ public:
     void expect_no_waiters();
     // The places in a fair lock's queue whose threads do not wait.
     [[nodiscard]] std::vector<std::string> abandoned_java_places(const std::string& name) const;
+    // The permits of a Semaphore that the ended program took and that nobody will return. They do
+    // not count any more.
+    [[nodiscard]] std::int64_t forget_lost_permits(const std::string& name,
+                                                   simulated_process& process);
     // When all leases have ended, Redisson's layout has only counters.
     void expect_no_redisson_keys();
 
@@ -135,6 +141,7 @@ private:
         // Of a Java program's hold, which has no handle.
         std::string owner{};
         instant believed_until{};
+        std::vector<std::string> permit_ids{};
     };
     // A non-exclusive hold at the server: see src/redis/native/scripts/_holders.lua.
     struct server_holder {
@@ -149,8 +156,19 @@ private:
         std::int64_t ends_ms = 0;
         bool operator==(const redisson_lock&) const = default;
     };
+    // In Redisson's layout: an expirable semaphore at the server.
+    struct permit_state {
+        std::optional<std::int64_t> free{};
+        std::map<std::string, std::int64_t> ends_ms{};  // of the lent permits, by id
+    };
     struct redisson_record {
-        redisson_lock present;           // at the last inspection
+        redisson_lock present;  // at the last inspection
+        permit_state permits;   // at the last inspection
+        instant freed_at{-1};   // when permits became free
+        // Of a Semaphore: the permits that Pawl has taken, by receipt, and those of Java's
+        // programs.
+        std::map<std::string, std::int64_t> receipts{};
+        std::map<const simulated_process*, std::int64_t> java_permits{};
         std::vector<std::string> queue;  // of a fair lock, at the last inspection
         std::multimap<std::uint64_t, std::string> owners_by_token{};  // of Pawl's grants
         std::map<std::string, instant> unlocked_at{};                 // by owner, in Java
@@ -208,6 +226,7 @@ private:
         const simulated_process* process = nullptr;
         const lock_record* lock = nullptr;
         instant began{};
+        std::uint32_t permits = 1;
         std::string java_owner{};
     };
     struct script_invocation;  // of a script by the server
@@ -259,6 +278,38 @@ private:
     [[nodiscard]] std::optional<instant> redisson_expiry(const lock_record& lock,
                                                          const user_hold& held) const;
     void expect_no_redisson_locks();
+    void note_redisson_force(lock_record& lock);
+    void note_fault_of(const lock_record& lock);
+
+    // The permits of Redisson's semaphore at the server: checker_permits.cpp.
+    [[nodiscard]] permit_state read_permits(const lock_record& lock) const;
+    [[nodiscard]] std::optional<instant> expiry_of_permits(
+        const lock_record& lock, const std::vector<std::string>& ids) const;
+    [[nodiscard]] std::optional<instant> permits_expiry(const lock_record& lock,
+                                                        const user_hold& held) const;
+    [[nodiscard]] bool has_permits_of(const lock_record& lock, const std::string& owner) const;
+    void inspect_permits(lock_record& lock, const redisson_invocation& invocation);
+    void check_permit_total(const permit_state& present, std::string_view script);
+    void excuse_early_expiry(lock_record& lock, const redisson_invocation& invocation,
+                             const permit_state& before);
+    void excuse_late_update(const lock_record& lock, const permit_state& before);
+    void check_permit_renewal(const lock_record& lock, const redisson_invocation& invocation,
+                              const permit_state& before);
+    void expect_permit_grant(lock_record& lock);
+    void expect_no_permits(const std::string& name, const lock_record& lock);
+
+    // Redisson's semaphore without leases: checker_semaphore.cpp.
+    [[nodiscard]] static bool is_plain_semaphore(const lock_record& lock);
+    [[nodiscard]] bool has_receipt(const lock_record& lock, const std::string& owner) const;
+    [[nodiscard]] static bool has_receipts_of(const lock_record& lock, const std::string& client);
+    [[nodiscard]] std::optional<instant> semaphore_expiry(const lock_record& lock,
+                                                          const user_hold& held) const;
+    void count_permits(lock_record& lock, const redisson_invocation& invocation);
+    void inspect_semaphore(lock_record& lock, const redisson_invocation& invocation);
+    void check_semaphore_total(const lock_record& lock, std::string_view script);
+    [[nodiscard]] static std::int64_t forget_receipts(std::map<std::string, std::int64_t>& receipts,
+                                                      const std::string& beginning);
+    void expect_no_receipts(const std::string& name, const lock_record& lock);
 
     void excuse_grant(user_hold& held, const lock_record& lock, const pending_request& request);
     void check_tokens(const user_hold& held, lock_record& lock, const pending_request& request);

@@ -40,6 +40,7 @@ checker::hold_id checker::note_java_grant(simulated_process& process, const std:
     held.mode = request.mode;
     held.permits = request.permits;
     held.owner = granted.owner;
+    held.permit_ids = granted.permit_ids;
     held.believed_until = granted.believed_until;
     excuse_grant(held, lock, request);
     const auto unlocked = lock.redisson.unlocked_at.find(granted.owner);
@@ -60,8 +61,8 @@ void checker::note_java_renewal(hold_id id, instant believed_until) {
 }
 
 checker::wait_id checker::begin_java_wait(simulated_process& process, const std::string& name,
-                                          const std::string& owner) {
-    const auto id = begin_wait(process, name);
+                                          const std::string& owner, std::uint32_t permits) {
+    const auto id = begin_wait(process, name, permits);
     waits_[id].java_owner = owner;
     return id;
 }
@@ -97,6 +98,7 @@ checker::redisson_lock checker::read_redisson_lock(const lock_record& lock) cons
 
 std::optional<instant> checker::redisson_expiry(const lock_record& lock,
                                                 const user_hold& held) const {
+    if (lock.has_permits) return permits_expiry(lock, held);
     const auto present = read_redisson_lock(lock);
     const auto& granted = lock.redisson.owners_by_token;
     const auto [first, last] = granted.equal_range(held.token);
@@ -111,7 +113,11 @@ std::optional<instant> checker::redisson_expiry(const lock_record& lock,
 void checker::on_redisson_executed(const redisson_invocation& invocation) {
     for (const auto& key : invocation.keys()) {
         const auto lock = by_key_.find({invocation.database, key});
-        if (lock != by_key_.end()) inspect_redisson_lock(*lock->second, invocation);
+        if (lock == by_key_.end()) continue;
+        if (lock->second->has_permits)
+            inspect_permits(*lock->second, invocation);
+        else
+            inspect_redisson_lock(*lock->second, invocation);
     }
 }
 
@@ -130,19 +136,27 @@ void checker::inspect_redisson_lock(lock_record& lock, const redisson_invocation
         note_java_unlock(lock, invocation.arguments()[2]);
     check_fair_queue(lock, invocation, before);
     if (invocation.script == "redisson/renew") check_redisson_renewal(lock, invocation, before);
-    if (invocation.script == "redisson/force_release" && invocation.reply.number == 1) {
-        lock.forced_at = loop_.now();
-        for (const auto& [name, other] : locks_)
-            if (&other == &lock) note_fault(&name);
-    }
+    if (invocation.script == "redisson/force_release" && invocation.reply.number == 1)
+        note_redisson_force(lock);
     for (const auto& [id, held] : holds_)
         if (&locks_.at(held.name) == &lock) check_held_at_server(held, "after", invocation.script);
     if (!before.owners.empty() && present.owners.empty()) expect_redisson_grant(lock);
 }
 
+void checker::note_redisson_force(lock_record& lock) {
+    lock.forced_at = loop_.now();
+    note_fault_of(lock);
+}
+
+void checker::note_fault_of(const lock_record& lock) {
+    for (const auto& [name, other] : locks_)
+        if (&other == &lock) note_fault(&name);
+}
+
 void checker::note_redisson_grant(lock_record& lock, const redisson_invocation& invocation) {
     const auto& owner = invocation.arguments()[0];
-    processes_[client_of(owner)] = &invocation.process;
+    processes_[lock.has_permits && !is_plain_semaphore(lock) ? owner : client_of(owner)] =
+        &invocation.process;
     if (invocation.reply.items.at(0).number != 1) return;
     const auto token = token_of(invocation.reply.items.at(1));
     lock.redisson.owners_by_token.emplace(token, owner);
@@ -164,11 +178,12 @@ void checker::expect_redisson_delivery(const lock_record& lock, simulated_proces
                                        const std::string& owner, std::uint64_t token) {
     if (!plan_.has_calm_network) return;
     loop_.schedule_after(delivery_limit, [this, &lock, &process, owner, token] {
-        if (read_redisson_lock(lock).owners.contains(owner) &&
-            !lock.granted_tokens.contains({&process, token}) &&
+        const bool is_held = lock.has_permits ? has_permits_of(lock, owner)
+                                              : read_redisson_lock(lock).owners.contains(owner);
+        if (is_held && !lock.granted_tokens.contains({&process, token}) &&
             is_awake(process, 2 * delivery_limit))
-            fail("I8", owner + " was granted '" + lock.keys.lock +
-                           "', and the lock was neither delivered nor released");
+            fail("I8", (lock.has_permits ? "A request" : owner) + " was granted '" +
+                           lock.keys.lock + "', and the lock was neither delivered nor released");
     });
 }
 
@@ -258,6 +273,7 @@ void checker::expect_redisson_grant(const lock_record& lock) {
 
 void checker::expect_no_redisson_locks() {
     for (const auto& [name, lock] : locks_) {
+        if (lock.has_permits) expect_no_permits(name, lock);
         for (const auto& owner : read_redisson_lock(lock).owners) {
             const auto process = processes_.find(client_of(owner));
             if (process != processes_.end() && !dead_processes_.contains(process->second))
@@ -269,7 +285,8 @@ void checker::expect_no_redisson_locks() {
 void checker::expect_no_redisson_keys() {
     for (std::size_t database = 0; database < simulated_redis::database_count; ++database)
         for (const auto& [key, entry] : network_.server().data(database).all())
-            if (!key.starts_with("redisson_lock_token:"))
+            if (!key.starts_with("redisson_lock_token:") && key != semaphore_name &&
+                key != plain_semaphore_name && !key.starts_with("redisson_sc_receipt:"))
                 fail("I6", "the key '" + key + "' remains after the end of all clients");
 }
 

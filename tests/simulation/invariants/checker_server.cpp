@@ -100,6 +100,7 @@ struct checker::script_invocation {
 };
 
 std::string checker::current_value(const lock_record& lock) {
+    if (is_redisson()) return {};
     auto& data = data_of(lock);
     const auto* const stored = data.peek(lock.keys.lock);
     if (stored == nullptr) return {};
@@ -402,6 +403,7 @@ void checker::on_data_changed() {
     if (is_redisson()) {
         for (auto& [name, lock] : locks_) {
             lock.redisson.present = read_redisson_lock(lock);
+            lock.redisson.permits = read_permits(lock);
             lock.redisson.queue.clear();
         }
         return;

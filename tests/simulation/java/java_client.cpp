@@ -12,6 +12,7 @@
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace asio = boost::asio;
@@ -35,12 +36,13 @@ std::string random_uuid(runtime& time) {
 }  // namespace
 
 java_client::java_client(simulated_network& network, simulated_process& process,
-                         virtual_runtime& time, const redis::options& options)
+                         virtual_runtime& time, const redis::options& options, injected_bug bug)
     : network_(network),
       process_(process),
       time_(time),
       executor_(process.get_executor()),
       reply_timeout_(options.reply_timeout),
+      bug_(bug),
       uuid_(random_uuid(time)) {
     backend_context context;
     context.strand = executor_;
@@ -57,6 +59,18 @@ std::string java_client::owner_of(std::uint64_t thread) const {
 
 std::string java_client::new_unlock_latch(const std::string& name) {
     return "redisson_unlock_latch:{" + name + "}:" + uuid_ + std::to_string(++request_count_);
+}
+
+std::string java_client::new_permit_id() {
+    std::string id(16, '\0');
+    time_.random(std::as_writable_bytes(std::span(id)));
+    if (bug_ == injected_bug::redisson_java_ids_repeat) id.replace(1, 15, 15, 'x');
+    return id;
+}
+
+std::int64_t java_client::wall_ms() const {
+    const std::int64_t error_ms = bug_ == injected_bug::redisson_java_clock_ahead ? 300 : 0;
+    return network_.wall_us() / 1000 + error_ms;
 }
 
 duration java_client::request_period() const noexcept {
@@ -132,19 +146,30 @@ asio::awaitable<void> java_client::pause(duration length) {
     pauses_.erase(&wakeup);
 }
 
-// LockPubSub: `0` releases one permit of the entry's semaphore, `1` one for each sleeping thread.
+void java_client::wake_one(channel_entry& entry) {
+    if (entry.sleepers.empty()) {
+        ++entry.unread_messages;
+        return;
+    }
+    entry.sleepers.front()->notify();
+    entry.sleepers.pop_front();
+}
+
+// SemaphorePubSub: the number of free permits wakes as many threads. LockPubSub: `0` wakes one
+// thread, now or when it is about to sleep, and `1` each sleeping thread.
 void java_client::on_message(std::string_view channel, std::string_view payload) {
     const auto it = entries_.find(channel);
     if (it == entries_.end()) return;
     auto& entry = it->second;
-    if (payload == "1") {
+    if (channel.starts_with("redisson_sc:")) {
+        const auto free_permits = std::stoll(std::string(payload));
+        for (auto i = std::min<std::int64_t>(entry.subscribers, free_permits); i > 0; --i)
+            wake_one(entry);
+    } else if (payload == "1") {
         for (auto* const sleeper : std::exchange(entry.sleepers, {}))
             sleeper->notify();
-    } else if (entry.sleepers.empty()) {
-        ++entry.unread_messages;
     } else {
-        entry.sleepers.front()->notify();
-        entry.sleepers.pop_front();
+        wake_one(entry);
     }
 }
 

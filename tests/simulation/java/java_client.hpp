@@ -23,7 +23,7 @@ namespace pawl::simulation {
 class java_client final : private redis::link::listener {
 public:
     java_client(simulated_network& network, simulated_process& process, virtual_runtime& time,
-                const redis::options& options);
+                const redis::options& options, injected_bug bug);
     ~java_client() override;
 
     // Redisson repeats renewals whose reply was lost, but never the scripts that lock or unlock.
@@ -31,6 +31,10 @@ public:
     // Returns the script's reply. Throws pawl::error if there is none, or if it is an error.
     boost::asio::awaitable<redis::reply> run(java_script script, const words& keys,
                                              const words& arguments, retries allowed);
+    // For a release of a Semaphore.
+    [[nodiscard]] retries retries_of_release() const noexcept {
+        return bug_ == injected_bug::redisson_java_release_repeated ? retries::some : retries::none;
+    }
     boost::asio::awaitable<redis::reply> send(const words& command);
     // Nobody waits for the reply.
     void delete_later(std::string key);
@@ -48,11 +52,14 @@ public:
     // UUID:THREAD
     [[nodiscard]] std::string owner_of(std::uint64_t thread) const;
     [[nodiscard]] std::string new_unlock_latch(const std::string& name);
+    // 16 random bytes.
+    [[nodiscard]] std::string new_permit_id();
     [[nodiscard]] time_point now() const noexcept { return time_.now(); }
     // The time of the scenario.
     [[nodiscard]] instant scenario_now() const noexcept { return process_.loop().now(); }
     // The clock of the Java host, which is synchronized with the server's.
-    [[nodiscard]] std::string clock_ms() const { return std::to_string(network_.wall_us() / 1000); }
+    [[nodiscard]] std::int64_t wall_ms() const;
+    [[nodiscard]] std::string clock_ms() const { return std::to_string(wall_ms()); }
     // For the lifetime of an unlock latch: all attempts of one request.
     [[nodiscard]] duration request_period() const noexcept;
 
@@ -67,6 +74,7 @@ private:
     boost::asio::awaitable<redis::reply> send_repeatedly(const words& command, int attempts);
     boost::asio::awaitable<void> delete_key(std::string key);
     boost::asio::awaitable<void> close_link();
+    static void wake_one(channel_entry& entry);
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view) override {}
     void on_connected(const redis::link&) override {}
@@ -76,6 +84,7 @@ private:
     virtual_runtime& time_;
     const boost::asio::any_io_executor executor_;
     const duration reply_timeout_;
+    const injected_bug bug_;
     const std::string uuid_;
     std::shared_ptr<redis::link> link_;
     std::map<std::string, channel_entry, std::less<>> entries_;

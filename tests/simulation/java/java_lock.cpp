@@ -163,6 +163,16 @@ asio::awaitable<void> java_lock::leave_queue() {
     co_await client_.run(java_script::fair_leave, keys, arguments, java_client::retries::some);
 }
 
+// If the reply to an earlier `lock` was lost, the thread has entered the lock again, and one
+// `unlock` does not release it. A careful program checks that.
+asio::awaitable<void> java_lock::release() {
+    bool is_held = true;
+    while (is_held) {
+        co_await unlock();
+        is_held = co_await is_held_by_this_thread();
+    }
+}
+
 asio::awaitable<void> java_lock::unlock() {
     const auto latch = client_.new_unlock_latch(name_);
     const auto request = unlock_call(latch);

@@ -5,7 +5,7 @@
 // watchdog, by Redisson's own scripts.
 #pragma once
 
-#include "java_client.hpp"
+#include "java_synchronizer.hpp"
 
 #include <cstdint>
 #include <string>
@@ -15,27 +15,19 @@ namespace pawl::simulation {
 
 enum class java_object : std::uint8_t { lock, fenced_lock, fair_lock, read_lock, write_lock };
 
-class java_lock {
+class java_lock final : public java_synchronizer {
 public:
-    // A hold that counts as lost when `lease` has passed since `sent_at`.
-    struct hold {
-        bool is_granted = false;
-        std::uint64_t token = 0;  // 0: none
-        instant sent_at{};        // the last request that set the lease
-    };
     // `wants_token`: the functions `lockAndGetToken` and `tryLockAndGetToken` of a FencedLock.
     java_lock(java_client& client, java_object object, std::string name, std::uint64_t thread,
               duration lease, bool wants_token);
 
-    // `lock`, or `tryLock` with a waiting time; `give_up_at` in the past: `tryLock` without one.
-    // Throws pawl::error if a request fails. Then the server may have granted the lock.
-    boost::asio::awaitable<hold> acquire(time_point give_up_at);
-    boost::asio::awaitable<void> unlock();
-    boost::asio::awaitable<bool> is_held_by_this_thread();
-    // The watchdog's request. False: the lock is not held any more.
-    boost::asio::awaitable<bool> renew();
-
-    [[nodiscard]] const std::string& owner() const noexcept { return owner_; }
+    // `lock`, or `tryLock` with or without a waiting time.
+    boost::asio::awaitable<hold> acquire(time_point give_up_at) override;
+    // Repeats `unlock` until the thread does not hold the lock.
+    boost::asio::awaitable<void> release() override;
+    // The watchdog's request.
+    boost::asio::awaitable<bool> renew() override;
+    [[nodiscard]] const std::string& owner() const noexcept override { return owner_; }
 
 private:
     struct attempt {
@@ -50,6 +42,8 @@ private:
     boost::asio::awaitable<attempt> try_acquire(bool waits);
     boost::asio::awaitable<hold> acquire_with_messages(time_point give_up_at);
     boost::asio::awaitable<void> leave_queue();
+    boost::asio::awaitable<void> unlock();
+    boost::asio::awaitable<bool> is_held_by_this_thread();
     [[nodiscard]] call acquire_call(bool waits) const;
     [[nodiscard]] call unlock_call(const std::string& latch) const;
     [[nodiscard]] call renew_call() const;

@@ -24,7 +24,16 @@ enum class java_script : std::uint8_t {
     read_unlock,
     read_renew,
     write_lock,
-    write_unlock
+    write_unlock,
+    permits_try_set,
+    permits_acquire,
+    permits_release,
+    permits_release_all,
+    permits_update_lease,
+    semaphore_try_set,
+    semaphore_acquire,
+    semaphore_release,
+    semaphore_add
 };
 
 // Throws std::runtime_error if Redisson's scripts have not been extracted, or have changed so much

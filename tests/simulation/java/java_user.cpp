@@ -25,27 +25,64 @@ void java_user::start_request() {
     name_ = names[random_.below(names.size())];
     choose_wait();
     auto options = choose_common_options();
-    const bool is_renewed = !random_.happens(behaviour().limits_hold);
+    const bool has_lease = name_ != plain_semaphore_name;
+    const bool is_renewed = has_lease && !random_.happens(behaviour().limits_hold);
     if (is_renewed) options.ttl = program_.watchdog_timeout();
     options.max_hold = forever;
     options.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
-    const auto object = choose_object(options);
+    auto object = choose_object(options);
     begin_request();
     request_ = invariants().begin_request(program_.process(), checker_name(name_), options);
-    auto& client = program_.java();
     hold_ = std::make_shared<current_hold>(
-        current_hold{{client, object, name_, thread_, options.ttl, random_.happens(0.8)},
-                     0,
-                     options.ttl,
-                     is_renewed});
+        current_hold{std::move(object), 0, has_lease ? options.ttl : forever, is_renewed});
     log("requests " + name_);
     if (wait_kind_ != wait_kind::once)
         wait_id_ = invariants().begin_java_wait(program_.process(), checker_name(name_),
-                                                hold_->lock.owner());
+                                                hold_->object->owner(), options.permits);
     asio::co_spawn(program_.process().get_executor(), acquire(), asio::detached);
 }
 
-java_object java_user::choose_object(lock_options& options) {
+std::unique_ptr<java_synchronizer> java_user::choose_object(lock_options& options) {
+    if (name_ == semaphore_name) return choose_permits(options);
+    if (name_ == plain_semaphore_name) return choose_semaphore(options);
+    const auto kind = choose_kind_of_lock(options);
+    return std::make_unique<java_lock>(program_.java(), kind, name_, thread_, options.ttl,
+                                       random_.happens(0.8));
+}
+
+// A thread that waits for a semaphore without a number of permits sleeps until somebody sets the
+// number, so it waits for a limited time.
+std::unique_ptr<java_synchronizer> java_user::choose_permits(lock_options& options) {
+    const auto& scenario_plan = program_.context().scenario_plan;
+    options.mode = lock_mode::permits;
+    options.permits = static_cast<std::uint32_t>(random_.between(1, semaphore_permits));
+    const bool sets_total = !scenario_plan.has_calm_network || random_.happens(0.7);
+    if (!sets_total || scenario_plan.may_lose_data) limit_wait();
+    return std::make_unique<java_permits>(
+        program_.java(), name_, thread_,
+        java_permits::request{options.permits, options.ttl, sets_total});
+}
+
+// A thread that misses a message sleeps until the next release, because there is no lease whose end
+// wakes it. So it waits for a limited time.
+std::unique_ptr<java_synchronizer> java_user::choose_semaphore(lock_options& options) {
+    options.mode = lock_mode::permits;
+    options.permits = static_cast<std::uint32_t>(random_.between(1, semaphore_permits));
+    limit_wait();
+    return std::make_unique<java_semaphore>(program_.java(), name_, thread_, options.permits);
+}
+
+void java_user::limit_wait() {
+    if (wait_kind_ != wait_kind::endless) return;
+    wait_kind_ = wait_kind::limited;
+    wait_ = duration(random_.between(0, 1'500'000'000));
+}
+
+instant java_user::believed_until(const current_hold& held, instant sent_at) const {
+    return held.lease == forever ? instant::max() : sent_at + held.lease - rounding;
+}
+
+java_object java_user::choose_kind_of_lock(lock_options& options) {
     if (name_ == fair_name) return java_object::fair_lock;
     if (name_ != read_write_name)
         return options.fenced ? java_object::fenced_lock : java_object::lock;
@@ -59,10 +96,10 @@ asio::awaitable<void> java_user::acquire() {
     const auto give_up_at = wait_kind_ == wait_kind::endless ? time_point::max()
                             : wait_kind_ == wait_kind::once  ? time_point()
                                                              : requested_at_ + wait_;
-    java_lock::hold granted;
+    java_synchronizer::hold granted;
     std::string failure;
     try {
-        granted = co_await hold_->lock.acquire(give_up_at);
+        granted = co_await hold_->object->acquire(give_up_at);
     } catch (const error& e) {
         failure = e.what();
     }
@@ -70,25 +107,27 @@ asio::awaitable<void> java_user::acquire() {
     if (is_abandoned_) co_return;
     is_waiting_ = false;
     log(!failure.empty()     ? "gets an exception: " + failure
-        : granted.is_granted ? "holds the lock"
-                             : "gets no lock");
+        : granted.is_granted ? "has a hold"
+                             : "gets no hold");
     if (granted.is_granted)
         note_grant(granted);
     else
         rest();
 }
 
-void java_user::note_grant(const java_lock::hold& granted) {
-    hold_->id = invariants().note_java_grant(
-        program_.process(), checker_name(name_),
-        {hold_->lock.owner(), granted.token, granted.sent_at + hold_->lease - rounding}, request_);
+void java_user::note_grant(const java_synchronizer::hold& granted) {
+    hold_->id =
+        invariants().note_java_grant(program_.process(), checker_name(name_),
+                                     {hold_->object->owner(), granted.token,
+                                      believed_until(*hold_, granted.sent_at), granted.permit_ids},
+                                     request_);
     if (hold_->is_renewed)
         asio::co_spawn(program_.process().get_executor(), watch(hold_), asio::detached);
     choose_hold_end(request_.ttl);
     work();
 }
 
-// The watchdog renews at a third of its timeout, until the lock is unlocked or lost.
+// A watchdog renews at a third of its timeout, until the hold is released or lost.
 asio::awaitable<void> java_user::watch(std::shared_ptr<current_hold> held) {
     auto& client = program_.java();
     while (!held->is_over && !client.is_closed()) {
@@ -96,13 +135,13 @@ asio::awaitable<void> java_user::watch(std::shared_ptr<current_hold> held) {
         if (held->is_over || client.is_closed()) co_return;
         const auto sent_at = client.scenario_now();
         try {
-            const bool is_held = co_await held->lock.renew();
+            const bool is_held = co_await held->object->renew();
             if (!is_held) co_return;
         } catch (const error&) {
             continue;
         }
         if (!held->is_over)
-            invariants().note_java_renewal(held->id, sent_at + held->lease - rounding);
+            invariants().note_java_renewal(held->id, believed_until(*held, sent_at));
     }
 }
 
@@ -111,7 +150,7 @@ void java_user::work() {
     if (!is_finishing_ && scenario_now() < hold_until_)
         return schedule(next_work_delay(), this, &java_user::work);
     end_hold();
-    asio::co_spawn(program_.process().get_executor(), unlock(), asio::detached);
+    asio::co_spawn(program_.process().get_executor(), release(), asio::detached);
 }
 
 void java_user::end_hold() {
@@ -120,16 +159,10 @@ void java_user::end_hold() {
     invariants().end_hold(hold_->id);
 }
 
-// If the reply to an earlier `lock` was lost, the thread has entered the lock again, and one
-// `unlock` does not release it. A careful program checks that.
-asio::awaitable<void> java_user::unlock() {
-    log("unlocks");
+asio::awaitable<void> java_user::release() {
+    log("releases");
     try {
-        bool is_held = true;
-        while (is_held) {
-            co_await hold_->lock.unlock();
-            is_held = co_await hold_->lock.is_held_by_this_thread();
-        }
+        co_await hold_->object->release();
     } catch (const error& e) {
         if (!is_abandoned_) log("gets an exception: " + std::string(e.what()));
     }

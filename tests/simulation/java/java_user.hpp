@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// One thread of a simulated Java program. It acquires a lock with Redisson, holds it, writes to the
-// protected resource and unlocks, all at random.
+// One thread of a simulated Java program. It acquires a lock or permits with Redisson, holds them,
+// writes to the protected resource and releases them, all at random.
 #pragma once
 
 #include "../workload/simulated_user.hpp"
 #include "java_lock.hpp"
+#include "java_permits.hpp"
+#include "java_semaphore.hpp"
 
 #include <memory>
 #include <string>
@@ -21,7 +23,7 @@ public:
 private:
     // Shared with the watchdog, which may end later than the hold.
     struct current_hold {
-        java_lock lock;
+        std::unique_ptr<java_synchronizer> object;
         checker::hold_id id = 0;
         duration lease{};
         bool is_renewed = true;
@@ -29,13 +31,18 @@ private:
     };
 
     void start_request() override;
-    [[nodiscard]] java_object choose_object(lock_options& options);
+    [[nodiscard]] std::unique_ptr<java_synchronizer> choose_object(lock_options& options);
+    [[nodiscard]] std::unique_ptr<java_synchronizer> choose_permits(lock_options& options);
+    [[nodiscard]] std::unique_ptr<java_synchronizer> choose_semaphore(lock_options& options);
+    void limit_wait();
+    [[nodiscard]] instant believed_until(const current_hold& held, instant sent_at) const;
+    [[nodiscard]] java_object choose_kind_of_lock(lock_options& options);
     void forget_holds() override;
     boost::asio::awaitable<void> acquire();
-    void note_grant(const java_lock::hold& granted);
+    void note_grant(const java_synchronizer::hold& granted);
     boost::asio::awaitable<void> watch(std::shared_ptr<current_hold> held);
     void work();
-    boost::asio::awaitable<void> unlock();
+    boost::asio::awaitable<void> release();
     void end_hold();
 
     const std::uint64_t thread_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The Lua of Redis 7.0, without `cjson`, `cmsgpack`, `bit` and `struct`, which no script of the
-// simulation uses. A script cannot make a global variable, so scripts do not affect each other.
+// The Lua of Redis 7.0, without `cjson`, `cmsgpack` and `bit`, which no script of the simulation
+// uses. A script cannot make a global variable, so scripts do not affect each other.
 #pragma once
 
 #include "commands.hpp"

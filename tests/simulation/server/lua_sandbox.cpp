@@ -5,6 +5,7 @@
 
 #include "lua_host.hpp"
 #include "lua_replies.hpp"
+#include "lua_struct.hpp"
 
 #include <lua.hpp>
 
@@ -171,6 +172,12 @@ void add_redis(lua_State* lua, lua_host& host) {
     lua_setglobal(lua, "redis");
 }
 
+void add_struct(lua_State* lua, lua_host& host) {
+    lua_newtable(lua);
+    add_functions(lua, host, {{"pack", struct_pack}, {"unpack", struct_unpack}});
+    lua_setglobal(lua, "struct");
+}
+
 void change_libraries(lua_State* lua, lua_host& host) {
     lua_getglobal(lua, "math");
     add_functions(lua, host, {{"random", math_random}, {"randomseed", math_randomseed}});
@@ -184,7 +191,7 @@ void change_libraries(lua_State* lua, lua_host& host) {
 }
 
 void protect_libraries(lua_State* lua) {
-    for (const char* const name : {"string", "table", "math", "coroutine", "redis"}) {
+    for (const char* const name : {"string", "table", "math", "coroutine", "redis", "struct"}) {
         lua_getglobal(lua, name);
         make_read_only(lua);
         lua_setglobal(lua, name);
@@ -220,6 +227,7 @@ void fill_sandbox(lua_State* lua, lua_host& host) {
     open_library(lua, LUA_STRLIBNAME, luaopen_string);
     open_library(lua, LUA_MATHLIBNAME, luaopen_math);
     add_redis(lua, host);
+    add_struct(lua, host);
     change_libraries(lua, host);
     protect_libraries(lua);
     protect_globals(lua);

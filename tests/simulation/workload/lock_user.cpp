@@ -44,7 +44,8 @@ lock_options lock_user::choose_options() {
     auto options = choose_common_options();
     if (name_ == read_write_name && random_.happens(behaviour().reads))
         options.mode = lock_mode::shared;
-    if (name_ == semaphore_name && random_.happens(behaviour().takes_permits)) {
+    const bool is_semaphore = name_ == semaphore_name || name_ == plain_semaphore_name;
+    if (is_semaphore && random_.happens(behaviour().takes_permits)) {
         options.mode = lock_mode::permits;
         options.permits = static_cast<std::uint32_t>(random_.between(1, semaphore_permits));
         options.total_permits = semaphore_permits;
@@ -75,7 +76,8 @@ void lock_user::start_request() {
         program_.locks_for(name_).async_try_acquire(name_, to_try_options(options),
                                                     std::move(handler));
     } else {
-        wait_id_ = invariants().begin_wait(program_.process(), checker_name(name_));
+        wait_id_ =
+            invariants().begin_wait(program_.process(), checker_name(name_), options.permits);
         program_.locks_for(name_).async_acquire(name_, options, std::move(handler));
     }
     plan_cancellation();

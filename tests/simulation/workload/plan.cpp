@@ -224,6 +224,14 @@ void plan_shortages(plan& result, prng& random) {
     }
 }
 
+// Redisson's Semaphore has no leases. If its data are lost, its number of permits stays wrong, and
+// a program without memory cannot return them.
+void plan_plain_semaphore(plan& result, prng& random) {
+    result.has_plain_semaphore = random.happens(0.4) && result.shortages.empty();
+    if (result.has_plain_semaphore)
+        std::erase_if(result.faults, [](const fault& each) { return loses_counters(each.kind); });
+}
+
 // Redisson's objects, for which Pawl competes with Java. Its latches are in the native scenarios.
 void plan_redisson(plan& result, prng& random) {
     auto& users = result.behaviour;
@@ -235,8 +243,12 @@ void plan_redisson(plan& result, prng& random) {
                   [](const fault& each) { return each.kind == fault_kind::foreign; });
     result.shares_keys = result.has_other_namespace = false;
     result.has_latch_users = result.has_latch_waiters = result.has_redisson_latches = false;
-    users.takes_permits = users.takes_sets = 0;
-    result.tokens_may_go_back = std::ranges::any_of(result.faults, loses_counters, &fault::kind);
+    users.takes_sets = 0;
+    users.takes_permits = 1;
+    result.has_semaphore = random.happens(0.5);
+    plan_plain_semaphore(result, random);
+    result.may_lose_data = std::ranges::any_of(result.faults, loses_counters, &fault::kind);
+    result.tokens_may_go_back = result.may_lose_data;
 }
 
 }  // namespace

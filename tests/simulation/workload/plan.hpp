@@ -95,8 +95,11 @@ struct plan {
     std::size_t name_count = 1;
     instant horizon{};
     duration reply_timeout{};
-    bool has_all_modes = false;    // also names with non-exclusive modes
-    bool has_fair_lock = false;    // in Redisson's layout
+    bool has_all_modes = false;  // also names with non-exclusive modes
+    bool has_fair_lock = false;  // in Redisson's layout
+    // In Redisson's layout: a PermitExpirableSemaphore; a Semaphore.
+    bool has_semaphore = false;
+    bool has_plain_semaphore = false;
     bool shares_keys = false;      // other libraries use the same keys
     redis::limits limits;          // of every client
     double clock_rate_spread = 0;  // relative error of a program's clock
@@ -110,6 +113,8 @@ struct plan {
     // The key spaces, to which the programs are assigned in turn.
     std::size_t database_count = 1;
     bool has_other_namespace = false;
+    // A key may be lost.
+    bool may_lose_data = false;
     // The server may forget a step too early.
     bool may_forget_steps = false;
     // The counter may be lost, so tokens may go back (docs/guide/guarantees.md): in the native
@@ -117,9 +122,10 @@ struct plan {
     bool tokens_may_go_back = false;
 };
 
-// The names of the read-write lock and of the semaphore, and in Redisson's layout of the fair lock.
+// The names of the read-write lock and of the semaphore, and in Redisson's layout of the fair lock
+// and of the semaphore without leases.
 inline constexpr std::string_view read_write_name = "room", semaphore_name = "pool",
-                                  fair_name = "line";
+                                  fair_name = "line", plain_semaphore_name = "slots";
 inline constexpr std::uint32_t semaphore_permits = 3;
 // The names of the latch and of the barrier.
 inline constexpr std::string_view latch_name = "steps", barrier_name = "turns";

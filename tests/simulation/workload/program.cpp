@@ -63,8 +63,8 @@ void program::make_java_client() {
             ? behaviour.longest_ttl
             : duration(
                   random_.between(behaviour.shortest_ttl.count(), behaviour.longest_ttl.count())));
-    java_ =
-        std::make_unique<java_client>(context_.network, process_, time_, context_.space.options);
+    java_ = std::make_unique<java_client>(context_.network, process_, time_, context_.space.options,
+                                          context_.scenario_plan.network.bug);
 }
 
 void program::make_pawl_clients() {
@@ -80,6 +80,9 @@ void program::make_pawl_clients() {
     read_write.object = redis::redisson_object::readwrite;
     const bool is_redisson = read_write.layout == redis::key_layout::redisson;
     if (is_redisson && context_.scenario_plan.has_all_modes) make_client(read_write_, read_write);
+    auto semaphore = context_.space.options;
+    semaphore.object = redis::redisson_object::semaphore;
+    if (context_.scenario_plan.has_plain_semaphore) make_client(semaphore_, semaphore);
 }
 
 void program::make_client(std::optional<client>& place, const redis::options& options) {
@@ -240,6 +243,7 @@ void program::close_clients() {
         client_.reset();
         redisson_.reset();
         read_write_.reset();
+        semaphore_.reset();
         if (is_java()) java_->close();
     });
 }

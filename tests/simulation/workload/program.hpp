@@ -65,8 +65,9 @@ public:
     [[nodiscard]] simulated_process& process() noexcept { return process_; }
     [[nodiscard]] virtual_runtime& time() noexcept { return time_; }
     [[nodiscard]] client& locks() noexcept { return *client_; }
-    // Redisson's read-write lock needs a client of its own.
+    // Redisson's read-write lock and its Semaphore need clients of their own.
     [[nodiscard]] client& locks_for(std::string_view name) noexcept {
+        if (semaphore_ && name == plain_semaphore_name) return *semaphore_;
         return read_write_ && name == read_write_name ? *read_write_ : *client_;
     }
     [[nodiscard]] client& redisson_locks() noexcept { return *redisson_; }
@@ -83,7 +84,7 @@ private:
     void make_java_client();
     void add_latch_users();
     [[nodiscard]] std::size_t client_count() const noexcept {
-        return redisson_ || read_write_ ? 2 : 1;
+        return 1u + (redisson_ || read_write_ ? 1 : 0) + (semaphore_ ? 1 : 0);
     }
 
     const scenario_context context_;
@@ -94,7 +95,7 @@ private:
     std::optional<client> client_;
     std::optional<client>
         redisson_;  // of the same database, if the scenario has Redisson's latches
-    std::optional<client> read_write_;
+    std::optional<client> read_write_, semaphore_;
     std::unique_ptr<java_client> java_;
     duration watchdog_timeout_{};
     std::vector<std::unique_ptr<simulated_user>> users_;

@@ -5,6 +5,7 @@
 
 #include "../server/refusals.hpp"
 #include "scenario_names.hpp"
+#include "simulated_operator.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -26,11 +27,13 @@ public:
           network_(loop_, random_.fork(), plan_.network),
           key_spaces_(key_spaces_of(plan_)),
           names_(names_of(plan_)),
-          invariants_(loop_, network_, plan_, trace_) {
+          invariants_(loop_, network_, plan_, trace_),
+          operator_(network_, invariants_, plan_, key_spaces_, programs_) {
         for (const auto& space : key_spaces_) {
             for (const auto& name : names_)
                 invariants_.add_name(space.checker_name(name), keys_in(space, name),
-                                     space.options.database, name == semaphore_name);
+                                     space.options.database,
+                                     name == semaphore_name || name == plain_semaphore_name);
             if (plan_.has_latch_users) add_latches(space);
         }
         network_.set_observer(&invariants_);
@@ -50,8 +53,7 @@ private:
     const key_space& key_space_of(const fault& fault) const {
         return key_space_of(fault.random_choice / 31);
     }
-    void plan_queue_repair();
-    void repair_queues();
+    void plan_repairs();
     void run_to_horizon();
     void end_faults();
     void plan_stuck_waiter_check();
@@ -94,7 +96,8 @@ private:
     const std::vector<key_space> key_spaces_;
     const std::vector<std::string> names_;
     checker invariants_;
-    std::vector<std::unique_ptr<program>> programs_;
+    simulated_operator::program_list programs_;
+    simulated_operator operator_;
     simulated_redis::snapshot backup_, restart_data_;
     std::size_t acquired_locks_ = 0;
     int refusal_number_ = 0;
@@ -131,39 +134,19 @@ void scenario::populate() {
         loop_.schedule_at(fault.time, [this, &fault] {
             if (!is_closing_ && loop_.now() <= plan_.horizon) inject_fault(fault);
         });
-    if (plan_.has_fair_lock) plan_queue_repair();
+    if (plan_.has_fair_lock || plan_.has_plain_semaphore) plan_repairs();
     for (const auto& shortage : plan_.shortages)
         loop_.schedule_at(shortage.time, [this, &shortage] {
             if (!is_closing_ && loop_.now() <= plan_.horizon) inject_shortage(shortage);
         });
 }
 
-// A thread of a Java program that is dead, or that got an exception, keeps its place in a fair
-// lock's queue for five minutes. An operator removes it, as docs/backends/redisson.md advises.
-void scenario::plan_queue_repair() {
+void scenario::plan_repairs() {
     loop_.schedule_after(300ms, [this] {
         if (is_closing_) return;
-        repair_queues();
-        plan_queue_repair();
+        operator_.repair(faults_ended_);
+        plan_repairs();
     });
-}
-
-void scenario::repair_queues() {
-    for (const auto& space : key_spaces_) {
-        const auto places = invariants_.abandoned_java_places(space.checker_name(fair_name));
-        if (places.empty() || !network_.is_up()) continue;
-        const auto keys = keys_in(space, fair_name);
-        network_.change_data([&](simulated_redis& server) {
-            const auto run = [&](words command) {
-                static_cast<void>(server.execute(0, std::move(command)));
-            };
-            run({"SELECT", std::to_string(space.options.database)});
-            for (const auto& owner : places) {
-                run({"LREM", keys.queue, "0", owner});
-                run({"ZREM", keys.waiters, owner});
-            }
-        });
-    }
 }
 
 // The end of one shortage ends all shortages of the program.
@@ -292,8 +275,11 @@ void scenario::evict(const fault& fault) {
     const auto keys = lock_keys.all();
     // The queue of a fair lock consists of several keys, and Java does not expect that only some of
     // them exist. So in Redisson's layout only the lock and the counter are evicted.
-    const auto key_count = plan_.layout == redis::key_layout::redisson ? 2 : keys.size();
-    const auto key_index = fault.random_choice / 5 % key_count;
+    const bool is_redisson = plan_.layout == redis::key_layout::redisson;
+    const auto key_count = is_redisson ? 2 : keys.size();
+    // Java's release of a permit would begin a new number of free permits.
+    const bool keeps_permits = is_redisson && lock_keys.lock == semaphore_name;
+    const auto key_index = keeps_permits ? 1 : fault.random_choice / 5 % key_count;
     const std::string key(keys[key_index]);
     if (key != lock_keys.fence && key != lock_keys.queue && key != lock_keys.waiters)
         invariants_.note_fault(&name);
@@ -433,6 +419,11 @@ void scenario::acquire_everything() {
             };
             lock_options options;
             options.fair = name == fair_name;
+            const bool is_semaphore = name == semaphore_name || name == plain_semaphore_name;
+            if (is_semaphore && plan_.layout == redis::key_layout::redisson) {
+                options.mode = lock_mode::permits;
+                options.permits = options.total_permits = semaphore_permits;
+            }
             last.locks_for(name).async_acquire(name, options, handler);
         }
     }

@@ -34,8 +34,10 @@ std::vector<std::string> names_of(const plan& scenario_plan) {
     constexpr std::array plain{"gate", "door", "yard", "attic"};
     std::vector<std::string> result(plain.begin(), plain.begin() + scenario_plan.name_count);
     if (scenario_plan.has_all_modes) result.emplace_back(read_write_name);
-    if (scenario_plan.has_all_modes && scenario_plan.layout == redis::key_layout::native)
+    const bool is_native = scenario_plan.layout == redis::key_layout::native;
+    if (is_native ? scenario_plan.has_all_modes : scenario_plan.has_semaphore)
         result.emplace_back(semaphore_name);
+    if (scenario_plan.has_plain_semaphore) result.emplace_back(plain_semaphore_name);
     if (scenario_plan.has_fair_lock) result.emplace_back(fair_name);
     return result;
 }

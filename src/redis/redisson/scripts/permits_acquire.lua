@@ -20,6 +20,10 @@ if not known then
         return redis.error_reply("NOPERMITS")
     end
     redis.call("SET", KEYS[1], total - lent_permits)
+    -- Java's acquire may wait for a semaphore that has no number of permits yet.
+    if total > lent_permits then
+        redis.call(ARGV[3], ARGV[4], total - lent_permits)
+    end
 end
 local free = tonumber(redis.call("GET", KEYS[1]))
 if total ~= 0 and total ~= free + lent_permits then

@@ -16,6 +16,8 @@ if not free then
         return redis.error_reply("NOPERMITS")
     end
     redis.call("SET", KEYS[1], ARGV[6])
+    -- Java's acquire may wait for a semaphore that has no number of permits yet.
+    redis.call(ARGV[3], ARGV[4], ARGV[6])
     free = tonumber(ARGV[6])
 end
 if free < tonumber(ARGV[5]) or redis.call("EXISTS", KEYS[2]) == 1 then

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "java_permits.hpp"
+
+#include "../workload/plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+// The time of permits without a lease, which the simulated programs do not use.
+constexpr auto never_ms = "922337203685477";
+
+}  // namespace
+
+java_permits::java_permits(java_client& client, std::string name, std::uint64_t thread,
+                           const request& wanted)
+    : client_(client),
+      name_(std::move(name)),
+      lent_permits_("{" + name_ + "}:timeout"),
+      channel_("redisson_sc:{" + name_ + "}"),
+      owner_(client.owner_of(thread)),
+      request_(wanted) {}
+
+std::string java_permits::lease_end() const {
+    return std::to_string(client_.wall_ms() + request_.lease / 1ms);
+}
+
+words java_permits::acquire_arguments() {
+    ids_.clear();
+    for (std::uint32_t i = 0; i < request_.permits; ++i)
+        ids_.push_back(client_.new_permit_id());
+    words arguments{std::to_string(request_.permits), lease_end(), client_.clock_ms(), never_ms,
+                    "PUBLISH"};
+    arguments.insert(arguments.end(), ids_.begin(), ids_.end());
+    return arguments;
+}
+
+asio::awaitable<java_permits::attempt> java_permits::try_acquire() {
+    const words keys{name_, lent_permits_, channel_};
+    const auto arguments = acquire_arguments();
+    const auto sent_at = client_.scenario_now();
+    const auto reply = co_await client_.run(java_script::permits_acquire, keys, arguments,
+                                            java_client::retries::none);
+    attempt result;
+    const bool has_text = reply.type == redis::reply::kind::string;
+    if (has_text && reply.text.starts_with(':')) {
+        const auto left = std::stoll(reply.text.substr(1)) - client_.wall_ms();
+        result.next_expiry = client_.now() + left * 1ms;
+    } else if (has_text) {
+        result.granted.is_granted = true;
+        result.granted.sent_at = sent_at;
+        result.granted.permit_ids = ids_;
+    }
+    co_return result;
+}
+
+asio::awaitable<java_permits::hold> java_permits::acquire(time_point give_up_at) {
+    if (request_.sets_total) {
+        const words keys{name_, channel_};
+        const words arguments{std::to_string(semaphore_permits), "PUBLISH"};
+        co_await client_.run(java_script::permits_try_set, keys, arguments,
+                             java_client::retries::some);
+    }
+    const auto first = co_await try_acquire();
+    if (first.granted.is_granted || client_.now() >= give_up_at) co_return first.granted;
+    co_await client_.subscribe(channel_);
+    struct subscription {
+        java_client& client;
+        const std::string& channel;
+        ~subscription() { client.unsubscribe(channel); }
+    } const until_the_end{client_, channel_};
+    co_return co_await acquire_with_messages(give_up_at);
+}
+
+asio::awaitable<java_permits::hold> java_permits::acquire_with_messages(time_point give_up_at) {
+    for (;;) {
+        const auto next = co_await try_acquire();
+        if (next.granted.is_granted) co_return next.granted;
+        co_await client_.wait_for_message(channel_, std::min(give_up_at, next.next_expiry));
+        if (client_.now() >= give_up_at || client_.is_closed()) co_return hold();
+    }
+}
+
+asio::awaitable<void> java_permits::release() {
+    const words keys{name_, channel_, lent_permits_};
+    if (ids_.size() == 1) {
+        const words arguments{ids_.front(), "1", client_.clock_ms(), "PUBLISH"};
+        co_await client_.run(java_script::permits_release, keys, arguments,
+                             java_client::retries::some);
+        co_return;
+    }
+    words arguments{std::to_string(ids_.size()), client_.clock_ms(), "PUBLISH"};
+    arguments.insert(arguments.end(), ids_.begin(), ids_.end());
+    co_await client_.run(java_script::permits_release_all, keys, arguments,
+                         java_client::retries::some);
+}
+
+// Redisson has no watchdog for permits, so a careful program calls updateLeaseTime.
+asio::awaitable<bool> java_permits::renew() {
+    const words keys{name_, lent_permits_, channel_};
+    const auto end = lease_end();
+    for (const auto& id : ids_) {
+        const words arguments{id, end, client_.clock_ms(), "PUBLISH"};
+        const auto reply = co_await client_.run(java_script::permits_update_lease, keys, arguments,
+                                                java_client::retries::some);
+        if (reply.number != 1) co_return false;
+    }
+    co_return true;
+}
+
+}  // namespace pawl::simulation

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Permits of Redisson's PermitExpirableSemaphore for one thread of a Java program: trySetPermits,
+// acquire, tryAcquire, release and updateLeaseTime, by Redisson's own scripts.
+#pragma once
+
+#include "java_synchronizer.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace pawl::simulation {
+
+class java_permits final : public java_synchronizer {
+public:
+    struct request {
+        std::uint32_t permits = 1;
+        duration lease{};
+        bool sets_total = true;  // trySetPermits
+    };
+    java_permits(java_client& client, std::string name, std::uint64_t thread,
+                 const request& wanted);
+
+    boost::asio::awaitable<hold> acquire(time_point give_up_at) override;
+    boost::asio::awaitable<void> release() override;
+    boost::asio::awaitable<bool> renew() override;
+    [[nodiscard]] const std::string& owner() const noexcept override { return owner_; }
+
+private:
+    struct attempt {
+        hold granted;
+        // When a permit expires that is lent now; none if no permit is lent.
+        time_point next_expiry = time_point::max();
+    };
+    boost::asio::awaitable<attempt> try_acquire();
+    boost::asio::awaitable<hold> acquire_with_messages(time_point give_up_at);
+    [[nodiscard]] words acquire_arguments();
+    [[nodiscard]] std::string lease_end() const;
+
+    java_client& client_;
+    const std::string name_, lent_permits_, channel_, owner_;
+    const request request_;
+    words ids_;  // of the last attempt
+};
+
+}  // namespace pawl::simulation
