@@ -108,7 +108,6 @@ enum class injected_bug : std::uint8_t {
     redisson_semaphore_overdrawn,
     redisson_semaphore_release_repeats,
     redisson_semaphore_release_notifies_nobody,
-    redisson_undone_semaphore_acquire_counts,
     // In Java's programs.
     redisson_java_clock_ahead,
     redisson_java_ids_repeat,
@@ -240,8 +239,6 @@ inline constexpr std::array injected_bug_names{
               std::string_view("redisson_semaphore_release_repeats")},
     std::pair{injected_bug::redisson_semaphore_release_notifies_nobody,
               std::string_view("redisson_semaphore_release_notifies_nobody")},
-    std::pair{injected_bug::redisson_undone_semaphore_acquire_counts,
-              std::string_view("redisson_undone_semaphore_acquire_counts")},
     std::pair{injected_bug::redisson_java_release_repeated,
               std::string_view("redisson_java_release_repeated")},
 };

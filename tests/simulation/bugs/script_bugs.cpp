@@ -171,8 +171,6 @@ local free)",
      "local free"},
     {injected_bug::redisson_semaphore_release_notifies_nobody, "redisson/semaphore_release",  //
      "redis.call(ARGV[2], ARGV[3], free)", ""},
-    {injected_bug::redisson_undone_semaphore_acquire_counts, "redisson/semaphore_acquire",  //
-     R"( or redis.call("EXISTS", KEYS[2]) == 1)", ""},
 };
 
 std::logic_error misfit(const replacement& each, std::string_view script) {

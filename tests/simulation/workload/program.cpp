@@ -199,11 +199,15 @@ void program::recover() {
 }
 
 // While the server is silent, undos accumulate up to the client's limit.
+std::size_t program::most_undos() const {
+    return std::min(process_.hold_requests(),
+                    client_count() * (2 * context_.scenario_plan.limits.max_undos + 1));
+}
+
 void program::check_memory() const {
     if (is_java()) return;
     const auto bytes = process_.resources().memory().bytes();
-    const auto undos = std::min(process_.hold_requests(),
-                                client_count() * (2 * context_.scenario_plan.limits.max_undos + 1));
+    const auto undos = most_undos();
     const auto most =
         client_count() * idle_memory + users_.size() * request_memory + undos * undo_memory;
     if (bytes > most)
@@ -215,7 +219,9 @@ void program::check_memory() const {
 void program::check_idle_memory() const {
     if (is_java()) return;
     const auto bytes = process_.resources().memory().bytes();
-    if (bytes > client_count() * idle_memory)
+    // The undo of a Semaphore's request is kept and repeated for a day.
+    const auto undo_bytes = semaphore_ ? most_undos() * undo_memory : 0;
+    if (bytes > client_count() * idle_memory + undo_bytes)
         context_.invariants.fail("I16",
                                  label_ + " has no users and " + std::to_string(bytes) + " bytes");
 }

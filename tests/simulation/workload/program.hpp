@@ -83,6 +83,7 @@ private:
     void make_client(std::optional<client>& place, const redis::options& options);
     void make_java_client();
     void add_latch_users();
+    [[nodiscard]] std::size_t most_undos() const;
     [[nodiscard]] std::size_t client_count() const noexcept {
         return 1u + (redisson_ || read_write_ ? 1 : 0) + (semaphore_ ? 1 : 0);
     }

@@ -41,7 +41,9 @@ void simulated_operator::repair_queue(const key_space& space) {
 // A Semaphore's permits are lost if their holder dies, or if Java gets no reply. The operator adds
 // them again when no late request can return them.
 void simulated_operator::repair_semaphores(bool faults_ended) {
-    if (!faults_ended && !plan_.has_calm_network) return;
+    // A server without memory refuses to add permits.
+    const bool may_be_refused = !plan_.has_calm_network || plan_.server_runs_out_of_memory;
+    if (!faults_ended && may_be_refused) return;
     std::set<const program*> ended;
     for (const auto& program : programs_) {
         const bool has_ended =
