@@ -15,6 +15,7 @@ namespace pawl::core {
 // its functions, so these are thread-safe.
 class watched_hold {
 public:
+    virtual ~watched_hold() = default;
     watched_hold(const watched_hold&) = delete;
     watched_hold& operator=(const watched_hold&) = delete;
     // The time at which the loss is reported. Empty once the hold has ended.
@@ -23,7 +24,6 @@ public:
 
 protected:
     watched_hold() = default;
-    virtual ~watched_hold() = default;
     [[nodiscard]] bool is_watched() const noexcept { return is_watched_; }
 
 private:
