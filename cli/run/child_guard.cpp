@@ -58,9 +58,8 @@ bool supervisor::is_finished() {
     auto group = left;
     std::erase_if(group, [this](const process& each) { return each.group != leader_; });
     if (stage_ == stage::killing) return group.empty();
-    const bool only_terminated = lock_lost_ && options_.on_loss == loss_policy::term;
-    if (group.empty() || only_terminated) {
-        may_outlive_supervisor_ = has_strays(std::move(left)) && only_terminated;
+    if (group.empty() || only_terminates()) {
+        may_outlive_supervisor_ = has_strays(std::move(left)) && only_terminates();
         return true;
     }
     if (stage_ == stage::watching) stop_leftovers(group);
@@ -70,20 +69,23 @@ bool supervisor::is_finished() {
 // This process does not know whether processes of the command are left. Their group can still be
 // signalled.
 bool supervisor::is_finished_unseen() {
-    const bool only_terminated = lock_lost_ && options_.on_loss == loss_policy::term;
     if (must_stop_all()) {
         may_outlive_supervisor_ = boot_clock::now() >= deadline();
         if (!may_outlive_supervisor_) return false;
-    } else if (!only_terminated && stage_ != stage::killing) {
+    } else if (!only_terminates() && stage_ != stage::killing) {
         if (stage_ == stage::watching) stop_group();
         return false;
     } else {
-        may_outlive_supervisor_ = only_terminated;
+        may_outlive_supervisor_ = only_terminates();
     }
     say("Cannot see whether processes of the command are left, because no file of /proc can be "
         "opened. Raise the limit of open files (ulimit -n), or check which process uses the files "
         "or the memory of this host.");
     return true;
+}
+
+bool supervisor::only_terminates() const noexcept {
+    return lock_lost_ && options_.on_loss == loss_policy::term;
 }
 
 bool supervisor::must_stop_all() const noexcept {
@@ -129,8 +131,7 @@ void supervisor::enforce_deadlines() {
 
 // With `term`, the command may go on after the lease.
 bool supervisor::must_report_at_deadline() const noexcept {
-    return lock_lost_ && options_.on_loss == loss_policy::term && !outlived_lease_ &&
-           !leader_ended_;
+    return only_terminates() && !outlived_lease_ && !leader_ended_;
 }
 
 bool supervisor::must_stop_soon() const { return boot_clock::now() >= deadline() - margins_.term; }

@@ -93,7 +93,7 @@ int supervisor::run() {
     // At the deadline the lock process kills the command, perhaps before its report is read here.
     if (started && !lock_lost_ && boot_clock::now() >= deadline()) {
         handle_loss(ending_reason());
-        may_outlive_supervisor_ = may_outlive_supervisor_ || options_.on_loss == loss_policy::term;
+        may_outlive_supervisor_ = may_outlive_supervisor_ || only_terminates();
     }
     lost_before_end_ = lock_lost_;
     if (started) {

@@ -91,6 +91,7 @@ private:
     bool has_strays(std::vector<process> left);
     void signal_group(int signal);
     [[nodiscard]] bool must_stop_all() const noexcept;
+    [[nodiscard]] bool only_terminates() const noexcept;
     [[nodiscard]] bool must_report_at_deadline() const noexcept;
     void reap();
     void reap_orphans();

@@ -32,8 +32,8 @@ asio::awaitable<lease_handle> attempt(const engine::ptr& engine,
     if (requested.caller_value)
         return engine->acquire_as(name, *requested.caller_value, requested.options,
                                   requested.is_adopting);
-    const request single_try(requested.options, polling{});
-    return engine->acquire(name, single_try, owner);
+    request single_try(requested.options, polling{});
+    return engine->acquire(name, std::move(single_try), owner);
 }
 
 // True if the acquire is a loop of attempts: a try with several tries, or an acquire under a

@@ -9,11 +9,10 @@
 
 #include <pawl/error.hpp>
 
-#include <utility>
-
 namespace asio = boost::asio;
 
 namespace pawl::core {
+
 // Until there is an answer, the hold at the service may be exclusive or shared. So the request is
 // repeated, also if the hold was released meanwhile. That release was for an exclusive hold, so it
 // released nothing if the downgrade was carried out and its answer was lost.

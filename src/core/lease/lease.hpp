@@ -196,4 +196,8 @@ private:
     std::vector<std::uint32_t> handles_;
 };
 
+[[nodiscard]] inline bool is_kept_in_this_process(const lease& lease) {
+    return lease.in_keeper.is_kept && !lease.is_forked();
+}
+
 }  // namespace pawl::core

@@ -32,8 +32,4 @@ namespace pawl::core {
     return left < ttl ? std::min(ttl, service_ttl(left + drift(ttl), capabilities)) : ttl;
 }
 
-[[nodiscard]] inline bool is_kept_in_this_process(const lease& lease) {
-    return lease.in_keeper.is_kept && !lease.is_forked();
-}
-
 }  // namespace pawl::core

@@ -75,9 +75,7 @@ asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
                            "the hold may end now, so acquire the lock again.");
     const auto deadline = reply_deadline();
     try {
-        auto* server_link = &link_of(lock_keys);
-        if (!server_link->connected())
-            server_link = co_await connected_link_of(lock_keys.lock(), deadline);
+        auto* const server_link = co_await connected_link_of(lock_keys.lock(), deadline);
         const auto floor = requested.fenced ? token_floor(*server_link) : std::string();
         const adopt_call call{lock_keys, requested.value, milliseconds_text(requested.ttl), floor};
         const auto sent_at = now();

@@ -136,9 +136,7 @@ lock_object locks::reader_object_of(const hold& held) const {
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto object = reader_object_of(held);
     const auto give_up_at = held.grant.deadline;
-    auto* server_link = &link_of(object.keys);
-    if (!server_link->connected())
-        server_link = co_await connected_link_of(object.keys, give_up_at);
+    auto* const server_link = co_await connected_link_of(object.keys, give_up_at);
     const downgrade_call call{object, held.grant.stored_value,
                               server_link->current().publish_command()};
     // Copied before the request, so that a downgrade that was carried out cannot fail here.

@@ -111,15 +111,17 @@ asio::awaitable<java_lock::attempt> java_lock::try_acquire(bool waits) {
     const auto reply = co_await client_.run(request.script, request.keys, request.arguments,
                                             java_client::retries::none);
     attempt result;
+    // Of the holder's lease, or in a fair lock's queue, of the place before this thread's.
+    auto left_ms = reply.number;
     if (wants_token_) {
-        result.left_ms = reply.items.at(0).number;
-        result.granted.is_granted = result.left_ms == -1;
+        left_ms = reply.items.at(0).number;
+        result.granted.is_granted = left_ms == -1;
         if (result.granted.is_granted)
             result.granted.token = static_cast<std::uint64_t>(reply.items.at(1).number);
     } else {
         result.granted.is_granted = reply.type == kind::nil;
-        result.left_ms = reply.number;
     }
+    if (left_ms >= 0) result.try_again_at = client_.now() + left_ms * 1ms;
     result.granted.sent_at = sent_at;
     co_return result;
 }
@@ -132,28 +134,10 @@ asio::awaitable<java_lock::hold> java_lock::acquire(time_point give_up_at) {
     const auto first = co_await try_acquire(waits);
     if (first.granted.is_granted || !waits) co_return first.granted;
     co_await client_.subscribe(channel_);
-    struct subscription {
-        java_client& client;
-        const std::string& channel;
-        ~subscription() { client.unsubscribe(channel); }
-    } const until_the_end{client_, channel_};
-    const auto granted = co_await acquire_with_messages(give_up_at);
+    const subscription until_the_end{client_, channel_};
+    const auto granted = co_await acquire_with_messages(client_, channel_, give_up_at);
     if (!granted.is_granted) co_await leave_queue();
     co_return granted;
-}
-
-// A lost message delays the thread until the holder's lease ends, or in a fair lock's queue, the
-// timeout of the waiter before it.
-asio::awaitable<java_lock::hold> java_lock::acquire_with_messages(time_point give_up_at) {
-    for (;;) {
-        const auto next = co_await try_acquire(true);
-        if (next.granted.is_granted) co_return next.granted;
-        const auto until = next.left_ms < 0
-                               ? give_up_at
-                               : std::min(give_up_at, client_.now() + next.left_ms * 1ms);
-        co_await client_.wait_for_message(channel_, until);
-        if (client_.now() >= give_up_at || client_.is_closed()) co_return hold();
-    }
 }
 
 asio::awaitable<void> java_lock::leave_queue() {

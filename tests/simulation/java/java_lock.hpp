@@ -30,17 +30,13 @@ public:
     [[nodiscard]] const std::string& owner() const noexcept override { return owner_; }
 
 private:
-    struct attempt {
-        hold granted;
-        std::int64_t left_ms = 0;  // of the holder's lease
-    };
     // The keys and arguments of a script.
     struct call {
         java_script script;
         words keys, arguments;
     };
+    boost::asio::awaitable<attempt> try_waiting() override { return try_acquire(true); }
     boost::asio::awaitable<attempt> try_acquire(bool waits);
-    boost::asio::awaitable<hold> acquire_with_messages(time_point give_up_at);
     boost::asio::awaitable<void> leave_queue();
     boost::asio::awaitable<void> unlock();
     boost::asio::awaitable<bool> is_held_by_this_thread();

@@ -5,7 +5,6 @@
 
 #include "../workload/plan.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -42,7 +41,7 @@ words java_permits::acquire_arguments() {
     return arguments;
 }
 
-asio::awaitable<java_permits::attempt> java_permits::try_acquire() {
+asio::awaitable<java_permits::attempt> java_permits::try_waiting() {
     const words keys{name_, lent_permits_, channel_};
     const auto arguments = acquire_arguments();
     const auto sent_at = client_.scenario_now();
@@ -52,7 +51,7 @@ asio::awaitable<java_permits::attempt> java_permits::try_acquire() {
     const bool has_text = reply.type == redis::reply::kind::string;
     if (has_text && reply.text.starts_with(':')) {
         const auto left = std::stoll(reply.text.substr(1)) - client_.wall_ms();
-        result.next_expiry = client_.now() + left * 1ms;
+        result.try_again_at = client_.now() + left * 1ms;  // when the next permit expires
     } else if (has_text) {
         result.granted.is_granted = true;
         result.granted.sent_at = sent_at;
@@ -68,24 +67,11 @@ asio::awaitable<java_permits::hold> java_permits::acquire(time_point give_up_at)
         co_await client_.run(java_script::permits_try_set, keys, arguments,
                              java_client::retries::some);
     }
-    const auto first = co_await try_acquire();
+    const auto first = co_await try_waiting();
     if (first.granted.is_granted || client_.now() >= give_up_at) co_return first.granted;
     co_await client_.subscribe(channel_);
-    struct subscription {
-        java_client& client;
-        const std::string& channel;
-        ~subscription() { client.unsubscribe(channel); }
-    } const until_the_end{client_, channel_};
-    co_return co_await acquire_with_messages(give_up_at);
-}
-
-asio::awaitable<java_permits::hold> java_permits::acquire_with_messages(time_point give_up_at) {
-    for (;;) {
-        const auto next = co_await try_acquire();
-        if (next.granted.is_granted) co_return next.granted;
-        co_await client_.wait_for_message(channel_, std::min(give_up_at, next.next_expiry));
-        if (client_.now() >= give_up_at || client_.is_closed()) co_return hold();
-    }
+    const subscription until_the_end{client_, channel_};
+    co_return co_await acquire_with_messages(client_, channel_, give_up_at);
 }
 
 asio::awaitable<void> java_permits::release() {

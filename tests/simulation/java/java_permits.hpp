@@ -28,13 +28,7 @@ public:
     [[nodiscard]] const std::string& owner() const noexcept override { return owner_; }
 
 private:
-    struct attempt {
-        hold granted;
-        // When a permit expires that is lent now; none if no permit is lent.
-        time_point next_expiry = time_point::max();
-    };
-    boost::asio::awaitable<attempt> try_acquire();
-    boost::asio::awaitable<hold> acquire_with_messages(time_point give_up_at);
+    boost::asio::awaitable<attempt> try_waiting() override;
     [[nodiscard]] words acquire_arguments();
     [[nodiscard]] std::string lease_end() const;
 

@@ -19,14 +19,14 @@ java_semaphore::java_semaphore(java_client& client, std::string name, std::uint6
       owner_(client.owner_of(thread)),
       permits_(std::to_string(permits)) {}
 
-asio::awaitable<java_semaphore::hold> java_semaphore::try_acquire() {
+asio::awaitable<java_semaphore::attempt> java_semaphore::try_waiting() {
     const words keys{name_};
     const words arguments{permits_};
-    hold result;
-    result.sent_at = client_.scenario_now();
+    attempt result;
+    result.granted.sent_at = client_.scenario_now();
     const auto reply = co_await client_.run(java_script::semaphore_acquire, keys, arguments,
                                             java_client::retries::none);
-    result.is_granted = reply.number == 1;
+    result.granted.is_granted = reply.number == 1;
     co_return result;
 }
 
@@ -35,24 +35,11 @@ asio::awaitable<java_semaphore::hold> java_semaphore::acquire(time_point give_up
     const words arguments{std::to_string(semaphore_permits), "PUBLISH"};
     co_await client_.run(java_script::semaphore_try_set, keys, arguments,
                          java_client::retries::none);
-    const auto first = co_await try_acquire();
-    if (first.is_granted || client_.now() >= give_up_at) co_return first;
+    const auto first = co_await try_waiting();
+    if (first.granted.is_granted || client_.now() >= give_up_at) co_return first.granted;
     co_await client_.subscribe(channel_);
-    struct subscription {
-        java_client& client;
-        const std::string& channel;
-        ~subscription() { client.unsubscribe(channel); }
-    } const until_the_end{client_, channel_};
-    co_return co_await acquire_with_messages(give_up_at);
-}
-
-asio::awaitable<java_semaphore::hold> java_semaphore::acquire_with_messages(time_point give_up_at) {
-    for (;;) {
-        const auto next = co_await try_acquire();
-        if (next.is_granted) co_return next;
-        co_await client_.wait_for_message(channel_, give_up_at);
-        if (client_.now() >= give_up_at || client_.is_closed()) co_return hold();
-    }
+    const subscription until_the_end{client_, channel_};
+    co_return co_await acquire_with_messages(client_, channel_, give_up_at);
 }
 
 asio::awaitable<void> java_semaphore::release() {

@@ -23,8 +23,7 @@ public:
     [[nodiscard]] const std::string& owner() const noexcept override { return owner_; }
 
 private:
-    boost::asio::awaitable<hold> try_acquire();
-    boost::asio::awaitable<hold> acquire_with_messages(time_point give_up_at);
+    boost::asio::awaitable<attempt> try_waiting() override;
 
     java_client& client_;
     const std::string name_, channel_, owner_, permits_;

@@ -34,6 +34,25 @@ public:
     virtual boost::asio::awaitable<bool> renew() = 0;
     // UUID:THREAD
     [[nodiscard]] virtual const std::string& owner() const noexcept = 0;
+
+protected:
+    struct attempt {
+        hold granted;
+        // When to try again even without a message.
+        time_point try_again_at = time_point::max();
+    };
+    // One attempt of a thread that may wait.
+    virtual boost::asio::awaitable<attempt> try_waiting() = 0;
+    // Unsubscribes at the end of the scope.
+    struct subscription {
+        java_client& client;
+        const std::string& channel;
+        ~subscription() { client.unsubscribe(channel); }
+    };
+    // Tries now and after each message of the channel, to which the client has subscribed.
+    boost::asio::awaitable<hold> acquire_with_messages(java_client& client,
+                                                       const std::string& channel,
+                                                       time_point give_up_at);
 };
 
 }  // namespace pawl::simulation

@@ -44,8 +44,7 @@ lock_options lock_user::choose_options() {
     auto options = choose_common_options();
     if (name_ == read_write_name && random_.happens(behaviour().reads))
         options.mode = lock_mode::shared;
-    const bool is_semaphore = name_ == semaphore_name || name_ == plain_semaphore_name;
-    if (is_semaphore && random_.happens(behaviour().takes_permits)) {
+    if (is_semaphore_name(name_) && random_.happens(behaviour().takes_permits)) {
         options.mode = lock_mode::permits;
         options.permits = static_cast<std::uint32_t>(random_.between(1, semaphore_permits));
         options.total_permits = semaphore_permits;

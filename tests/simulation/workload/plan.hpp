@@ -126,6 +126,9 @@ struct plan {
 // and of the semaphore without leases.
 inline constexpr std::string_view read_write_name = "room", semaphore_name = "pool",
                                   fair_name = "line", plain_semaphore_name = "slots";
+[[nodiscard]] constexpr bool is_semaphore_name(std::string_view name) noexcept {
+    return name == semaphore_name || name == plain_semaphore_name;
+}
 inline constexpr std::uint32_t semaphore_permits = 3;
 // The names of the latch and of the barrier.
 inline constexpr std::string_view latch_name = "steps", barrier_name = "turns";

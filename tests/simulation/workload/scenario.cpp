@@ -32,8 +32,7 @@ public:
         for (const auto& space : key_spaces_) {
             for (const auto& name : names_)
                 invariants_.add_name(space.checker_name(name), keys_in(space, name),
-                                     space.options.database,
-                                     name == semaphore_name || name == plain_semaphore_name);
+                                     space.options.database, is_semaphore_name(name));
             if (plan_.has_latch_users) add_latches(space);
         }
         network_.set_observer(&invariants_);
@@ -419,8 +418,7 @@ void scenario::acquire_everything() {
             };
             lock_options options;
             options.fair = name == fair_name;
-            const bool is_semaphore = name == semaphore_name || name == plain_semaphore_name;
-            if (is_semaphore && plan_.layout == redis::key_layout::redisson) {
+            if (is_semaphore_name(name) && plan_.layout == redis::key_layout::redisson) {
                 options.mode = lock_mode::permits;
                 options.permits = options.total_permits = semaphore_permits;
             }

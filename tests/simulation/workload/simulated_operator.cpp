@@ -26,16 +26,12 @@ void simulated_operator::repair_queue(const key_space& space) {
     const auto places = invariants_.abandoned_java_places(space.checker_name(fair_name));
     if (places.empty()) return;
     const auto keys = keys_in(space, fair_name);
-    network_.change_data([&](simulated_redis& server) {
-        const auto run = [&](words command) {
-            static_cast<void>(server.execute(0, std::move(command)));
-        };
-        run({"SELECT", std::to_string(space.options.database)});
-        for (const auto& owner : places) {
-            run({"LREM", keys.queue, "0", owner});
-            run({"ZREM", keys.waiters, owner});
-        }
-    });
+    std::vector<words> commands;
+    for (const auto& owner : places) {
+        commands.push_back({"LREM", keys.queue, "0", owner});
+        commands.push_back({"ZREM", keys.waiters, owner});
+    }
+    execute(space, commands);
 }
 
 // A Semaphore's permits are lost if their holder dies, or if Java gets no reply. The operator adds
@@ -61,13 +57,15 @@ void simulated_operator::repair_semaphores(bool faults_ended) {
 void simulated_operator::add_permits(const key_space& space, std::int64_t permits) {
     if (permits == 0) return;
     const std::string name(plain_semaphore_name);
+    execute(space, {{"EVAL", text_of(java_script::semaphore_add), "2", name,
+                     "redisson_sc:{" + name + "}", std::to_string(permits), "PUBLISH"}});
+}
+
+void simulated_operator::execute(const key_space& space, const std::vector<words>& commands) {
     network_.change_data([&](simulated_redis& server) {
-        const auto run = [&](words command) {
-            static_cast<void>(server.execute(0, std::move(command)));
-        };
-        run({"SELECT", std::to_string(space.options.database)});
-        run({"EVAL", text_of(java_script::semaphore_add), "2", name, "redisson_sc:{" + name + "}",
-             std::to_string(permits), "PUBLISH"});
+        static_cast<void>(server.execute(0, {"SELECT", std::to_string(space.options.database)}));
+        for (const auto& command : commands)
+            static_cast<void>(server.execute(0, command));
     });
 }
 

@@ -10,12 +10,13 @@
 --@include _holders.lua
 --@include _grant_waiters.lua
 local state = current_state(k, now_ms())
+if state == "exclusive" then
+    return {2}
+end
 local owner = owner_of(ARGV[1])
 local detail, ends_at = holder_details(k, owner)
 local status = 0
-if state == "exclusive" then
-    return {2}
-elseif state ~= "free" and ends_at and (not detail or is_same_grant(detail, ARGV[1])) then
+if state ~= "free" and ends_at and (not detail or is_same_grant(detail, ARGV[1])) then
     status = 1
     if remove_holder(k, owner) then
         state = "free"
