@@ -6,7 +6,6 @@
 #include "../engine/engine.hpp"
 #include "../util/start_thread.hpp"
 
-#include <algorithm>
 #include <chrono>
 
 namespace pawl::blocking {
@@ -59,11 +58,9 @@ void loop::call::wait() {
     if (loop_.is_driven_by_thread_) loop_.context_.stop();  // makes the thread stop driving
     while (!is_complete_) {
         if (loop_.is_driven_) {
-            loop_.waiting_calls_.splice(loop_.waiting_calls_.end(), queue_entry_);
+            loop_.waiting_calls_.push_back(*this);
             wakeup_.wait(lock);
-            queue_entry_.splice(
-                queue_entry_.end(), loop_.waiting_calls_,
-                std::find(loop_.waiting_calls_.begin(), loop_.waiting_calls_.end(), this));
+            loop_.waiting_calls_.erase(loop_.waiting_calls_.iterator_to(*this));
             continue;
         }
         loop_.is_driven_ = is_driving_ = true;
@@ -102,7 +99,7 @@ void loop::log_unhandled() noexcept {
 void loop::wake_next_driver() {
     if (is_driven_) return;
     if (!waiting_calls_.empty()) {
-        waiting_calls_.front()->wakeup_.notify_one();
+        waiting_calls_.front().wakeup_.notify_one();
     } else if (callers_ == 0 && (is_thread_parked_ || is_renewal_near())) {
         thread_wakeup_.notify_one();
     }

@@ -9,10 +9,10 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/intrusive/list.hpp>
 
 #include <atomic>
 #include <condition_variable>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -31,7 +31,7 @@ public:
     loop& operator=(const loop&) = delete;
 
     // One caller's wait for one result, which is set on the loop.
-    class call {
+    class call : public boost::intrusive::list_base_hook<> {
     public:
         explicit call(loop& loop) : loop_(loop) {}
         void complete();
@@ -43,7 +43,6 @@ public:
         // The members below are used under the loop's mutex.
         bool is_complete_ = false;
         bool is_driving_ = false;
-        std::list<call*> queue_entry_{this};  // created early, because waiting must not need memory
         std::condition_variable wakeup_;
     };
 
@@ -80,7 +79,7 @@ private:
     // Grows with each `call::wait` and `run_ready`; it tells the loop's thread that a caller was
     // there.
     std::uint64_t activity_count_ = 0;
-    std::list<call*> waiting_calls_;
+    boost::intrusive::list<call> waiting_calls_;
     std::condition_variable thread_wakeup_;
     const core::fork_mark made_in_;
     std::thread thread_;

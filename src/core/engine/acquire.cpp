@@ -192,31 +192,49 @@ void lock_owner_state::remember(const std::string& name, const std::shared_ptr<l
     held_[name] = lease;
 }
 
-// Each attempt has a new owner, because the service may still have the request of an earlier
-// attempt.
+// Not a coroutine, so that the usual acquire has only its own frame.
 asio::awaitable<lease_handle> engine::acquire(std::string name, request requested,
                                               std::shared_ptr<lock_owner_state> owner) {
     if (is_polled(requested))
-        co_return co_await poll(shared_from_this(), std::move(owner), std::move(name),
-                                std::move(requested));
+        return poll(shared_from_this(), std::move(owner), std::move(name), std::move(requested));
+    if (owner) return acquire_for(std::move(owner), std::move(name), std::move(requested));
+    const auto give_up_at = end_of_wait(requested);
+    return acquire_unpolled(std::move(name), std::move(requested), give_up_at);
+}
+
+// When a request that is sent now gives up. A single attempt does not wait.
+time_point engine::end_of_wait(const request& requested) const {
+    const auto now = time().now();
+    return requested.try_policy ? now : plus(now, requested.options.wait);
+}
+
+// A lock_owner sends one request for a name at a time. Its later requests find the lock and enter
+// it again.
+asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_state> owner,
+                                                  std::string name, request requested) {
+    check_name(name);
+    check_options(requested.options);
+    const auto give_up_at = end_of_wait(requested);
+    waiting_room::waiter place(owner->room(), name);
+    bool is_first = place.is_first();
+    if (!is_first && requested.try_policy) co_return lease_handle{};
+    if (!is_first) is_first = co_await place.wait_until_first(give_up_at);
+    if (!is_first) throw timeout_error(name);
+    auto handle = owner->reenter(name, requested.options);
+    if (handle.held_lease) co_return handle;
+    handle = co_await acquire_unpolled(name, std::move(requested), give_up_at);
+    if (handle.held_lease) owner->remember(name, handle.held_lease);
+    co_return handle;
+}
+
+// Each attempt has a new `claim.owner`, because the service may still have the request of an
+// earlier attempt.
+asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request requested,
+                                                       time_point give_up_at) {
     const auto& options = requested.options;
     check_name(name);
     check_options(options);
     const bool single_attempt = requested.try_policy.has_value();
-    const auto started_at = time().now();
-    const auto give_up_at = single_attempt ? started_at : plus(started_at, options.wait);
-    // An owner sends one request for a name at a time. Its later requests find the lock and enter
-    // it again.
-    std::optional<waiting_room::waiter> place_in_owner_queue;
-    if (owner) {
-        place_in_owner_queue.emplace(owner->room(), name);
-        bool is_first = place_in_owner_queue->is_first();
-        if (!is_first && single_attempt) co_return lease_handle{};
-        if (!is_first) is_first = co_await place_in_owner_queue->wait_until_first(give_up_at);
-        if (!is_first) throw timeout_error(name);
-        auto nested = owner->reenter(name, options);
-        if (nested.held_lease) co_return nested;
-    }
     check_mode(options, *backend_);
     throw_if_closed();
     auto claim = make_claim(name, options);
@@ -233,7 +251,7 @@ asio::awaitable<lease_handle> engine::acquire(std::string name, request requeste
     bool is_first = !waiter || waiter->is_first();
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
     if (!is_first) throw timeout_error(name);
-    auto backoff = backoff_until(give_up_at);
+    std::unique_ptr<outage_backoff> backoff;  // few acquires need it
     for (;;) {
         std::optional<error> failure;
         std::optional<grant> granted;
@@ -244,14 +262,13 @@ asio::awaitable<lease_handle> engine::acquire(std::string name, request requeste
         }
         throw_if_forked();
         if (granted) {
-            auto handle = keep(reservation, std::move(claim.owner), std::move(*granted));
-            if (owner) owner->remember(name, handle.held_lease);
-            co_return handle;
+            co_return keep(reservation, std::move(claim.owner), std::move(*granted));
         }
         if (!failure && single_attempt) co_return lease_handle{};
         if (!failure) throw timeout_error(name);
-        co_await backoff.wait_or_throw(*failure);
-        claim = make_claim(name, options);
+        if (!backoff) backoff.reset(new outage_backoff(backoff_until(give_up_at)));
+        co_await backoff->wait_or_throw(*failure);
+        claim.owner = make_owner();
     }
 }
 

@@ -150,7 +150,7 @@ claim engine::make_claim(std::string name, const lock_options& options) const {
     const auto capabilities = backend_->capabilities();
     check_ttl(options.ttl, capabilities);
     return {.name = std::move(name),
-            .owner = random_hex(time(), 16),
+            .owner = make_owner(),
             .ttl = service_ttl(std::min<duration>(options.ttl, options.max_hold), capabilities),
             .mode = options.mode,
             .fenced = options.fenced,
@@ -158,6 +158,8 @@ claim engine::make_claim(std::string name, const lock_options& options) const {
             .permits = options.permits,
             .total_permits = options.total_permits};
 }
+
+std::string engine::make_owner() const { return random_hex(time(), 16); }
 
 // Handles the end of the keeper's coroutine, also if Asio destroys the coroutine because there is
 // no memory. The coroutine is started again, by the next acquire at the latest. Until then the
@@ -205,19 +207,18 @@ void engine::start_keeper() {
 }
 
 // Also starts the keeper.
-lease_keeper::reservation engine::reserve_lease(claim claim, duration max_hold) {
+lease_keeper::reservation engine::reserve_lease(const claim& claim, duration max_hold) {
     start_keeper();
-    return {*keeper_,
-            std::make_shared<lease>(shared_from_this(), time(), std::move(claim), max_hold)};
+    return {*keeper_, std::make_shared<lease>(shared_from_this(), time(), claim, max_hold)};
 }
 
 // Keeps the granted lease. `owner` is the owner of the granted attempt, unless the backend has used
 // another one.
-lease_handle engine::keep(lease_keeper::reservation& reservation, std::string owner,
-                          grant grant) noexcept {
+lease_handle engine::keep(lease_keeper::reservation& reservation, std::string&& owner,
+                          grant&& granted) noexcept {
     ++counters_->grants;
-    if (!grant.owner.empty()) owner = std::exchange(grant.owner, {});
-    return reservation.keep(std::move(owner), std::move(grant));
+    if (!granted.owner.empty()) owner = std::exchange(granted.owner, {});
+    return reservation.keep(std::move(owner), std::move(granted));
 }
 
 asio::awaitable<lock_info> engine::inspect(std::string name) {

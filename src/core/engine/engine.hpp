@@ -16,6 +16,7 @@
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/intrusive/list.hpp>
 
 #include <atomic>
 #include <deque>
@@ -104,7 +105,7 @@ public:
     void begin_wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler);
 
     // An outstanding operation, which `close` or its caller may cancel.
-    class operation {
+    class operation : public boost::intrusive::list_base_hook<> {
     public:
         explicit operation(ptr engine) noexcept : engine_(std::move(engine)) {}
         ~operation() { end(); }
@@ -149,16 +150,24 @@ private:
     void throw_if_forked() const;
     // The backend. Throws errc::unsupported in a fork.
     [[nodiscard]] backend& live_backend() const;
+    [[nodiscard]] time_point end_of_wait(const request& requested) const;
+    boost::asio::awaitable<lease_handle> acquire_for(std::shared_ptr<lock_owner_state> owner,
+                                                     std::string name, request requested);
+    // One request that may wait at the service. Not a loop of attempts.
+    boost::asio::awaitable<lease_handle> acquire_unpolled(std::string name, request requested,
+                                                          time_point give_up_at);
     claim make_claim(std::string name, const lock_options& options) const;
-    lease_keeper::reservation reserve_lease(claim claim, duration max_hold);
+    std::string make_owner() const;
+    lease_keeper::reservation reserve_lease(const claim& claim, duration max_hold);
     class keeper_run;
     class release_request;
     class releaser;
     class close_request;
     void start_keeper();
     void log(const std::function<std::string()>& line) const noexcept;
-    lease_handle keep(lease_keeper::reservation& reservation, std::string owner,
-                      grant grant) noexcept;
+    // Arguments by value would be in the frame of each acquire.
+    lease_handle keep(lease_keeper::reservation& reservation, std::string&& owner,
+                      grant&& granted) noexcept;
     // Releases a hold that has no handle any more.
     void release_orphan(const std::shared_ptr<lease>& lease) noexcept;
     void warn_of_own_waiters(lease& lease);
@@ -213,7 +222,10 @@ private:
     waiting_room waiting_room_;
     waiting_names waiting_names_;
     std::unique_ptr<lease_keeper> keeper_;
-    std::set<operation*> operations_;
+    // Without a size, because `end` may find the operation in another list of this type.
+    using operation_list =
+        boost::intrusive::list<operation, boost::intrusive::constant_time_size<false>>;
+    operation_list operations_;
     std::set<std::shared_ptr<lease>> being_released_;  // only those with release handlers
     std::shared_ptr<engine_registry> registry_;
     bool is_keeper_running_ = false;

@@ -356,11 +356,11 @@ void engine::report_loss(const std::shared_ptr<lease>& lease) noexcept {
 void engine::operation::begin() {
     if (is_cancelled_) throw boost::system::system_error(asio::error::operation_aborted);
     has_begun_ = true;
-    engine_->operations_.insert(this);
+    engine_->operations_.push_back(*this);
 }
 void engine::operation::end() {
     if (!std::exchange(has_begun_, false)) return;
-    engine_->operations_.erase(this);
+    engine_->operations_.erase(engine_->operations_.iterator_to(*this));
     engine_->notify_close();
 }
 
@@ -432,10 +432,12 @@ asio::awaitable<void> engine::run_close(ptr self) {
     const close_request request(std::move(self));
     advance_to(close_stage::closed);
     // The cancellation of an operation may end and remove other operations.
-    for (auto position = operations_.begin(); position != operations_.end();) {
-        auto* const operation_to_cancel = *position;
-        operation_to_cancel->cancel();
-        position = operations_.upper_bound(operation_to_cancel);
+    operation_list to_cancel;
+    to_cancel.swap(operations_);
+    while (!to_cancel.empty()) {
+        auto& next = to_cancel.front();
+        operations_.splice(operations_.end(), to_cancel, to_cancel.begin());
+        next.cancel();
     }
     while (const auto lease = keeper_->first()) {
         keeper_->drop(lease);

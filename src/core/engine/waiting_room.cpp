@@ -7,31 +7,24 @@ namespace pawl::core {
 
 waiting_room::waiter::waiter(waiting_room& room, const std::string& name)
     : room_(room), queue_(*room.queues_.try_emplace(name).first) {
-    auto& waiters = queue_.second.waiters;
-    try {
-        // The first waiter needs no wakeup.
-        if (!waiters.empty()) wakeup_ = std::make_unique<wakeup>(room.time_, room.strand_);
-        position_ = waiters.insert(waiters.end(), wakeup_.get());
-    } catch (...) {
-        if (waiters.empty()) room.queues_.erase(room.queues_.find(name));
-        throw;
-    }
+    auto& waiters = queue_.second;
+    // The first waiter needs no wakeup.
+    if (!waiters.empty()) wakeup_ = std::make_unique<wakeup>(room.time_, room.strand_);
+    waiters.push_back(*this);
 }
 
 waiting_room::waiter::~waiter() {
-    auto& waiters = queue_.second.waiters;
-    const bool was_first = position_ == waiters.begin();
-    waiters.erase(position_);
+    auto& waiters = queue_.second;
+    const bool was_first = is_first();
+    waiters.erase(waiters.iterator_to(*this));
     if (waiters.empty()) {
         room_.queues_.erase(room_.queues_.find(queue_.first));
     } else if (was_first) {
-        waiters.front()->notify();
+        waiters.front().wakeup_->notify();
     }
 }
 
-bool waiting_room::waiter::is_first() const noexcept {
-    return position_ == queue_.second.waiters.begin();
-}
+bool waiting_room::waiter::is_first() const noexcept { return &queue_.second.front() == this; }
 
 boost::asio::awaitable<bool> waiting_room::waiter::wait_until_first(time_point give_up_at) {
     for (;;) {

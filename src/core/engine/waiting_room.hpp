@@ -6,7 +6,9 @@
 
 #include "../util/wakeup.hpp"
 
-#include <list>
+#include <boost/intrusive/list.hpp>
+
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,16 +18,12 @@ namespace pawl::core {
 
 // Used on one strand.
 class waiting_room {
-    struct waiter_queue {
-        std::list<wakeup*> waiters;  // the first one waits at the service
-    };
-
 public:
     waiting_room(runtime& time, boost::asio::any_io_executor strand)
         : time_(time), strand_(std::move(strand)) {}
 
     // A waiter in the queue. Its destructor lets the next one be first.
-    class waiter {
+    class waiter : public boost::intrusive::list_base_hook<> {
     public:
         waiter(waiting_room& room, const std::string& name);
         ~waiter();
@@ -39,9 +37,8 @@ public:
     private:
         waiting_room& room_;
         // a node of the map, which does not move
-        std::pair<const std::string, waiter_queue>& queue_;
+        std::pair<const std::string, boost::intrusive::list<waiter>>& queue_;
         std::unique_ptr<wakeup> wakeup_;
-        std::list<wakeup*>::iterator position_;
     };
 
     // True if a waiter for this name is in the queue or at the service.
@@ -50,7 +47,8 @@ public:
 private:
     runtime& time_;
     boost::asio::any_io_executor strand_;
-    std::unordered_map<std::string, waiter_queue> queues_;
+    // By name. The first waiter of a queue waits at the service.
+    std::unordered_map<std::string, boost::intrusive::list<waiter>> queues_;
 };
 
 // The names for which requests wait at the service without a waiting room. Used on one strand.

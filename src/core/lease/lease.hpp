@@ -13,6 +13,8 @@
 #include <pawl/spi/backend.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
+#include <boost/container/small_vector.hpp>
+#include <boost/intrusive/set_hook.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -67,7 +69,9 @@ struct lease_handle {
     std::uint32_t number = 0;
 };
 
-class lease final : public std::enable_shared_from_this<lease>, public watched_hold {
+class lease final : public std::enable_shared_from_this<lease>,
+                    public watched_hold,
+                    public boost::intrusive::set_base_hook<> {
 public:
     // Made before the request is sent, so that nothing can fail between the grant and the first
     // renewal.
@@ -138,7 +142,8 @@ public:
     // The members below belong to the engine and the keeper, on the strand.
     std::optional<release_result> release_outcome;  // set when the release is over
     bool is_releasing = false;
-    std::vector<release_handler> release_handlers;  // called when the release is over
+    // Called when the release is over. There is seldom more than one.
+    boost::container::small_vector<release_handler, 1> release_handlers;
     struct loss_wait {
         std::uint64_t id;
         loss_handler handler;

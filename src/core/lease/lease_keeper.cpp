@@ -64,15 +64,10 @@ lease_handle lease_keeper::reservation::keep(std::string owner, grant grant) noe
 }
 
 void lease_keeper::reserve(const std::shared_ptr<lease>& lease) {
-    const auto entry = by_owner_.emplace(lease->granted_hold().claim.owner, lease).first;
-    try {
-        lease->in_keeper.next_due = time_point::max();
-        lease->in_keeper.number = ++reservations_;
-        order_.insert(lease.get());
-    } catch (...) {
-        by_owner_.erase(entry);
-        throw;
-    }
+    by_owner_.emplace(lease->granted_hold().claim.owner, lease);
+    lease->in_keeper.next_due = time_point::max();
+    lease->in_keeper.number = ++reservations_;
+    order_.insert(*lease);
 }
 
 // The map entry is moved and not created, so this cannot fail.
@@ -107,7 +102,7 @@ void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
 }
 
 void lease_keeper::forget(const std::shared_ptr<lease>& lease) noexcept {
-    order_.erase(lease.get());
+    order_.erase(order_.iterator_to(*lease));
     by_owner_.erase(lease->granted_hold().claim.owner);
 }
 
@@ -120,8 +115,8 @@ bool lease_keeper::drop(const std::shared_ptr<lease>& lease) {
 }
 
 std::shared_ptr<lease> lease_keeper::first() const noexcept {
-    for (auto* const lease : order_)
-        if (lease->in_keeper.is_kept) return lease->shared_from_this();
+    for (const auto& each : order_)
+        if (each.in_keeper.is_kept) return by_owner_.find(each.granted_hold().claim.owner)->second;
     return nullptr;
 }
 
@@ -164,9 +159,9 @@ void lease_keeper::set_renewal_times(lease& lease) noexcept {
 
 void lease_keeper::update_order(lease& lease) noexcept {
     const auto renew_at = lease.in_keeper.in_flight ? time_point::max() : lease.in_keeper.renew_at;
-    auto entry = order_.extract(&lease);
+    order_.erase(order_.iterator_to(lease));
     lease.in_keeper.next_due = std::min({renew_at, lease.in_keeper.risk_at, loss_time(lease)});
-    order_.insert(std::move(entry));
+    order_.insert(lease);
     if (lease.in_keeper.next_due < next_run()) {
         set_next_run(lease.in_keeper.next_due);
         wakeup_.notify();
@@ -188,7 +183,7 @@ asio::awaitable<void> lease_keeper::run(std::shared_ptr<void> self) {
         } catch (const std::bad_alloc&) {
             short_of_memory = true;
         }
-        auto next = order_.empty() ? time_point::max() : (*order_.begin())->in_keeper.next_due;
+        auto next = order_.empty() ? time_point::max() : order_.begin()->in_keeper.next_due;
         if (short_of_memory) next = std::max(next, time_.now() + std::chrono::milliseconds(5));
         set_next_run(next);
         co_await wakeup_.wait_until(next);
@@ -205,7 +200,7 @@ void lease_keeper::renew_due(time_point now) {
     std::vector<std::shared_ptr<lease>> due;
     set_next_run(time_point::min());  // `update_order` must not wake the coroutine that runs now
     try {
-        while (!order_.empty() && handle_due(**order_.begin(), now, due)) {}
+        while (!order_.empty() && handle_due(*order_.begin(), now, due)) {}
     } catch (const std::bad_alloc&) {
         send(due);
         throw;

@@ -9,10 +9,11 @@
 
 #include <pawl/error.hpp>
 
+#include <boost/intrusive/set.hpp>
+
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,10 +89,10 @@ public:
 private:
     class renewal_request;
     struct due_earlier {
-        bool operator()(const lease* a, const lease* b) const noexcept {
-            return a->in_keeper.next_due != b->in_keeper.next_due
-                       ? a->in_keeper.next_due < b->in_keeper.next_due
-                       : a->in_keeper.number < b->in_keeper.number;
+        bool operator()(const lease& a, const lease& b) const noexcept {
+            return a.in_keeper.next_due != b.in_keeper.next_due
+                       ? a.in_keeper.next_due < b.in_keeper.next_due
+                       : a.in_keeper.number < b.in_keeper.number;
         }
     };
 
@@ -126,8 +127,9 @@ private:
     std::uint64_t reservations_ = 0;
     time_point next_confirmation_ =
         time_point::min();  // the next round begins at this time or later
-    std::set<lease*, due_earlier> order_;
     std::unordered_map<std::string_view, std::shared_ptr<lease>> by_owner_;
+    // Of the leases of `by_owner_`, so it must be destroyed first.
+    boost::intrusive::set<lease, boost::intrusive::compare<due_earlier>> order_;
 };
 
 }  // namespace pawl::core

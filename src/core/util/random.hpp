@@ -16,12 +16,11 @@ inline std::string random_hex(runtime& time, std::size_t bytes) {
     static constexpr char digits[] = "0123456789abcdef";
     std::array<std::byte, 32> raw{};
     time.random(std::span(raw).first(bytes));
-    std::string text;
-    text.reserve(bytes * 2);
+    std::string text(bytes * 2, '0');
     for (std::size_t i = 0; i < bytes; ++i) {
         const auto byte = std::to_integer<unsigned>(raw[i]);
-        text += digits[byte >> 4];
-        text += digits[byte & 15];
+        text[2 * i] = digits[byte >> 4];
+        text[2 * i + 1] = digits[byte & 15];
     }
     return text;
 }

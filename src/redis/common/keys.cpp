@@ -5,6 +5,7 @@
 
 #include <pawl/error.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace pawl::redis {
@@ -12,6 +13,11 @@ namespace {
 
 // Braces in a name would change the hash tag.
 void append_escaped(std::string& to, std::string_view name) {
+    const auto is_special = [](char c) { return c == '{' || c == '}' || c == '%'; };
+    if (std::ranges::none_of(name, is_special)) {
+        to += name;
+        return;
+    }
     for (const char c : name) {
         switch (c) {
         case '{': to += "%7B"; break;
@@ -108,9 +114,19 @@ keys::keys(std::string_view lock_key, std::string_view base)
     : lock_size_(lock_key.size()), companion_size_(base.size() + 2) {
     text_.reserve(lock_size_ + 5 * companion_size_);
     text_ += lock_key;
-    for (const char suffix : {'f', 'q', 'w', 'h', 'd'}) {
+    append_companions(base);
+}
+
+keys::keys(std::string lock_key)
+    : text_(std::move(lock_key)), lock_size_(text_.size()), companion_size_(lock_size_ + 2) {
+    text_.reserve(lock_size_ + 5 * companion_size_);
+    append_companions(lock());
+}
+
+// `base` may be a part of the text, which has enough room and does not move.
+void keys::append_companions(std::string_view base) {
+    for (const std::string_view suffix : {":f", ":q", ":w", ":h", ":d"}) {
         text_ += base;
-        text_ += ':';
         text_ += suffix;
     }
 }
@@ -141,7 +157,8 @@ key_scheme::key_scheme(std::string name_space, std::string pattern, std::uint32_
 
 keys key_scheme::keys_of(std::string_view name) const {
     std::string lock;
-    lock.reserve(key_prefix_.size() + name.size() + key_suffix_.size());
+    // Room for all keys, unless the name has characters to escape.
+    lock.reserve(6 * (key_prefix_.size() + name.size() + key_suffix_.size() + 2));
     lock += key_prefix_;
     if (is_plain_)
         lock += name;
@@ -149,7 +166,7 @@ keys key_scheme::keys_of(std::string_view name) const {
         append_escaped(lock, name);
     lock += key_suffix_;
     // The base is never a key that `name_of` accepts for a lock.
-    return is_plain_ ? keys(lock, companion_key_base(name_space_, lock)) : keys(lock, lock);
+    return is_plain_ ? keys(lock, companion_key_base(name_space_, lock)) : keys(std::move(lock));
 }
 
 std::string key_scheme::channel_of(std::string_view key) const {

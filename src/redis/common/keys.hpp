@@ -16,8 +16,9 @@ namespace pawl::redis {
 // One allocation holds all of them.
 class keys {
 public:
-    // The other keys are `base` with a suffix.
+    // The other keys are `base` with a suffix; without a base, the lock's key with a suffix.
     keys(std::string_view lock_key, std::string_view base);
+    explicit keys(std::string lock_key);
     keys() = default;
 
     // STRING: the holder's value
@@ -39,6 +40,7 @@ public:
     }
 
 private:
+    void append_companions(std::string_view base);
     [[nodiscard]] std::string_view companion(std::size_t index) const noexcept {
         return {text_.data() + lock_size_ + index * companion_size_, companion_size_};
     }

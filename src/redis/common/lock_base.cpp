@@ -87,7 +87,7 @@ asio::awaitable<void> lock_base::renew_with_script(link& server_link, const rene
     // request can have been sent.
     const auto sent_at = now();
     try {
-        const auto reply = co_await run_script(server_link, call.command(), give_up_at);
+        const auto reply = co_await run_script(server_link, call, give_up_at);
         if (reply.type == reply::kind::error) co_return;
         const auto outcomes = call.read(reply);
         for (std::size_t i = 0; i < indices.size(); ++i) {

@@ -23,67 +23,148 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace pawl::redis {
+namespace {
 
+// The pauses of one acquire while its server is away. Few acquires need them, so they are not in
+// the frame of each.
+class outage {
+public:
+    explicit outage(const backend_context& context, const limits& bounds)
+        : time_(*context.time),
+          pauses_(time_, bounds),
+          notice_(time_, context.log),
+          timer_(time_, context.strand) {}
+
+    asio::awaitable<void> pause(const error& trouble, time_point give_up_at) {
+        notice_.report(trouble.what());
+        co_await timer_.wait_until(std::min(give_up_at, time_.now() + pauses_.next_pause()));
+    }
+    // The server had answered.
+    void begin_anew() noexcept { pauses_.reset(); }
+
+private:
+    runtime& time_;
+    back_off pauses_;
+    core::wait_notice notice_;
+    core::wakeup timer_;
+};
+
+}  // namespace
+
+std::shared_ptr<waiter_record> locks::make_record(std::string_view name,
+                                                  std::string_view owner) const {
+    return std::make_shared<waiter_record>(scheme_.keys_of(name), client_, owner, value_suffix_);
+}
+
+// A plain exclusive claim may take a free lock although others wait. The usual first request asks
+// for no place in the queue, so it is shorter.
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
                                                      time_point give_up_at) {
     if (!requested.value.empty()) co_return co_await acquire_caller_value(requested);
     const bool is_blocking = give_up_at > now();
-    back_off pauses(time(), bounds_);
-    core::wait_notice notice(time(), context_.log);
-    for (auto owner = requested.owner;; owner = core::random_hex(time(), 16)) {
+    const bool is_plain = requested.mode == lock_mode::exclusive && !requested.fair;
+    bool asks_for_place = !is_plain || (is_blocking && expects_to_wait_);
+    std::unique_ptr<outage> outage_so_far;
+    // Each request after the first has a new owner. The undo of a lost request names its owner, so
+    // no other request may have the same owner.
+    std::string next_owner;
+    for (;; next_owner = core::random_hex(time(), 16)) {
         std::optional<error> trouble;
         {
-            waiting_attempt attempt(*this, requested, owner);
+            const auto record =
+                make_record(requested.name, next_owner.empty() ? requested.owner : next_owner);
+            acquire_attempt undo_guard(leave_of(record), requested.ttl);
             try {
-                auto result = co_await run_attempt(attempt, requested,
-                                                   is_blocking ? give_up_at : time_point::min());
-                if (result) result->owner = std::move(owner);
-                co_return result;
+                std::optional<grant> result;
+                if (asks_for_place)
+                    result = co_await queue_up(undo_guard, record, requested,
+                                               is_blocking ? give_up_at : time_point::min());
+                else
+                    result = co_await take_free_lock(undo_guard, *record, requested, give_up_at);
+                if (result) result->owner = std::move(next_owner);
+                if (result || asks_for_place || !is_blocking) co_return result;
+                asks_for_place = true;
+                continue;
             } catch (const connection_lost& e) {
                 trouble = lock_unreachable(requested.name, e.what());
             } catch (const error& e) {
                 if (e.reason() != errc::unavailable) throw;
                 trouble = e;
             }
-            if (attempt.undo_guard.has_queue_entry()) pauses.reset();  // the server had answered
+            if (outage_so_far && undo_guard.has_queue_entry()) outage_so_far->begin_anew();
         }
         if (now() >= give_up_at) throw *trouble;
-        notice.report(trouble->what());
-        core::wakeup pause_timer(time(), context_.strand);
-        co_await pause_timer.wait_until(std::min(give_up_at, now() + pauses.next_pause()));
+        if (!outage_so_far) outage_so_far = std::make_unique<outage>(context_, bounds_);
+        co_await outage_so_far->pause(*trouble, give_up_at);
     }
 }
 
-// A plain exclusive claim may take a free lock although others wait, so it can use the shorter
-// script acquire.lua.
-asio::awaitable<std::optional<grant>> locks::run_attempt(waiting_attempt& attempt,
-                                                         const claim& requested,
-                                                         time_point give_up_at) {
-    const bool is_blocking = give_up_at != time_point::min();
-    if (is_blocking) attempt.add_to_table();
-    auto& own_waiter = attempt.own_waiter;
-    const auto& record = *own_waiter.record;
+asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& undo_guard,
+                                                            const waiter_record& record,
+                                                            const claim& requested,
+                                                            time_point give_up_at) {
     const auto deadline =
-        is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+        give_up_at > now() ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
     auto* server_link = &link_of(record.lock_keys);
     if (!server_link->connected())
         server_link = co_await connected_link_of(record.lock_keys.lock(), deadline);
     check_room_for_undo(*server_link);
+    undo_guard.about_to_send(undos_.of(*server_link));
+    auto value = make_value(record.prefix(), wall_ms());
+    const auto floor = requested.fenced ? token_floor(*server_link) : short_text();
+    const acquire_call call{.lock_keys = record.lock_keys,
+                            .value = value,
+                            .ttl_ms = milliseconds_text(requested.ttl),
+                            .token_floor = floor};
+    const auto sent_at = now();
+    const auto server_reply = co_await run_script(*server_link, call, deadline);
+    if (server_reply.type == reply::kind::error) {
+        if (proves_no_change(server_reply.text))
+            undo_guard.set_state(acquire_attempt::state::settled);
+        co_await throw_typed_error(*server_link, server_reply, record.lock_keys);
+    }
+    const auto outcome = call.read(server_reply);
+    undo_guard.set_state(acquire_attempt::state::settled);
+    expects_to_wait_ = !outcome.granted;
+    if (!outcome.granted) co_return std::nullopt;
+    grant result;
+    result.deadline = sent_at + requested.ttl - drift(requested.ttl);
+    result.token = outcome.token;
+    // A move, since an allocation could fail, and nothing would undo the grant any more.
+    result.stored_value = std::move(value);
+    co_return result;
+}
+
+asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guard,
+                                                      std::shared_ptr<waiter_record> record,
+                                                      const claim& requested,
+                                                      time_point give_up_at) {
+    waiting_attempt attempt(*this, requested, undo_guard, std::move(record));
+    const bool is_blocking = give_up_at != time_point::min();
+    if (is_blocking) attempt.add_to_table();
+    auto& own_waiter = attempt.own_waiter;
+    const auto& identity = *own_waiter.record;
+    const auto deadline =
+        is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+    auto* server_link = &link_of(identity.lock_keys);
+    if (!server_link->connected())
+        server_link = co_await connected_link_of(identity.lock_keys.lock(), deadline);
+    check_room_for_undo(*server_link);
     const bool is_plain = requested.mode == lock_mode::exclusive && !requested.fair;
-    attempt.undo_guard.about_to_send(undos_.of(*server_link));
+    undo_guard.about_to_send(undos_.of(*server_link));
     // From now on the attempt has an undo, also for a hold that a release in this process gives it.
     own_waiter.can_be_successor = is_plain;
     own_waiter.sent_at = now();
-    auto value = make_value(record.prefix, wall_ms());
+    auto value = make_value(identity.prefix(), wall_ms());
     const auto floor = token_floor(*server_link);
-    const auto run_id = server_link->current().run_id;
+    const auto run = run_tag(*server_link);
     const acquire_call call{
-        .lock_keys = record.lock_keys,
+        .lock_keys = identity.lock_keys,
         .value = value,
         .ttl_ms = milliseconds_text(requested.ttl),
         .token_floor = requested.fenced ? std::string_view(floor) : std::string_view(),
-        .waiter = is_blocking ? std::string_view(record.member) : std::string_view(),
-        .prefix = record.prefix,
+        .waiter = is_blocking ? identity.member() : std::string_view(),
+        .prefix = identity.prefix(),
         .window_ms = milliseconds_text(own_waiter.claim_window),
         .lease_ms = std::to_string(bounds_.waiter_lease_ms)};
     const acquire_any_mode_call any_mode_call{.acquire = call,
@@ -91,22 +172,23 @@ asio::awaitable<std::optional<grant>> locks::run_attempt(waiting_attempt& attemp
                                               .known_floor = floor,
                                               .mode = own_waiter.mode_code,
                                               .total_permits = own_waiter.total_permits,
-                                              .run_id = run_id};
+                                              .run = run};
     reply server_reply;
     if (is_plain)
-        server_reply = co_await run_script(*server_link, call.command(), deadline);
+        server_reply = co_await run_script(*server_link, call, deadline);
     else
-        server_reply = co_await run_script(*server_link, any_mode_call.command(), deadline);
+        server_reply = co_await run_script(*server_link, any_mode_call, deadline);
     if (server_reply.type == reply::kind::error) {
         // A release in this process may have handed the lock to this waiter meanwhile.
         if (proves_no_change(server_reply.text) && !own_waiter.received_grant)
-            attempt.undo_guard.set_state(acquire_attempt::state::settled);
-        co_await throw_typed_error(*server_link, server_reply, record.lock_keys);
+            undo_guard.set_state(acquire_attempt::state::settled);
+        co_await throw_typed_error(*server_link, server_reply, identity.lock_keys);
     }
     const auto outcome = is_plain ? call.read(server_reply) : any_mode_call.read(server_reply);
-    attempt.undo_guard.set_state(outcome.queued ? acquire_attempt::state::queued
-                                                : acquire_attempt::state::settled);
+    undo_guard.set_state(outcome.queued ? acquire_attempt::state::queued
+                                        : acquire_attempt::state::settled);
     if (outcome.refusal) throw_permits_error(*outcome.refusal, outcome.total_permits, requested);
+    if (is_plain) expects_to_wait_ = !outcome.granted;
     if (outcome.granted) {
         grant result;
         result.deadline = own_waiter.sent_at + requested.ttl - drift(requested.ttl);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Several locks in one request: all of them or none.
-#include "waiting_attempt.hpp"
+#include "locks.hpp"
 
 #include "../common/lock_errors.hpp"
 #include "../transport/server_errors.hpp"
@@ -11,11 +11,24 @@
 #include "wrong_type.hpp"
 
 #include <algorithm>
+#include <list>
 #include <memory>
 
 namespace asio = boost::asio;
 
 namespace pawl::redis {
+namespace {
+
+struct batched_attempt {
+    batched_attempt(std::shared_ptr<waiter_record> owners_record, undo_queue::undo undo,
+                    duration lease)
+        : record(std::move(owners_record)), undo_guard(std::move(undo), lease) {}
+
+    std::shared_ptr<waiter_record> record;
+    acquire_attempt undo_guard;
+};
+
+}  // namespace
 
 bool locks::can_batch(std::span<const std::string> names) const {
     if (servers_->links().size() == 1) return true;
@@ -27,7 +40,7 @@ bool locks::can_batch(std::span<const std::string> names) const {
 
 asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> requested,
                                                          time_point give_up_at) {
-    std::vector<std::unique_ptr<waiting_attempt>> attempts;
+    std::list<batched_attempt> attempts;
     std::vector<grant> grants;
     try {
         const auto deadline =
@@ -37,38 +50,35 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
         if (!server_link->connected())
             server_link = co_await connected_link_of(first_key, deadline);
         check_room_for_undo(*server_link);
-        const auto floor = requested.front().fenced ? token_floor(*server_link) : std::string();
+        const auto floor = requested.front().fenced ? token_floor(*server_link) : short_text();
         acquire_batch_call call{milliseconds_text(requested.front().ttl), floor, {}};
         grants.reserve(requested.size());
         for (const auto& requested_lock : requested) {
-            const auto& own_waiter = attempts
-                                         .emplace_back(std::make_unique<waiting_attempt>(
-                                             *this, requested_lock, requested_lock.owner))
-                                         ->own_waiter;
+            const auto record = make_record(requested_lock.name, requested_lock.owner);
+            attempts.emplace_back(record, leave_of(record), requested_lock.ttl);
             auto& entry = grants.emplace_back();
-            entry.stored_value = make_value(own_waiter.record->prefix, wall_ms());
-            entry.owner = own_waiter.owner;
-            call.locks.push_back({own_waiter.record->lock_keys, entry.stored_value});
+            entry.stored_value = make_value(record->prefix(), wall_ms());
+            call.locks.push_back({record->lock_keys, entry.stored_value});
         }
-        for (const auto& attempt : attempts)
-            attempt->undo_guard.about_to_send(undos_.of(*server_link));
+        for (auto& attempt : attempts)
+            attempt.undo_guard.about_to_send(undos_.of(*server_link));
         const auto sent_at = now();
-        const auto server_reply = co_await run_script(*server_link, call.command(), deadline);
+        const auto server_reply = co_await run_script(*server_link, call, deadline);
         if (server_reply.type == reply::kind::error) {
             // The script uses two keys of each lock, and any of them may be of another type.
             std::vector<typed_key> used_keys;
-            for (const auto& attempt : attempts) {
+            for (auto& attempt : attempts) {
                 if (proves_no_change(server_reply.text))
-                    attempt->undo_guard.set_state(acquire_attempt::state::settled);
-                const auto typed = typed_keys_of(attempt->own_waiter.record->lock_keys);
+                    attempt.undo_guard.set_state(acquire_attempt::state::settled);
+                const auto typed = typed_keys_of(attempt.record->lock_keys);
                 used_keys.insert(used_keys.end(), typed.begin(), typed.begin() + 2);
             }
             co_await redis::throw_typed_error(*server_link, server_reply, used_keys,
                                               reply_deadline());
         }
         const auto tokens = call.read(server_reply);
-        for (const auto& attempt : attempts)
-            attempt->undo_guard.set_state(acquire_attempt::state::settled);
+        for (auto& attempt : attempts)
+            attempt.undo_guard.set_state(acquire_attempt::state::settled);
         if (tokens.empty()) grants.clear();
         for (std::size_t i = 0; i < grants.size(); ++i) {
             grants[i].deadline = sent_at + requested[i].ttl - drift(requested[i].ttl);

@@ -76,7 +76,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     const auto lock_keys = scheme_.keys_of(name);
     const inspect_call call{lock_keys};
     auto& server_link = link_of(lock_keys);
-    const auto server_reply = co_await run_script(server_link, call.command(), reply_deadline());
+    const auto server_reply = co_await run_script(server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
         co_await throw_typed_error(server_link, server_reply, lock_keys);
     const auto shown = call.read(server_reply);
@@ -130,9 +130,9 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto lock_keys = scheme_.keys_of(name);
     auto* const server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
     const auto floor = token_floor(*server_link);
-    const auto run_id = server_link->current().run_id;
-    const force_release_call call{lock_keys, floor, scheme_.channel_prefix(), run_id};
-    const auto server_reply = co_await run_script(*server_link, call.command(), reply_deadline());
+    const auto run = run_tag(*server_link);
+    const force_release_call call{lock_keys, floor, scheme_.channel_prefix(), run};
+    const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
         co_await throw_typed_error(*server_link, server_reply, lock_keys);
     co_return call.read(server_reply);
@@ -143,18 +143,18 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto give_up_at = held.grant.deadline;
     auto* const server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
     const auto floor = token_floor(*server_link);
-    const auto run_id = server_link->current().run_id;
+    const auto run = run_tag(*server_link);
     const downgrade_call call{lock_keys,
                               held.grant.stored_value,
                               milliseconds_text(held.claim.ttl),
                               to_string(held.grant.token),
                               floor,
                               scheme_.channel_prefix(),
-                              run_id};
+                              run};
     // Copied before the request, so that a downgrade that was carried out cannot fail here.
     std::optional<grant> result = held.grant;
     const auto sent_at = now();
-    const auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
+    const auto server_reply = co_await run_script(*server_link, call, give_up_at);
     if (server_reply.type == reply::kind::error)
         co_await throw_typed_error(*server_link, server_reply, lock_keys);
     if (!call.read(server_reply)) co_return std::nullopt;
@@ -166,10 +166,10 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
     const auto lock_keys = scheme_.keys_of(name);
     auto* const server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
     const auto floor = token_floor(*server_link);
-    const auto run_id = server_link->current().run_id;
+    const auto run = run_tag(*server_link);
     const resize_call call{lock_keys, std::to_string(permits), floor, scheme_.channel_prefix(),
-                           run_id};
-    const auto server_reply = co_await run_script(*server_link, call.command(), reply_deadline());
+                           run};
+    const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
         co_await throw_typed_error(*server_link, server_reply, lock_keys);
     call.read(server_reply);

@@ -41,7 +41,7 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
         check_room_for_undo(*server_link);
         if (!server_link->connected())
             server_link = co_await connected_link_of(lock_keys.lock(), deadline);
-        const auto floor = requested.fenced ? token_floor(*server_link) : std::string();
+        const auto floor = requested.fenced ? token_floor(*server_link) : short_text();
         const acquire_call call{.lock_keys = lock_keys,
                                 .value = requested.value,
                                 .ttl_ms = milliseconds_text(requested.ttl),
@@ -52,7 +52,7 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
         result->stored_value = requested.value;
         attempt.about_to_send(undos_.of(*server_link));
         const auto sent_at = now();
-        const auto server_reply = co_await run_script(*server_link, call.command(), deadline);
+        const auto server_reply = co_await run_script(*server_link, call, deadline);
         if (server_reply.type == reply::kind::error) {
             if (proves_no_change(server_reply.text))
                 attempt.set_state(acquire_attempt::state::settled);
@@ -76,10 +76,10 @@ asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
     const auto deadline = reply_deadline();
     try {
         auto* const server_link = co_await connected_link_of(lock_keys.lock(), deadline);
-        const auto floor = requested.fenced ? token_floor(*server_link) : std::string();
+        const auto floor = requested.fenced ? token_floor(*server_link) : short_text();
         const adopt_call call{lock_keys, requested.value, milliseconds_text(requested.ttl), floor};
         const auto sent_at = now();
-        const auto server_reply = co_await run_script(*server_link, call.command(), deadline);
+        const auto server_reply = co_await run_script(*server_link, call, deadline);
         if (server_reply.type == reply::kind::error)
             co_await throw_typed_error(*server_link, server_reply, lock_keys);
         const auto token = call.read(server_reply);

@@ -118,8 +118,7 @@ asio::awaitable<decltype(std::declval<Call>().read(reply()))> native_latches::se
             if (!is_too_late()) {
                 const auto sent_at = now();
                 was_sent = true;
-                const auto server_reply =
-                    co_await run_script(server_link, call.command(), deadline);
+                const auto server_reply = co_await run_script(server_link, call, deadline);
                 if (server_reply.type == reply::kind::error) {
                     if (!is_transient(server_reply.text))
                         co_await throw_typed_error(server_link, server_reply, names.key);
@@ -192,7 +191,7 @@ asio::awaitable<bool> native_latches::was_opened(const wait_state& state, time_p
 asio::awaitable<bool> native_latches::refresh(wait_state& state, time_point give_up_at) {
     const latch_inspect_call call{state.names.key};
     auto& server_link = servers_.link_of(state.names.key);
-    const auto server_reply = co_await run_script(server_link, call.command(), give_up_at);
+    const auto server_reply = co_await run_script(server_link, call, give_up_at);
     if (server_reply.type == reply::kind::error)
         co_await throw_typed_error(server_link, server_reply, state.names.key);
     core::latch_state standing;
@@ -214,7 +213,7 @@ asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
     const auto names = latch_names_of(name);
     const latch_inspect_call call{names.key};
     auto& server_link = servers_.link_of(names.key);
-    const auto server_reply = co_await run_script(server_link, call.command(), reply_deadline());
+    const auto server_reply = co_await run_script(server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
         co_await throw_typed_error(server_link, server_reply, names.key);
     latch_info info;
@@ -234,7 +233,7 @@ asio::awaitable<bool> native_latches::reset(std::string_view name) {
     const auto names = latch_names_of(name);
     auto* const server_link = co_await connected_link_of(servers_, names.key, reply_deadline());
     const latch_reset_call call{names.key, server_link->current().publish_command(), names.channel};
-    const auto server_reply = co_await run_script(*server_link, call.command(), reply_deadline());
+    const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
         co_await throw_typed_error(*server_link, server_reply, names.key);
     co_return call.read(server_reply);

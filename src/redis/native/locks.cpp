@@ -54,10 +54,17 @@ std::int64_t locks::wall_ms() const {
 }
 
 // The same arithmetic as in _token.lua, with the server's clock at the time of the handshake.
-std::string locks::token_floor(const link& server_link) const {
+short_text locks::token_floor(const link& server_link) const {
     const std::chrono::microseconds since_1970(server_link.current().time_us);
-    const auto lowest = core::clock_token(std::chrono::system_clock::time_point(since_1970));
-    return std::to_string(lowest) + ' ' + milliseconds_text(options_.token_retention);
+    short_text floor;
+    floor += core::clock_token(std::chrono::system_clock::time_point(since_1970));
+    floor += " ";
+    floor += std::chrono::ceil<std::chrono::milliseconds>(options_.token_retention).count();
+    return floor;
+}
+
+short_text locks::run_tag(const link& server_link) noexcept {
+    return short_text(std::string_view(server_link.current().run_id).substr(0, 16));
 }
 
 void locks::on_message(std::string_view channel, std::string_view payload) {

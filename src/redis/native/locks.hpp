@@ -5,7 +5,9 @@
 // release.cpp, admin.cpp and others; docs/backends/redis.md describes the protocol.
 #pragma once
 
+#include "../common/acquire_attempt.hpp"
 #include "../common/lock_base.hpp"
+#include "../scripting/short_text.hpp"
 #include "backend.hpp"
 #include "calls/acquire_calls.hpp"
 #include "calls/release_calls.hpp"
@@ -44,10 +46,12 @@ private:
     // The waiter of this client to which a release hands the lock. These are copies, because the
     // waiter may leave before the reply to the release.
     struct local_successor {
-        std::string owner;
         std::shared_ptr<waiter_record> record;  // null: no successor
         duration ttl{};
         std::int64_t since = 0;  // when the new hold begins, in ms since 1970
+        [[nodiscard]] std::string_view owner() const noexcept {
+            return record ? record->owner() : std::string_view();
+        }
     };
 
     locks(const options& server_options, backend_context context, const topology_factory& connect,
@@ -57,7 +61,9 @@ private:
     // "FLOOR KEEP_MS" for the scripts. FLOOR is the token of this server's clock when the
     // connection was made: every later token must be above it. KEEP_MS is how long the server keeps
     // an unused counter.
-    std::string token_floor(const link& server_link) const;
+    [[nodiscard]] short_text token_floor(const link& server_link) const;
+    // Tells this run of the server from its other runs: the beginning of its run_id.
+    [[nodiscard]] static short_text run_tag(const link& server_link) noexcept;
     [[nodiscard]] link& link_of(const keys& lock_keys) const noexcept {
         return lock_base::link_of(lock_keys.lock());
     }
@@ -65,10 +71,19 @@ private:
     // If the reply is an error, throws the matching error for that lock.
     boost::asio::awaitable<void> throw_typed_error(link& server_link, const reply& reply,
                                                    const keys& lock_keys);
-    // `give_up_at` = time_point::min(): one attempt without a queue entry.
-    boost::asio::awaitable<std::optional<grant>> run_attempt(waiting_attempt& attempt,
-                                                             const claim& requested,
-                                                             time_point give_up_at);
+    [[nodiscard]] std::shared_ptr<waiter_record> make_record(std::string_view name,
+                                                             std::string_view owner) const;
+    // Takes the lock if it is free, whether or not others wait for it.
+    boost::asio::awaitable<std::optional<grant>> take_free_lock(acquire_attempt& undo_guard,
+                                                                const waiter_record& record,
+                                                                const claim& requested,
+                                                                time_point give_up_at);
+    // Takes the lock if its mode and the queue allow it; else waits in the queue. `give_up_at` =
+    // time_point::min(): one attempt without a place in the queue.
+    boost::asio::awaitable<std::optional<grant>> queue_up(acquire_attempt& undo_guard,
+                                                          std::shared_ptr<waiter_record> record,
+                                                          const claim& requested,
+                                                          time_point give_up_at);
     [[nodiscard]] time_point next_refresh(const queue_state& queued) const;
     boost::asio::awaitable<std::optional<grant>> wait_in_queue(waiting_attempt& attempt,
                                                                const claim& requested,
@@ -146,6 +161,9 @@ private:
     native_latches latches_;
     waiter_table waiters_;
     std::map<std::string, unsigned, std::less<>> local_hand_offs_;
+    // The last acquire that could wait had to wait. Then the next one asks for a place in the queue
+    // with its first request.
+    bool expects_to_wait_ = false;
 };
 
 }  // namespace pawl::redis

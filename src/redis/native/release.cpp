@@ -55,23 +55,23 @@ asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
                                                          bool queue_first, time_point give_up_at) {
     auto& server_link = link_of(lock_keys);
     const auto floor = token_floor(server_link);
-    const auto run_id = server_link.current().run_id;
+    const auto run = run_tag(server_link);
     std::string value, ttl_ms;
     release_call call{.lock_keys = lock_keys,
                       .value = stored_value,
                       .token_floor = floor,
                       .channel_prefix = scheme_.channel_prefix(),
                       .queue_first = queue_first,
-                      .run_id = run_id};
+                      .run = run};
     if (successor.record) {
-        value = make_value(successor.record->prefix, successor.since);
+        value = make_value(successor.record->prefix(), successor.since);
         ttl_ms = milliseconds_text(successor.ttl);
-        call.successor = successor.record->member;
+        call.successor = successor.record->member();
         call.successor_value = value;
         call.successor_ttl_ms = ttl_ms;
     }
     sent_release sent;
-    sent.server_reply = co_await run_script(server_link, call.command(), give_up_at);
+    sent.server_reply = co_await run_script(server_link, call, give_up_at);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
@@ -80,27 +80,25 @@ asio::awaitable<locks::sent_release> locks::send_non_exclusive_release(
     const keys& lock_keys, std::string_view stored_value, time_point give_up_at) {
     auto& server_link = link_of(lock_keys);
     const auto floor = token_floor(server_link);
-    const auto run_id = server_link.current().run_id;
+    const auto run = run_tag(server_link);
     const release_non_exclusive_call call{lock_keys, stored_value, floor, scheme_.channel_prefix(),
-                                          run_id};
+                                          run};
     sent_release sent;
-    sent.server_reply = co_await run_script(server_link, call.command(), give_up_at);
+    sent.server_reply = co_await run_script(server_link, call, give_up_at);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
 
+// Not a coroutine of its own, which would cost an allocation.
 asio::awaitable<locks::sent_release> locks::send_release_by_mode(const hold& held,
                                                                  const keys& lock_keys,
                                                                  const local_successor& successor,
                                                                  bool queue_first,
                                                                  time_point give_up_at) {
     const auto& stored_value = held.grant.stored_value;
-    sent_release sent;
     if (held.claim.mode == lock_mode::exclusive)
-        sent = co_await send_release(lock_keys, stored_value, successor, queue_first, give_up_at);
-    else
-        sent = co_await send_non_exclusive_release(lock_keys, stored_value, give_up_at);
-    co_return sent;
+        return send_release(lock_keys, stored_value, successor, queue_first, give_up_at);
+    return send_non_exclusive_release(lock_keys, stored_value, give_up_at);
 }
 
 asio::awaitable<reply> locks::resend_release(const hold& held, time_point give_up_at) {
@@ -160,7 +158,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     } catch (const error&) {
         local_hand_offs_.erase(held.claim.name);
         // The server may have given the lock to the successor, which may have left meanwhile.
-        if (auto* waiting_successor = waiters_.find_by_owner(successor.owner))
+        if (auto* waiting_successor = waiters_.find_by_owner(successor.owner()))
             waiting_successor->notify_change();
         else if (!undo.empty())
             undos->add(std::move(undo), successor.ttl,
@@ -176,7 +174,7 @@ locks::local_successor locks::choose_successor(const claim& released) const {
     if (released.mode != lock_mode::exclusive) return {};
     const auto* waiting_successor = waiters_.find_successor(released.name);
     if (waiting_successor == nullptr) return {};
-    return {waiting_successor->owner, waiting_successor->record, waiting_successor->ttl, wall_ms()};
+    return {waiting_successor->record, waiting_successor->ttl, wall_ms()};
 }
 
 // Without memory for the grant, the waiter refreshes at once, and finds the grant at the server.
@@ -184,7 +182,7 @@ void locks::hand_to_successor(const std::string& name, const local_successor& su
                               undo_queue& undos, undo_queue::prepared_entry undo,
                               const std::optional<fencing_token>& token,
                               time_point sent_at) noexcept {
-    auto* waiting_successor = waiters_.find_by_owner(successor.owner);
+    auto* waiting_successor = waiters_.find_by_owner(successor.owner());
     try {
         if (!token) {
             local_hand_offs_.erase(name);
@@ -210,7 +208,7 @@ void locks::grant_to_successor(waiter& waiting_successor, const local_successor&
     grant result;
     result.deadline = sent_at + waiting_successor.ttl - drift(waiting_successor.ttl);
     result.token = token;
-    result.stored_value = make_value(successor.record->prefix, successor.since);
+    result.stored_value = make_value(successor.record->prefix(), successor.since);
     waiting_successor.received_grant = std::move(result);
     waiting_successor.wakeup.notify();
 }

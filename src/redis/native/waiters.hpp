@@ -16,20 +16,37 @@
 
 namespace pawl::redis {
 
-// The identity of a waiter at the server. The undo of its requests shares the record, and may
-// outlive the waiter.
-struct waiter_record {
-    keys lock_keys;
-    std::string member;
-    std::string prefix;
+// The identity of an owner's requests at the server. Their undo shares the record, and may outlive
+// the requests.
+class waiter_record {
+public:
+    waiter_record(keys keys_of_lock, std::string_view client, std::string_view owner,
+                  std::string_view value_suffix);
+
+    // CLIENT:OWNER, the waiter's place in the queue
+    [[nodiscard]] std::string_view member() const noexcept {
+        return {text_.data(), owner_begin_ + owner_size_};
+    }
+    // Of the values of its holds; it begins with the owner.
+    [[nodiscard]] std::string_view prefix() const noexcept {
+        return std::string_view(text_).substr(owner_begin_);
+    }
+    [[nodiscard]] std::string_view owner() const noexcept {
+        return prefix().substr(0, owner_size_);
+    }
+
+    const keys lock_keys;
     std::string kept_value{};  // the waiter's hold, which the undo must not end; empty: none
+
+private:
+    std::string text_;  // the member, and then the rest of the prefix
+    std::size_t owner_begin_, owner_size_;
 };
 
 struct waiter {
     waiter(runtime& time, const boost::asio::any_io_executor& executor) : wakeup(time, executor) {}
 
-    // The name of the lock, and the owner's id.
-    std::string name, owner;
+    std::string name;  // of the lock
     std::shared_ptr<waiter_record> record;
     duration ttl{};
     duration claim_window{};

@@ -35,7 +35,7 @@ grant grant_from_refresh(const waiter& own_waiter, const refresh_reply& reply, t
     grant result;
     result.deadline = sent_at + rest - drift(rest);
     result.token = reply.token;
-    result.stored_value = make_value(own_waiter.record->prefix, reply.since_ms);
+    result.stored_value = make_value(own_waiter.record->prefix(), reply.since_ms);
     result.needs_renewal = true;
     return result;
 }
@@ -173,7 +173,7 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
                 server_link = co_await connected_link_of(record.lock_keys.lock(), give_up_at);
             sent_at = now();
             const auto floor = token_floor(*server_link);
-            const auto run_id = server_link->current().run_id;
+            const auto run = run_tag(*server_link);
             // Releases of other libraries do not serve the queue: only the first waiter learns of
             // them. So it must be alive, and gets a short lease, too.
             const auto first_lease_ms = scheme_.is_shared_with_others()
@@ -182,21 +182,20 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
             const refresh_call call{.lock_keys = record.lock_keys,
                                     .token_floor = floor,
                                     .channel_prefix = scheme_.channel_prefix(),
-                                    .waiter = record.member,
-                                    .prefix = record.prefix,
+                                    .waiter = record.member(),
+                                    .prefix = record.prefix(),
                                     .window_ms = milliseconds_text(own_waiter.claim_window),
                                     .lease_ms = std::to_string(bounds_.waiter_lease_ms),
                                     .first_lease_ms = std::to_string(first_lease_ms),
                                     .mode = own_waiter.mode_code,
                                     .total_permits = own_waiter.total_permits,
-                                    .run_id = run_id};
+                                    .run = run};
             // Other libraries that share the key do not notify Pawl's waiters. With tracking, the
             // server reports a change of the key.
             const bool tracked = scheme_.is_shared_with_others() && is_first;
             own_waiter.is_tracking = tracked;
             const auto deadline = std::max(give_up_at, sent_at + min_reply_wait);
-            const auto server_reply =
-                co_await run_script(*server_link, call.command(), deadline, tracked);
+            const auto server_reply = co_await run_script(*server_link, call, deadline, tracked);
             if (server_reply.type != reply::kind::error) co_return call.read(server_reply);
             if (!is_transient(server_reply.text))
                 co_await throw_typed_error(*server_link, server_reply, record.lock_keys);
@@ -267,8 +266,7 @@ asio::awaitable<renewal::outcome> locks::renew_grant(const waiter& own_waiter, g
         non_exclusive_call.add(lock_keys, received.stored_value, ttl_ms);
     const renewal_call& call =
         is_exclusive ? static_cast<const renewal_call&>(exclusive_call) : non_exclusive_call;
-    const auto server_reply =
-        co_await run_script(link_of(lock_keys), call.command(), reply_deadline());
+    const auto server_reply = co_await run_script(link_of(lock_keys), call, reply_deadline());
     if (server_reply.type == reply::kind::error) co_return renewal::outcome::unknown;
     const auto outcome = call.read(server_reply).front();
     if (outcome == renewal::outcome::extended) {
@@ -292,11 +290,11 @@ asio::awaitable<reply> locks::send_leave(std::shared_ptr<const waiter_record> re
                                          time_point give_up_at) {
     auto& server_link = link_of(record->lock_keys);
     const auto floor = token_floor(server_link);
-    const auto run_id = server_link.current().run_id;
+    const auto run = run_tag(server_link);
     const leave_call call{
-        record->lock_keys,  floor, scheme_.channel_prefix(), record->member, record->prefix,
-        record->kept_value, run_id};
-    auto server_reply = co_await run_script(server_link, call.command(), give_up_at);
+        record->lock_keys,  floor, scheme_.channel_prefix(), record->member(), record->prefix(),
+        record->kept_value, run};
+    auto server_reply = co_await run_script(server_link, call, give_up_at);
     if (server_reply.type != reply::kind::error) (void)call.read(server_reply);
     co_return server_reply;
 }

@@ -14,16 +14,15 @@
 
 namespace pawl::redis {
 
-// One owner's request for a lock, and its waiter.
+// An attempt that may wait, and its waiter.
 class locks::waiting_attempt {
 public:
-    // `owner` must be new and random. The undo of a lost request names its owner, so no other
-    // request may have the same owner.
-    waiting_attempt(locks& parent, const claim& requested, std::string owner)
-        : own_waiter(parent.time(), parent.context_.strand),
-          undo_guard(name_waiter(parent, requested, std::move(owner)), requested.ttl),
-          parent_(parent) {
+    // `undoing` removes every trace of the record from the server.
+    waiting_attempt(locks& parent, const claim& requested, acquire_attempt& undoing,
+                    std::shared_ptr<waiter_record> record)
+        : own_waiter(parent.time(), parent.context_.strand), undo_guard(undoing), parent_(parent) {
         own_waiter.name = requested.name;
+        own_waiter.record = std::move(record);
         own_waiter.ttl = requested.ttl;
         own_waiter.claim_window = std::min<duration>(parent.bounds_.claim_window, requested.ttl);
         if (requested.mode == lock_mode::shared) own_waiter.mode_code = "s";
@@ -49,17 +48,9 @@ public:
     }
 
     waiter own_waiter;
-    acquire_attempt undo_guard;
+    acquire_attempt& undo_guard;
 
 private:
-    undo_queue::undo name_waiter(locks& parent, const claim& requested, std::string owner) {
-        own_waiter.record = std::make_shared<waiter_record>(
-            waiter_record{parent.scheme_.keys_of(requested.name), parent.client_ + ":" + owner,
-                          owner + parent.value_suffix_});
-        own_waiter.owner = std::move(owner);
-        return parent.leave_of(own_waiter.record);
-    }
-
     locks& parent_;
     bool is_in_table_ = false;
 };

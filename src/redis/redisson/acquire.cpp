@@ -134,7 +134,7 @@ asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
                             .publish_command = server_link->current().publish_command(),
                             .queue_lease_ms = enters_queue ? milliseconds_text(queue_lease) : "0",
                             .presence_lease_ms = milliseconds_text(presence_lease)};
-    const auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
+    const auto server_reply = co_await run_script(*server_link, call, give_up_at);
     if (server_reply.type == reply::kind::error) {
         // A script that refuses a request has taken nothing, but the request may be in the queue.
         if (is_refused_by_script(server_reply)) attempt.undo_guard.set_state(state_if_not_granted);

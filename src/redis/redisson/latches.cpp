@@ -58,7 +58,7 @@ template <class Call>
 asio::awaitable<reply> java_latches::send_once(const Call& call, std::string_view name) {
     try {
         auto& server_link = servers_.link_of(call.latch_key);
-        auto server_reply = co_await run_script(server_link, call.command(), reply_deadline());
+        auto server_reply = co_await run_script(server_link, call, reply_deadline());
         throw_latch_error(server_reply, std::string(call.latch_key));
         co_return server_reply;
     } catch (const connection_lost& e) {

@@ -68,7 +68,7 @@ asio::awaitable<reply> locks::send_release(const lock_object& object, std::strin
     if (!server_link->connected())
         server_link = co_await connected_link_of(object.keys, give_up_at);
     const auto call = make_release(*server_link, object, unlock_latch);
-    auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
+    auto server_reply = co_await run_script(*server_link, call, give_up_at);
     if (server_reply.type != reply::kind::error) (void)call.read(server_reply);
     co_return server_reply;
 }
@@ -144,7 +144,7 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     granted->stored_value = object.owner;
     const auto sent_at = now();
     try {
-        const auto server_reply = co_await run_script(*server_link, call.command(), give_up_at);
+        const auto server_reply = co_await run_script(*server_link, call, give_up_at);
         if (is_wrong_type(server_reply)) co_return std::nullopt;
         throw_if_error(server_reply, object.keys.lock);
         const bool was_held = call.read(server_reply);

@@ -5,23 +5,29 @@
 #pragma once
 
 #include "script.hpp"
+#include "short_text.hpp"
+
+#include <boost/container/small_vector.hpp>
 
 #include <cstddef>
 #include <initializer_list>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace pawl::redis {
 
-// The keys and arguments must outlive the call.
+// The keys and arguments must outlive the call. The call does not move, because its words refer to
+// its own number of keys.
 class script_call {
 public:
     script_call(const script& code, std::span<const std::string_view> keys,
                 std::span<const std::string_view> arguments)
-        : code_(&code), key_count_(keys.size()) {
+        : code_(code), key_count_(keys.size()) {
+        key_count_text_ += static_cast<std::int64_t>(key_count_);
         words_.reserve(first_key + keys.size() + arguments.size());
-        words_.resize(first_key);
+        words_.push_back("EVALSHA");
+        words_.push_back(code_.sha1);
+        words_.push_back(key_count_text_);
         words_.insert(words_.end(), keys.begin(), keys.end());
         words_.insert(words_.end(), arguments.begin(), arguments.end());
     }
@@ -29,24 +35,35 @@ public:
                 std::initializer_list<std::string_view> arguments)
         : script_call(code, std::span(keys.begin(), keys.size()),
                       std::span(arguments.begin(), arguments.size())) {}
+    script_call(const script_call&) = delete;
+    script_call& operator=(const script_call&) = delete;
 
-    [[nodiscard]] const script& code() const noexcept { return *code_; }
+    [[nodiscard]] const script& code() const noexcept { return code_; }
     [[nodiscard]] std::span<const std::string_view> keys() const {
-        return std::span(words_).subspan(first_key, key_count_);
+        return words().subspan(first_key, key_count_);
     }
     [[nodiscard]] std::span<const std::string_view> arguments() const {
-        return std::span(words_).subspan(first_key + key_count_);
+        return words().subspan(first_key + key_count_);
     }
-    // The whole command. The caller sets the first three words, which are empty: EVALSHA, digest,
-    // number of keys.
-    [[nodiscard]] std::span<std::string_view> words() noexcept { return words_; }
+    // The whole command: EVALSHA with the script's digest, or after `send_text`, EVAL with its
+    // text.
+    [[nodiscard]] std::span<const std::string_view> words() const noexcept {
+        return {words_.data(), words_.size()};
+    }
+    // For a server that does not know the digest.
+    void send_text() noexcept {
+        words_[0] = "EVAL";
+        words_[1] = code_.text;
+    }
 
 private:
     static constexpr std::size_t first_key = 3;
 
-    const script* code_;
+    const script& code_;
     std::size_t key_count_;
-    std::vector<std::string_view> words_;
+    short_text key_count_text_;
+    // Most commands fit without an allocation.
+    boost::container::small_vector<std::string_view, 16> words_;
 };
 
 }  // namespace pawl::redis

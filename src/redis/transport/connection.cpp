@@ -31,6 +31,11 @@ constexpr std::size_t min_read_size = 4096;
 // The largest buffer that an idle connection keeps.
 constexpr std::size_t max_idle_buffer = 64 << 10;
 
+void clear_sent(std::string& buffer) noexcept {
+    buffer.clear();
+    if (buffer.capacity() > max_idle_buffer) buffer = std::string();
+}
+
 // The reply of a TLS port to a client without TLS: a record of type 21.
 bool is_tls_alert(std::string_view received) noexcept { return received.starts_with("\x15\x03"); }
 
@@ -134,22 +139,19 @@ bool connection::has_unanswered_requests() const noexcept {
 
 void connection::send_subscription(pending_request* request, std::string text) {
     append_command(text, std::array<std::string_view, 1>{"PING"});
-    send(request, std::move(text), 1, true);
+    send(request, text, 1, true);
 }
 
 // Allocates before it queues the request. A request that is queued but not sent would get the reply
 // of the next request.
-void connection::send(pending_request* request, std::string text, unsigned replies,
+void connection::send(pending_request* request, std::string_view text, unsigned replies,
                       bool until_pong) {
     const bool is_idle = awaited_.empty();
     to_send_.reserve(to_send_.size() + text.size());
     const auto number = first_number_ + awaited_.size();
     awaited_.push_back({request, replies, until_pong});
     if (request != nullptr) request->enter(*this, number);
-    if (to_send_.empty())
-        to_send_ = std::move(text);
-    else
-        to_send_ += text;
+    to_send_ += text;
     if (is_flushing_) return;
     try {
         if (is_idle)
@@ -181,7 +183,7 @@ void connection::flush() {
     error_code ignored;  // the write below reports the same error
     if (!tls_) sent = socket_.write_some(asio::buffer(sending_), ignored);
     if (sent == sending_.size()) {
-        sending_.clear();
+        clear_sent(sending_);
         return;
     }
     is_flushing_ = true;
@@ -196,7 +198,7 @@ void connection::flush() {
 
 void connection::on_written(error_code ec) {
     is_flushing_ = false;
-    sending_.clear();
+    clear_sent(sending_);
     if (ec) {
         write_failed_ = ec;
         close();

@@ -69,7 +69,7 @@ public:
     // caller does not wait for them. An idle connection sends at once; a busy one gathers the
     // requests of one turn of the event loop. `until_pong`: the text ends with a PING, and an error
     // may come before the reply to the PING.
-    void send(pending_request* request, std::string text, unsigned replies = 1,
+    void send(pending_request* request, std::string_view text, unsigned replies = 1,
               bool until_pong = false);
     // Sends a (UN)SUBSCRIBE of one channel. The server confirms it by a push, which may also come
     // unasked. So a PING follows, and its reply ends the request.

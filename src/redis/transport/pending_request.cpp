@@ -17,9 +17,17 @@ namespace {
 
 constexpr std::size_t number_size = 24;  // a type mark, up to 20 digits, \r\n
 
+// Most lengths have one or two digits.
+char* put_number(char* position, std::size_t number) {
+    if (number >= 100) return std::to_chars(position, position + 20, number).ptr;
+    if (number >= 10) *position++ = static_cast<char>('0' + number / 10);
+    *position++ = static_cast<char>('0' + number % 10);
+    return position;
+}
+
 char* put_line(char* position, char mark, std::size_t number) {
     *position++ = mark;
-    position = std::to_chars(position, position + 20, number).ptr;
+    position = put_number(position, number);
     *position++ = '\r';
     *position++ = '\n';
     return position;

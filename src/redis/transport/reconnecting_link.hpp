@@ -199,6 +199,7 @@ private:
     addresses attempt_addresses_;  // the look-up's addresses in the present attempt; may be empty
     std::weak_ptr<name_look_up> look_up_;
     boost::system::error_code look_up_failure_;
+    std::string spare_text_;  // the buffer of an earlier request, for the next one
     std::list<ready_waiter*> ready_waiters_;
     subscriptions subscriptions_;
     core::wakeup reconnect_;

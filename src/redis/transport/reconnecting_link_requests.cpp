@@ -23,6 +23,8 @@ namespace {
 
 // The interval at which the reply watch looks at the unanswered requests.
 constexpr auto reply_watch_interval = 100ms;
+// The largest buffer of a request that is kept for the next one.
+constexpr std::size_t max_spare_text = 4096;
 
 }  // namespace
 
@@ -55,14 +57,16 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
 
 asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view> words,
                                                time_point give_up_at, bool tracked) {
-    std::string text;
+    auto text = std::exchange(spare_text_, {});
+    text.clear();
     if (tracked) append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
     append_command(text, words);
     if (!is_ready()) co_await wait_ready(give_up_at);
     const request_guard guard(*this);
     pending_request request;
     watch_reply(request, give_up_at);
-    connection_->send(&request, std::move(text), tracked ? 2 : 1);
+    connection_->send(&request, text, tracked ? 2 : 1);
+    if (text.capacity() <= max_spare_text) spare_text_ = std::move(text);
     co_await request.async_wait();
     request.throw_failure(subject_);
     co_return std::move(request.last_reply);

@@ -84,6 +84,13 @@ struct checker::script_invocation {
     [[nodiscard]] bool can_enqueue() const {
         return script == "acquire" || script == "acquire_any_mode";
     }
+    // The call asks for a place in the queue.
+    [[nodiscard]] bool names_waiter() const {
+        return can_enqueue() && arguments.size() > 3 && !arguments[3].empty();
+    }
+    [[nodiscard]] bool names_successor(std::string_view member) const {
+        return script == "release" && arguments.size() > 4 && arguments[3] == member;
+    }
     // Whether this call requested a token for the value. Empty: the call did not request the lock
     // under this value.
     [[nodiscard]] std::optional<bool> requested_token_for(const std::string& value) const {
@@ -182,7 +189,7 @@ void checker::on_executed(simulated_process& process, const words& command,
 void checker::inspect_lock(lock_record& lock, const script_invocation& invocation) {
     const auto& args = invocation.arguments;
     const auto now_ms = network_.server().data().now_ms();
-    if (invocation.can_enqueue() && !args[3].empty() && invocation.returned(0))
+    if (invocation.names_waiter() && invocation.returned(0))
         lock.waiter_leases[args[3]] = now_ms + std::stoll(args[6]);
     if (invocation.script == "refresh" && invocation.returned(0))
         lock.waiter_leases[args[2]] = now_ms + std::stoll(invocation.reply.items.at(4).text);
@@ -335,8 +342,7 @@ void checker::expect_all_notified(const lock_record& lock) {
 void checker::note_hand_off(lock_record& lock, const script_invocation& invocation,
                             const std::string& new_value) {
     const auto member = member_of(new_value);
-    const bool to_local_successor =
-        invocation.script == "release" && invocation.arguments[3] == member;
+    const bool to_local_successor = invocation.names_successor(member);
     if (!to_local_successor && lock.waiter_leases[member] <= network_.server().data().now_ms())
         fail("I6", "the lock was granted to a waiter with an expired lease");
     if (!plan_.has_calm_network) return;

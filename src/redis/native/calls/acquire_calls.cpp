@@ -51,6 +51,9 @@ acquire_reply read_acquire(const reply_reader& from, bool names_waiter, int high
 }  // namespace
 
 script_call acquire_call::command() const {
+    if (waiter.empty())
+        return {
+            scripts::acquire, {lock_keys.lock(), lock_keys.fence()}, {value, ttl_ms, token_floor}};
     return {scripts::acquire,
             {lock_keys.lock(), lock_keys.fence(), lock_keys.queue(), lock_keys.waiters()},
             {value, ttl_ms, token_floor, waiter, prefix, window_ms, lease_ms}};
@@ -65,7 +68,7 @@ script_call acquire_any_mode_call::command() const {
     return {scripts::acquire_any_mode, a.lock_keys.all(),
             std::array<std::string_view, 12>{a.value, a.ttl_ms, a.token_floor, a.waiter, a.prefix,
                                              a.window_ms, a.lease_ms, channel_prefix, known_floor,
-                                             mode, total_permits, run_id}};
+                                             mode, total_permits, run}};
 }
 
 acquire_reply acquire_any_mode_call::read(const reply& from) const {
@@ -74,10 +77,9 @@ acquire_reply acquire_any_mode_call::read(const reply& from) const {
 }
 
 script_call refresh_call::command() const {
-    return {
-        scripts::refresh, lock_keys.all(),
-        std::array<std::string_view, 10>{token_floor, channel_prefix, waiter, prefix, window_ms,
-                                         lease_ms, first_lease_ms, mode, total_permits, run_id}};
+    return {scripts::refresh, lock_keys.all(),
+            std::array<std::string_view, 10>{token_floor, channel_prefix, waiter, prefix, window_ms,
+                                             lease_ms, first_lease_ms, mode, total_permits, run}};
 }
 
 refresh_reply refresh_call::read(const reply& from) const {
@@ -112,7 +114,7 @@ refresh_reply refresh_call::read(const reply& from) const {
 
 script_call leave_call::command() const {
     return {scripts::leave, lock_keys.all(),
-            std::array{token_floor, channel_prefix, waiter, prefix, kept_value, run_id}};
+            std::array{token_floor, channel_prefix, waiter, prefix, kept_value, run}};
 }
 
 bool leave_call::read(const reply& from) const {

@@ -61,7 +61,7 @@ struct acquire_any_mode_call {
     std::string_view known_floor;  // the token floor, also of a request without a token
     std::string_view mode;
     std::string_view total_permits;  // "0": the server's total
-    std::string_view run_id;
+    std::string_view run;
 
     [[nodiscard]] script_call command() const;
     [[nodiscard]] acquire_reply read(const reply& from) const;
@@ -89,7 +89,7 @@ struct refresh_call {
     std::string first_lease_ms;
     std::string_view mode;
     std::string_view total_permits;
-    std::string_view run_id;
+    std::string_view run;
 
     [[nodiscard]] script_call command() const;
     [[nodiscard]] refresh_reply read(const reply& from) const;
@@ -103,7 +103,7 @@ struct leave_call {
     std::string_view waiter;
     std::string_view prefix;
     std::string_view kept_value;
-    std::string_view run_id;
+    std::string_view run;
 
     [[nodiscard]] script_call command() const;
     // True: the waiter had been granted the lock.

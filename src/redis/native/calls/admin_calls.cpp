@@ -47,8 +47,7 @@ inspect_reply inspect_call::read(const reply& from) const {
 }
 
 script_call force_release_call::command() const {
-    return {scripts::force_release, lock_keys.all(),
-            std::array{token_floor, channel_prefix, run_id}};
+    return {scripts::force_release, lock_keys.all(), std::array{token_floor, channel_prefix, run}};
 }
 
 bool force_release_call::read(const reply& from) const {
@@ -57,7 +56,7 @@ bool force_release_call::read(const reply& from) const {
 
 script_call resize_call::command() const {
     return {scripts::resize, lock_keys.all(),
-            std::array<std::string_view, 4>{permits, token_floor, channel_prefix, run_id}};
+            std::array<std::string_view, 4>{permits, token_floor, channel_prefix, run}};
 }
 
 void resize_call::read(const reply& from) const {

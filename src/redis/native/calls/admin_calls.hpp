@@ -52,7 +52,7 @@ struct force_release_call {
     const keys& lock_keys;
     std::string_view token_floor;
     std::string_view channel_prefix;
-    std::string_view run_id;
+    std::string_view run;
 
     [[nodiscard]] script_call command() const;
     // False: nobody held the lock.
@@ -65,7 +65,7 @@ struct resize_call {
     std::string permits;
     std::string_view token_floor;
     std::string_view channel_prefix;
-    std::string_view run_id;
+    std::string_view run;
 
     [[nodiscard]] script_call command() const;
     void read(const reply& from) const;

@@ -27,10 +27,13 @@ release_reply read_release(const reply_reader& from, bool names_successor) {
 }  // namespace
 
 script_call release_call::command() const {
+    if (successor.empty())
+        return {scripts::release, lock_keys.all(),
+                std::array{value, token_floor, channel_prefix, run}};
     return {scripts::release, lock_keys.all(),
             std::array<std::string_view, 8>{value, token_floor, channel_prefix, successor,
                                             successor_value, successor_ttl_ms,
-                                            queue_first ? "1" : "0", run_id}};
+                                            queue_first ? "1" : "0", run}};
 }
 
 release_reply release_call::read(const reply& from) const {
@@ -39,7 +42,7 @@ release_reply release_call::read(const reply& from) const {
 
 script_call release_non_exclusive_call::command() const {
     return {scripts::release_non_exclusive, lock_keys.all(),
-            std::array{value, token_floor, channel_prefix, run_id}};
+            std::array{value, token_floor, channel_prefix, run}};
 }
 
 release_reply release_non_exclusive_call::read(const reply& from) const {
@@ -64,7 +67,7 @@ void renew_non_exclusive_call::add(const keys& lock_keys, std::string_view value
 script_call downgrade_call::command() const {
     return {
         scripts::downgrade, lock_keys.all(),
-        std::array<std::string_view, 6>{value, ttl_ms, token, token_floor, channel_prefix, run_id}};
+        std::array<std::string_view, 6>{value, ttl_ms, token, token_floor, channel_prefix, run}};
 }
 
 bool downgrade_call::read(const reply& from) const {

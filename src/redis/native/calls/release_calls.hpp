@@ -33,7 +33,7 @@ struct release_call {
     std::string_view successor_value;
     std::string_view successor_ttl_ms;
     bool queue_first = false;
-    std::string_view run_id;
+    std::string_view run;
 
     [[nodiscard]] script_call command() const;
     [[nodiscard]] release_reply read(const reply& from) const;
@@ -45,7 +45,7 @@ struct release_non_exclusive_call {
     std::string_view value;
     std::string_view token_floor;
     std::string_view channel_prefix;
-    std::string_view run_id;
+    std::string_view run;
 
     [[nodiscard]] script_call command() const;
     [[nodiscard]] release_reply read(const reply& from) const;
@@ -73,7 +73,7 @@ struct downgrade_call {
     std::string token;
     std::string_view token_floor;
     std::string_view channel_prefix;
-    std::string_view run_id;
+    std::string_view run;
 
     [[nodiscard]] script_call command() const;
     // False: the caller does not hold the lock.

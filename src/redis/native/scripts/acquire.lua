@@ -2,8 +2,8 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- acquire: takes the lock exclusively if it is free; else enqueues the waiter, if one is named.
--- KEYS lock fence queue waiters   ARGV value ttl_ms floor("FLOOR KEEP_MS"; '' = no token)
---      waiter('' = do not wait) prefix(of its values) window_ms lease_ms(of its queue entry)
+-- KEYS lock fence [queue waiters]   ARGV value ttl_ms floor("FLOOR KEEP_MS"; '' = no token)
+--      [waiter prefix(of its values) window_ms lease_ms(of its queue entry)]
 -- -> {1, token} | {0, ms the lock has left} | {0, ms the lock has left, server's ms, rank}
 --@include _token.lua
 if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
@@ -11,7 +11,7 @@ if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
 end
 -- The server refuses a key of another type here, before anything is written.
 redis.call("GET", KEYS[1])
-if ARGV[4] == "" then
+if not ARGV[4] then
     return {0, redis.call("PTTL", KEYS[1])}
 end
 --@include _enqueue_waiter.lua

@@ -5,15 +5,15 @@
 -- live waiters, or to nobody. With `queue_first` = 1, and if any other waiter is
 -- queued, the queue decides, and the successor has no precedence.
 -- KEYS lock fence queue waiters holders details
--- ARGV value floor channel_prefix successor('' = none) successor_value
---      successor_ttl_ms queue_first run
+-- ARGV value floor channel_prefix [successor successor_value successor_ttl_ms queue_first] run
 -- -> {1} released | {1, token} released to the successor | {0} gone | {2} another holder's
 local value = redis.call("GET", KEYS[1])
 if value ~= ARGV[1] then
     return {value and 2 or 0}
 end
 -- Without waiters, which is the usual case, the functions below are not even created.
-if ARGV[4] == "" and redis.call("EXISTS", KEYS[3]) == 0 then
+local has_successor = #ARGV > 4
+if not has_successor and redis.call("EXISTS", KEYS[3]) == 0 then
     redis.call("DEL", KEYS[1])
     return {1}
 end
@@ -22,8 +22,8 @@ end
 --@include _keys.lua
 --@include _holders.lua
 --@include _grant_waiters.lua
-local successor = ARGV[4]
-if successor ~= "" then
+if has_successor then
+    local successor = ARGV[4]
     local is_queued = redis.call("ZSCORE", k.queue, successor)
     local others = redis.call("ZCARD", k.queue) - (is_queued and 1 or 0)
     if ARGV[7] == "0" or others == 0 then

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The usual first request of an acquire asks for no place in the queue; a second one does.
+#include "redis_fixture.hpp"
+
+#include <redis_scripts.hpp>
+
+#include <future>
+#include <string>
+
+namespace {
+
+using namespace chaos;
+namespace scripts = pawl::redis::scripts;
+
+class FirstRequest : public testing::Test, protected redis_fixture {
+protected:
+    // With a loaded script and an open connection.
+    void warm(client& locks) { (void)locks.acquire("warm", {.ttl = long_ttl}).release(); }
+    // The number of keys is two without a place in the queue, and four with one.
+    [[nodiscard]] static support::matcher acquire_with_keys(const std::string& count) {
+        return [is_acquire = script(scripts::acquire), count](const support::command_words& words) {
+            return is_acquire(words) && words.size() > 2 && words[2] == count;
+        };
+    }
+    const support::matcher brief = acquire_with_keys("2"), asking = acquire_with_keys("4");
+};
+
+TEST_F(FirstRequest, IsTheOnlyOneForAFreeLock) {
+    client locks = proxied_client();
+    warm(locks);
+    const auto before = proxy.count(brief);
+    (void)locks.acquire("it", {.ttl = long_ttl}).release();
+    EXPECT_EQ(proxy.count(brief), before + 1);
+    EXPECT_EQ(proxy.count(asking), 0U);
+}
+
+// A client that found a lock taken asks for a place with its next first request, until it gets a
+// lock with such a request at once.
+TEST_F(FirstRequest, AsksForAPlaceAfterAWait) {
+    client locks = proxied_client();
+    client other = direct_client();
+    warm(locks);
+    auto held = other.acquire("it", {.ttl = long_ttl});
+    EXPECT_THROW((void)locks.acquire("it", {.ttl = long_ttl, .wait = 200ms}), pawl::error);
+    EXPECT_EQ(proxy.count(asking), 1U);
+    const auto brief_before = proxy.count(brief);
+    (void)locks.acquire("free", {.ttl = long_ttl}).release();
+    EXPECT_EQ(proxy.count(asking), 2U);
+    EXPECT_EQ(proxy.count(brief), brief_before);
+    (void)locks.acquire("free", {.ttl = long_ttl}).release();
+    EXPECT_EQ(proxy.count(asking), 2U);
+    EXPECT_EQ(proxy.count(brief), brief_before + 1);
+}
+
+//   A: "is it free?" | no | A: "keep me a place" | executed, the reply is lost | A's undo removes
+//   the place, and A asks again under a third owner | B, which queued after A's lost request, and A
+//   both get the lock, and no place is left of the lost request
+TEST_F(FirstRequest, AndTheSecondHaveAnUndoOfTheirOwn) {
+    for (const fault_kind kind :
+         {fault_kind::lose_reply, fault_kind::cut_reply, fault_kind::lose_request}) {
+        client locks = proxied_client();
+        client other = direct_client();
+        warm(locks);
+        auto held = other.acquire("it", {.ttl = long_ttl});
+        const auto before = proxy.strike_count();
+        proxy.inject({.matches = asking, .kind = kind});
+        auto a = std::async(std::launch::async, [&] {
+            return locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+        });
+        ASSERT_TRUE(eventually([&] { return proxy.strike_count() == before + 1; }));
+        auto b = std::async(std::launch::async, [this] {
+            return direct_client().acquire("it", {.ttl = 2s, .wait = patience}).release();
+        });
+        ASSERT_TRUE(eventually([&] { return other.inspect("it").waiters == 2; }));
+        EXPECT_EQ(held.release(), release_result::released);
+        EXPECT_EQ(a.get().release(), release_result::released);
+        EXPECT_EQ(b.get(), release_result::released);
+        EXPECT_TRUE(becomes_clean());
+    }
+}
+
+//   A: "is it free?" | delayed in the network | A gives up, and its connection ends | the server
+//   executes the request | A's undo ends the hold long before the lease of a minute does
+TEST_F(FirstRequest, IsUndoneIfItArrivesAfterTheWait) {
+    client locks = proxied_client("?reply_timeout_ms=300");
+    warm(locks);
+    proxy.inject({.matches = brief, .kind = fault_kind::delay_request, .delay = 1s});
+    EXPECT_THROW((void)locks.acquire("it", {.ttl = long_ttl, .wait = 100ms}), pawl::error);
+    EXPECT_TRUE(becomes_clean());
+}
+
+}  // namespace
