@@ -47,12 +47,13 @@ double cpu_seconds() {
     return in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
 }
 
-// A few lanes, so that the measurement shows held locks and not buffers of requests in flight.
 struct lock_set {
     std::string prefix;
     std::vector<pawl::held_lock> locks;
 };
 
+// A few coroutines acquire the locks, one lock after the other. So the measurement shows held locks
+// and not buffers of requests in flight.
 constexpr std::size_t lanes = 16;
 
 asio::awaitable<void> acquire_lane(pawl::client& locks, std::size_t lane, pawl::duration ttl,

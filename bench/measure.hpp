@@ -19,7 +19,8 @@ struct settings {
     std::string out;     // folder for the rows and the chart; empty: none
 };
 
-// One row of the report.
+// One row of the report. The limit is the number to compare with, usually a baseline: the same work
+// without Pawl, measured in the same run.
 struct row {
     std::string id;
     std::string label;

@@ -110,7 +110,7 @@ double run_redis_benchmark(const bench_context& context, command_words command, 
         "-r", std::to_string(names)};
     arguments.insert(arguments.end(), command.begin(), command.end());
     support::child program("redis-benchmark", arguments);
-    // Its lines end in \r while it works; the last number counts.
+    // redis-benchmark ends its lines in \r while it works; the last number counts.
     double result = 0;
     try {
         for (;;) {

@@ -68,8 +68,9 @@ class Run:
         self.failed = True
         self.leave_out(problem.peer, str(problem))
 
-    def columns(self, server, number):
-        """The order of the peers rotates from round to round."""
+    def measure_peers(self, server, number):
+        """All columns except the frozen server. The order of the peers rotates from round to
+        round."""
         turn = number * len(self.peers) // self.plan.rounds
         for peer in self.peers[turn:] + self.peers[:turn]:
             try:
@@ -83,7 +84,7 @@ class Run:
                      f"{result['users_pairs_per_s']:,.0f} pairs/s, hand-off "
                      f"{result['handoff_2_p50_us'] / 1000:.2f} ms")
 
-    def frozen(self, server, number):
+    def freeze_server(self, server, number):
         progress(f"round {number + 1}/{self.plan.rounds}: the server is frozen for "
                  f"{self.plan.frozen:.1f} s")
         while True:
@@ -95,10 +96,10 @@ class Run:
         for name, (span, kind) in signals.items():
             self.results[name][number] |= {"loss_s": span, "loss_told_by": kind}
 
-    def all(self, server):
+    def run_rounds(self, server):
         for number in range(self.plan.rounds):
-            self.columns(server, number)
-            self.frozen(server, number)
+            self.measure_peers(server, number)
+            self.freeze_server(server, number)
 
     def medians(self):
         """{peer: {column: number}}, in the order of PEERS."""
@@ -120,7 +121,7 @@ def main(arguments):
         server = Server(Path(name))
         try:
             machine = report.machine_info(server, options.quick)
-            run.all(server)
+            run.run_rounds(server)
         finally:
             server.stop()
     page = report.Page(machine, run)

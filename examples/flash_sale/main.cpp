@@ -55,7 +55,8 @@ public:
         }
     }
 
-    // Reads once, and calls `heard` for each whole line. False when every shop has closed.
+    // Waits for output for up to 50 ms, and calls `on_line` for each whole line. False when every
+    // shop has closed its output.
     template <class F>
     bool listen(F on_line) {
         if (::poll(ends_.data(), ends_.size(), 50) < 0 && errno != EINTR) {
@@ -88,7 +89,7 @@ private:
     }
 
     std::vector<pollfd> ends_;
-    std::vector<std::string> rests_;
+    std::vector<std::string> rests_;  // of each shop: the begin of its next line
 };
 
 std::vector<child> open_shops(const plan& scenario, const std::filesystem::path& folder) {

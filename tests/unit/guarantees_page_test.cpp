@@ -71,7 +71,7 @@ void expect_on_page(const std::string& text) {
 }
 
 constexpr persistence all_persistences[] = {persistence::none, persistence::everysec,
-                                            persistence::no, persistence::always,
+                                            persistence::fsync_by_kernel, persistence::always,
                                             persistence::unknown_fsync};
 constexpr deployment all_deployments[] = {deployment::alone, deployment::replicated,
                                           deployment::replica, deployment::cluster,

@@ -41,7 +41,7 @@ func newRedsync(address string) library { return redsyncLibrary{address} }
 func (redsyncLibrary) version() string { return versionOf("github.com/go-redsync/redsync/v4") }
 
 // Its default: a random delay of 50 to 250 ms.
-func (redsyncLibrary) polls() time.Duration { return 250 * time.Millisecond }
+func (redsyncLibrary) pollInterval() time.Duration { return 250 * time.Millisecond }
 
 func (r redsyncLibrary) newClient(ttl time.Duration) client {
 	server := redis.NewClient(&redis.Options{Addr: r.address, PoolSize: users})
@@ -99,7 +99,7 @@ func newRueidis(address string) library { return rueidisLibrary{address} }
 
 func (rueidisLibrary) version() string { return versionOf("github.com/redis/rueidis") }
 
-func (rueidisLibrary) polls() time.Duration { return 0 }
+func (rueidisLibrary) pollInterval() time.Duration { return 0 }
 
 // As its README recommends for one server of 7.0.5 or later. But with the default TryNextAfter of
 // 20 ms, an acquire whose reply takes longer waits for ever: it deletes its own key, and NOLOOP

@@ -32,8 +32,8 @@ type client interface {
 type library interface {
 	newClient(ttl time.Duration) client
 	version() string
-	// The shortest interval between two requests of a waiter; zero if the waiter is notified.
-	polls() time.Duration
+	// The longest pause between two requests of a waiter; zero if the waiter is notified.
+	pollInterval() time.Duration
 	// Holds the lock and has it renewed. Returns its key, and calls `lost` when the loss is reported.
 	watch(name string, ttl time.Duration, lost func(how string)) (key string)
 }
@@ -158,7 +158,7 @@ func (d *driver) handoff(users, clients int, span time.Duration) object {
 	r.next = sync.NewCond(&r.mutex)
 	spread := 10 * time.Millisecond
 	if users == 2 {
-		spread = max(spread, d.locks.polls())
+		spread = max(spread, d.locks.pollInterval())
 	}
 	pause := func() time.Duration {
 		return 2*time.Millisecond + time.Duration(rand.Int63n(int64(spread)))

@@ -127,6 +127,7 @@ public final class Driver {
             return over ? 0 : turn;
         }
 
+        /** Waits until another user has the lock. Returns false when the measurement is over. */
         private synchronized boolean leave(long finished) throws InterruptedException {
             while (turn == finished && !over) wait();
             return !over;
@@ -151,11 +152,11 @@ public final class Driver {
         }
     }
 
-    private String handoff(int users, int many, double seconds) throws InterruptedException {
+    private String handoff(int users, int clientCount, double seconds) throws InterruptedException {
         Round round = new Round();
         List<Thread> crowd = new ArrayList<>();
         for (int i = 0; i < users; ++i) {
-            RedissonClient from = client(i % many);
+            RedissonClient from = client(i % clientCount);
             crowd.add(start(() -> round.play(from)));
         }
         Thread.sleep((long) (seconds * 1000));

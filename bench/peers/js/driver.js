@@ -104,7 +104,7 @@ async function pairs(users, seconds) {
 
 // Users of one name pass it round: a user that has released asks again only after another user has
 // it.
-async function handoff(users, many, seconds) {
+async function handoff(users, clientCount, seconds) {
   const spread = users === 2 ? Math.max(10, locks.pollsMs) : 10;
   const timesUs = [];
   let over = false;
@@ -113,7 +113,7 @@ async function handoff(users, many, seconds) {
   const runUser = async (user) => {
     while (!over) {
       let another;
-      await locks.within(client(user % many), 'hand', async () => {
+      await locks.within(client(user % clientCount), 'hand', async () => {
         const got = now();
         if (released && !over) timesUs.push(got - released);
         next();

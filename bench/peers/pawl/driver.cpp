@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// pawl_peer API PORT: Pawl behind the line protocol of ../README.md.
+// pawl_peer KIND PORT: Pawl behind the line protocol of ../README.md. KIND: coroutines, threads, or
+// redisson, which is coroutines in Redisson's layout.
 #include "lock_driver.hpp"
 
 #include <chrono>
@@ -101,7 +102,7 @@ int run(const std::string& kind, const std::string& port) {
 
 int main(int argc, char** argv) {
     try {
-        if (argc != 3) throw std::invalid_argument("usage: pawl_peer FACE PORT");
+        if (argc != 3) throw std::invalid_argument("usage: pawl_peer KIND PORT");
         return peers::run(argv[1], argv[2]);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "pawl_peer: %s\n", e.what());

@@ -29,7 +29,7 @@ public:
     virtual std::vector<double> measure_handoff(int users, int clients, double seconds) = 0;
     virtual void acquire(const std::string& name) = 0;
     virtual void release(const std::string& name) = 0;
-    // Waits in the background, with its own client.
+    // Acquires and releases in the background, with another client than `acquire`.
     virtual void acquire_in_background(const std::string& name,
                                        std::function<void()> on_acquired) = 0;
     virtual void watch_loss(const std::string& name, pawl::duration ttl,

@@ -90,7 +90,8 @@ const std::vector<unsigned>& numbers_by_slot() {
 
 // The base of the other keys of a lock whose own key follows a template; all are in the same slot.
 // A key without braces becomes a hash tag, and a key with a tag keeps it. If that is ambiguous
-// ("{a}" and "a"), or a brace would end the tag early, a number of the key's slot becomes the tag.
+// ("{a}" and "a"), or a brace would end the tag early, a number that hashes to the key's slot
+// becomes the tag.
 std::string companion_key_base(const std::string& name_space, const std::string& lock) {
     if (lock.find_first_of("{}") == std::string::npos) return name_space + ":x:{" + lock + "}";
     const bool has_tag = hashed_part(lock).size() < lock.size();
@@ -131,11 +132,12 @@ void keys::append_companions(std::string_view base) {
     }
 }
 
-key_scheme::key_scheme(std::string name_space, std::string pattern, std::uint32_t database)
+key_scheme::key_scheme(std::string name_space, const std::string& key_template,
+                       std::uint32_t database)
     : name_space_(std::move(name_space)),
       channel_prefix_(name_space_ + ":c:" + std::to_string(database) + ":"),
       database_(database),
-      is_plain_(!pattern.empty()) {
+      is_plain_(!key_template.empty()) {
     if (name_space_.empty() || name_space_.size() > 64 ||
         name_space_.find_first_of("{}% \t\r\n") != std::string::npos)
         throw error(errc::bad_option, "The namespace '" + name_space_ +
@@ -146,13 +148,14 @@ key_scheme::key_scheme(std::string name_space, std::string pattern, std::uint32_
         key_suffix_ = "}";
         return;
     }
-    const auto position = pattern.find("{name}");
-    if (position == std::string::npos || pattern.find("{name}", position + 1) != std::string::npos)
+    const auto position = key_template.find("{name}");
+    if (position == std::string::npos ||
+        key_template.find("{name}", position + 1) != std::string::npos)
         throw error(errc::bad_option,
-                    "The key template '" + pattern +
+                    "The key template '" + key_template +
                         "' must contain {name} once; {name} alone is the plain name.");
-    key_prefix_ = pattern.substr(0, position);
-    key_suffix_ = pattern.substr(position + 6);
+    key_prefix_ = key_template.substr(0, position);
+    key_suffix_ = key_template.substr(position + 6);
 }
 
 keys key_scheme::keys_of(std::string_view name) const {

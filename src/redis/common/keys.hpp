@@ -21,7 +21,7 @@ public:
     explicit keys(std::string lock_key);
     keys() = default;
 
-    // STRING: the holder's value
+    // STRING: the holder's value, or the mark of non-exclusive holders
     [[nodiscard]] std::string_view lock() const noexcept { return {text_.data(), lock_size_}; }
     // STRING: the counter of fencing tokens
     [[nodiscard]] std::string_view fence() const noexcept { return companion(0); }
@@ -31,7 +31,8 @@ public:
     [[nodiscard]] std::string_view waiters() const noexcept { return companion(2); }
     // ZSET: non-exclusive holder -> end of its lease
     [[nodiscard]] std::string_view holders() const noexcept { return companion(3); }
-    // HASH: non-exclusive holder -> permits, token, value; and the totals
+    // HASH: non-exclusive holder -> permits, token, value; also the permits in use and in
+    // total, and the readers' token
     [[nodiscard]] std::string_view details() const noexcept { return companion(4); }
 
     // In the order of KEYS in most scripts.
@@ -55,8 +56,9 @@ private:
 
 class key_scheme {
 public:
-    // `pattern` as options::key. Throws errc::bad_option.
-    key_scheme(std::string name_space, std::string pattern, std::uint32_t database = 0);
+    // `key_template` as options::key. Throws errc::bad_option if the namespace or the template is
+    // not usable.
+    key_scheme(std::string name_space, const std::string& key_template, std::uint32_t database = 0);
 
     [[nodiscard]] keys keys_of(std::string_view name) const;
     // The name of the lock with this key; nothing if no lock of this scheme has this key.

@@ -45,8 +45,7 @@ protected:
                const limits& bounds);
 
     [[nodiscard]] virtual latch_names latch_names_of(std::string_view name) const = 0;
-    // Asks the server whether the generation is over. The first refresh may set
-    // `state.generation`.
+    // Asks the server whether the generation is over.
     virtual boost::asio::awaitable<bool> refresh(wait_state& state, time_point give_up_at) = 0;
     // What a message means for that generation. An empty message: earlier messages may be lost.
     [[nodiscard]] virtual latch_event classify(std::string_view message,
@@ -65,7 +64,8 @@ protected:
     channel_listeners listeners_;
 
 private:
-    // Waits for a message about that generation, or for the time of a refresh.
+    // Waits for a message about that generation. Returns `refresh` if none comes before the time of
+    // the next refresh or `give_up_at`.
     boost::asio::awaitable<latch_event> wait_for_event(
         channel_listeners::channel_listener& listener, wait_state& state,
         time_point give_up_at) const;

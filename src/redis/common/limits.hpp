@@ -24,8 +24,8 @@ struct limits {
     // The lease of a waiter's place in the queue; each refresh extends it. A dead waiter blocks the
     // waiters behind it no longer than this.
     std::int64_t waiter_lease_ms = 1900;
-    // The same for the first waiter behind an exclusive holder. If it is dead, it delays nobody:
-    // the lock is granted to it, and passed on after the claim window.
+    // The same for the first waiter behind an exclusive holder. If this waiter is dead, it delays
+    // the others only by the claim window: the lock is granted to it, and then passed on.
     std::int64_t first_waiter_lease_ms = 9500;
     // A queued waiter must confirm its grant by a renewal within this time.
     duration claim_window = std::chrono::milliseconds(1200);
@@ -34,7 +34,7 @@ struct limits {
     duration invalidation_pause = std::chrono::milliseconds(250);
     // How often in a row one process may pass a lock to its own waiter while other processes wait.
     unsigned max_local_hand_offs = 8;
-    // The names for which these hand-offs are counted.
+    // The largest number of names for which these hand-offs are counted.
     std::size_t max_counted_hand_offs = 4096;
     // The largest number of holds that one script renews.
     std::size_t renewals_per_script = 256;

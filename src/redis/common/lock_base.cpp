@@ -115,7 +115,7 @@ asio::awaitable<void> lock_base::run_all(std::vector<asio::awaitable<void>> oper
     co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
 }
 
-void lock_base::report_other_server(const link& connected_link) {
+void lock_base::report_if_other_server(const link& connected_link) {
     const auto& session = connected_link.current();
     auto& known = known_servers_[&connected_link];
     const auto last = std::exchange(known, {session.run_id, session.epoch});

@@ -83,12 +83,12 @@ protected:
     boost::asio::awaitable<void> renew_with_script(link& server_link, const renewal_call& call,
                                                    renewal_batch& batch,
                                                    std::span<const std::size_t> indices);
-    // Runs the operations at the same time, and ends with the last of them. Their exceptions are
-    // ignored.
+    // Runs the operations at the same time, and ends with the last of them. The operations should
+    // handle their exceptions: those of several operations are ignored.
     boost::asio::awaitable<void> run_all(std::vector<boost::asio::awaitable<void>> operations);
-    // Call this for every new connection. Reports a possible loss, unless the run id and the epoch
-    // are known and equal those of the link's last connection.
-    void report_other_server(const link& connected_link);
+    // Call this for every new connection. Reports a possible loss, unless this is the link's first
+    // connection, or the run id is known and run id and epoch equal those of the connection before.
+    void report_if_other_server(const link& connected_link);
     // Call this before a request over this link that may have to be undone. Throws
     // errc::unavailable when too many undos for its server are pending.
     void check_room_for_undo(const link& server_link);
@@ -168,7 +168,7 @@ private:
 
 // As the scripts expect it: whole milliseconds, rounded up.
 [[nodiscard]] std::string milliseconds_text(duration time_span);
-// True: the key has another type than Pawl's. The whole text is searched, because Redis 6 writes
-// the script's name before the error of a command in a script.
+// True: the key has another type than the script expects. The whole text is searched, because Redis
+// 6 writes the script's name before the error of a command in a script.
 [[nodiscard]] bool is_wrong_type(const reply& reply);
 }  // namespace pawl::redis

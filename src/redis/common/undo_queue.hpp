@@ -37,7 +37,7 @@ public:
 
     struct undo {
         std::string lock;   // the lock's key
-        std::string value;  // the caller's own value; empty: none
+        std::string value;  // the `caller_value` of the request; empty: none
         request_sender send;
     };
     class entry {
@@ -72,7 +72,8 @@ public:
     // `connection_number`: of the connection that sent the original request. If the undo is
     // confirmed over another one, the server may still execute the original request. So the undo is
     // then repeated, with growing pauses, until that lease ends and at least
-    // `required_confirmations` times; with a `value`, or of a closing client, exactly that often.
+    // `required_confirmations` times. With a `value`, in an overfull queue, or of a closing client,
+    // the undo is repeated only that often.
     //
     // `lease`: the longest lease that the original request can have taken. If there is no memory to
     // send the undo, the next `add` or the next connection tries again.

@@ -13,7 +13,7 @@ std::string backend_of(persistence server_persistence) {
     switch (server_persistence) {
     case persistence::none: return "Redis, no persistence";
     case persistence::everysec: return "Redis, AOF everysec";
-    case persistence::no: return "Redis, AOF without fsync";
+    case persistence::fsync_by_kernel: return "Redis, AOF without fsync";
     case persistence::always: return "Redis, AOF always";
     case persistence::unknown_fsync: break;
     }
@@ -23,7 +23,8 @@ std::string backend_of(persistence server_persistence) {
 std::string server_crash_of(persistence server_persistence) {
     switch (server_persistence) {
     case persistence::none: return "can break: the lock is forgotten";
-    case persistence::no: return "can break on power loss: tens of seconds are forgotten";
+    case persistence::fsync_by_kernel:
+        return "can break on power loss: tens of seconds are forgotten";
     case persistence::always: return "holds";
     case persistence::everysec:
     case persistence::unknown_fsync: break;
@@ -69,7 +70,7 @@ finding persistence_finding(persistence server_persistence) {
         return {grade::note, "persistence", "append-only file, fsync everysec",
                 "a power loss may forget the last second; with appendfsync always it forgets "
                 "nothing"};
-    case persistence::no:
+    case persistence::fsync_by_kernel:
         return {grade::warning, "persistence", "append-only file, fsync no",
                 "a power loss may forget the last tens of seconds, as the kernel decides; "
                 "appendfsync everysec forgets one second at most; with appendfsync always nothing "

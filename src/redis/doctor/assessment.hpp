@@ -16,9 +16,9 @@
 namespace pawl::redis {
 
 enum class persistence : std::uint8_t {
-    none,
+    none,  // no append-only file
     everysec,
-    no,  // the kernel decides when to write to the disk
+    fsync_by_kernel,  // appendfsync no: the kernel decides when to write to the disk
     always,
     unknown_fsync,  // an append-only file whose fsync setting the user may not read
 };
@@ -35,7 +35,8 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 // `policy` is empty if it cannot be read. `limited`: maxmemory is not 0.
 [[nodiscard]] finding eviction_finding(const std::string& policy, bool limited);
 [[nodiscard]] finding deployment_finding(deployment server_deployment, std::int64_t replicas);
-// For a host that the URL gives by name.
+// For a host that the URL gives by name. `run_id`: of the server in use; empty if it cannot be
+// read. `servers`: those at the addresses of the name.
 [[nodiscard]] finding address_finding(const std::string& host, const std::string& run_id,
                                       const std::vector<probed_server>& servers);
 // For a node of a cluster. `nodes`: the number of nodes with slots; 0 if it cannot be read.

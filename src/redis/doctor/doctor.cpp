@@ -67,7 +67,7 @@ persistence persistence_of(bool aof, const std::string& policy) {
     if (!aof) return persistence::none;
     if (policy == "always") return persistence::always;
     if (policy == "everysec") return persistence::everysec;
-    return policy.empty() ? persistence::unknown_fsync : persistence::no;
+    return policy.empty() ? persistence::unknown_fsync : persistence::fsync_by_kernel;
 }
 
 asio::awaitable<persistence> query_persistence(link& server_link, runtime& time,
@@ -117,7 +117,9 @@ asio::awaitable<deployment_facts> query_deployment(link& server_link, runtime& t
     co_return facts;
 }
 
-void add_clock(std::vector<finding>& findings, std::vector<duration> round_trips, duration offset) {
+// `offset`: of the server's clock, from this host's.
+void add_latency_and_clock(std::vector<finding>& findings, std::vector<duration> round_trips,
+                           duration offset) {
     std::sort(round_trips.begin(), round_trips.end());
     const auto median = round_trips[round_trips.size() / 2];
     findings.push_back(
@@ -138,8 +140,8 @@ void add_clock(std::vector<finding>& findings, std::vector<duration> round_trips
                "server's clock does: correct it slowly"});
 }
 
-asio::awaitable<void> add_latency(std::vector<finding>& findings, link& server_link, runtime& time,
-                                  const options& server_options) {
+asio::awaitable<void> measure_latency_and_clock(std::vector<finding>& findings, link& server_link,
+                                                runtime& time, const options& server_options) {
     std::vector<duration> round_trips;
     duration offset{};
     for (auto i = 0; i < 20; ++i) {
@@ -157,7 +159,7 @@ asio::awaitable<void> add_latency(std::vector<finding>& findings, link& server_l
         }
         round_trips.push_back(round_trip);
     }
-    add_clock(findings, std::move(round_trips), offset);
+    add_latency_and_clock(findings, std::move(round_trips), offset);
 }
 
 // Examines all addresses of a host's name. Clients compare them only when they connect to a new
@@ -240,7 +242,7 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
             cluster_finding(facts.nodes, server_options.layout == key_layout::redisson));
     if (facts.server_deployment != deployment::cluster || facts.replicas > 0)
         findings.push_back(deployment_finding(facts.server_deployment, facts.replicas));
-    co_await add_latency(findings, server_link, time, server_options);
+    co_await measure_latency_and_clock(findings, server_link, time, server_options);
     report.nodes.push_back({node_name(server_options), facts.role});
     for (auto i = node_begin; i < findings.size(); ++i)
         findings[i].node = report.nodes.front().name;

@@ -101,7 +101,7 @@ void locks::on_invalidate(std::string_view key) { waiters_.notify_key(key); }
 // Messages between two connections are lost. So every waiter refreshes, which also restores its
 // place in the queue.
 void locks::on_connected(const link& connected_link) {
-    report_other_server(connected_link);
+    report_if_other_server(connected_link);
     undos_.of(connected_link).retry_now();
     waiters_.notify_if(
         [&](const keys& lock_keys) { return &link_of(lock_keys) == &connected_link; });

@@ -42,10 +42,10 @@ asio::awaitable<void> locks::listening_attempt::listen(time_point give_up_at) {
     link_ = &server_link;
 }
 
-// For permits, an owner is 12 random bytes. Every other owner is the client's UUID, a colon and a
-// thread number; a writer's has :write after that, as in Redisson. Pawl puts a minus before the
-// number for fair locks, and for readers and writers that get a token. Java's numbers have no
-// minus.
+// For permits with a lease, an owner is 12 random bytes. Every other owner is the client's UUID, a
+// colon and a thread number; a writer's has :write after that, as in Redisson. Pawl puts a minus
+// before the number for fair locks, and for readers and writers that get a token. Java's numbers
+// have no minus.
 std::string locks::new_owner(object_kind kind, bool fenced) {
     if (kind == object_kind::permits) {
         std::string bytes(12, '\0');

@@ -40,7 +40,7 @@ std::string short_permit_id(const std::string& bytes) {
     return text;
 }
 
-holder make_holder(const inspect_reply::holder_entry& entry, fencing_token newest) {
+holder make_holder(const inspect_reply::holder_entry& entry, fencing_token last_token) {
     holder result;
     const bool is_permits = entry.mode == lock_mode::permits;
     const std::string owner(entry.owner);
@@ -50,16 +50,17 @@ holder make_holder(const inspect_reply::holder_entry& entry, fencing_token newes
     result.mode = entry.mode;
     result.permits = entry.permits;
     // No key has the tokens of the holders of permits.
-    if (!is_permits) result.token = newest;
+    if (!is_permits) result.token = last_token;
     return result;
 }
 
-// The native layout's locks and counters of tokens are strings, too.
+// The native layout's locks and counters of tokens are strings, too. Recognizes only its default
+// namespace.
 bool is_of_native_layout(std::string_view key) {
     return key.starts_with("pawl:{") || key.starts_with("pawl:x:") || key.starts_with("pawl:y:");
 }
 
-std::uint32_t at_least_none(std::int64_t count) {
+std::uint32_t at_least_zero(std::int64_t count) {
     return static_cast<std::uint32_t>(std::max<std::int64_t>(count, 0));
 }
 
@@ -67,9 +68,9 @@ std::uint32_t at_least_none(std::int64_t count) {
 // lent permits, and its total is unknown.
 void show_permits(const inspect_reply& reply, redisson_object object, lock_info& info) {
     if (!reply.free_permits) return;
-    info.free_permits = at_least_none(*reply.free_permits);
+    info.free_permits = at_least_zero(*reply.free_permits);
     if (reply.lent_permits > 0 || object != redisson_object::semaphore)
-        info.permits = at_least_none(reply.total_permits);
+        info.permits = at_least_zero(reply.total_permits);
 }
 
 }  // namespace
@@ -137,10 +138,11 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
 
 asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits) {
     if (options_.object == redisson_object::semaphore)
-        throw error(errc::unsupported,
-                    "Redisson's Semaphore keeps only how many permits are free, not how many there "
-                    "are; begin one with `of` (--permits K/N), and change it with addPermits on "
-                    "the Java side.");
+        throw error(
+            errc::unsupported,
+            "Redisson's Semaphore keeps only how many permits are free, not how many there "
+            "are; begin one with `total_permits` (--permits K/N), and change it with addPermits on "
+            "the Java side.");
     check_permit_count(permits);
     const auto names = naming_.names_of(name);
     auto* const server_link = co_await connected_link_of(names, reply_deadline());

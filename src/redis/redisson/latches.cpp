@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 namespace pawl::redis::redisson {
 namespace {
 
-void throw_latch_error(const reply& reply, const std::string& key) {
+void throw_if_latch_error(const reply& reply, const std::string& key) {
     if (is_wrong_type(reply))
         throw error(errc::wrong_type,
                     key +
@@ -59,7 +59,7 @@ asio::awaitable<reply> java_latches::send_once(const Call& call, std::string_vie
     try {
         auto& server_link = servers_.link_of(call.latch_key);
         auto server_reply = co_await run_script(server_link, call, reply_deadline());
-        throw_latch_error(server_reply, std::string(call.latch_key));
+        throw_if_latch_error(server_reply, std::string(call.latch_key));
         co_return server_reply;
     } catch (const connection_lost& e) {
         throw latch_outcome_unknown(name, e.what());
@@ -104,7 +104,7 @@ asio::awaitable<std::uint64_t> java_latches::query_count(const latch_names& name
                                                          time_point give_up_at) {
     const std::array<std::string_view, 2> words{"GET", names.key};
     const auto reply = co_await servers_.link_of(names.key).exec(words, give_up_at);
-    throw_latch_error(reply, names.key);
+    throw_if_latch_error(reply, names.key);
     co_return static_cast<std::uint64_t>(std::max<std::int64_t>(parse_number(reply), 0));
 }
 

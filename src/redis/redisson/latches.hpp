@@ -35,6 +35,7 @@ private:
     // `latch_outcome_unknown` if the connection is lost.
     template <class Call>
     boost::asio::awaitable<reply> send_once(const Call& call, std::string_view name);
+    // Waits for a connection, because the command depends on its session.
     boost::asio::awaitable<std::string_view> publish_command(std::string_view name,
                                                              std::string_view key);
     boost::asio::awaitable<std::uint64_t> query_count(const latch_names& names,

@@ -24,8 +24,8 @@ enum class object_kind : std::uint8_t { lock, fair, read, write, permits, semaph
 
 // The object that one owner requests or holds.
 struct lock_object {
-    // `owner` is the owner's field in the hash (a writer's ends with :write), or the first 12 bytes
-    // of the ids of its permits.
+    // `owner` is the owner's field in the hash (a writer's ends with :write), or, for permits
+    // with a lease, the first 12 bytes of their ids.
     lock_object(const claim& requested, object_kind kind_of_object, object_names names,
                 std::string owner);
 
@@ -38,6 +38,7 @@ struct lock_object {
     std::string ttl_ms, permits, total_permits;
     bool fenced;
 
+    // The key beside the lock's that renew.lua needs; the lock's own if it needs no other.
     [[nodiscard]] std::string_view renewal_key() const;
     // The longest lease of the request, for the undo queue.
     [[nodiscard]] duration undo_period() const noexcept;

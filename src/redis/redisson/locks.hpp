@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Redisson's locks and semaphores. The members are in acquire.cpp, release.cpp and admin.cpp;
-// docs/backends/redisson.md describes the protocol.
+// Redisson's locks and semaphores. The member functions are in acquire.cpp, release.cpp and
+// admin.cpp; docs/backends/redisson.md describes the protocol.
 #pragma once
 
 #include "../../core/util/wakeup.hpp"
@@ -76,7 +76,8 @@ private:
     boost::asio::awaitable<void> renew_group(renewal_batch& batch,
                                              std::span<const lock_object> objects,
                                              renewal_group group);
-    // The release over this link. Valid while the connection is up.
+    // The call that releases the object over the link's present connection. It refers to its
+    // arguments.
     [[nodiscard]] release_call make_release(const link& server_link, const lock_object& object,
                                             std::string_view unlock_latch) const;
     boost::asio::awaitable<reply> send_release(const lock_object& object, std::string unlock_latch,
@@ -89,7 +90,7 @@ private:
     void on_connected(const link& connected_link) override;
 
     const naming naming_;
-    const std::string client_;  // a UUID, as of every client of Redisson
+    const std::string client_;  // the UUID of this client: the first part of its owners
     std::uint64_t thread_count_ = 0;
     java_latches latches_;
     std::multimap<std::string_view, listening_attempt*> attempts_by_channel_;

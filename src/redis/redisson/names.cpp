@@ -19,11 +19,11 @@ std::string object_names::receipt_of(std::string_view owner) const {
     return "redisson_sc_receipt:" + tagged + ":" + std::string(owner);
 }
 
-naming::naming(const std::string& pattern) {
-    const auto position = pattern.find("{name}");
+naming::naming(const std::string& key_template) {
+    const auto position = key_template.find("{name}");
     if (position == std::string::npos) return;
-    key_prefix_ = pattern.substr(0, position);
-    key_suffix_ = pattern.substr(position + 6);
+    key_prefix_ = key_template.substr(0, position);
+    key_suffix_ = key_template.substr(position + 6);
 }
 
 object_names naming::names_of(std::string_view name) const {

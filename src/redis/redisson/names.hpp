@@ -34,8 +34,9 @@ struct object_names {
 
 class naming {
 public:
-    // `pattern` contains `{name}` once, like the Java side's NameMapper. Empty: the plain name.
-    explicit naming(const std::string& pattern);
+    // `key_template` contains `{name}` once, like the Java side's NameMapper. Empty: the plain
+    // name.
+    explicit naming(const std::string& key_template);
 
     [[nodiscard]] object_names names_of(std::string_view name) const;
     // The name of the lock with this key; nothing if no name has this key.

@@ -10,11 +10,11 @@
 
 namespace pawl::redis::redisson {
 
-// True: the script refused the request and changed nothing.
+// True: the script refused the request, and has taken nothing for it.
 [[nodiscard]] bool is_refused_by_script(const reply& reply);
 // If the reply is an error, throws the matching error for that lock.
 void throw_if_refused(const reply& reply, const object_names& keys);
-// Throws for the errors that only requests for permits get.
+// If the reply is a refusal that only requests for permits get, throws the matching error.
 void throw_if_permits_refused(const reply& reply, const claim& requested);
 // Throws errc::bad_option for a number of permits that Java cannot read.
 void check_permit_count(std::uint32_t permits);

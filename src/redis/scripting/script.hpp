@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A Lua script as the build embeds it: see src/redis/native/scripts and cmake/embed_scripts.cmake.
+// A Lua script as cmake/embed_scripts.cmake embeds it. The scripts are in src/redis/native/scripts
+// and src/redis/redisson/scripts.
 #pragma once
 
 #include <string_view>

@@ -102,8 +102,8 @@ asio::awaitable<error_code> connection::open(address server_address) {
         auto token = asio::redirect_error(asio::deferred, ec);
         co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, token);
     }
-    is_open_ = !ec;
-    if (is_open_) is_in_tls_handshake_ = false;
+    was_opened_ = !ec;
+    if (was_opened_) is_in_tls_handshake_ = false;
     co_return ec;
 }
 

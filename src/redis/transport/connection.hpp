@@ -31,8 +31,8 @@
 
 namespace pawl::redis {
 
-// Used on one strand. When it is destroyed, no request may still wait: see `fail_all` and
-// `drop_all`.
+// Used on one strand. Call `fail_all` before the connection is destroyed: the destructor drops the
+// requests that still wait, as `drop_all` does.
 class connection final : public pending_request::queue {
 public:
     // `tls_name` as in `endpoint`. The settings must outlive the connection. Throws
@@ -45,7 +45,8 @@ public:
 
     // Connects, and does the TLS handshake if the settings ask for TLS.
     boost::asio::awaitable<boost::system::error_code> open(address server_address);
-    [[nodiscard]] bool is_open() const noexcept { return is_open_; }
+    // True: `open` has succeeded, even if the connection has ended since.
+    [[nodiscard]] bool was_opened() const noexcept { return was_opened_; }
     // The address that was given to `open`.
     [[nodiscard]] const address& server() const noexcept { return server_; }
     // True: the connection is made, and the TLS handshake has not succeeded.
@@ -78,7 +79,8 @@ public:
     // The requests that wait for a reply, without those whose callers have gone.
     [[nodiscard]] std::vector<pending_request*> waiting_requests() const;
     void fail_all(const std::string& reason);
-    // Destroys the waiting requests, when the event loop is destroyed.
+    // Destroys the handlers of the waiting requests without calling them, as when the event loop is
+    // destroyed.
     void drop_all() noexcept;
 
 private:
@@ -119,7 +121,7 @@ private:
     core::close_on_fork fork_guard_;
     std::unique_ptr<tls_stream> tls_;
     address server_;
-    bool is_open_ = false;
+    bool was_opened_ = false;
     bool is_in_tls_handshake_ = false;
     bool is_closed_ = false;
     bool peer_speaks_tls_ = false;  // a port without TLS in the settings replied with TLS

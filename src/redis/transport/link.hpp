@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The interface of one multiplexed connection to one server. reconnecting_link is the real one; the
-// simulation has its own.
+// The interface to one server: requests, and the messages of channels. reconnecting_link implements
+// it over one connection after the other; the simulation has its own implementation.
 #pragma once
 
 #include <pawl/error.hpp>
@@ -34,10 +34,10 @@ enum class server_role : std::uint8_t { unknown, master, replica };
 // The information about the server from the handshake of one connection.
 struct session {
     std::uint64_t connection_number = 0;  // 1, 2, …; 0: not connected yet
-    std::string run_id;
-    std::string version;       // "7.0.15"
-    std::string server;        // "redis" or "valkey"
-    std::int64_t time_us = 0;  // the server's clock at the handshake, in µs since 1970
+    std::string run_id;                   // new with each start of the server; empty: not known
+    std::string version;                  // "7.0.15"
+    std::string server;                   // "redis" or "valkey"
+    std::int64_t time_us = 0;             // the server's clock at the handshake, in µs since 1970
     // True: a node of a cluster with sharded channels. There `subscribe` uses SSUBSCRIBE, and a
     // publisher must use SPUBLISH.
     bool sharded = false;
@@ -68,8 +68,9 @@ public:
 
     // Waits for a connection, sends one command, and returns the server's reply, also if it is an
     // error. `words` must live until the call suspends for the first time. Throws
-    //   errc::unreachable  nothing was sent before `give_up_at`
-    //   connection_lost    the command was sent; the server may or may not have executed it
+    //   connection_lost        the command was sent; the server may or may not have executed it
+    //   any other pawl::error  nothing was sent: no connection was ready in time, or the server
+    //                          refused the handshake, or the link is closed
     // The server executes commands in the order of the calls, but a call that waits for a
     // connection may be passed by a later one. Cancellation completes at once; the command may have
     // been sent. `tracked`: the server reports the next change of any key that the command read

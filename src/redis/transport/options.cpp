@@ -85,7 +85,8 @@ error tls_required_error(const std::string& option) {
                                   ", which is of no use here."};
 }
 
-// The flags tell whether an option was given. A given option counts even with its default value.
+// The flags tell whether an option was given. In a URL, an option counts even with its default
+// value. Of other options only a value that is not the default shows that it was given.
 void check_layout(key_layout layout, bool name_space_given, bool object_given,
                   bool retention_given) {
     if (layout == key_layout::redisson && name_space_given)

@@ -94,7 +94,7 @@ void pending_request::complete_soon() {
     asio::post(executor, std::move(handler_));
 }
 
-void pending_request::throw_failure(const std::string& subject) const {
+void pending_request::throw_if_failed(const std::string& subject) const {
     if (is_cancelled_) throw boost::system::system_error(asio::error::operation_aborted);
     if (!failure_.empty()) throw connection_lost(subject + ": " + failure_);
 }

@@ -58,8 +58,9 @@ public:
     void cancel();
     void drop_handler() noexcept;
 
-    // Throws connection_lost, or operation_aborted when the caller was cancelled.
-    void throw_failure(const std::string& subject) const;
+    // Throws operation_aborted if the caller was cancelled, connection_lost if the request failed;
+    // otherwise does nothing.
+    void throw_if_failed(const std::string& subject) const;
 
     reply last_reply;
     std::vector<reply> earlier_replies;  // all replies before `last_reply`

@@ -152,7 +152,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         pending_request handshake_request;
         attempt_connection->send(&handshake_request, commands.text, commands.replies);
         co_await handshake_request.async_wait();
-        handshake_request.throw_failure(subject_);
+        handshake_request.throw_if_failed(subject_);
         handshake_request.earlier_replies.push_back(std::move(handshake_request.last_reply));
         auto new_session = parse_handshake(subject_, handshake_request.earlier_replies);
         if (new_session.cluster && !settings_.accepts_cluster_node)
@@ -177,7 +177,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         pending_request subscribe_request;
         attempt_connection->send(&subscribe_request, subscribe.text, subscribe.replies);
         co_await subscribe_request.async_wait();
-        subscribe_request.throw_failure(subject_);
+        subscribe_request.throw_if_failed(subject_);
         throw_if_error(subscribe_request.last_reply, subject_);
         if (connection_ != attempt_connection) co_return;
         session_ = std::move(new_session);
@@ -268,7 +268,7 @@ std::string reconnecting_link::connection_failure() const {
 // A message for users: why the connection ended, and the usual cause.
 std::string reconnecting_link::describe_end(const boost::system::error_code& reason) const {
     if (!attempt_end_.text.empty()) return attempt_end_.text;
-    const bool reached = connection_ && connection_->is_open();
+    const bool reached = connection_ && connection_->was_opened();
     if (timed_out_after_) {
         const auto limit = std::to_string(*timed_out_after_ / 1ms) + " ms";
         if (settings_.tls.enabled && !reached)

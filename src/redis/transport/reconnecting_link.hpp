@@ -65,6 +65,7 @@ private:
     }
 
     void start();
+    // In these coroutines `self` keeps the link alive.
     boost::asio::awaitable<void> run(std::shared_ptr<reconnecting_link> self);
     boost::asio::awaitable<void> shake_hands(std::shared_ptr<reconnecting_link> self,
                                              std::shared_ptr<connection> attempt_connection);
@@ -72,7 +73,7 @@ private:
                                                  std::shared_ptr<connection> attempt_connection,
                                                  std::shared_ptr<core::wakeup> handshake_ended,
                                                  time_point until);
-    // Asks the locator. Its failure is like that of a look-up.
+    // Asks the locator. A failure of the locator is like that of a look-up.
     boost::asio::awaitable<boost::system::error_code> locate(time_point give_up_at);
     void forget_server() noexcept;
     void begin_look_up(const std::shared_ptr<reconnecting_link>& self);
@@ -84,7 +85,8 @@ private:
     boost::asio::awaitable<boost::system::error_code> try_addresses(
         std::shared_ptr<reconnecting_link> self, const addresses& candidates,
         time_point give_up_at);
-    // Throws several_servers_error.
+    // Accepts the connection's server, or throws several_servers_error if another server at the
+    // same name may grant the same locks.
     boost::asio::awaitable<void> check_server(std::shared_ptr<connection> attempt_connection,
                                               const session& new_session);
     // The reply watch runs while requests wait, and looks at them every 100 ms. It closes the
@@ -190,7 +192,7 @@ private:
     bool must_locate_again_ = false;  // `reconnect` was called during the attempt or connection
     location location_;               // of the present attempt or connection
     std::optional<duration> timed_out_after_;  // the limit at which Pawl closed the connection
-    connection_end attempt_end_;  // of the present connection attempt, if Pawl itself ended it
+    connection_end attempt_end_;  // of the present attempt or connection, if Pawl itself ended it
     connection_end last_end_;     // of the last attempt that failed, or of the last connection
     time_point ready_since_{};
     time_point attempt_ends_at_{};

@@ -68,7 +68,8 @@ void reconnecting_link::begin_look_up(const std::shared_ptr<reconnecting_link>& 
 }
 
 asio::awaitable<void> reconnecting_link::run_look_up(
-    std::shared_ptr<reconnecting_link> self, std::shared_ptr<name_look_up> started_look_up) {
+    [[maybe_unused]] std::shared_ptr<reconnecting_link> self,
+    std::shared_ptr<name_look_up> started_look_up) {
     addresses resolved;
     error_code failure_code;
     try {
@@ -83,7 +84,6 @@ asio::awaitable<void> reconnecting_link::run_look_up(
         if (!failure_code) on_resolved(std::move(resolved));
     }
     look_up_ended_.notify();
-    self.reset();
 }
 
 // A client that knows a server does not wait for the look-up. If the name no longer leads to that
@@ -169,20 +169,21 @@ asio::awaitable<error_code> reconnecting_link::try_addresses(
 // Closes a connection whose handshake does not succeed in time: the server cannot be reached, says
 // nothing, or is not Redis.
 asio::awaitable<void> reconnecting_link::limit_handshake(
-    std::shared_ptr<reconnecting_link> self, std::shared_ptr<connection> attempt_connection,
-    std::shared_ptr<core::wakeup> handshake_ended, time_point until) {
+    [[maybe_unused]] std::shared_ptr<reconnecting_link> self,
+    std::shared_ptr<connection> attempt_connection, std::shared_ptr<core::wakeup> handshake_ended,
+    time_point until) {
     const auto started_at = time().now();
     while (!is_ready_ && !attempt_connection->is_closed()) {
         if (time().now() < until) {
             co_await handshake_ended->wait_until(until);
-        } else if (attempt_connection->is_open() && until < started_at + settings_.reply_timeout) {
+        } else if (attempt_connection->was_opened() &&
+                   until < started_at + settings_.reply_timeout) {
             until = started_at + settings_.reply_timeout;
         } else {
             timed_out_after_ = until - started_at;
             attempt_connection->close();
         }
     }
-    self.reset();
 }
 
 // A restarted server has a new run_id at its old address. A server at another address is another

@@ -34,10 +34,10 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
     ready_waiter waiter(context_);
     // Append the waiter, so that requests are sent in the order of their calls.
     const auto position = ready_waiters_.insert(ready_waiters_.end(), &waiter);
-    struct gate_guard {
+    struct waiter_guard {
         std::list<ready_waiter*>& waiters;
         std::list<ready_waiter*>::iterator position;
-        ~gate_guard() { waiters.erase(position); }
+        ~waiter_guard() { waiters.erase(position); }
     } const guard{ready_waiters_, position};
     const auto until = std::min(give_up_at, waiter.since + settings_.connect_timeout);
     while (!is_ready_) {
@@ -68,7 +68,7 @@ asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view>
     connection_->send(&request, text, tracked ? 2 : 1);
     if (text.capacity() <= max_spare_text) spare_text_ = std::move(text);
     co_await request.async_wait();
-    request.throw_failure(subject_);
+    request.throw_if_failed(subject_);
     co_return std::move(request.last_reply);
 }
 
@@ -116,7 +116,7 @@ asio::awaitable<void> reconnecting_link::subscribe(std::string channel, time_poi
         const auto attempt_connection = connection_;
         attempt_connection->send_subscription(&request, std::move(text));
         co_await request.async_wait();
-        request.throw_failure(subject_);
+        request.throw_if_failed(subject_);
         for (const auto& refusal : request.earlier_replies)
             throw_if_error(refusal, subject_);
         if (is_ready_ && connection_ == attempt_connection) subscriptions_.confirm(channel);

@@ -24,7 +24,7 @@ inline constexpr reply_limits handshake_limits{.bytes = 64 << 10, .nodes = 1024}
 //   SCAN COUNT 1000    1000 keys and one bucket of the server's table, of up to 512 bytes of a name
 //                      in escapes of 3 bytes each: 1.6 MB, 1002 nodes
 //   inspect            4096 holders of 4 to 6 nodes and 450 bytes each: 1.9 MB, 24 589 nodes
-//   renewals, several  256 and 257 integers or tokens
+//   renewals, batches  256 and 257 integers or tokens
 //   INFO, CONFIG GET   some KB of one section
 // The limits also apply to messages of channels, to which other programs may publish.
 inline constexpr reply_limits session_limits{.bytes = 4 << 20, .nodes = 64 << 10};

@@ -20,6 +20,7 @@ namespace asio = boost::asio;
 namespace pawl::redis {
 namespace {
 
+// The state of one call of `probe_servers`. The coroutines of that call share it.
 struct server_probe {
     server_probe(const connection_settings& probe_settings, const std::string& tls_name,
                  const asio::any_io_executor& executor, runtime& time, const addresses& candidates)
@@ -37,12 +38,13 @@ struct server_probe {
     const asio::any_io_executor strand;
     std::vector<probed_server> servers;
     std::vector<std::shared_ptr<connection>> connections;
-    std::size_t left;
-    core::wakeup finished;
+    std::size_t left;       // the servers that are still being asked
+    core::wakeup finished;  // notified when `left` is 0
 };
 
-// When reading ends, for any reason, the waiting requests fail.
-asio::awaitable<void> read_replies(std::shared_ptr<server_probe> probe,
+// When reading ends, for any reason, the waiting requests fail. `probe` owns the settings, which
+// must outlive the connection.
+asio::awaitable<void> read_replies([[maybe_unused]] std::shared_ptr<server_probe> probe,
                                    std::shared_ptr<connection> probed_connection) {
     struct drop_guard {
         std::shared_ptr<connection> dropped;
@@ -51,7 +53,6 @@ asio::awaitable<void> read_replies(std::shared_ptr<server_probe> probe,
     std::function<void(const reply&)> ignored = [](const reply&) {};
     const auto reason = co_await probed_connection->read(std::move(ignored));
     probed_connection->fail_all(describe_connect_error(reason));
-    probe.reset();
 }
 
 void parse_identity(const std::vector<reply>& replies, probed_server& server) {
@@ -67,7 +68,8 @@ asio::awaitable<void> query_identity(std::shared_ptr<server_probe> probe, std::s
     const auto probed_connection = probe->connections[index];
     auto& server = probe->servers[index];
     const auto failure = co_await probed_connection->open(server.server_address);
-    server.was_reached = probed_connection->is_open() || probed_connection->is_in_tls_handshake();
+    server.was_reached =
+        probed_connection->was_opened() || probed_connection->is_in_tls_handshake();
     if (failure) {
         server.trouble = describe_connect_error(failure);
         co_return;
@@ -77,7 +79,7 @@ asio::awaitable<void> query_identity(std::shared_ptr<server_probe> probe, std::s
     pending_request request;
     probed_connection->send(&request, commands_sent.text, commands_sent.replies);
     co_await request.async_wait();
-    request.throw_failure("it");
+    request.throw_if_failed("it");
     request.earlier_replies.push_back(std::move(request.last_reply));
     parse_identity(request.earlier_replies, server);
 }
@@ -104,7 +106,7 @@ asio::awaitable<std::vector<probed_server>> probe_servers(
         co_await probe->finished.wait_until(give_up_at);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const auto& probed_connection = *probe->connections[i];
-        if (probed_connection.is_open() || probed_connection.is_in_tls_handshake())
+        if (probed_connection.was_opened() || probed_connection.is_in_tls_handshake())
             probe->servers[i].was_reached = true;
     }
     auto servers = probe->servers;

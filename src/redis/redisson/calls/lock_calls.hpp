@@ -23,7 +23,7 @@ namespace pawl::redis::redisson {
 
 struct acquire_reply {
     std::optional<fencing_token> token{};  // set: granted
-    std::int64_t left_ms = 0;              // of the holder's lease; negative: unknown
+    std::int64_t left_ms = 0;              // of the holder's lease; negative: unknown, or no end
 };
 
 // acquire.lua, fair_acquire.lua, read_acquire.lua, write_acquire.lua, permits_acquire.lua and
@@ -45,7 +45,7 @@ struct release_call {
     std::string_view unlock_latch;  // empty: none
     std::string_view publish_command;
     std::string unlock_latch_ms;
-    std::string queue_lease_ms;
+    std::string queue_lease_ms;  // as in the acquire that entered the queue
 
     [[nodiscard]] script_call command() const;
     [[nodiscard]] release_result read(const reply& from) const;

@@ -22,7 +22,8 @@ local function no_lock_error()
     return redis.error_reply("WRONGTYPE the key is no lock of Redisson")
 end
 
--- The number of fields; or nil and an error if the key is not a hash. A number is a semaphore.
+-- The number of fields; or nil and an error if the key is not a hash. A string with a number is a
+-- semaphore.
 local function field_count(lock)
     local count = redis.pcall("HLEN", lock)
     if type(count) == "number" then
@@ -35,7 +36,7 @@ local function field_count(lock)
     return nil, count
 end
 
--- The error for a hash of another program, or of an object of another kind.
+-- The error for a hash of another program, or of an object of another kind than `wanted`; else nil.
 local function kind_error(lock, wanted)
     if not any_owner_of(lock) then
         return no_lock_error()

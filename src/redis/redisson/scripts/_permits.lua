@@ -4,13 +4,15 @@
 -- PermitExpirableSemaphore: a string has the number of free permits, and a sorted set has the time
 -- at which each lent permit expires. The id of a permit has 16 bytes: in Pawl, 12 bytes of the hold
 -- and a number.
+
+-- The end of a permit without a lease, as Redisson writes it.
 local never = 922337203685477
 
 local function id_of(hold, i)
     return hold .. struct.pack(">I4", i)
 end
 
--- Makes expired permits free.
+-- Makes expired permits free, and publishes the number of free ones.
 local function reclaim(free, lent_permits, now, publish_command, channel)
     local expired = redis.call("ZRANGEBYSCORE", lent_permits, 0, now)
     for _, id in ipairs(expired) do

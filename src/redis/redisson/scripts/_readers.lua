@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- The longest lease of a reader's entries, which have separate keys; and whether one exists. A
--- program may write any count: for too many entries in one script, the lock's expiry is used.
+-- The longest lease of a reader's entries, which have separate keys; and whether one exists.
+-- `tagged`: the first part of these keys. A program may write any count: for too many entries in
+-- one script, the lock's expiry is used.
 local entries_left = 10000
 local function leases_of_reader(lock, tagged, reader, count_text)
     local count = tonumber(count_text) or 0

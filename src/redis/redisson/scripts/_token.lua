@@ -6,8 +6,8 @@ local function is_less(a, b)
     return string.sub(a, 1, 1) == "-" or #a < #b or (#a == #b and a < b)
 end
 
--- The next token of FencedLock's counter; 0 for callers that want no token. Or an error, before any
--- other write, if the key is not a counter or the server has no memory.
+-- The next token of FencedLock's counter; 0 without a counter, for callers that want no token. If
+-- the key is not a counter or the server has no memory: nil and an error, before any other write.
 local function next_token(counter)
     local reply = counter and redis.pcall("INCR", counter) or 0
     if type(reply) ~= "table" then

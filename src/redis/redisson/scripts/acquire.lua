@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- acquire: takes the lock if it is free, with the next token if the counter is named.
--- KEYS lock queue [counter]   ARGV owner ttl_ms   -> {1, token} | {0, ms left}
+-- acquire: takes the lock if it is free, with the next token if the counter is named, else with 0.
+-- KEYS lock queue (only for the release) [counter]   ARGV owner ttl_ms
+-- -> {1, token} | {0, ms that the lock has left (-1: no end)}
 --@include _lock.lua
 --@include _token.lua
-local fields, no_hash = field_count(KEYS[1])
-if no_hash then
-    return no_hash
+local fields, type_error = field_count(KEYS[1])
+if type_error then
+    return type_error
 end
 if fields == 0 then
     local token, trouble = next_token(KEYS[3])

@@ -3,8 +3,8 @@
 
 -- downgrade: makes the writer a reader, in one step, and notifies the waiters. A repeated call has
 -- the same result.
--- KEYS lock lease   ARGV writer reader ttl_ms publish_command channel
--- -> 1 | 0 the writer did not hold it
+-- KEYS lock lease (the reader's)   ARGV writer reader ttl_ms publish_command channel
+-- -> 1 | 0 the writer did not hold the lock
 if redis.call("HDEL", KEYS[1], ARGV[1]) == 1 then
     redis.call("HSET", KEYS[1], "mode", "read")
     redis.call("HINCRBY", KEYS[1], ARGV[2], 1)

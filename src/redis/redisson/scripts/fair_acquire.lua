@@ -2,18 +2,20 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- fair_acquire: takes the lock if it is free and no other waiter is first; else enters the queue,
--- or stays there, if `wait_ms` is above 0.
+-- or stays there, if `wait_ms` is above 0. `wait_ms`: this waiter's own part of the timeouts.
+-- `presence_ms`: how long the waiter counts as present.
 -- KEYS lock queue timeouts presence [counter]
--- ARGV owner ttl_ms publish_command channel permits total_permits wait_ms presence_ms
--- -> {1, token} | {0, ms left}
+-- ARGV owner ttl_ms publish_command channel permits (unused) total_permits (unused) wait_ms
+--     presence_ms
+-- -> {1, token} | {0, ms that the lock has left (-1: no end; -2: free, another waiter is first)}
 --@include _lock.lua
 --@include _token.lua
 --@include _clock.lua
 --@include _queue.lua
 local owner, wait, now = ARGV[1], tonumber(ARGV[7]), now_ms()
-local fields, no_hash = field_count(KEYS[1])
-if no_hash then
-    return no_hash
+local fields, type_error = field_count(KEYS[1])
+if type_error then
+    return type_error
 end
 local is_held = fields > 0
 local trouble = is_held and kind_error(KEYS[1], "lock")
@@ -50,8 +52,9 @@ end
 local left = redis.call("PTTL", KEYS[1])
 if wait > 0 then
     -- Each waiter that gets the lock subtracts its own time from the timeouts of all behind it. So
-    -- this one adds that time for each waiter before it. Pawl's waiters have a minus. Java's
-    -- tryLock adds almost nothing to the timeout before it, so the rest of the lease is added.
+    -- this one adds that time for each waiter before it; for a waiter of Java's, Redisson's default
+    -- of 300,000 ms. Pawl's waiters have a minus in their names. Java's tryLock adds almost nothing
+    -- to the timeout before it, so the rest of the lease is added.
     local before, is_queued, java_waiters, pawl_waiters = nil, false, 0, 0
     for _, other in ipairs(redis.call("LRANGE", KEYS[2], 0, -1)) do
         if other == owner then

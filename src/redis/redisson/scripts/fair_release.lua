@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- fair_release: releases the lock, or leaves the queue, and notifies the first waiter.
--- KEYS lock queue timeouts presence [latch]   ARGV owner publish_command channel latch_ms wait_ms
+-- fair_release: releases the lock, or leaves the queue, and notifies the first waiter. `wait_ms` as
+-- in fair_acquire.
+-- KEYS lock queue timeouts presence [unlock_latch]
+-- ARGV owner publish_command channel unlock_latch_ms wait_ms
 -- -> 1 released | 0 gone | 2 somebody else's
 --@include _clock.lua
 --@include _queue.lua

@@ -5,7 +5,7 @@
 -- not notified, because Redisson has no channel to them.
 -- KEYS lock queue timeouts lent_permits presence
 -- ARGV publish_command lock_channel rwlock_channel semaphore_channel
--- -> 1 | 0 it was free
+-- -> 1 | 0 nobody held the object
 --@include _lock.lua
 --@include _clock.lua
 --@include _queue.lua

@@ -1,16 +1,19 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- inspect: reads any object under the name.
+-- inspect: reads any object under the name. `tagged`: the first part of the keys of readers'
+-- leases.
 -- KEYS lock counter timeouts lent_permits
--- ARGV numsub lock_channel rwlock_channel semaphore_channel tagged
--- -> {total permits, token | false, waiters, {{owner, count, ms left, mode, permits}, …},
+-- ARGV numsub (or SHARDNUMSUB) lock_channel rwlock_channel semaphore_channel tagged
+-- -> {total permits, last token | false, waiters,
+--     {{owner, count of entries, ms left (-1: no end), mode, permits}, …},
 --     free permits | false, lent permits}
 -- At most 4096 holders: src/redis/transport/reply_limits.hpp.
 --@include _lock.lua
 --@include _clock.lua
 --@include _readers.lua
 local now = now_ms()
+-- The end of a permit without a lease, as Redisson writes it.
 local never = 922337203685477
 local holders, permits, free, lent_out = {}, 0, false, 0
 
@@ -25,15 +28,16 @@ local function add_owners()
     for i = 1, #fields, 2 do
         local owner, count = fields[i], fields[i + 1]
         if is_owner(owner) then
-            local reads = redis.call("HGET", KEYS[1], "mode") and not string.find(owner, ":write$")
+            local has_mode = redis.call("HGET", KEYS[1], "mode")
+            local is_reader = has_mode and not string.find(owner, ":write$")
             local left, exists = redis.call("PTTL", KEYS[1]), true
             -- The field of a reader without a lease stays as long as there are other readers.
-            if reads then
+            if is_reader then
                 left, exists = leases_of_reader(KEYS[1], ARGV[5], owner, count)
             end
             -- A lease of 0 ms exists, too.
             if exists then
-                show({owner, count, left, reads and "shared" or "exclusive", 0})
+                show({owner, count, left, is_reader and "shared" or "exclusive", 0})
             end
         end
     end

@@ -2,7 +2,8 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- latch_down: RCountDownLatch.countDown, by one or more.
--- KEYS latch   ARGV steps channel publish   -> the count that is left
+-- KEYS latch   ARGV steps channel publish_command   -> the count that is left
+-- GET, unlike EXISTS, raises an error for a key of another type.
 if not redis.call("GET", KEYS[1]) then
     return 0
 end

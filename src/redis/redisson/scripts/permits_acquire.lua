@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- permits_acquire: takes all the requested permits, or none.
+-- permits_acquire: takes all the requested permits, or none. `total_permits` is 0 if the caller
+-- names no total.
 -- KEYS free lent_permits [counter]   ARGV hold ttl_ms publish_command channel permits total_permits
--- -> {1, token} | {0, ms until a lent permit expires, -1 never}
+-- -> {1, token} | {0, ms until the first lent permit expires (-1: never)}
 --@include _token.lua
 --@include _clock.lua
 --@include _permits.lua

@@ -3,8 +3,8 @@
 
 -- permits_release: returns the permits that are still lent to the hold, and publishes the number of
 -- free ones.
--- KEYS free lent_permits [latch]
--- ARGV hold publish_command channel latch_ms wait_ms tagged permits
+-- KEYS free lent_permits [unlock_latch]
+-- ARGV hold publish_command channel unlock_latch_ms wait_ms (unused) tagged (unused) permits
 -- -> 1 all released | 0 some or all had expired
 --@include _clock.lua
 --@include _permits.lua

@@ -2,14 +2,15 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- read_acquire: takes the lock as a reader, unless there is a writer. Readers with a token that
--- hold the lock at the same time share one token. Their owners have a minus before the thread;
--- Java's readers never have one.
--- KEYS lock lease [counter]   ARGV owner ttl_ms   -> {1, token} | {0, ms left}
+-- hold the lock at the same time share one token. Their owners have a minus before the
+-- thread number; owners of Java's readers never do.
+-- KEYS lock lease [counter]   ARGV owner ttl_ms
+-- -> {1, token} | {0, ms that the writer has left (-1: no end)}
 --@include _lock.lua
 --@include _token.lua
-local fields, no_hash = field_count(KEYS[1])
-if no_hash then
-    return no_hash
+local fields, type_error = field_count(KEYS[1])
+if type_error then
+    return type_error
 end
 local mode = redis.call("HGET", KEYS[1], "mode")
 if not mode and fields > 0 then
@@ -38,6 +39,6 @@ end
 redis.call("HSET", KEYS[1], "mode", "read")
 redis.call("HINCRBY", KEYS[1], ARGV[1], 1)
 redis.call("SET", KEYS[2], "1", "PX", ARGV[2])
--- The hash lives as long as the longest of its readers.
+-- The hash lives as long as the longest lease of its readers.
 redis.call("PEXPIRE", KEYS[1], math.max(redis.call("PTTL", KEYS[1]), ARGV[2]))
 return {1, token}

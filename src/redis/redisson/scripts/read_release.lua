@@ -2,8 +2,10 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- read_release: releases a reader's hold. The hash then lives as long as the longest lease of the
--- others, which have separate keys; without others it is deleted, and the waiters are notified.
--- KEYS lock lease [latch]   ARGV owner publish_command channel latch_ms wait_ms tagged
+-- other readers, which have separate keys that begin with `tagged`. Without other readers, the hash
+-- is deleted, and the waiters are notified.
+-- KEYS lock lease [unlock_latch]
+-- ARGV owner publish_command channel unlock_latch_ms wait_ms (unused) tagged
 -- -> 1 released | 0 gone | 2 somebody else's
 --@include _readers.lua
 if KEYS[3] and redis.call("GET", KEYS[3]) then

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- release: releases the lock and notifies the waiters, including those in a fair queue. The latch
--- gives the reply to a release that is repeated because its reply was lost; an undo has no latch.
--- KEYS lock queue [latch]   ARGV owner publish_command channel latch_ms
+-- release: releases the lock and notifies the waiters, and the first waiter of a fair queue. The
+-- unlock latch gives the reply to a release that is repeated because its reply was lost. An undo
+-- has no unlock latch.
+-- KEYS lock queue [unlock_latch]   ARGV owner publish_command channel unlock_latch_ms
 -- -> 1 released | 0 gone | 2 somebody else's
 if KEYS[3] and redis.call("GET", KEYS[3]) then
     return 1

@@ -2,8 +2,9 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- renew: extends each hold that is still the caller's; never makes one.
+-- `other`: the semaphore's lent permits, the reader's lease, the receipt, or the lock again.
 -- KEYS lock other, for each   ARGV kind owner ttl_ms permits, for each
--- -> {1 | 0 | -1 unknown, …}
+-- -> {1 extended | 0 not the caller's any more | -1 unknown, …}
 -- A server that is out of memory refuses a script's first write if that may need memory, but
 -- accepts all writes after a first one that needs none. So each extension begins with such a write.
 --@include _clock.lua
@@ -43,7 +44,7 @@ local function renew_lock(lock, owner, ttl)
 end
 
 local now = now_ms()
-local function renewed(i)
+local function renew(i)
     local lock, other = KEYS[2 * i - 1], KEYS[2 * i]
     local kind, owner, ttl, count = unpack(ARGV, 4 * i - 3, 4 * i)
     if kind == "permits" then
@@ -58,8 +59,8 @@ end
 
 local answers = {}
 for i = 1, #KEYS / 2 do
-    -- A key of another type is not a hold any more. Any other error says nothing about it.
-    local succeeded, answer = pcall(renewed, i)
+    -- A key of another type is not a hold any more. Any other error says nothing about the hold.
+    local succeeded, answer = pcall(renew, i)
     if succeeded then
         answers[i] = answer == 1 and 1 or 0
     else

@@ -2,7 +2,7 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- resize: sets the total of permits. A total below the lent ones makes the free number negative.
--- KEYS free lent_permits   ARGV permits publish_command channel   -> 1
+-- KEYS free lent_permits   ARGV permits (in total) publish_command channel   -> 1
 --@include _free_permits.lua
 local _, type_error = free_permits(KEYS[1])
 if type_error then

@@ -2,9 +2,10 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- semaphore_acquire: takes permits that have no lease. The receipt allows the owner to return them
--- once. If the receipt exists already, the request was undone before the server executed it.
+-- once; it lives for a day longer than `ttl_ms`. If the receipt exists already, the request was
+-- undone before the server executed it.
 -- KEYS free receipt [counter]   ARGV owner ttl_ms publish_command channel permits total_permits
--- -> {1, token} | {0, -1}
+-- -> {1, token} | {0, -1 (no lease ends)}
 --@include _token.lua
 --@include _free_permits.lua
 local free, type_error = free_permits(KEYS[1])

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- semaphore_release: returns the permits of the receipt, once. An undo, which has no latch, leaves
--- a receipt of 0, so that the original request has no effect if it arrives later.
--- KEYS free receipt [latch]   ARGV owner publish_command channel latch_ms
--- -> 1 released | 0 there was nothing
+-- semaphore_release: returns the permits of the receipt, once. An undo, which has no unlock latch,
+-- leaves a receipt of 0 for ten minutes, so that the original request has no effect if it arrives
+-- later.
+-- KEYS free receipt [unlock_latch]   ARGV owner publish_command channel unlock_latch_ms
+-- -> 1 released | 0 there was nothing to return
 if KEYS[3] and redis.call("GET", KEYS[3]) then
     return 1
 end

@@ -3,7 +3,7 @@
 
 -- write_release: releases the writer's hold. The message `1` notifies all waiters, since many may
 -- read now. It wakes only sleeping Java threads; `0` is for a thread that is about to sleep.
--- KEYS lock [latch]   ARGV owner publish_command channel latch_ms
+-- KEYS lock [unlock_latch]   ARGV owner publish_command channel unlock_latch_ms
 -- -> 1 released | 0 gone | 2 somebody else's
 if KEYS[2] and redis.call("GET", KEYS[2]) then
     return 1
