@@ -34,7 +34,8 @@ public:
     void reap_children();
     // True if a loss is the only reason why the command was stopped, or not started.
     [[nodiscard]] bool was_ended_by_loss() const noexcept {
-        return lost_before_end_ && !end_requested_ && !may_outlive_supervisor_;
+        const bool signalled = end_requested_ || interrupted_ != 0;
+        return lost_before_end_ && !signalled && !may_outlive_supervisor_;
     }
     [[nodiscard]] bool started_command() const noexcept { return leader_ != 0; }
     // True if the service was available at least once.
