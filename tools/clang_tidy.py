@@ -53,6 +53,7 @@ def sources_of(build, wanted):
 
 
 def check(source, command, shared, build):
+    """The findings, "" if there are none, or None if nothing changed since there were none."""
     stamp = STAMPS / digest([shared.encode(), command.encode(), source.read_bytes()])
     if stamp.exists():
         return None

@@ -51,7 +51,7 @@ std::optional<config_file> read_user_config(const std::string& path) {
     }
 }
 
-std::optional<config_file> read_host_config(const config_paths& paths, bool complete) {
+std::optional<config_file> read_host_config(const config_paths& paths, bool service_is_named) {
     try {
         auto config = read_config(paths.host);
         if (!config && paths.host_is_named)
@@ -60,7 +60,7 @@ std::optional<config_file> read_host_config(const config_paths& paths, bool comp
                               "', which does not exist; create the file, or unset PAWL_CONFIG.");
         return config;
     } catch (const unreadable_file&) {
-        if (complete) return {};
+        if (service_is_named) return {};
         throw;
     }
 }
@@ -146,8 +146,9 @@ config_paths config_paths_of_environment() {
     return paths;
 }
 
-configuration read_configuration(const config_paths& paths, bool complete) {
-    return {.user = read_user_config(paths.user), .host = read_host_config(paths, complete)};
+configuration read_configuration(const config_paths& paths, bool service_is_named) {
+    return {.user = read_user_config(paths.user),
+            .host = read_host_config(paths, service_is_named)};
 }
 
 std::optional<configured_url> url_of(const configuration& config) {

@@ -30,14 +30,15 @@ struct configuration {
     std::optional<config_file> host;
 };
 
-// `complete`: the command line or the environment names the service. Then a host's file that this
-// user may not read is ignored. Throws a failure for an invalid file.
-[[nodiscard]] configuration read_configuration(const config_paths& paths, bool complete);
+// `service_is_named`: the command line or the environment names the service. Then a host's file
+// that this user may not read is ignored. Throws a failure for an invalid file.
+[[nodiscard]] configuration read_configuration(const config_paths& paths, bool service_is_named);
 
 struct configured_url {
     std::string url;  // with the namespace, if one is set
     std::string source;
-    // The source of a namespace that a configuration file added; empty if none was added.
+    // The URL before a configuration file added a namespace, and the source of that namespace. Both
+    // are empty if none was added.
     std::string url_without_name_space{};
     std::string name_space_source{};
 };

@@ -73,12 +73,14 @@ void check_contradictions(const location_options& options) {
     }
 }
 
-bool is_complete(const location_options& options) {
+// Whether the command line or the environment names the service.
+bool names_service(const location_options& options) {
     return options.url || options.url_file || options.local || !options.variable.empty() ||
            !options.file_variable.empty();
 }
 
-// These URLs are used in many folders, and a relative path would name a different file in each.
+// For every source except --on. Programs in different folders use the same variable or URL file,
+// and a relative path would name a different file in each folder.
 configured_url refuse_relative(configured_url candidate) {
     if (!names_relative_file(candidate.url)) return candidate;
     throw failure(exit_code::usage,
@@ -109,7 +111,7 @@ service_location default_location(std::string source) {
 
 service_location location_at(const configured_url& selected_url) {
     auto lock_service = from_url(selected_url.url);
-    // The command may read this in a different folder.
+    // The command of `pawl run` gets this URL in PAWL_URL, and may use it in a different folder.
     auto url = names_relative_file(selected_url.url) ? lock_service.describe()
                                                      : without_password(selected_url.url);
     return {.lock_service = std::move(lock_service),
@@ -138,7 +140,8 @@ bool is_valid_url(const std::string& url) {
     }
 }
 
-// An error in the URL of a configuration file names the file and the line of the URL.
+// An error in the URL of a configuration file names the file and the line of the URL, or of the
+// namespace if the URL is valid without it.
 service_location configured_location(const configured_url& selected_url) {
     try {
         return location_at(selected_url);
@@ -179,18 +182,18 @@ location_options location_from_environment() {
 
 service_location find_location(const location_options& options) {
     check_contradictions(options);
-    const bool complete = is_complete(options);
+    const bool service_is_named = names_service(options);
     // The files are always read, so that an invalid file is reported at once, and not when it is
     // needed.
-    const auto files = read_configuration(options.files, complete);
+    const auto files = read_configuration(options.files, service_is_named);
     if (options.local) return default_location("--local");
-    if (complete) return explicit_location(options);
+    if (service_is_named) return explicit_location(options);
     if (const auto configured = url_of(files)) return configured_location(*configured);
     return location_without_url(files);
 }
 
 std::optional<duration> configured_ttl(const location_options& options) {
-    return ttl_of(read_configuration(options.files, is_complete(options)));
+    return ttl_of(read_configuration(options.files, names_service(options)));
 }
 
 service_location find_shared_location(const location_options& options) {

@@ -43,7 +43,7 @@ std::string without_password(std::string_view url) {
     if (const auto info = user_info(url); info.end > info.begin) {
         const auto text = url.substr(info.begin, info.end - info.begin);
         const auto user = text.substr(0, text.find(':'));
-        const auto skip = user.empty() ? 1U : 0U;  // the @ is removed with the user
+        const auto skip = user.empty() ? 1U : 0U;  // without a user, the @ is removed, too
         result.replace(info.begin, info.end - info.begin + skip, user);
     }
     const auto query = result.find('?');

@@ -17,7 +17,7 @@ namespace pawl::cli {
 [[nodiscard]] std::vector<std::string> variables_of(std::string_view url);
 
 // Overwrites passwords of URLs in the process's arguments and in its initial PAWL_URL, which `ps`
-// would show. Called once by main, after both were read.
+// would show. Called once, after the arguments and PAWL_URL were copied.
 void hide_passwords(int count, char** arguments);
 
 }  // namespace pawl::cli

@@ -10,15 +10,15 @@
 
 namespace pawl::cli {
 
-// The next pause: first 1 s, then twice as long each time, at most 16 s.
+// The first pause is 1 s. Each later one is twice as long as the one before, but at most 16 s.
 class back_off {
 public:
     [[nodiscard]] duration next() noexcept {
-        const auto now = pause_;
+        const auto current = pause_;
         pause_ = std::min(pause_ * 2, duration(std::chrono::seconds(16)));
-        return now;
+        return current;
     }
-    // The service was available: the pauses begin again.
+    // Called when the service was available: the pauses begin again.
     void reset() noexcept { pause_ = std::chrono::seconds(1); }
 
 private:

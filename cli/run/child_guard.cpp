@@ -52,14 +52,14 @@ void supervisor::guard_child() {
 bool supervisor::is_finished() {
     if (!leader_ended_) return false;
     auto processes = processes_->living();
-    if (!processes) return is_finished_unseen();
+    if (!processes) return is_finished_without_proc();
     auto left = std::move(*processes);
-    if (must_stop_all()) return all_stopped(left);
+    if (must_stop_all()) return nothing_left_to_stop(left);
     auto group = left;
     std::erase_if(group, [this](const process& each) { return each.group != leader_; });
     if (stage_ == stage::killing) return group.empty();
     if (group.empty() || only_terminates()) {
-        may_outlive_supervisor_ = has_strays(std::move(left)) && only_terminates();
+        may_outlive_supervisor_ = report_strays(std::move(left)) && only_terminates();
         return true;
     }
     if (stage_ == stage::watching) stop_leftovers(group);
@@ -68,7 +68,7 @@ bool supervisor::is_finished() {
 
 // This process does not know whether processes of the command are left. Their group can still be
 // signalled.
-bool supervisor::is_finished_unseen() {
+bool supervisor::is_finished_without_proc() {
     if (must_stop_all()) {
         may_outlive_supervisor_ = boot_clock::now() >= deadline();
         if (!may_outlive_supervisor_) return false;
@@ -94,7 +94,7 @@ bool supervisor::must_stop_all() const noexcept {
 
 // A process that this user may not kill may still end by itself, so the supervisor waits for it
 // until the lease ends.
-bool supervisor::all_stopped(const std::vector<process>& left) {
+bool supervisor::nothing_left_to_stop(const std::vector<process>& left) {
     if (left.empty()) {
         if (processes_->sees_only_group()) {
             may_outlive_supervisor_ = true;
@@ -121,7 +121,8 @@ void supervisor::report_late_processes(const std::vector<process>& left) {
 
 void supervisor::enforce_deadlines() {
     const auto now = boot_clock::now();
-    if (stage_ == stage::watching && !lock_lost_ && must_stop_soon()) handle_loss(ending_reason());
+    if (stage_ == stage::watching && !lock_lost_ && is_time_to_terminate())
+        handle_loss(ending_reason());
     if (stage_ != stage::watching && now >= kill_at_) kill_command();
     if (must_report_at_deadline() && now >= deadline()) {
         outlived_lease_ = true;
@@ -134,7 +135,9 @@ bool supervisor::must_report_at_deadline() const noexcept {
     return only_terminates() && !outlived_lease_ && !leader_ended_;
 }
 
-bool supervisor::must_stop_soon() const { return boot_clock::now() >= deadline() - margins_.term; }
+bool supervisor::is_time_to_terminate() const {
+    return boot_clock::now() >= deadline() - margins_.term;
+}
 
 // This reason is used unless the service reports another one.
 loss_reason supervisor::ending_reason() const {
@@ -218,7 +221,8 @@ void supervisor::handle_loss(loss_reason reason, std::string_view lock_name) {
             continues ? "the command continues without the lock" : "pawl stops the command"));
 }
 
-// Terminates the processes outside the group, too: a script's `timeout` has its own group.
+// Terminates the processes outside the group, too: a script's `timeout` has its own group. With a
+// cgroup, SIGKILL will also reach the processes that this user may not signal.
 void supervisor::terminate_command() {
     const auto refused = processes_->signal(SIGTERM);
     if (!processes_->cgroup() || options_.on_loss == loss_policy::term) report_refused(refused);
@@ -253,7 +257,7 @@ void supervisor::stop_group() {
     processes_->signal_group(SIGCONT);
 }
 
-bool supervisor::has_strays(std::vector<process> left) {
+bool supervisor::report_strays(std::vector<process> left) {
     // The lock process of a `pawl run` inside the command outlives its supervisor for a moment, or
     // until it has released its lock. It runs no command and ends by itself.
     std::erase_if(left, [](const process& each) { return each.name == lock_process_name; });

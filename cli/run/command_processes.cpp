@@ -53,7 +53,8 @@ bool command_processes::signal_group(int number) const noexcept {
     return leader_ <= 0 || ::kill(-leader_, number) == 0 || errno != EPERM;
 }
 
-// The group is signalled first, as a whole: a member that forks meanwhile does not escape.
+// The group is signalled first, as a whole: a member that forks meanwhile does not escape. Each of
+// its processes then gets signal 0, which only checks the permission.
 std::vector<process> command_processes::signal(int number) const {
     if (number == SIGKILL) kill();
     const bool group_allowed = signal_group(number);

@@ -27,9 +27,9 @@ public:
     void note_leader_ended() noexcept { leader_ended_ = true; }
     [[nodiscard]] control_group& cgroup() noexcept { return cgroup_; }
 
-    // Processes that left the group cannot be seen, because /proc shows another PID namespace and
-    // there is no cgroup. Then an ended group is known to be empty only after its leader was
-    // reaped.
+    // True if processes that left the group cannot be seen, because /proc shows another PID
+    // namespace and there is no cgroup. An ended group is then known to be empty only after its
+    // leader was reaped.
     [[nodiscard]] bool sees_only_group() const;
     // Empty if the processes are not known, because this process cannot open files in /proc.
     [[nodiscard]] std::optional<std::vector<process>> living() const;
@@ -39,8 +39,8 @@ public:
     // Signals the group and the processes that left it. Returns the processes that this user may
     // not signal.
     std::vector<process> signal(int number) const;
-    // Signals only the group. Returns false if the group has processes, and this user may not
-    // signal them.
+    // Signals only the group. Returns false if the group has processes, and this user may signal
+    // none of them.
     bool signal_group(int number) const noexcept;
 
 private:

@@ -28,10 +28,12 @@ public:
     // The descriptor of the folder, for clone3.
     [[nodiscard]] int number() const noexcept { return folder_.get(); }
 
-    // Sends SIGKILL to all processes in it and below it, whichever users they run as.
+    // Sends SIGKILL to all processes in the cgroup and below it, whichever users they run as.
     void kill() const noexcept;
-    // True if a process lives in the cgroup or below it, and if this cannot be read.
+    // True if a process lives in the cgroup or below it, or if that is not known because the file
+    // cannot be read.
     [[nodiscard]] bool populated() const;
+    // The processes in the cgroup itself, without those below it.
     [[nodiscard]] std::vector<pid_t> members() const;
     // Moves the remaining processes to the parent cgroup and removes this one.
     void remove() noexcept;

@@ -133,7 +133,7 @@ std::vector<process> living_descendants(pid_t root, const process_predicate& exc
         if (std::includes(children.begin(), children.end(), later_children.begin(),
                           later_children.end()))
             return {};
-        auto young = youngest_members(
+        auto young = youngest_processes(
             [&](const process& each) { return descends_from(root, excluded, each); });
         if (!young.empty()) return young;
         children = std::move(later_children);

@@ -37,6 +37,7 @@ int elect(const run_options& options) {
     run_options term_options = options;
     auto campaign_began = boot_clock::now();
     while (true) {
+        // One candidacy and, if it gets the lock, the term that follows.
         supervisor term(term_options, location);
         const int status = term.run();
         const bool lost = term.was_ended_by_loss();

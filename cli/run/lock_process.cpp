@@ -180,7 +180,7 @@ bool lock_process::kill_orphans() const {
     bool lives = group > 0 && (::kill(-group, SIGKILL) == 0 || errno == EPERM);
     if (!proc_shows_own_namespace()) return lives;
     const auto is_ours = [this](const process& each) {
-        // Spares the lock process of a `pawl run` inside the command: see has_strays.
+        // Spares the lock process of a `pawl run` inside the command: see report_strays.
         return each.name != lock_process_name &&
                has_variable(each.pid, run_variable_name, shared_.run.data());
     };
@@ -204,9 +204,9 @@ bool lock_process::end_orphans(const blocking::held_locks& held_locks) {
     bool left = true;
     for (duration pause = 5ms; left && held_locks.state() != lock_state::lost;
          pause = std::min<duration>(pause * 2, 500ms)) {
-        const auto refused = failed_proc_reads();
+        const auto failed_before = failed_proc_reads();
         const bool alive = kill_orphans() || (all_in_cgroup && cgroup.populated());
-        const bool visible = failed_proc_reads() == refused;
+        const bool visible = failed_proc_reads() == failed_before;
         left = alive || !visible;
         if (!left) break;
         if (visible) note_command_alive();
@@ -261,7 +261,8 @@ void lock_process::release(blocking::held_locks& held_locks) {
     send_last_report(released);
 }
 
-// The remaining work may take a while, and the reader of stderr must not wait for it.
+// Gives up stderr before the report is sent: the remaining work may take a while, and the reader of
+// stderr must not wait for it.
 void lock_process::send_last_report(const lock_report& report, std::string_view text) {
     const descriptor null_device(::open("/dev/null", O_RDWR | O_CLOEXEC));
     ::dup2(null_device.get(), STDERR_FILENO);

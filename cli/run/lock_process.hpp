@@ -30,7 +30,7 @@ namespace pawl::cli {
 // Memory that both processes share.
 struct shared_state {
     std::atomic<std::int64_t> safe_until{0};  // CLOCK_BOOTTIME, ns; written by the lock process
-    // Written by the supervisor.
+    // The supervisor writes the fields from here to `run`.
     // While `command_may_live` is true, processes of the command may exist. They must not outlive
     // the lease, so the lock process kills them in time.
     std::atomic<bool> command_may_live{false};
@@ -65,7 +65,7 @@ static_assert(std::is_trivially_copyable_v<lock_report>);
 // A request of the supervisor to the lock process, one byte each.
 enum class supervisor_request : std::uint8_t { cancel, release };
 
-// The duration of a lease without a renewal.
+// The duration of a lease without a renewal: the ttl, or --max-hold if that is shorter.
 [[nodiscard]] duration lease_of(const run_options& options);
 
 // How long before the deadline the command gets SIGTERM and SIGKILL.

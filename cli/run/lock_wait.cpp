@@ -10,7 +10,8 @@
 
 namespace pawl::cli {
 
-// The command has not started, so signals that arrive together with reports end this process.
+// The command has not started, so a termination signal that arrives together with the grant ends
+// this process.
 bool supervisor::wait_for_lock() {
     auto until = time_point::max();
     while (true) {
@@ -18,6 +19,7 @@ bool supervisor::wait_for_lock() {
         for (const int signal : batch.signals) {
             if (signal == SIGTSTP) stop_self();
             if (!is_termination_signal(signal)) continue;
+            // The second signal ends the wait for the undo.
             if (interrupted_ != 0) return false;
             interrupted_ = signal;
             status_ = signal_status(signal);
@@ -28,6 +30,7 @@ bool supervisor::wait_for_lock() {
             if (report.event == lock_report::kind::failed) return handle_failure(report);
             handle_early_report(report);
         }
+        // Set by the grant: see handle_early_report.
         if (reached_service_) {
             if (interrupted_ == 0) return true;
             release_lock();
@@ -91,7 +94,7 @@ bool supervisor::may_start() {
     }
     if (interrupted_ != 0) return false;
     if (!lock_lost_ && events_.lock_process_ended()) handle_early_loss(loss_reason::none);
-    if (!lock_lost_ && must_stop_soon()) handle_early_loss(ending_reason());
+    if (!lock_lost_ && is_time_to_terminate()) handle_early_loss(ending_reason());
     return !lock_lost_;
 }
 

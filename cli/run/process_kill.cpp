@@ -14,8 +14,10 @@ namespace pawl::cli {
 
 namespace {
 
-constexpr pid_t first_scan_width = 256;  // how far one walk over /proc may be behind
-constexpr pid_t scan_width = 32;         // how far one round may be behind
+// The newest process numbers that a round reads: as many as may be new since the last walk over
+// /proc, and since the last round.
+constexpr pid_t first_scan_width = 256;
+constexpr pid_t scan_width = 32;
 constexpr int max_rounds = 200;
 
 // The newest process number of this PID namespace, or 0 if it is not known.
@@ -31,13 +33,14 @@ bool is_thread(pid_t pid) {
     return status.find("\nTgid:\t" + std::to_string(pid) + "\n") == std::string::npos;
 }
 
-// Begins with the youngest process, which is the most likely to live.
-bool visit_living_members(pid_t last, pid_t first, const process_predicate& is_member,
-                          const std::function<void(const process&)>& use) {
+// Begins with the youngest process, which is the most likely to live. Returns false if there was no
+// process to visit.
+bool visit_living(pid_t last, pid_t first, const process_predicate& is_wanted,
+                  const std::function<void(const process&)>& use) {
     bool found_any = false;
     for (pid_t pid = last; pid >= std::max<pid_t>(first, 2); --pid) {
         const auto each = read_process(pid);
-        if (!each || each->zombie || !is_member(*each) || is_thread(pid)) continue;
+        if (!each || each->zombie || !is_wanted(*each) || is_thread(pid)) continue;
         use(*each);
         found_any = true;
     }
@@ -48,15 +51,15 @@ bool visit_living_members(pid_t last, pid_t first, const process_predicate& is_m
 
 std::vector<pid_t> groups_within(const std::vector<process>& targets,
                                  const std::vector<process>& all) {
-    std::set<pid_t> members;
+    std::set<pid_t> target_pids;
     std::set<pid_t> groups;
     for (const process& each : targets) {
-        members.insert(each.pid);
+        target_pids.insert(each.pid);
         // 0 is a group of another PID namespace; kill(-1) would reach every process.
         if (each.group > 1) groups.insert(each.group);
     }
     for (const process& each : all)
-        if (!each.zombie && !members.contains(each.pid)) groups.erase(each.group);
+        if (!each.zombie && !target_pids.contains(each.pid)) groups.erase(each.group);
     groups.erase(::getpgrp());
     return {groups.begin(), groups.end()};
 }
@@ -70,23 +73,24 @@ void kill_with_groups(const std::vector<process>& targets, const std::vector<pro
         if (!each.zombie) send_signal(each, SIGKILL);
 }
 
-std::vector<process> youngest_members(const process_predicate& is_member) {
+std::vector<process> youngest_processes(const process_predicate& is_wanted) {
     std::vector<process> result;
     const pid_t newest = newest_number();
-    visit_living_members(newest, newest - scan_width, is_member,
-                         [&](const process& each) { result.push_back(each); });
+    visit_living(newest, newest - scan_width, is_wanted,
+                 [&](const process& each) { result.push_back(each); });
     return result;
 }
 
-// A child has its number before it can be seen. Its parent either lives, and is killed in the same
-// round, or has ended, and the next round sees the child.
-void kill_until_gone(const process_predicate& is_member) {
+// A child has its number before it can be seen. If its parent still lives, this round kills the
+// parent. If the parent has ended, the next round sees the child. But a round that finds no process
+// is the last one.
+void kill_until_gone(const process_predicate& belongs_to_command) {
     pid_t width = first_scan_width;
     for (int round = 0; round < max_rounds; ++round) {
         const pid_t newest = newest_number();
         const bool found_any =
-            visit_living_members(newest, newest - width, is_member,
-                                 [](const process& each) { send_signal(each, SIGKILL); });
+            visit_living(newest, newest - width, belongs_to_command,
+                         [](const process& each) { send_signal(each, SIGKILL); });
         if (!found_any) return;
         width = scan_width;
     }

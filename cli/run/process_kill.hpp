@@ -13,7 +13,8 @@
 //     reports the newest number, and reading the processes below it takes microseconds instead of
 //     the milliseconds of a walk.
 //
-// The second method is a race that is repeated until it is won. It has no time limit.
+// The second method is a race. kill_until_gone runs a limited number of rounds, and its callers
+// repeat it as long as a process may be left.
 #pragma once
 
 #include "processes.hpp"
@@ -22,8 +23,8 @@
 
 namespace pawl::cli {
 
-// The living members among the youngest processes.
-[[nodiscard]] std::vector<process> youngest_members(const process_predicate& is_member);
+// The living processes among the youngest for which `is_wanted` is true.
+[[nodiscard]] std::vector<process> youngest_processes(const process_predicate& is_wanted);
 
 // The process groups of `targets`, alive or zombie, that contain no other living process of `all`.
 // Never the group of the calling process.
@@ -34,8 +35,9 @@ namespace pawl::cli {
 // The groups of zombies are included, because a child that no walk has seen may be in them.
 void kill_with_groups(const std::vector<process>& targets, const std::vector<process>& all);
 
-// Sends SIGKILL to the members among the youngest processes until none of them lives. Ends after a
-// limited number of rounds.
-void kill_until_gone(const process_predicate& is_member);
+// Kills those of the youngest processes for which `belongs_to_command` is true, until one round
+// finds none, or 200 rounds are over. A chain of forks may still be one step ahead: the caller
+// repeats.
+void kill_until_gone(const process_predicate& belongs_to_command);
 
 }  // namespace pawl::cli

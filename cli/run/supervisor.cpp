@@ -55,7 +55,7 @@ std::string seconds_of(time_point when) {
 // While the command had the terminal, Ctrl-C reached only the command. The script around pawl must
 // get the signal, too.
 void die_by_signal(int signal) {
-    ::prctl(PR_SET_DUMPABLE, 0);
+    ::prctl(PR_SET_DUMPABLE, 0);  // no core dump of pawl at SIGQUIT
     ::kill(0, signal);
     deliver_pending(signal);
 }
@@ -98,8 +98,9 @@ int supervisor::run() {
     lost_before_end_ = lock_lost_;
     if (started) {
         if (terminal_.take_back(leader_) && killed_by_ != 0) terminal_.restore();
-        // With `kill`, processes that may be left must not outlive the lease: the lock process
-        // kills them if this process dies. Otherwise none is left, or the rest may continue.
+        // With `kill`, processes that may be left must not outlive the lease: command_may_live
+        // stays true, and the lock process kills them if this process dies. In all other cases no
+        // process is left, or what is left may continue.
         if (!may_outlive_supervisor_ || options_.on_loss != loss_policy::kill)
             shared_->command_may_live = false;
         if (!lock_lost_) hold_for_minimum();

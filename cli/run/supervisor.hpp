@@ -34,7 +34,8 @@ public:
     void reap_children();
     // True if a loss is the only reason why the command was stopped, or not started.
     [[nodiscard]] bool was_ended_by_loss() const noexcept {
-        return lost_before_end_ && !end_requested_ && !may_outlive_supervisor_;
+        const bool signalled = end_requested_ || interrupted_ != 0;
+        return lost_before_end_ && !signalled && !may_outlive_supervisor_;
     }
     [[nodiscard]] bool started_command() const noexcept { return leader_ != 0; }
     // True if the service was available at least once.
@@ -72,9 +73,11 @@ private:
     // child_guard.cpp: while processes of the command live
     void guard_child();
     void enforce_deadlines();
-    [[nodiscard]] bool must_stop_soon() const;
+    [[nodiscard]] bool is_time_to_terminate() const;
     [[nodiscard]] loss_reason ending_reason() const;
     [[nodiscard]] time_point next_wakeup() const;
+    // True if the command has ended and nothing is left to stop. Also begins to stop what the
+    // command left in its group, and reports what continues.
     [[nodiscard]] bool is_finished();
     void handle_events(const event_batch& batch);
     void handle_signal(int signal);
@@ -83,12 +86,14 @@ private:
     void kill_command();
     void stop_leftovers(const std::vector<process>& left);
     void stop_group();
-    bool all_stopped(const std::vector<process>& left);
-    bool is_finished_unseen();
+    // Also true if processes are left, the lease has ended, and this user may signal none of them.
+    bool nothing_left_to_stop(const std::vector<process>& left);
+    // The rest of is_finished() if /proc cannot be read.
+    bool is_finished_without_proc();
     void report_late_processes(const std::vector<process>& left);
     void report_refused(const std::vector<process>& refused);
-    // Names the living processes that pawl leaves alone; false if there are none.
-    bool has_strays(std::vector<process> left);
+    // Prints which of the processes continue without the lock. Returns false if there are none.
+    bool report_strays(std::vector<process> left);
     void signal_group(int signal);
     [[nodiscard]] bool must_stop_all() const noexcept;
     [[nodiscard]] bool only_terminates() const noexcept;

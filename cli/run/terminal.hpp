@@ -17,18 +17,18 @@ class terminal {
 public:
     terminal();
 
-    // The command gets the terminal at its start. It reads from the terminal, and its output does
-    // not go to a pipe whose reader (`| less`) may need the keyboard.
+    // True if the command is to get the terminal at its start: this process is in the foreground,
+    // stdin is a terminal, and stdout is not a pipe whose reader (`| less`) may need the keyboard.
     [[nodiscard]] bool wants_foreground() const noexcept { return wants_foreground_; }
     [[nodiscard]] int number() const noexcept { return file_.get(); }
     [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(file_); }
     // Whether the group of this process is the foreground group.
     [[nodiscard]] bool is_foreground() const noexcept;
 
-    // Makes `group` the foreground group if the group of this process is.
+    // Makes `group` the foreground group if the group of this process is the foreground group now.
     void give_to(pid_t group) noexcept;
-    // Makes the group of this process the foreground group if `group` still is. Returns false if
-    // another process, such as a shell, took the terminal meanwhile.
+    // Makes the group of this process the foreground group if `group` still is the foreground
+    // group. Returns false if another process, such as a shell, took the terminal meanwhile.
     bool take_back(pid_t group) noexcept;
     // Restores the modes of the start: a killed command may have left the terminal in raw mode.
     void restore() const noexcept;

@@ -21,8 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The holder that keeps `options` from its lock. One of several locks may already be held by this
-// run.
+// The holder for which this run has to wait. With several locks, this run itself may already hold
+// this one.
 std::optional<holder> conflicting_holder(const lock_info& info, const run_options& options) {
     for (const holder& each : holders_of(info)) {
         const bool is_own = !options.also.empty() && each.pid == ::getppid();

@@ -19,7 +19,7 @@ enum class exit_code : int {
     no = 1,            // no holder, not confirmed, or doctor found a serious problem
     usage = 64,        // the command line, a name, an option or the URL is not valid
     wrong_data = 65,   // the key holds data that is not a lock
-    no_input = 66,     // a file named on the command line cannot be read
+    no_input = 66,     // a file with the URL, or a configuration file, cannot be read
     unreachable = 69,  // the service cannot be reached, or cannot serve any client now
     lost = 70,         // the lock was lost, and the command was stopped in time
     system = 71,       // this host refused a process, memory or a file

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 // A JSON writer (RFC 8259). Keys and values are written in the order of the calls. Bytes that are
-// not UTF-8 become U+FFFD, and characters that a terminal would not show become escapes. Fencing
-// tokens are written as strings, because many readers keep only 53 bits of a number.
+// not UTF-8 become U+FFFD, and characters that a terminal would not show become escapes. Callers
+// write fencing tokens as text, because many readers keep only 53 bits of a number.
 #pragma once
 
 #include <cstdint>

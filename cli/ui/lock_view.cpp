@@ -163,7 +163,7 @@ duration time_since(std::chrono::system_clock::time_point when) {
     return std::max<duration>(0s, std::chrono::system_clock::now() - when);
 }
 
-cell remaining_cell(const lock_info& /*what*/, const holder& lock_holder) {
+cell remaining_cell(const lock_info& /*lock*/, const holder& lock_holder) {
     return {format_readable(lock_holder.remaining),
             lock_holder.remaining < nearly_over ? colour::red : colour::none};
 }

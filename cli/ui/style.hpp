@@ -11,8 +11,9 @@
 
 namespace pawl::cli {
 
-// Replaces control characters and invisible characters, so that text from a server can neither
-// break nor turn a line, nor control the terminal. Bytes that are not UTF-8 become U+FFFD.
+// Replaces control characters and invisible characters, so that text from a server can
+// neither break or reverse a line, nor control the terminal. Bytes that are not UTF-8 become
+// U+FFFD.
 [[nodiscard]] std::string printable(std::string_view text);
 
 // The number of columns, by code points.
@@ -43,13 +44,13 @@ public:
     struct column {
         std::string title;
         align side = align::left;
-        bool flexible = false;  // shortened first if the terminal is too narrow
+        bool flexible = false;  // may be shortened if the terminal is too narrow
     };
 
     explicit table(std::vector<column> columns) : columns_(std::move(columns)) {}
     void add(std::vector<cell> row) { rows_.push_back(std::move(row)); }
 
-    // `width` 0 means without a limit. The last line has no line break.
+    // `width` 0 means without a limit. In `text`, each line ends with a line break.
     [[nodiscard]] std::vector<std::string> lines(std::size_t width, bool coloured) const;
     [[nodiscard]] std::string text(std::size_t width, bool coloured) const;
 

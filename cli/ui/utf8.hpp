@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// UTF-8 text of other users, decoded byte by byte.
+// UTF-8 text of other users, decoded by code points.
 #pragma once
 
 #include <cstddef>

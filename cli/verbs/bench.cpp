@@ -134,7 +134,7 @@ private:
         while (!finished_) {
             auto lock = locks.acquire(options_.name, acquire_options);
             const auto now = boot_clock::now();
-            // Protected by the lock itself: only the holder uses these.
+            // Protected by the lock itself: only its holder uses released_at_, result_ and bar_.
             if (released_at_ != time_point{}) result_.samples.push_back(now - released_at_);
             bar_.show(now - began_, options_.lasting);
             if (now >= began_ + options_.lasting) finished_ = true;

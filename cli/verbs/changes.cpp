@@ -20,6 +20,7 @@ const holder* find_holder(const std::vector<holder>& holders, const holder& want
     return position == holders.end() ? nullptr : &*position;
 }
 
+// `first` is the event of the first new holder.
 void compare_holders(const lock_info& old, const lock_info& now, kind first,
                      std::vector<change>& changes) {
     const auto were = holders_of(old);

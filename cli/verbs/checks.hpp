@@ -11,7 +11,7 @@
 
 namespace pawl::cli {
 
-// Each throws a usage failure with the library's sentence.
+// Each throws a usage failure if a value is invalid.
 void check_name(const std::string& name);
 // For `run` and `elect`.
 void check_locks(const run_options& options);

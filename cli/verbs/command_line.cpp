@@ -43,8 +43,9 @@ bool is_given_twice(const std::vector<CLI::App*>& verbs, const std::string& name
 
 std::string option_name_in(const std::string& word) { return word.substr(0, word.find('=')); }
 
-// The equivalent of an option for the waiting time in flock(1) and other programs, or empty.
-std::string option_of_flock(const std::string& word) {
+// For an option that sets the waiting time in flock(1) or another program: the same option of pawl.
+// Otherwise empty.
+std::string wait_option_for(const std::string& word) {
     const auto name = option_name_in(word);
     for (const char* at_once : {"-n", "--nonblock", "--nonblocking", "--nb", "--no-wait"})
         if (name == at_once) return "--wait 0";
@@ -81,7 +82,7 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
                    verb + " " + name + "; see " + help + ".";
         }
         if (option && !verbs.empty() && runs_commands(verbs.front()->get_name())) {
-            if (const auto meant = option_of_flock(unparsed.front()); !meant.empty())
+            if (const auto meant = wait_option_for(unparsed.front()); !meant.empty())
                 return "There is no option " + in_quotes(option_name_in(unparsed.front())) +
                        "; did you mean " + meant + "?";
         }
@@ -122,7 +123,8 @@ std::string verb_of(const std::vector<std::string>& words) {
     return {};
 }
 
-// COMMAND is not parsed: everything after the first -- of `run` and `elect` is removed.
+// Returns the words that CLI11 parses. COMMAND, everything after the first -- of `run` and `elect`,
+// goes to `args.command`.
 std::vector<std::string> split(int argc, char** argv, arguments& args) {
     std::vector<std::string> own(argv + 1, argv + argc);
     // `pawl help run` is the same as `pawl run --help`.
@@ -139,7 +141,7 @@ std::vector<std::string> split(int argc, char** argv, arguments& args) {
 }
 
 // CLI11 counts the options before and after the verb separately.
-void refuse_twice(const CLI::App& app) {
+void refuse_if_given_twice(const CLI::App& app) {
     for (const CLI::App* verb : app.get_subcommands()) {
         for (const char* name : {"--on", "--url-file"}) {
             const CLI::Option* option = verb->get_option_no_throw(name);
@@ -192,7 +194,7 @@ int parse_and_run(int argc, char** argv) {
     } catch (const CLI::ParseError& problem) {
         throw failure(exit_code::usage, sentence_for(app, problem));
     }
-    refuse_twice(app);
+    refuse_if_given_twice(app);
     const int status = selected_action();
     if (!std::cout.flush()) throw failure(exit_code::system, "The output could not be written.");
     return status;

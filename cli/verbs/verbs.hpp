@@ -43,7 +43,7 @@ struct run_options {
 // `name` and the others, in the order of the command line.
 [[nodiscard]] std::vector<std::string> names_of(const run_options& options);
 int run(const run_options& options);
-// Runs the command again after each loss of the lock.
+// As `run`, but after each loss of the lock it waits for the lock again and runs the command again.
 int elect(const run_options& options);
 
 struct status_options {

@@ -77,7 +77,7 @@ private:
     descriptor signals_;
 };
 
-// A bar beside the time. A full bar is the longest remaining time that was seen of this hold.
+// A bar beside the remaining time of a hold. A full bar is the longest one seen of this hold.
 class lease_bars {
 public:
     cell operator()(const lock_info& lock, const holder& lock_holder) {

@@ -219,4 +219,9 @@ bool is_alive(pid_t process) {
     return false;
 }
 
+bool is_stopped(pid_t process) {
+    const auto text = read_file("/proc/" + std::to_string(process) + "/stat");
+    return text.find(") T ") != std::string::npos;
+}
+
 }  // namespace cli_test

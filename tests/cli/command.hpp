@@ -98,5 +98,7 @@ private:
 // A living child of `parent` with this name, or 0.
 [[nodiscard]] pid_t child_named(pid_t parent, const std::string& name);
 [[nodiscard]] bool is_alive(pid_t process);
+// Whether a signal has stopped the process.
+[[nodiscard]] bool is_stopped(pid_t process);
 
 }  // namespace cli_test

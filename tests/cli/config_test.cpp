@@ -272,7 +272,7 @@ TEST_F(Config, AFileThatTheEnvironmentNamesMustExist) {
     EXPECT_EQ(run({"ls", "--on", sqlite_url("a.db")}, {{"PAWL_CONFIG", "/dev/null"}}).code, 0);
 }
 
-// A file that is read in many folders must not name a relative path.
+// A source that programs in different folders use must not name a relative path.
 TEST_F(Config, ARelativePathIsForTheCommandLineAlone) {
     const auto refused = [&](const outcome& result, int code) {
         EXPECT_EQ(result.code, code) << result.err;

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #include <filesystem>
 #include <utility>
@@ -38,6 +40,18 @@ protected:
     void lose_by_force() {
         await_renewals();
         EXPECT_EQ(sandbox().run({"release", "--force", "--yes", "x"}).code, 0);
+    }
+    // Lets the supervisor continue with a pending SIGTSTP, and waits until that stops it. The
+    // tracer keeps it from running until the SIGTSTP is there: SIGCONT would discard an earlier
+    // one.
+    void stop_again() {
+        const pid_t pid = stopped_pawl_->pid();
+        ASSERT_EQ(::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr), 0);
+        ASSERT_EQ(::waitpid(pid, nullptr, WUNTRACED), pid);
+        stopped_pawl_->signal(SIGCONT);
+        stopped_pawl_->signal(SIGTSTP);
+        ASSERT_EQ(::ptrace(PTRACE_DETACH, pid, nullptr, nullptr), 0);
+        ASSERT_TRUE(support::eventually([&] { return is_stopped(pid); })) << stopped_pawl_->err();
     }
     void start_next_holder() {
         next_pawl_ = sandbox().start(words{"run", "x", "--"} + heartbeat(beats_file_));
@@ -106,6 +120,19 @@ TEST_P(LateGrant, StandsForElectionAgainAfterALoss) {
     EXPECT_TRUE(support::eventually([&] { return command_ran(); })) << stopped_pawl_->err();
     stopped_pawl_->signal(SIGTERM);
     EXPECT_EQ(stopped_pawl_->wait().code, 128 + SIGTERM) << stopped_pawl_->err();
+}
+
+//   A's supervisor reads the grant and the loss, and a SIGTSTP stops it before it goes on | SIGTERM
+//   to A | A's supervisor continues
+TEST_P(LateGrant, DoesNotStandForElectionAgainAfterALossAndASignal) {
+    grant_to_stopped({"elect", "--ttl", "2s"});
+    lose_by_force();
+    start_next_holder();
+    stop_again();
+    stopped_pawl_->signal(SIGTERM);
+    stopped_pawl_->signal(SIGCONT);
+    EXPECT_EQ(stopped_pawl_->wait().code, 128 + SIGTERM);
+    EXPECT_FALSE(command_ran());
 }
 
 //   A's lock process is killed after the grant | A's supervisor continues

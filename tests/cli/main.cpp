@@ -61,7 +61,8 @@ namespace {
         ::signal(SIGTERM, SIG_IGN);
     }
     if (mode == "away") {
-        // The parent ends after the child has left the group: the group of a dead parent is killed.
+        // The parent ends after the child has left the group: pawl stops what its command leaves in
+        // the group.
         std::array<int, 2> left{};
         if (::pipe(left.data()) != 0) ::_exit(1);
         if (::fork() != 0) {

@@ -28,7 +28,7 @@ constexpr std::int64_t ttl = 3 * second;
 
 class PausedMachine : public ::testing::Test {
 protected:
-    // Its processes, the oldest first.
+    // `top` and its descendants, each behind its parent.
     std::vector<pid_t> process_tree_of(pid_t top) {
         std::vector<pid_t> processes{top};
         const auto all = pawl::cli::all_processes();
@@ -51,10 +51,6 @@ protected:
         std::reverse(paused_.begin(), paused_.end());
         for (const auto each : paused_)
             ::kill(each, SIGCONT);
-    }
-    static bool is_stopped(pid_t process) {
-        const auto text = read_file("/proc/" + std::to_string(process) + "/stat");
-        return text.find(") T ") != std::string::npos;
     }
     // With the clock of the host, so that all heartbeats can be compared.
     static words with_host_clock(const words& command) {
