@@ -24,7 +24,7 @@ protected:
             return is_acquire(words) && words.size() > 2 && words[2] == count;
         };
     }
-    const support::matcher brief = acquire_with_keys("2"), asking = acquire_with_keys("4");
+    const support::matcher brief = acquire_with_keys("2"), with_place = acquire_with_keys("4");
 };
 
 TEST_F(FirstRequest, IsTheOnlyOneForAFreeLock) {
@@ -33,7 +33,7 @@ TEST_F(FirstRequest, IsTheOnlyOneForAFreeLock) {
     const auto before = proxy.count(brief);
     (void)locks.acquire("it", {.ttl = long_ttl}).release();
     EXPECT_EQ(proxy.count(brief), before + 1);
-    EXPECT_EQ(proxy.count(asking), 0U);
+    EXPECT_EQ(proxy.count(with_place), 0U);
 }
 
 // A client that found a lock taken asks for a place with its next first request, until it gets a
@@ -44,13 +44,13 @@ TEST_F(FirstRequest, AsksForAPlaceAfterAWait) {
     warm(locks);
     auto held = other.acquire("it", {.ttl = long_ttl});
     EXPECT_THROW((void)locks.acquire("it", {.ttl = long_ttl, .wait = 200ms}), pawl::error);
-    EXPECT_EQ(proxy.count(asking), 1U);
+    EXPECT_EQ(proxy.count(with_place), 1U);
     const auto brief_before = proxy.count(brief);
     (void)locks.acquire("free", {.ttl = long_ttl}).release();
-    EXPECT_EQ(proxy.count(asking), 2U);
+    EXPECT_EQ(proxy.count(with_place), 2U);
     EXPECT_EQ(proxy.count(brief), brief_before);
     (void)locks.acquire("free", {.ttl = long_ttl}).release();
-    EXPECT_EQ(proxy.count(asking), 2U);
+    EXPECT_EQ(proxy.count(with_place), 2U);
     EXPECT_EQ(proxy.count(brief), brief_before + 1);
 }
 
@@ -65,7 +65,7 @@ TEST_F(FirstRequest, AndTheSecondHaveAnUndoOfTheirOwn) {
         warm(locks);
         auto held = other.acquire("it", {.ttl = long_ttl});
         const auto before = proxy.strike_count();
-        proxy.inject({.matches = asking, .kind = kind});
+        proxy.inject({.matches = with_place, .kind = kind});
         auto a = std::async(std::launch::async, [&] {
             return locks.acquire("it", {.ttl = long_ttl, .wait = patience});
         });

@@ -107,7 +107,8 @@ TEST(Lease, NeverOutlivesMaxHold) {
 class PushedGrant : public ::testing::Test {
 protected:
     PushedGrant() {
-        waiter_.record = std::make_shared<redis::waiter_record>(redis::keys(), "client", "owner", ";client");
+        waiter_.record =
+            std::make_shared<redis::waiter_record>(redis::keys(), "client", "owner", ";client");
         waiter_.claim_window = 1200ms;
         waiter_.sent_at = time_point(100s);
         waiter_.reply_server_ms = 1000;
