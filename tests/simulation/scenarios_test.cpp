@@ -80,7 +80,6 @@ TEST_P(Scenarios, KeepEveryPromise) {
 //   value must be refused, although the owner is the same.
 // - A renewal fails at once, without a reply from the network. It must not be repeated at once.
 //
-//
 // For several names at once, also step by step in sets_test.cpp:
 // - The server grants all names to A, but the reply is so slow that their leases are over. A must
 //   be told that they are lost, as if they were granted one after the other, and must get none.
