@@ -121,7 +121,7 @@ TEST_F(Changes, RightsComeBackForARelease) {
 TEST_F(Changes, CommandsAreRenamed) {
     struct denied_command {
         std::string command;
-        bool serves;  // all the same
+        bool serves;  // locks can be acquired without the command
     };
     const std::vector<denied_command> rows = {
         {"EVALSHA", false}, {"SUBSCRIBE", false}, {"HELLO", false}, {"CLIENT", true}};

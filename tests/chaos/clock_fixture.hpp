@@ -15,7 +15,7 @@ namespace chaos {
 
 struct hold_kind {
     const char* name;
-    const char* url;
+    const char* url;  // its options, which end the URL
     pawl::lock_options options;
 };
 
@@ -53,7 +53,7 @@ protected:
         options.wait = times.wait;
         return options;
     }
-    // For a claim next to which no hold of this kind may exist.
+    // For a claim that every hold of this kind excludes.
     static pawl::lock_options exclusive_options(const hold_kind& kind) {
         auto options = options_for(kind, {.ttl = long_ttl, .wait = patience});
         if (options.mode == pawl::lock_mode::shared) options.mode = pawl::lock_mode::exclusive;

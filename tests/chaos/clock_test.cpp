@@ -78,7 +78,7 @@ protected:
             }));
             const auto in_line = static_cast<std::uint64_t>(i + 1);
             if (i < 3 || leap < 0s) {
-                EXPECT_TRUE(eventually([&] { return wait_until_queued(GetParam()) >= in_line; }));
+                EXPECT_TRUE(eventually([&] { return queue_length(GetParam()) >= in_line; }));
             }
         }
         (void)lock.release();
@@ -87,7 +87,7 @@ protected:
         EXPECT_EQ(tokens.size(), 4U);
         return order;
     }
-    std::uint64_t wait_until_queued(const std::string& url) {
+    std::uint64_t queue_length(const std::string& url) {
         if (url.empty()) return waiters("it");
         return static_cast<std::uint64_t>(
             server.execute({"LLEN", "redisson_lock_queue:{it}"}).number());

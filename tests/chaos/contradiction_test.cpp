@@ -51,6 +51,7 @@ private:
     }
     std::string reply_to(const support::command_words& command) {
         if (command[0] != "EVALSHA" && command[0] != "EVAL") return "+OK\r\n";
+        // The number of keys: 2 for an acquire, 4 for one that asks for a place, 1 for a renewal.
         if (command[2] == "2") return "*2\r\n:0\r\n:100\r\n";
         if (command[2] == "4") return "*4\r\n:0\r\n:100\r\n" + bulk(wall_ms()) + ":0\r\n";
         if (command[2] == "1") return ++renewals, "*1\r\n:0\r\n";

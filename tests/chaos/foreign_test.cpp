@@ -88,7 +88,7 @@ TEST_F(Foreign, OverwritersTakeTheLockOver) {
 // stays until the lease ends: the release must not report "released" or "lost".
 TEST_F(Foreign, DataBesideTheLockIsNoLoss) {
     client locks = direct_client();
-    const auto expect_in_list = [&](const std::string& key, pawl::lock_mode mode) {
+    const auto release_with_list_at = [&](const std::string& key, pawl::lock_mode mode) {
         auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience, .mode = mode});
         (void)server.execute({"DEL", key});
         (void)server.execute({"RPUSH", key, "theirs"});
@@ -98,10 +98,10 @@ TEST_F(Foreign, DataBesideTheLockIsNoLoss) {
     };
     const auto alone = pawl::lock_mode::exclusive;
     const auto shared = pawl::lock_mode::shared;
-    EXPECT_EQ(expect_in_list("pawl:{it}:q", alone), release_result::unknown);
-    EXPECT_EQ(expect_in_list("pawl:{it}:q", shared), release_result::unknown);
-    EXPECT_EQ(expect_in_list("pawl:{it}", alone), release_result::taken_over);
-    EXPECT_EQ(expect_in_list("pawl:{it}:h", shared), release_result::taken_over);
+    EXPECT_EQ(release_with_list_at("pawl:{it}:q", alone), release_result::unknown);
+    EXPECT_EQ(release_with_list_at("pawl:{it}:q", shared), release_result::unknown);
+    EXPECT_EQ(release_with_list_at("pawl:{it}", alone), release_result::taken_over);
+    EXPECT_EQ(release_with_list_at("pawl:{it}:h", shared), release_result::taken_over);
 }
 
 TEST_F(Foreign, HoldersAreShownWithoutAName) {

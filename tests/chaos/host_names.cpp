@@ -20,7 +20,7 @@
 namespace {
 
 // Flags that no entry of the system has: `freeaddrinfo` recognizes its own entries by them.
-constexpr int of_this_book = 0x70617700;
+constexpr int of_this_table = 0x70617700;
 
 struct name_table {
     std::mutex mutex;
@@ -45,7 +45,7 @@ addrinfo* make_entry(const std::string& text) {
     entry->ai_socktype = SOCK_STREAM;
     entry->ai_addrlen = sizeof(sockaddr_in);
     entry->ai_addr = reinterpret_cast<sockaddr*>(result);
-    entry->ai_flags = of_this_book;
+    entry->ai_flags = of_this_table;
     return entry;
 }
 
@@ -84,7 +84,7 @@ extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo
 }
 
 extern "C" void freeaddrinfo(addrinfo* first) {
-    if (first != nullptr && first->ai_flags != of_this_book) {
+    if (first != nullptr && first->ai_flags != of_this_table) {
         system_function<decltype(::freeaddrinfo)>("freeaddrinfo")(first);
         return;
     }

@@ -25,7 +25,7 @@ constexpr lock_options permits(std::uint32_t count) {
 
 class Marks : public testing::Test, protected redis_fixture {
 protected:
-    // Fails at once, after one request to the server.
+    // Somebody holds the lock until `wait` is over.
     void expect_busy(client& observer, lock_options options, pawl::duration wait) {
         options.wait = wait;
         const auto failed = failure_of([&] { (void)observer.acquire("it", options); });

@@ -209,19 +209,19 @@ TEST_F(Modes, AFairTryGoesPastNobodyWhoWaits) {
     const std::string waiter = "stranger:00ff";
     const auto subscriber = server.connect();
     (void)subscriber->execute({"SUBSCRIBE", "pawl:c:0:stranger"});
-    const auto enqueue_dead_waiter = [&] {
+    const auto enqueue_waiter = [&] {
         server.execute({"DEL", "pawl:{it}", "pawl:{it}:q", "pawl:{it}:w"});
         server.execute({"ZADD", "pawl:{it}:q", "1", waiter});
         server.execute(
             {"HSET", "pawl:{it}:w", waiter, "9999999999999 60000 x 00ff:host:1:command"});
     };
     pawl::blocking::mutex fair_mutex(locks, "it", {.ttl = long_ttl, .fair = true});
-    enqueue_dead_waiter();
+    enqueue_waiter();
     EXPECT_FALSE(fair_mutex.try_lock());
     EXPECT_EQ(server.execute({"GET", "pawl:{it}"}).text.substr(0, 4), "00ff");
-    enqueue_dead_waiter();
+    enqueue_waiter();
     EXPECT_FALSE(locks.try_acquire("it", {.ttl = long_ttl, .fair = true}).owns_lock());
-    enqueue_dead_waiter();
+    enqueue_waiter();
     EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}).owns_lock());
     server.execute({"DEL", "pawl:{it}:q", "pawl:{it}:w"});
 }

@@ -26,15 +26,15 @@ constexpr lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
 
 class OutOfMemory : public testing::Test, protected redis_fixture {
 protected:
-    void fill_memory(bool on) {
-        ASSERT_EQ(server.execute({"CONFIG", "SET", "maxmemory", on ? "1" : "0"}).text, "OK");
+    void set_out_of_memory(bool enabled) {
+        ASSERT_EQ(server.execute({"CONFIG", "SET", "maxmemory", enabled ? "1" : "0"}).text, "OK");
     }
     static support::matcher any_renewal() {
         return [](const support::command_words& command) {
             return script(scripts::renew)(command) || script(redisson_scripts::renew)(command);
         };
     }
-    // The error of `renew` when the server refuses it, and the result of the release.
+    // Renewals and the release succeed.
     void expect_kept_until_release(held_lock& lock, const std::string& name) {
         for (int i = 0; i < 3; ++i) {
             const auto failed = failure_of([&] { lock.renew(); });
@@ -53,19 +53,19 @@ TEST_F(OutOfMemory, HoldsAreRenewedAndGivenBack) {
          {std::pair("alone", exclusive_options), std::pair("shared", shared),
           std::pair("permits", two_of_three), std::pair("fair", fair)}) {
         auto lock = locks.acquire(name, options);
-        fill_memory(true);
+        set_out_of_memory(true);
         expect_kept_until_release(lock, name);
-        fill_memory(false);
+        set_out_of_memory(false);
     }
 }
 
 TEST_F(OutOfMemory, ANewLockIsRefusedForTheTime) {
     client locks = direct_client();
-    fill_memory(true);
+    set_out_of_memory(true);
     const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::unavailable) << failed;
-    fill_memory(false);
+    set_out_of_memory(false);
     EXPECT_TRUE(locks.try_acquire("it", {.ttl = long_ttl}).owns_lock());
 }
 
@@ -73,7 +73,7 @@ TEST_F(OutOfMemory, OneOfSeveralReadersIsRenewed) {
     client locks = direct_client(), other = direct_client();
     auto first = locks.acquire("it", shared);
     auto second = other.acquire("it", shared);
-    fill_memory(true);
+    set_out_of_memory(true);
     expect_kept_until_release(first, "the first");
     expect_kept_until_release(second, "the second");
 }
@@ -81,7 +81,7 @@ TEST_F(OutOfMemory, OneOfSeveralReadersIsRenewed) {
 TEST_F(OutOfMemory, AWriterGoesOnAsAReader) {
     client locks = direct_client();
     auto lock = locks.acquire("it", exclusive_options);
-    fill_memory(true);
+    set_out_of_memory(true);
     const auto failed = failure_of([&] { lock.downgrade(); });
     EXPECT_FALSE(failed.has_value()) << failed;
     EXPECT_EQ(server.execute({"GET", "pawl:{it}"}).text, "pawl:shared");
@@ -96,12 +96,12 @@ TEST_F(OutOfMemory, TheLineIsServedAndForceWorks) {
         held_lock next;
         background_task waiter([&] { next = waiting.acquire("it", options); });
         ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
-        fill_memory(true);
+        set_out_of_memory(true);
         EXPECT_EQ(lock.release(), release_result::released);
         waiter.join();
         EXPECT_TRUE(locks.force_release("it"));
         EXPECT_FALSE(is_held("it"));
-        fill_memory(false);
+        set_out_of_memory(false);
         (void)server.execute({"DEL", "pawl:{it}:d"});
     }
 }
@@ -121,16 +121,16 @@ TEST_F(OutOfMemory, RedissonsHoldsAreRenewedAndGivenBack) {
         client locks = direct_client("?layout=redisson" + each.url);
         (void)server.execute({"FLUSHALL"});
         auto lock = locks.acquire("it", each.options);
-        fill_memory(true);
+        set_out_of_memory(true);
         expect_kept_until_release(lock, each.url);
-        fill_memory(false);
+        set_out_of_memory(false);
     }
 }
 
 TEST_F(OutOfMemory, RedissonsWriterGoesOnAsAReader) {
     client locks = direct_client("?layout=redisson&object=readwrite");
     auto lock = locks.acquire("it", exclusive_options);
-    fill_memory(true);
+    set_out_of_memory(true);
     const auto failed = failure_of([&] { lock.downgrade(); });
     EXPECT_FALSE(failed.has_value()) << failed;
     expect_kept_until_release(lock, "a reader that wrote");
@@ -139,22 +139,22 @@ TEST_F(OutOfMemory, RedissonsWriterGoesOnAsAReader) {
 // A user may not read for a while: that says nothing about the lock, so it is no loss.
 TEST_F(OutOfMemory, WhatTheServerDoesNotSayIsNoRefusal) {
     for (const std::string layout : {"", "?layout=redisson"}) {
-        const auto mode = layout.empty() ? "-get" : "-hexists";
-        const auto back = layout.empty() ? "+get" : "+hexists";
+        const auto revoked = layout.empty() ? "-get" : "-hexists";
+        const auto restored = layout.empty() ? "+get" : "+hexists";
         ASSERT_EQ(
             server.execute({"ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all"}).text,
             "OK");
         const auto url = proxy.url(layout);
         client locks = client_at("redis://locks:secret@" + url.substr(url.find("//") + 2));
         auto lock = locks.acquire("it", exclusive_options);
-        ASSERT_EQ(server.execute({"ACL", "SETUSER", "locks", mode}).text, "OK");
+        ASSERT_EQ(server.execute({"ACL", "SETUSER", "locks", revoked}).text, "OK");
         proxy.forget_commands();
         std::optional<failure> failed;
         background_task renewing([&] { failed = failure_of([&] { lock.renew(); }); });
         // Repeated while there is time.
         EXPECT_TRUE(eventually([&] { return proxy.count(any_renewal()) > 1; })) << layout;
         EXPECT_NE(lock.state(), lock_state::lost) << layout;
-        ASSERT_EQ(server.execute({"ACL", "SETUSER", "locks", back}).text, "OK");
+        ASSERT_EQ(server.execute({"ACL", "SETUSER", "locks", restored}).text, "OK");
         renewing.join();
         EXPECT_FALSE(failed.has_value()) << layout << failed;
         expect_kept_until_release(lock, layout);

@@ -21,7 +21,7 @@ using boost::system::error_code;
 
 class Pipeline : public testing::Test, protected redis_fixture {
 protected:
-    // Acquires and releases each of `count` names, all at once, and counts the successes.
+    // The results of the calls of `start_acquire`, each of which acquires and releases a lock.
     struct pipeline_run {
         std::size_t acquired = 0;
         std::size_t released = 0;

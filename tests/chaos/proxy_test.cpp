@@ -153,8 +153,8 @@ TEST_F(Proxy, DropsPushesOnly) {
     EXPECT_EQ(client->receive(3s)->items.at(2).text, "found");
 }
 
-// A TLS server of the support library speaks TLS only, with certificates that its own authority
-// signed.
+// The servers of the support library keep or lose their data as they are told, need their password,
+// and speak TLS with certificates of their own authority.
 TEST(RedisServer, StartsStopsAndKeepsWhatItIsTold) {
     support::redis_server keeping({.config = {"appendonly yes", "appendfsync always"}});
     (void)keeping.execute({"SET", "n", "1"});

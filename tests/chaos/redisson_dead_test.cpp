@@ -35,16 +35,16 @@ protected:
         proxy.refuse(true);
         proxy.kill_connections();
     }
-    [[nodiscard]] bool free_permits(const std::string& number) {
+    [[nodiscard]] bool has_free_permits(const std::string& number) {
         return eventually([&] { return server.execute({"GET", "it"}).text == number; });
     }
-    // After three more seconds without a connection.
+    // Three more seconds without a connection change nothing; then the two permits return.
     void expect_two_of_three_back() {
         const auto end = boot_clock::now() + 3s;
         (void)eventually([&] { return boot_clock::now() >= end; });
         EXPECT_EQ(server.execute({"GET", "it"}).text, "1");
         proxy.refuse(false);
-        EXPECT_TRUE(free_permits("3"));
+        EXPECT_TRUE(has_free_permits("3"));
     }
 };
 
@@ -118,18 +118,18 @@ TEST_F(RedissonDead, TheRestOfAHoldComesBackWhenOneOfItsPermitsIsGone) {
     const auto failed = failure_of([&] { lock.renew(); });
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::lost) << failed;
-    EXPECT_TRUE(free_permits("3"));
+    EXPECT_TRUE(has_free_permits("3"));
 }
 
 //   R1 reads and dies | R2 and R3 keep reading, one after the other, so that the hash never ends
 TEST_F(RedissonDead, AReadersFieldGoesWithTheNextThatLeaves) {
     client locks = direct_client("?layout=redisson&object=readwrite");
-    const std::string dead_waiter = "5f3c2f6e-cbab-4c45-831e-b8c949d7ba8c:-7";
+    const std::string dead_reader = "5f3c2f6e-cbab-4c45-831e-b8c949d7ba8c:-7";
     const pawl::lock_options reading{.ttl = long_ttl, .mode = pawl::lock_mode::shared};
     auto first = locks.acquire("it", reading), second = locks.acquire("it", reading);
-    (void)server.execute({"HSET", "it", dead_waiter, "1", java, "1"});
+    (void)server.execute({"HSET", "it", dead_reader, "1", java, "1"});
     EXPECT_EQ(first.release(), release_result::released);
-    EXPECT_EQ(server.execute({"HEXISTS", "it", dead_waiter}).number(), 0);
+    EXPECT_EQ(server.execute({"HEXISTS", "it", dead_reader}).number(), 0);
     EXPECT_EQ(server.execute({"HEXISTS", "it", java}).number(), 1) << "Java's are Java's affair";
     EXPECT_EQ(second.state(), lock_state::held);
 }

@@ -140,9 +140,9 @@ TEST_F(Redisson, ALateGrantIsGivenBack) {
     warm(locks);
     proxy.inject(
         {.matches = script(scripts::acquire), .kind = fault_kind::delay_request, .delay = 1s});
-    const auto late_name =
+    const auto late =
         failure_of([&] { (void)locks.acquire("it", {.ttl = long_ttl, .wait = 100ms}); });
-    ASSERT_TRUE(late_name.has_value());
+    ASSERT_TRUE(late.has_value());
     EXPECT_TRUE(eventually([&] { return proxy.count(script(scripts::release)) >= 3; }));
     EXPECT_TRUE(is_free("it"));
     proxy.inject(

@@ -28,16 +28,16 @@ public:
     // A client of that user.
     [[nodiscard]] client user_client(const std::string& options = {});
 
-    // Since `allow`; includes refusals that a fallback hides.
+    // No request was refused since `allow`, not even one whose refusal a fallback hides.
     void expect_nothing_refused();
-    // The commands that the page permits and that no client has sent since then.
+    // The commands that the page permits and that no client has sent since `allow`.
     [[nodiscard]] std::vector<std::string> unused_rights();
 
     // One client holds "it"; the other waits and gets it, or gives up.
     void exercise_handoff(client& first, client& second, pawl::lock_options options,
                           const std::function<bool()>& waits);
     void exercise_timeout(client& first, client& second, pawl::lock_options options);
-    // `count` clients wait for "it", as `observer` sees it.
+    // The condition that `count` clients wait for "it", as `observer` sees them.
     [[nodiscard]] static std::function<bool()> waiter_condition(client& observer,
                                                                 std::uint64_t count = 1);
 

@@ -13,11 +13,11 @@ namespace scripts = pawl::redis::scripts;
 
 class Silence : public testing::Test, protected redis_fixture {
 protected:
-    // The renewals that had reached the proxy by then.
-    std::optional<pawl::time_point> last_renewal_before(pawl::time_point served_before) {
+    // When the last renewal until then reached the proxy.
+    std::optional<pawl::time_point> last_renewal_until(pawl::time_point until) {
         std::optional<pawl::time_point> last;
         for (const auto& each : proxy.commands())
-            if (each.arrived_at <= served_before && script(scripts::renew)(each.words))
+            if (each.arrived_at <= until && script(scripts::renew)(each.words))
                 last = each.arrived_at;
         return last;
     }
@@ -36,7 +36,7 @@ TEST_F(Silence, AFrozenServerCostsTheLockInTime) {
     const auto frozen_at = boot_clock::now();
     server.freeze();
     ASSERT_TRUE(loss.is_told_within(5s));
-    const auto sent = last_renewal_before(frozen_at);
+    const auto sent = last_renewal_until(frozen_at);
     ASSERT_TRUE(sent.has_value());
     EXPECT_LE(loss.told_at(), *sent + 2s);
     EXPECT_EQ(lock.state(), lock_state::lost);
@@ -59,7 +59,7 @@ TEST_F(Silence, AHalfOpenWayCostsTheLockInTime) {
     const auto frozen_at = boot_clock::now();
     proxy.freeze(true);
     ASSERT_TRUE(loss.is_told_within(5s));
-    EXPECT_LE(loss.told_at(), last_renewal_before(frozen_at).value() + 2s);
+    EXPECT_LE(loss.told_at(), last_renewal_until(frozen_at).value() + 2s);
     proxy.freeze(false);
     auto next = locks.acquire("it", {.ttl = 2s, .wait = patience});
     EXPECT_GT(next.token(), lock.token());
@@ -115,7 +115,7 @@ TEST_F(Silence, ALongClientPauseCostsTheLockInTime) {
     const auto paused_at = boot_clock::now();
     (void)server.execute({"CLIENT", "PAUSE", "3500", "ALL"});
     ASSERT_TRUE(loss.is_told_within(5s));
-    EXPECT_LE(loss.told_at(), last_renewal_before(paused_at + 50ms).value() + 2s);
+    EXPECT_LE(loss.told_at(), last_renewal_until(paused_at + 50ms).value() + 2s);
     EXPECT_EQ(lock.state(), lock_state::lost);
     auto next = locks.acquire("it", {.ttl = 2s, .wait = patience});
     EXPECT_GT(next.token(), lock.token());
@@ -231,7 +231,7 @@ TEST_F(Silence, ABusyScriptIsSaidAndSurvived) {
     ASSERT_TRUE(failed.has_value());
     EXPECT_TRUE(failed->reason == errc::unavailable || failed->reason == errc::timed_out) << failed;
     ASSERT_TRUE(loss.is_told_within(5s));
-    EXPECT_LE(loss.told_at(), last_renewal_before(busy_at + 50ms).value() + 2s);
+    EXPECT_LE(loss.told_at(), last_renewal_until(busy_at + 50ms).value() + 2s);
     (void)server.execute({"SCRIPT", "KILL"});
     auto next = locks.acquire("held", {.ttl = 2s, .wait = patience});
     EXPECT_GT(next.token(), lock.token());

@@ -74,8 +74,8 @@ TEST_F(UnreachableServer, ACampaignCoversIt) {
 //   the latch and counts it down | C continues, or is told that the latch was forgotten: C does not
 //   hang
 TEST_F(UnreachableServer, AWaitForALatchGoesOnWhenTheServerIsBack) {
-    client has_waiting_log = direct_client(), counts = direct_client();
-    pawl::blocking::latch own_latch(has_waiting_log, "it"), other(counts, "it");
+    client waits = direct_client(), counts = direct_client();
+    pawl::blocking::latch own_latch(waits, "it"), other(counts, "it");
     ASSERT_TRUE(other.try_set(1));
     std::optional<failure> failed;
     background_task waiting_task([&] { failed = failure_of([&] { own_latch.wait(); }); });

@@ -26,8 +26,8 @@ using boost::system::error_code;
 
 class AsyncFork : public testing::TestWithParam<tested::service_under_test> {
 protected:
-    // Runs the loop until the started operation has called its handler; returns the error's
-    // category and number in one word.
+    // Runs the loop until the started operation has called its handler. Returns "done",
+    // "unsupported", or the message of another error.
     template <class Start>
     std::string outcome_of(Start start) {
         std::string outcome = "no answer";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The thread that runs the callbacks of lost locks, and that a callback delays nothing else.
+// The callbacks of lost locks: on which thread they run, and that they delay nothing else.
 #include "async_fixture.hpp"
 
 #include <support/eventually.hpp>

@@ -16,7 +16,7 @@ constexpr void make_coarse(pawl::capabilities& capabilities) {
     capabilities.ttl_granularity = std::chrono::seconds(1);
 }
 
-// Behaves as the service, and refuses what such a service cannot do.
+// `service`, but a request with any other ttl is an error: the core must have rounded the ttl.
 [[nodiscard]] pawl::service coarse_service(const pawl::service& service);
 
 }  // namespace tested

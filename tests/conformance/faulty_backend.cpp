@@ -40,7 +40,7 @@ public:
             granted->token = pawl::fencing_token(next_number());
             co_return granted;
         }
-        const auto changed_claim = shorten(requested);
+        const auto changed_claim = with_fault(requested);
         if (has(fault::waits_too_little)) give_up_at = time_->now();
         const bool may_wait = give_up_at > time_->now();
         granted = co_await correct_->acquire(changed_claim, give_up_at);
@@ -65,7 +65,7 @@ public:
     asio::awaitable<pawl::release_result> release(const pawl::hold& held) override {
         if (has(fault::keeps_it_after_a_release) || has(fault::gives_it_to_everybody))
             co_return pawl::release_result::released;
-        const pawl::hold changed_hold{shorten(held.claim), held.grant};
+        const pawl::hold changed_hold{with_fault(held.claim), held.grant};
         co_return co_await correct_->release(changed_hold);
     }
     asio::awaitable<pawl::lock_info> inspect(std::string_view name) override {
@@ -84,7 +84,7 @@ public:
             unchanged.deadline = time_->now() + held.claim.ttl - pawl::drift(held.claim.ttl);
             co_return unchanged;
         }
-        const pawl::hold changed_hold{shorten(held.claim), held.grant};
+        const pawl::hold changed_hold{with_fault(held.claim), held.grant};
         co_return co_await correct_->downgrade(changed_hold);
     }
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
@@ -102,14 +102,14 @@ public:
         co_await correct_->close(give_up_at);
     }
     pawl::capabilities capabilities() const noexcept override {
-        auto claimed = faulty_promises;
+        auto claimed = sound_capabilities;
         claimed.across_hosts = has(fault::promises_too_much);
         return claimed;
     }
 
 private:
     [[nodiscard]] bool has(fault asked_fault) const noexcept { return fault_ == asked_fault; }
-    [[nodiscard]] pawl::claim shorten(pawl::claim requested) const {
+    [[nodiscard]] pawl::claim with_fault(pawl::claim requested) const {
         if (has(fault::shortens_names))
             requested.name.resize(std::min<std::size_t>(requested.name.size(), 1));
         if (has(fault::reads_alone)) requested.mode = pawl::lock_mode::exclusive;
@@ -139,7 +139,7 @@ private:
 
 }  // namespace
 
-pawl::conformance::test_service make_faulty_world(fault injected) {
+pawl::conformance::test_service make_faulty_service(fault injected) {
     return {.target = pawl::service(std::make_shared<faulty_service>(injected)),
             .url = {},
             .restart = {},

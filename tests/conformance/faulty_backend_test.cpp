@@ -31,8 +31,8 @@ const test_case& promise_named(std::string_view name) {
 class faulty_fixture : public pawl::conformance::fixture {
 public:
     explicit faulty_fixture(fault tested_fault) : fault_(tested_fault) {}
-    test_service make_test_service() override { return tested::make_faulty_world(fault_); }
-    const pawl::capabilities& capabilities() const override { return tested::faulty_promises; }
+    test_service make_test_service() override { return tested::make_faulty_service(fault_); }
+    const pawl::capabilities& capabilities() const override { return tested::sound_capabilities; }
 
 private:
     fault fault_;
@@ -166,20 +166,20 @@ public:
 };
 
 // Correct for one test, faulty for another; it throws an object that is no exception for a third,
-// and has no world for all the others, so that the run is short.
+// and has no service for all the others, so that the run is short.
 class selecting_fixture : public pawl::conformance::fixture {
 public:
     explicit selecting_fixture(std::function<std::string()> current_test)
         : current_test_(std::move(current_test)) {}
     test_service make_test_service() override {
         const std::string name = current_test_();
-        if (name == "another_name_is_another_lock") return tested::make_faulty_world(fault::none);
+        if (name == "another_name_is_another_lock") return tested::make_faulty_service(fault::none);
         if (name == "examine_reports_the_guarantees")
-            return tested::make_faulty_world(fault::examines_nothing);
+            return tested::make_faulty_service(fault::examines_nothing);
         if (name == "try_sends_one_request") throw 42;
-        throw std::runtime_error("no world");
+        throw std::runtime_error("no service");
     }
-    const pawl::capabilities& capabilities() const override { return tested::faulty_promises; }
+    const pawl::capabilities& capabilities() const override { return tested::sound_capabilities; }
 
 private:
     std::function<std::string()> current_test_;
@@ -189,13 +189,13 @@ std::string outcome_of(std::string_view name) {
     if (name == "another_name_is_another_lock") return "";
     if (name == "examine_reports_the_guarantees") return "the guarantee row names no backend";
     if (name == "try_sends_one_request") return "threw an object that is no std::exception";
-    return "no world";
+    return "no service";
 }
 
 std::vector<std::string_view> selected_tests() {
     std::vector<std::string_view> names;
     for (const test_case& each : all_test_cases())
-        if (each.applies_to(tested::faulty_promises)) names.push_back(each.name);
+        if (each.applies_to(tested::sound_capabilities)) names.push_back(each.name);
     return names;
 }
 

@@ -33,15 +33,15 @@ private:
     const pawl::capabilities supported_;
 };
 
-test_service new_memory_world() {
+test_service new_memory_service() {
     return {.target = pawl::memory::make(), .url = {}, .restart = {}, .owned = {}};
 }
 
-test_service new_coarse_world() {
+test_service new_coarse_service() {
     return {.target = coarse_service(pawl::memory::make()), .url = {}, .restart = {}, .owned = {}};
 }
 
-test_service new_sqlite_world() {
+test_service new_sqlite_service() {
     auto folder = std::make_shared<support::temp_folder>();
     const std::string path = folder->file("locks.db");
     return {.target = pawl::sqlite::at({.path = path}),
@@ -51,7 +51,7 @@ test_service new_sqlite_world() {
 }
 
 // One server for each test, over TCP.
-test_service new_redis_world(const std::string& options) {
+test_service new_redis_service(const std::string& options) {
     auto server = std::make_shared<support::redis_server>();
     return {.target = pawl::redis::at(server->url(options)),
             .url = server->url(options),
@@ -104,17 +104,17 @@ constexpr capabilities redisson_capabilities(bool readwrite) {
 
 backend redis_backend(const std::string& name, const std::string& options,
                       const capabilities& supported) {
-    return {name, std::make_shared<fixture_of>([options] { return new_redis_world(options); },
+    return {name, std::make_shared<fixture_of>([options] { return new_redis_service(options); },
                                                supported)};
 }
 
 }  // namespace
 
 std::vector<backend> all_backends() {
-    return {{"Memory", std::make_shared<fixture_of>(new_memory_world, memory_capabilities())},
+    return {{"Memory", std::make_shared<fixture_of>(new_memory_service, memory_capabilities())},
             {"CoarseMemory",
-             std::make_shared<fixture_of>(new_coarse_world, coarse_memory_capabilities())},
-            {"Sqlite", std::make_shared<fixture_of>(new_sqlite_world, sqlite_capabilities())},
+             std::make_shared<fixture_of>(new_coarse_service, coarse_memory_capabilities())},
+            {"Sqlite", std::make_shared<fixture_of>(new_sqlite_service, sqlite_capabilities())},
             redis_backend("Redis", "", redis_capabilities()),
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",

@@ -25,7 +25,7 @@ using pawl::errc;
 
 using thrower = std::function<void()>;
 
-// It throws for every request.
+// `acquire` and `inspect` throw.
 class throwing_backend final : public pawl::backend {
 public:
     explicit throwing_backend(thrower throws) : throws_(std::move(throws)) {}

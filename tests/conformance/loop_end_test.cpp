@@ -24,7 +24,7 @@ using boost::system::error_code;
 
 class LoopEnd : public testing::TestWithParam<tested::service_under_test> {
 protected:
-    // The client's options hold it, and so does its engine.
+    // The options refer to `engine_mark`; the client's engine keeps a copy of them.
     pawl::client_options options() {
         pawl::client_options options_made;
         options_made.log = [alive = engine_mark](std::string_view) {};

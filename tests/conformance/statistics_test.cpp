@@ -26,7 +26,7 @@ using support::eventually;
 
 class Statistics : public testing::TestWithParam<tested::backend> {
 protected:
-    pawl::conformance::test_service test_world = GetParam().fixture->make_test_service();
+    pawl::conformance::test_service fresh_service = GetParam().fixture->make_test_service();
     const pawl::capabilities supported = GetParam().fixture->capabilities();
 };
 
@@ -39,7 +39,7 @@ void warm_up(client& locks, pawl::duration least_ttl) {
 }
 
 TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
-    client locks(test_world.target);
+    client locks(fresh_service.target);
     EXPECT_EQ(locks.statistics().requests, 0U) << "making a client asks nobody";
     warm_up(locks, supported.least_ttl);
     const statistics before = locks.statistics();
@@ -54,11 +54,11 @@ TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
     EXPECT_EQ(after.hand_offs, before.hand_offs);
     EXPECT_EQ(after.renewals, before.renewals);
     EXPECT_EQ(after.losses, before.losses);
-    EXPECT_EQ(after.connections, test_world.restart ? 1U : 0U);
+    EXPECT_EQ(after.connections, fresh_service.restart ? 1U : 0U);
 }
 
 TEST_P(Statistics, ATryThatFindsItHeldIsOneRequestAndNoGrant) {
-    client holder(test_world.target), locks(test_world.target);
+    client holder(fresh_service.target), locks(fresh_service.target);
     warm_up(locks, supported.least_ttl);
     auto lock = holder.acquire("it", {.ttl = 60s});
     const statistics before = locks.statistics();
@@ -70,7 +70,7 @@ TEST_P(Statistics, ATryThatFindsItHeldIsOneRequestAndNoGrant) {
 // The waiter is queued, notified, and confirms: it sends one request for the lock. If it had to
 // wait for a second it has also refreshed its place; such a round proves nothing.
 TEST_P(Statistics, AHandOffNeedsNoSecondAttempt) {
-    client holder(test_world.target), waits(test_world.target);
+    client holder(fresh_service.target), waits(fresh_service.target);
     warm_up(waits, supported.least_ttl);
     for (int round = 0; round < 20; ++round) {
         auto lock = holder.acquire("it", {.ttl = 60s});
@@ -104,7 +104,7 @@ TEST_P(Statistics, AHandOffNeedsNoSecondAttempt) {
 
 // Leases that are due at nearly the same time are renewed together.
 TEST_P(Statistics, ManyRenewalsAreOneRequest) {
-    client locks(test_world.target);
+    client locks(fresh_service.target);
     warm_up(locks, supported.least_ttl);
     std::vector<pawl::blocking::held_lock> held;
     for (int i = 0; i < 50; ++i)
@@ -126,7 +126,7 @@ TEST_P(Statistics, ManyRenewalsAreOneRequest) {
 }
 
 TEST_P(Statistics, ALossIsCountedOnce) {
-    client locks(test_world.target), operators(test_world.target);
+    client locks(fresh_service.target), operators(fresh_service.target);
     // If the loss is not pushed, the next renewal finds it.
     auto lock = locks.acquire("it", {.ttl = supported.loss_is_pushed ? 60s : 3s});
     EXPECT_TRUE(operators.force_release("it"));
@@ -138,21 +138,21 @@ TEST_P(Statistics, ALossIsCountedOnce) {
 }
 
 TEST_P(Statistics, ANewConnectionIsCounted) {
-    if (!test_world.restart) {
-        EXPECT_EQ(client(test_world.target).statistics().connections, 0U);
+    if (!fresh_service.restart) {
+        EXPECT_EQ(client(fresh_service.target).statistics().connections, 0U);
         return;
     }
-    client locks(test_world.target);
+    client locks(fresh_service.target);
     warm_up(locks, supported.least_ttl);
     EXPECT_EQ(locks.statistics().connections, 1U);
-    test_world.restart();
+    fresh_service.restart();
     (void)locks.acquire("it", {.ttl = 60s, .wait = 30s}).release();
     EXPECT_EQ(locks.statistics().connections, 2U);
 }
 
-TEST_P(Statistics, BothFacesCountAlike) {
+TEST_P(Statistics, BothApisCountAlike) {
     boost::asio::io_context loop;
-    pawl::client locks(loop.get_executor(), test_world.target);
+    pawl::client locks(loop.get_executor(), fresh_service.target);
     auto result = locks.async_acquire("it", {.ttl = 60s}, boost::asio::use_future);
     while (result.wait_for(0s) != std::future_status::ready)
         loop.run_one();

@@ -86,8 +86,9 @@ TEST_P(Scenarios, KeepEveryPromise) {
 // - The server is silent while A requests all names in one request. A must not wait for longer than
 //   its limit, neither for this reply nor for that of a later try of the first name.
 // - A's first name is granted when the time is over already, and the server falls silent. The
-//   request for the second must not take longer than a request with a wait. Interleavings that the
-//   sets were written for, without an error so far:
+//   request for the second must not take longer than a request with a wait.
+//
+// Interleavings that the sets were written for, without an error so far:
 // - The reply of the single request is lost, and the request is executed at once, later, or never;
 //   or A gives up meanwhile. All names are released, also those that A requests again.
 // - A holds the first name and waits for the second. An operator takes the first, its holder
@@ -96,6 +97,7 @@ TEST_P(Scenarios, KeepEveryPromise) {
 //   request one of them, also non-exclusively and in strict order.
 // - A's owner holds one of them already, re-enters it, and gets the others or does not.
 // - One of them is lost while A holds all. A is notified, and keeps the rest until the release.
+//
 // For latches and databases, also step by step in tests/chaos/latch_database_test.cpp:
 // - A waits for Redisson's latch in one database. B's latch of that name in another reaches 0. Both
 //   receive the message, and A must check before it passes.

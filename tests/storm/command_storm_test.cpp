@@ -65,7 +65,7 @@ const std::vector<std::vector<std::string>> requests{
 
 class command_storm {
 public:
-    // Without a server of our own, nothing can be frozen.
+    // `server` may be null: then no fault is a frozen server.
     command_storm(std::string url, support::redis_server* server)
         : url_(std::move(url)), server_(server) {
         for (std::size_t i = 0; i < runners; ++i)
@@ -142,7 +142,7 @@ private:
             if (!each.is_running()) each = start_command();
     }
 
-    // The command that has a running worker.
+    // The `pawl` whose command runs: it has more descendants than its lock process.
     [[nodiscard]] child* holder() {
         for (child& each : members_)
             if (cli::living_descendants(each.pid()).size() > 1) return &each;
@@ -167,13 +167,13 @@ private:
         if (victim == nullptr) return;
         const pid_t lock_process = lock_process_of(*victim);
         if (lock_process == 0) return;
-        const bool of_keeper = turn % 2 == 1;
+        const bool hits_lock_process = turn % 2 == 1;
         if (turn % 7 < 4) {
-            of_keeper ? void(::kill(lock_process, SIGKILL)) : victim->kill_and_reap();
+            hits_lock_process ? void(::kill(lock_process, SIGKILL)) : victim->kill_and_reap();
             ++kills_;
             return;
         }
-        const pid_t stopped = of_keeper ? lock_process : victim->pid();
+        const pid_t stopped = hits_lock_process ? lock_process : victim->pid();
         ::kill(stopped, SIGSTOP);
         wait_for_end_of_ttl();
         ::kill(stopped, SIGCONT);

@@ -111,9 +111,9 @@ storm_record read_records(const std::string& folder) {
     return result;
 }
 
-bool has_hold(const std::string& journal) {
+bool has_hold(const std::string& journal_path) {
     constexpr std::streamoff enough = 4096;  // some twenty holds
-    std::ifstream file(journal, std::ios::ate);
+    std::ifstream file(journal_path, std::ios::ate);
     file.seekg(std::max<std::streamoff>(file.tellg() - enough, 0));
     std::set<std::string> open;
     for (std::string line; std::getline(file, line);) {
@@ -126,8 +126,8 @@ bool has_hold(const std::string& journal) {
     return !open.empty();
 }
 
-int count_late(const std::string& journal) {
-    std::ifstream file(journal);
+int count_late(const std::string& journal_path) {
+    std::ifstream file(journal_path);
     int count = 0;
     for (std::string line; std::getline(file, line);)
         count += line.starts_with("late ") ? 1 : 0;

@@ -54,9 +54,9 @@ struct storm_record {
 
 [[nodiscard]] storm_record read_records(const std::string& folder);
 
-// Whether the process with this journal has a lock that it has not begun to release.
-[[nodiscard]] bool has_hold(const std::string& journal);
-// How often it found its lock lost.
-[[nodiscard]] int count_late(const std::string& journal);
+// Whether the process with the journal at this path has a lock that it has not begun to release.
+[[nodiscard]] bool has_hold(const std::string& journal_path);
+// How often that process found its lock lost.
+[[nodiscard]] int count_late(const std::string& journal_path);
 
 }  // namespace storm

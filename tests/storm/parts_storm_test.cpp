@@ -52,7 +52,7 @@ public:
             {role_, url_, folder_.path().string(), kind + std::to_string(started_++)}));
     }
 
-    // One of them is killed, or stopped for less or more than the ttl of 1 s.
+    // Kills and replaces the process, or stops it for less or more than the ttl of 1 s.
     void disturb(child& victim, const std::string& kind) {
         if (dice_() % 2 == 0) {
             victim.kill_and_reap();
@@ -125,7 +125,7 @@ TEST(AdoptStorm, Redis) {
     while (boot_clock::now() < until) {
         storm.pause(20, 1500);
         chain.kill_and_reap();
-        storm.pause(0, 1500);  // also until its lease is over
+        storm.pause(0, 1500);  // sometimes until the lease of the dead process is over
         chain = storm.start_process("chain");
         if (storm.random_index(3) == 0) storm.disturb(others[storm.random_index(2)], "other");
     }

@@ -48,7 +48,8 @@ bool note_belief(const Lock& lock, const participant& participant_of_thread,
 }
 
 // Checks, works, writes. However long it took from the check to the write, the resource may refuse
-// only a participant that has lost the lock: a belief after a refusal overlaps with another's.
+// only a participant that has lost the lock: a belief after a refusal would overlap with another's,
+// which the checker reports.
 template <class Lock>
 bool work_once(const Lock& lock, pawl::fencing_token token,
                const participant& participant_of_thread, const std::string& key) {
@@ -126,16 +127,16 @@ void hold_stripes(pawl::blocking::client& locks, std::vector<std::unique_ptr<str
     }
     bool ours = true;
     for (int step = 0; step < 3; ++step)
-        for (const auto& [here, token] : held)
-            ours = ours && work_once(all, token, here, holder_key);
-    for (const auto& [here, token] : held) {
-        ours = ours && note_belief(all, here, holder_key);
-        here.journal_file.write("leave " + holder_key);
+        for (const auto& [stripe, token] : held)
+            ours = ours && work_once(all, token, stripe, holder_key);
+    for (const auto& [stripe, token] : held) {
+        ours = ours && note_belief(all, stripe, holder_key);
+        stripe.journal_file.write("leave " + holder_key);
     }
     const auto released = all.release();
-    for (const auto& [here, token] : held)
+    for (const auto& [stripe, token] : held)
         if (!ours || released != pawl::release_result::released)
-            here.journal_file.write("late " + holder_key);
+            stripe.journal_file.write("late " + holder_key);
 }
 
 // Adopts the hold of the process before; if that is over, acquires anew. The value is written down
@@ -221,11 +222,11 @@ int run_process(const process_options& options) {
     return 0;
 }
 
-int acquire_each(const std::string& url, int names) {
+int acquire_each(const std::string& url, int count) {
     pawl::blocking::client locks(pawl::from_url(url));
-    std::vector<pawl::blocking::held_lock> locks_held(static_cast<std::size_t>(names));
+    std::vector<pawl::blocking::held_lock> locks_held(static_cast<std::size_t>(count));
     std::vector<std::jthread> contenders;
-    for (int i = 0; i < names; ++i)
+    for (int i = 0; i < count; ++i)
         contenders.emplace_back([&, i](const std::stop_token& stop) {
             try {
                 locks_held[static_cast<std::size_t>(i)] =

@@ -17,19 +17,21 @@ struct process_options {
     int threads = 8;
 };
 
-// Until stdin ends. Returns the exit status for main.
+// Runs until stdin ends. Returns the exit status for main, as the functions below do.
 int run_process(const process_options& options);
 
-// One process that acquires each of these locks once, and keeps them. Until stdin ends.
-int acquire_each(const std::string& url, int names);
+// Acquires each of the locks lock0, lock1, … once, and keeps them until stdin ends.
+int acquire_each(const std::string& url, int count);
 
-// The same with the stripes of a lock, one or two at a time; each stripe has its own folder.
+// Like `run_process`, but the threads want the stripes of a lock, one or two at a time. Each stripe
+// has its own folder.
 inline constexpr std::size_t stripes = 3;
 [[nodiscard]] std::string folder_of_stripe(const std::string& folder, std::size_t index);
 int run_stripes(const process_options& options);
 
-// Holds "it" under a value. A process whose name begins with "chain" takes over the hold of the
-// process before it, and continues until it is killed.
+// Holds "it" under a caller's value, again and again, in one thread and until it is killed. A
+// process whose name begins with "chain" adopts the hold of the dead process before it if that hold
+// has not ended, and never releases a hold that it still has.
 int run_adopter(const process_options& options);
 
 }  // namespace storm

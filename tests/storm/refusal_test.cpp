@@ -47,14 +47,15 @@ public:
                 sum += std::stol(stats.substr(at + std::string_view(line).size()));
         return sum;
     }
+    // The owner of each held lock, by the number in its name.
     [[nodiscard]] std::map<int, std::string> holders() {
-        std::map<int, std::string> processes_found;
+        std::map<int, std::string> owners;
         for (int i = 0; i < names; ++i) {
             const auto value =
                 server_.execute({"GET", "pawl:{lock" + std::to_string(i) + "}"}).text;
-            if (!value.empty()) processes_found[i] = value;
+            if (!value.empty()) owners[i] = value;
         }
-        return processes_found;
+        return owners;
     }
 
 private:

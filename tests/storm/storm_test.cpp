@@ -11,12 +11,11 @@
 //   0.000  A holds, token 7; its clock says that it is still safe for 0.9 s
 //   0.001  A is stopped, between that check and its write
 //   1.000  A's lease is over; B is next in the queue, and belongs to A's process: granted, never
-//   claimed
+//          claimed
 //   2.000  B's claim window is over; C gets the lock, token 9, and writes
 //   2.500  C is killed; the lock goes on to D at 3.5, token 10
 //   3.000  A continues: its write comes with token 7 and is refused; A checks again and sees that
-//   it
-//          has lost; its release finds "expired"; no timer of A's fires first to say "renewed"
+//          it has lost; its release finds "expired"; no timer of A's fires first to say "renewed"
 //
 // The lock is never believed to be held twice, every resumed process knows of its loss, the lock
 // moves on within ttl + 2 s of every fault, and the resource never accepts a token that goes back.
@@ -63,7 +62,7 @@ public:
         for (unsigned turn = 0; boot_clock::now() < until && !testing::Test::HasFailure(); ++turn) {
             pause(50ms, 900ms);
             switch (turn % 4) {
-            case 0: kill_member(newest()); break;
+            case 0: kill_member(likely_holder()); break;
             case 1: stop_a_holder(); break;
             case 2: kill_member(random_member()); break;
             default: stop_anybody(); break;
@@ -102,8 +101,8 @@ private:
 
     // A holder that is stopped for longer than its lease resumes late, and must know it.
     void stop_a_holder() {
-        std::size_t victim = newest();
-        for (int tries = 0; !stop_if_holder(victim, true); victim = newest())
+        std::size_t victim = likely_holder();
+        for (int tries = 0; !stop_if(stop_condition::holding, victim); victim = likely_holder())
             if (++tries == 2000) return;  // the checker reports that the lock has not moved
         ++long_stops_;
         expect_progress(victim, "its holder was stopped");
@@ -122,29 +121,34 @@ private:
     // For less than the ttl: the process may find that it still holds the lock.
     void stop_anybody() {
         const std::size_t victim = random_member();
-        if (!stop_if_holder(victim, false)) return;
+        if (!stop_if(stop_condition::none, victim)) return;
         ++short_stops_;
         pause(1ms, 900ms);
         members_[victim].process.resume();
     }
 
-    // Stops the process. If it is not at the wanted point, it is continued.
-    bool stop_if_holder(std::size_t victim, bool holding) {
+    enum class stop_condition { none, holding };
+
+    // Stops the process. Continues it and returns false if the condition is not met, or if the
+    // stopped process would block all others.
+    bool stop_if(stop_condition condition, std::size_t victim) {
         child& process = members_[victim].process;
         process.stop();
-        if ((!holding || storm::has_hold(journal_of(members_[victim].name))) &&
-            !blocks_all_(process.pid()))
-            return true;
+        const bool is_met =
+            condition == stop_condition::none || storm::has_hold(journal_of(members_[victim].name));
+        if (is_met && !blocks_all_(process.pid())) return true;
         process.resume();
         pause(1ms, 5ms);
         return false;
     }
 
-    void expect_progress(std::size_t without, const char* after) {
-        // At least a "got": a process that resumes late writes less.
-        const auto enough = written_by_others(without) + 60;
+    // Another process must get the lock.
+    void expect_progress(std::size_t stopped, const char* after) {
+        // In bytes: less than the line "got" of a journal, more than the lines "refused", "leave"
+        // and "late" that a process writes after it found its loss.
+        const auto enough = written_by_others(stopped) + 60;
         EXPECT_TRUE(
-            support::eventually([&] { return written_by_others(without) > enough; }, ttl + grace))
+            support::eventually([&] { return written_by_others(stopped) > enough; }, ttl + grace))
             << "the lock did not move on after " << after;
     }
 
@@ -173,15 +177,15 @@ private:
     }
 
     // The process whose journal was written last: it holds the lock, or did a moment ago.
-    [[nodiscard]] std::size_t newest() const {
+    [[nodiscard]] std::size_t likely_holder() const {
         const auto written = [this](const member& each) {
             std::error_code missing;
             return std::filesystem::last_write_time(journal_of(each.name), missing);
         };
-        const auto newest = std::max_element(
+        const auto last_writer = std::max_element(
             members_.begin(), members_.end(),
             [&](const member& a, const member& b) { return written(a) < written(b); });
-        return static_cast<std::size_t>(newest - members_.begin());
+        return static_cast<std::size_t>(last_writer - members_.begin());
     }
 
     std::string url_;
@@ -218,7 +222,8 @@ TEST(Storm, Redis) {
     storm.run_for(storm::length_or(60s));
     storm.finish();
     storm.check_history();
-    // What the killed processes held is gone with its lease; nothing else stays.
+    // What the killed processes held is gone with its lease. Only the counters of tokens stay, in
+    // keys that end in ":f".
     EXPECT_TRUE(support::eventually([&] {
         auto keys = server.keys();
         std::erase_if(keys, [](const std::string& key) { return key.ends_with(":f"); });

@@ -42,7 +42,7 @@ bool can_start_thread() {
     }
 }
 
-// With their folders, so that they can be opened again.
+// Only files in the temporary folder; with their folders, so that `user` can open them again.
 void give_open_files_to(uid_t user) {
     const auto temporary = std::filesystem::temp_directory_path().string();
     for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -88,11 +88,10 @@ void forbid_threads() {
     if (::getrlimit(RLIMIT_NPROC, &limit) != 0) fail("getrlimit");
     limit.rlim_cur = 0;
     if (::setrlimit(RLIMIT_NPROC, &limit) != 0) fail("setrlimit");
-    constexpr uid_t nobody_else = 61'234;
-    // The limit does not apply to root.
+    constexpr uid_t unused_user = 61'234;
     if (::geteuid() == 0) {
-        give_open_files_to(nobody_else);
-        if (::setresuid(nobody_else, nobody_else, nobody_else) != 0) fail("setresuid");
+        give_open_files_to(unused_user);
+        if (::setresuid(unused_user, unused_user, unused_user) != 0) fail("setresuid");
     }
     if (can_start_thread()) throw std::runtime_error("threads can still be started");
 }
@@ -105,7 +104,6 @@ void allow_threads() {
     if (!can_start_thread()) throw std::runtime_error("threads still cannot be started");
 }
 
-// Open descriptors stay open.
 void forbid_descriptors() {
     const int lowest_free = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (lowest_free < 0) fail("open");

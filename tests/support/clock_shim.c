@@ -22,7 +22,7 @@ struct clock_page {
     _Atomic(int64_t) wall_ahead_us;         // otherwise it is ahead by this much,
     _Atomic(int64_t) wall_faster_ppm;       // and by this much more
     _Atomic(int64_t) wall_faster_since_us;  // for each µs since then
-    _Atomic(int64_t) boot_behind_ns;        // the boot clocks stood still for this long
+    _Atomic(int64_t) boot_behind_ns;        // how far boot and monotonic clocks are behind
 };
 
 static struct clock_page* page;
@@ -74,7 +74,8 @@ int clock_gettime(clockid_t which, struct timespec* out) {
     return 0;
 }
 
-// The kernel's timers use the kernel's clock.
+// The program computes an absolute deadline from a moved boot or monotonic clock; the kernel's
+// timer uses the kernel's clock, which is ahead of it.
 int timerfd_settime(int timer, int flags, const struct itimerspec* when, struct itimerspec* old) {
     struct itimerspec at = *when;
     const int set = at.it_value.tv_sec != 0 || at.it_value.tv_nsec != 0;

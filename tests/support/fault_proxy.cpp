@@ -64,7 +64,7 @@ public:
     std::uint16_t port_ = 0;
     int listener_ = -1;
     bool refuses_ = false;
-    proxy_state orders_;
+    proxy_state state_;
     std::list<proxy_connection> connections_;
     std::size_t connections_ever_ = 0;
 
@@ -85,12 +85,12 @@ private:
     std::jthread thread_;
 };
 
-// Frozen connections are not polled: data wait in the kernel, as on a real network.
+// Frozen and swallowing connections are not polled: data wait in the kernel, as on a real network.
 std::vector<pollfd> fault_proxy::engine::poll_set() const {
-    const bool refusing = orders_.frozen || refuses_;
+    const bool refusing = state_.frozen || refuses_;
     std::vector<pollfd> result{{wake_event_, POLLIN, 0}, {refusing ? -1 : listener_, POLLIN, 0}};
     for (const proxy_connection& each : connections_) {
-        const bool stopped = orders_.frozen || each.is_swallowing();
+        const bool stopped = state_.frozen || each.is_swallowing();
         const short events = stopped ? short{0} : short{POLLIN};
         result.push_back({stopped ? -1 : each.client(), events, 0});
         result.push_back({stopped ? -1 : each.server(), events, 0});
@@ -99,7 +99,7 @@ std::vector<pollfd> fault_proxy::engine::poll_set() const {
 }
 
 int fault_proxy::engine::poll_timeout() const {
-    if (orders_.frozen) return -1;
+    if (state_.frozen) return -1;
     auto next = pawl::time_point::max();
     for (const proxy_connection& each : connections_)
         next = std::min(next, each.wakes_at());
@@ -127,21 +127,21 @@ void fault_proxy::engine::run(const std::stop_token& stop) {
     }
 }
 
-// The owner may have removed connections meanwhile, so sockets are found by their number.
+// The test may have removed connections during the poll, so sockets are found by their number.
 void fault_proxy::engine::serve_connections(const std::vector<pollfd>& ready) {
     const auto readable = [&](int socket) {
         return std::any_of(ready.begin(), ready.end(), [&](const pollfd& each) {
             return each.fd == socket && each.revents != 0;
         });
     };
-    if (orders_.frozen) return;
+    if (state_.frozen) return;
     for (proxy_connection& each : connections_) {
         try {
-            if (!each.is_over() && readable(each.client())) each.read_client(orders_);
-            if (!each.is_over() && readable(each.server())) each.read_server(orders_);
+            if (!each.is_over() && readable(each.client())) each.read_client(state_);
+            if (!each.is_over() && readable(each.server())) each.read_server(state_);
             each.flush(pawl::boot_clock::now());
         } catch (const std::runtime_error&) {
-            // Not RESP: this proxy cannot help.
+            // Not RESP: the proxy cannot forward it and ends the connection.
             connections_.remove_if([&](const proxy_connection& it) { return &it == &each; });
             break;
         }
@@ -173,15 +173,15 @@ std::string fault_proxy::url(const std::string& more) const {
 }
 
 void fault_proxy::inject(fault injected) {
-    engine_->with([&](engine& it) { it.orders_.faults.push_back({std::move(injected)}); });
+    engine_->with([&](engine& it) { it.state_.faults.push_back({std::move(injected)}); });
 }
 
 std::size_t fault_proxy::strike_count() const {
-    return engine_->with([](engine& it) { return it.orders_.strike_count; });
+    return engine_->with([](engine& it) { return it.state_.strike_count; });
 }
 
 void fault_proxy::heal() {
-    engine_->with([](engine& it) { it.orders_.faults.clear(); });
+    engine_->with([](engine& it) { it.state_.faults.clear(); });
 }
 
 // A socket that was bound by number and has stopped listening keeps its port; a closed one would
@@ -201,22 +201,22 @@ void fault_proxy::kill_connections() {
 }
 
 void fault_proxy::freeze(bool frozen) {
-    engine_->with([&](engine& it) { it.orders_.frozen = frozen; });
+    engine_->with([&](engine& it) { it.state_.frozen = frozen; });
 }
 
 void fault_proxy::drop_pushes(bool dropped) {
-    engine_->with([&](engine& it) { it.orders_.drop_pushes = dropped; });
+    engine_->with([&](engine& it) { it.state_.drop_pushes = dropped; });
 }
 
 void fault_proxy::delay(std::chrono::milliseconds requests, std::chrono::milliseconds replies) {
     engine_->with([&](engine& it) {
-        it.orders_.request_delay = requests;
-        it.orders_.reply_delay = replies;
+        it.state_.request_delay = requests;
+        it.state_.reply_delay = replies;
     });
 }
 
 std::vector<seen_command> fault_proxy::commands() const {
-    return engine_->with([](engine& it) { return it.orders_.commands; });
+    return engine_->with([](engine& it) { return it.state_.commands; });
 }
 
 std::size_t fault_proxy::count(const matcher& which) const {
@@ -226,7 +226,7 @@ std::size_t fault_proxy::count(const matcher& which) const {
 }
 
 void fault_proxy::forget_commands() {
-    engine_->with([](engine& it) { it.orders_.commands.clear(); });
+    engine_->with([](engine& it) { it.state_.commands.clear(); });
 }
 
 std::size_t fault_proxy::connections_ever() const {

@@ -54,8 +54,9 @@ void check_tokens(const history& recorded, std::vector<violation>& violations) {
     for (std::size_t i = by_token.size(); i-- > 0;) {
         const hold_record& hold = *by_token[i];
         if (earliest < hold.invoked)
-            violations.push_back({"C2", to_text(*earliest_hold) + " was over before " +
-                                            to_text(hold) + " began, and has the larger token"});
+            violations.push_back({"C2", to_text(*earliest_hold) + " was granted before " +
+                                            to_text(hold) +
+                                            " was requested, and has the larger token"});
         if (hold.returned < earliest) {
             earliest = hold.returned;
             earliest_hold = &hold;
@@ -66,13 +67,13 @@ void check_tokens(const history& recorded, std::vector<violation>& violations) {
 void check_belief(const history& recorded, std::vector<violation>& violations) {
     const auto by_start =
         sorted_by(recorded, [](const hold_record& each) { return each.returned; });
-    const hold_record* longest = nullptr;
+    const hold_record* last_to_end = nullptr;
     for (const hold_record* each : by_start) {
-        // Lost before it was returned: without belief.
+        // Lost before the acquire returned: the holder never believed in it.
         if (each->ended <= each->returned) continue;
-        if (longest != nullptr && each->returned < longest->ended)
-            violations.push_back({"C3", to_text(*longest) + " and " + to_text(*each)});
-        if (longest == nullptr || each->ended > longest->ended) longest = each;
+        if (last_to_end != nullptr && each->returned < last_to_end->ended)
+            violations.push_back({"C3", to_text(*last_to_end) + " and " + to_text(*each)});
+        if (last_to_end == nullptr || each->ended > last_to_end->ended) last_to_end = each;
     }
 }
 

@@ -20,7 +20,7 @@ using instant = std::int64_t;  // ns of the boot clock
 struct hold_record {
     std::uint64_t token = 0;
     instant invoked = 0;          // before the call
-    instant returned = 0;         // after it: from now on the holder believes
+    instant returned = 0;         // after it: from now on the holder believes that it holds
     instant ended = 0;            // the end of belief: release called, loss reported, or deadline
     instant deadline = 0;         // the last known one
     std::optional<instant> lost;  // when the loss was reported
@@ -43,13 +43,13 @@ struct violation {
     std::string message;
 };
 
-// C1 tokens are distinct. C2 a holder that returned before another began has the smaller token. C3
-// beliefs do not overlap. C4 the resource never sees a token go back, nor a token that was never
-// granted. C5 a loss is reported at its deadline at the latest. C6 a record is consistent in
-// itself.
+// C1 tokens are distinct. C2 a hold whose acquire returned before the acquire of another was called
+// has the smaller token. C3 beliefs do not overlap. C4 the resource never sees a token go back, nor
+// a token that was never granted. C5 a loss is reported at its deadline at the latest, and no
+// belief goes on after the deadline. C6 a record is consistent in itself.
 [[nodiscard]] std::vector<violation> check_history(const history& recorded);
 
-// The longest time between one acquire and the next, over the whole history, in ns.
+// The longest time from the return of one acquire to the next return, in ns.
 [[nodiscard]] instant longest_gap(const history& recorded);
 
 }  // namespace support

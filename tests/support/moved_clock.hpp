@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The clocks of another program, moved by the test while it runs: see clock_shim.c.
+// The clocks of another program, moved by the test while that program runs: see clock_shim.c.
 #pragma once
 
 #include <support/temp_folder.hpp>
@@ -35,16 +35,17 @@ public:
         for_new_programs& operator=(const for_new_programs&) = delete;
     };
 
-    // Stops the wall clock at this instant, in µs since 1970.
+    // Stops the wall clock at this instant, in µs since 1970; 0 lets it run again.
     void freeze_at(std::int64_t us);
     // Moves the wall clock.
     void step(std::chrono::microseconds amount);
     // Sets the rate of the wall clock: 1.5 is half as fast again.
     void set_rate(double rate);
-    // The difference between the wall clock and the system's.
+    // How far `step` and `set_rate` have put the wall clock ahead of the system's.
     [[nodiscard]] std::chrono::microseconds wall_offset() const;
 
-    // The boot clocks stood still for this long, as those of a paused machine.
+    // Sets the boot and monotonic clocks back by `span`: they look as if the machine was paused for
+    // that long.
     void suspend_boot_clock(std::chrono::nanoseconds span);
 
 private:

@@ -25,7 +25,7 @@ struct proxy_state {
     std::chrono::milliseconds request_delay{}, reply_delay{};
     std::vector<seen_command> commands;
 
-    // The fault for this command; null when the command may pass.
+    // The fault for this command, which is counted as applied; null when the command may pass.
     const fault* match_fault(const command_words& words);
 };
 
@@ -50,7 +50,8 @@ public:
 
 private:
     struct expected_reply {
-        fault_kind kind = fault_kind::reply;  // `reply` means: pass it on
+        // Here `reply` means: pass it on, and `swallow`: drop this reply only.
+        fault_kind kind = fault_kind::reply;
         std::chrono::milliseconds delay{};
         bool swallow_next = false;
         std::string own_reply{};  // a reply that does not come from the server

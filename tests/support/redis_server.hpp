@@ -41,7 +41,7 @@ public:
     [[nodiscard]] std::string unix_url(const std::string& more = {}) const;
     [[nodiscard]] std::string log() const;
 
-    // Over the unix socket, so not through any proxy. Throws std::runtime_error without a reply.
+    // Over the unix socket, so not through any proxy. Throws std::runtime_error if no reply comes.
     resp_value execute(const command_words& words);
     // A connection of its own, to subscribe, monitor or block.
     [[nodiscard]] std::unique_ptr<resp_client> connect() const;

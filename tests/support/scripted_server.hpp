@@ -32,7 +32,8 @@ public:
     [[nodiscard]] bool was_reset() const noexcept { return was_reset_; }
     // False when the client has gone.
     bool send(std::string_view bytes);
-    // Sends `chunk` again and again, until the client goes or `limit` bytes were sent.
+    // Sends `chunk` again and again, until `limit` bytes or a little more were sent, or the client
+    // has gone: then it returns false.
     bool flood(std::string_view chunk, std::size_t limit);
     // Replies as Redis does until the first command that is not part of a handshake, and returns
     // that command.
@@ -52,6 +53,7 @@ public:
     scripted_server& operator=(const scripted_server&) = delete;
 
     [[nodiscard]] std::string url(const std::string& more = {}) const;
+    // All that were ever accepted.
     [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
 
 private:

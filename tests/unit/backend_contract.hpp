@@ -25,7 +25,8 @@ using support::eventually;
 template <class Environment>
 class backend_contract : public testing::Test {
 protected:
-    static bool waiters(backend_runner& observer, const std::string& name, std::uint64_t count) {
+    static bool has_waiters(backend_runner& observer, const std::string& name,
+                            std::uint64_t count) {
         return eventually([&] { return observer.inspect(name).waiters == count; });
     }
     static bool is_free(backend_runner& observer, const std::string& name) {
@@ -75,7 +76,7 @@ TYPED_TEST_P(backend_contract, waiters_are_served_in_order) {
     for (std::uint64_t i = 0; i < 4; ++i) {
         clients.emplace_back(this->environment.service());
         pending_waits.push_back(clients.back().start(make_claim("it")));
-        ASSERT_TRUE(this->waiters(holder, "it", i + 1));
+        ASSERT_TRUE(this->has_waiters(holder, "it", i + 1));
     }
     auto last = first.grant.token;
     EXPECT_EQ(holder.release(first), release_result::released);
@@ -104,9 +105,9 @@ TYPED_TEST_P(backend_contract, a_renewal_extends_and_never_creates) {
     backend_runner holder(this->environment.service());
     const auto lock = holder.acquire_hold("it", 10s);
     const auto before = now();
-    const auto pending_waits = holder.renew(lock, 40s);
-    EXPECT_EQ(pending_waits.result, renewal::outcome::extended);
-    EXPECT_GE(pending_waits.deadline, before + 40s - pawl::drift(40s));
+    const auto renewed = holder.renew(lock, 40s);
+    EXPECT_EQ(renewed.result, renewal::outcome::extended);
+    EXPECT_GE(renewed.deadline, before + 40s - pawl::drift(40s));
     EXPECT_GT(holder.inspect("it").held_by.value().remaining, 30s);
     holder.release(lock);
     EXPECT_EQ(holder.renew(lock, 40s).result, renewal::outcome::refused);
@@ -139,7 +140,7 @@ TYPED_TEST_P(backend_contract, a_cancelled_wait_leaves_nothing) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     const auto lock = holder.acquire_hold("it");
     auto waiting = other.start(make_claim("it"));
-    ASSERT_TRUE(this->waiters(holder, "it", 1));
+    ASSERT_TRUE(this->has_waiters(holder, "it", 1));
     waiting.cancel();
     EXPECT_TRUE(this->was_cancelled(waiting));
     EXPECT_EQ(holder.inspect("it").waiters, 0U);
@@ -201,7 +202,7 @@ TYPED_TEST_P(backend_contract, force_tells_the_victim_and_passes_it_on) {
     EXPECT_FALSE(operator_client.force_release("it"));
     const auto lock = victim.acquire_hold("it");
     auto waiting = other.start(make_claim("it"));
-    ASSERT_TRUE(this->waiters(operator_client, "it", 1));
+    ASSERT_TRUE(this->has_waiters(operator_client, "it", 1));
     EXPECT_TRUE(operator_client.force_release("it"));
     EXPECT_TRUE(eventually([&] { return victim.has_lost(lock.claim.owner, loss_reason::forced); }));
     EXPECT_GT(waiting.get().value().grant.token, lock.grant.token);
@@ -280,7 +281,7 @@ TYPED_TEST_P(backend_contract, a_number_that_was_right_is_not_held_against_a_wai
     requested.owner = make_claim("it").owner;
     requested.permits = 3;
     auto waiting = other.start(requested);
-    ASSERT_TRUE(this->waiters(holder, "it", 1));
+    ASSERT_TRUE(this->has_waiters(holder, "it", 1));
     holder.resize("it", 2);
     try {
         waiting.get();

@@ -205,7 +205,7 @@ private:
     T wait(asio::awaitable<T> operation) {
         return spawn(strand_, std::move(operation)).get().get();
     }
-    // Operations without a result do not throw either.
+    // For operations without a result, which do not throw.
     void wait(asio::awaitable<void> operation) {
         asio::co_spawn(strand_, std::move(operation), asio::use_future).get();
     }

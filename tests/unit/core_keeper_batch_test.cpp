@@ -137,7 +137,7 @@ TEST_F(KeeperOfBatches, ASilentServerHasOneOpenRequestForEachHold) {
         // The live one's requests end; only the first has renewals that are not settled.
         while (backend_.open_requests() > 1)
             backend_.end_last();
-        settle();
+        run_ready();
         advance(ttl / 20);
         EXPECT_LE(backend_.open_requests(), 2U);
     }

@@ -22,7 +22,7 @@ protected:
     }
     void confirm_all() {
         keeper_.confirm_all();
-        settle();
+        run_ready();
     }
 
     std::vector<std::shared_ptr<core::lease>> more_;

@@ -140,7 +140,7 @@ TEST_F(KeeperOnDemand, ALossThatOvertakesItsGrantIsReported) {
     auto granted = reservation.keep("forced owner", {.deadline = time_.now() + ttl - drift(ttl),
                                                      .stored_value = "forced value"});
     const auto forced = std::exchange(granted.held_lease, nullptr);
-    settle();
+    run_ready();
     EXPECT_EQ(losses_, 1);
     EXPECT_EQ(forced->state(), lock_state::lost);
     EXPECT_EQ(forced->why_lost(), loss_reason::forced);
@@ -156,7 +156,7 @@ TEST_F(KeeperOnDemand, ALossOfAnEarlierAttemptIsNone) {
     auto granted = reservation.keep("second owner", {.deadline = time_.now() + ttl - drift(ttl),
                                                      .stored_value = "second value"});
     const auto held_lease = std::exchange(granted.held_lease, nullptr);
-    settle();
+    run_ready();
     EXPECT_EQ(losses_, 0);
     EXPECT_EQ(held_lease->state(), lock_state::held);
     keeper_.drop(held_lease);
@@ -183,7 +183,7 @@ TEST_F(KeeperOnDemand, ARenewalThatIsAnsweredTooLateIsALoss) {
 TEST_F(KeeperOnDemand, ARenewalOfWhatIsGivenBackMeanwhileFails) {
     const auto operation = renew(), later_operation = renew();
     ASSERT_TRUE(keeper_.drop(lease_));
-    settle();
+    run_ready();
     EXPECT_EQ(later_operation->failed, errc::lost) << "a waiter need not wait for the reply";
     answer_next(reply_kind::accepted);
     EXPECT_EQ(operation->failed, errc::lost);
@@ -304,16 +304,16 @@ TEST_F(KeeperOnDemand, ADowngradeOfWhatIsGivenBackIsNotAskedForLongerThanTheLeas
 // Whichever allocation fails: no unsent request counts as under way, because the hold would not be
 // renewed any more.
 TEST_F(KeeperOnDemand, AQuestionThatCannotBeginLeavesTheHoldToItsRhythm) {
-    for (const bool lowers : {false, true}) {
+    for (const bool downgrades : {false, true}) {
         bool failed = true;
         for (long at = 0; failed; ++at) {
             ASSERT_LT(at, 500);
             failing_memory::fail_once_at(at);
             try {
-                (void)(lowers ? downgrade() : renew());
+                (void)(downgrades ? downgrade() : renew());
             } catch (const std::bad_alloc&) {}  // its start failed
             failed = failing_memory::stop_failing();
-            settle();
+            run_ready();
             for (int i = 0; i < 12; ++i) {
                 while (backend_.has_requests())
                     answer_next(reply_kind::accepted);

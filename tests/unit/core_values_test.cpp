@@ -129,10 +129,9 @@ TEST(Urls, MaySayHowLongACounterOfTokensIsKept) {
          {"redis://h?token_retention_ms=1000", "redis://h?token_retention_ms=31536000000"})
         EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
     redis::options options;
-    for (const auto connection_timeout :
-         {std::chrono::milliseconds(999), std::chrono::milliseconds(0),
-          std::chrono::milliseconds(std::chrono::hours(366 * 24))}) {
-        options.token_retention = connection_timeout;
+    for (const auto retention : {std::chrono::milliseconds(999), std::chrono::milliseconds(0),
+                                 std::chrono::milliseconds(std::chrono::hours(366 * 24))}) {
+        options.token_retention = retention;
         EXPECT_EQ(error_of([&] { static_cast<void>(redis::at(options)); }), errc::bad_option);
     }
 }

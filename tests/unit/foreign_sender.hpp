@@ -27,7 +27,7 @@ public:
     foreign_sender(const foreign_sender&) = delete;
     foreign_sender& operator=(const foreign_sender&) = delete;
 
-    // Waits while the mailbox is full.
+    // Waits while the client's socket is full.
     [[nodiscard]] bool send(const std::string& text) const {
         return ::sendto(socket_, text.data(), text.size(), 0,
                         reinterpret_cast<const sockaddr*>(&address_),

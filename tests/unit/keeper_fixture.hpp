@@ -160,11 +160,11 @@ class KeeperOnDemand : public ::testing::Test {
 protected:
     KeeperOnDemand() {
         asio::co_spawn(loop_, keeper_.run(nullptr), asio::detached);
-        settle();
+        run_ready();
     }
     ~KeeperOnDemand() override {
         keeper_.stop();
-        settle();
+        run_ready();
         // A request keeps the coroutine that waits for its reply.
         while (backend_.has_requests())
             answer_next(reply_kind::no_reply);
@@ -180,21 +180,21 @@ protected:
         return std::exchange(granted.held_lease, nullptr);
     }
     // Runs every ready handler.
-    void settle() {
+    void run_ready() {
         loop_.restart();
         loop_.poll();
     }
     void advance(duration step) {
         time_.advance(step);
-        settle();
+        run_ready();
     }
     void answer_next(reply_kind reply) {
         backend_.answer_next(reply);
-        settle();
+        run_ready();
     }
     void settle_in(std::size_t request, std::size_t index, reply_kind reply) {
         backend_.settle_in(request, index, reply);
-        settle();
+        run_ready();
     }
     std::shared_ptr<async_result> renew() { return begin(keeper_.renew_now(lease_)); }
     std::shared_ptr<async_result> downgrade() { return begin(keeper_.downgrade(lease_)); }
@@ -202,7 +202,7 @@ protected:
         auto result = std::make_shared<async_result>();
         asio::co_spawn(loop_, std::move(operation),
                        [result](std::exception_ptr exception) { (*result)(exception); });
-        settle();
+        run_ready();
         return result;
     }
     [[nodiscard]] std::size_t request_count() const { return backend_.operations.size(); }

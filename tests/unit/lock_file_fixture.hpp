@@ -90,6 +90,7 @@ inline testing::AssertionResult has_message(const std::optional<pawl::error>& fa
     return testing::AssertionSuccess();
 }
 
+// The error of a client that acquires and releases a lock in this file.
 inline std::optional<pawl::error> try_to_use(const std::string& path) {
     return failure_of([&] {
         backend_runner holder(pawl::sqlite::at({.path = path}));
@@ -97,7 +98,8 @@ inline std::optional<pawl::error> try_to_use(const std::string& path) {
     });
 }
 
-// In a process of its own, as it gives up privileges that it cannot get back.
+// Runs `body` in a forked child, which may give up privileges for good. Returns its exit status; -1
+// if a signal ended it.
 template <class Body>
 int run_in_child(Body body) {
     const auto child = ::fork();

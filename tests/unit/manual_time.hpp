@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A clock that the test moves, and timers that fire when it does.
+// A clock that the test moves, and timers that fire when the clock reaches their time.
 #pragma once
 
 #include <pawl/spi/runtime.hpp>

@@ -18,7 +18,7 @@ private:
 
 INSTANTIATE_TYPED_TEST_SUITE_P(memory, backend_contract, memory_environment);
 
-TEST(memory, worlds_are_apart_unless_they_share_a_name) {
+TEST(memory, services_are_apart_unless_they_share_a_name) {
     backend_runner holder(pawl::memory::make()), other(pawl::memory::make());
     backend_runner red(pawl::memory::named("red")), red_too(pawl::memory::named("red"));
     backend_runner blue(pawl::memory::named("blue"));

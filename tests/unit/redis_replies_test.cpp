@@ -82,7 +82,8 @@ contract contract_of(const std::string& layout, std::string_view script) {
     return {words_after(header, "KEYS"), words_after(header, "ARGV")};
 }
 
-// `each`: so many locks of a script that has its words once for each of them, after `once` others.
+// For a script of several locks: `each` locks with words of their own, after `once` arguments that
+// all share.
 template <class Call>
 void expect_contract(const std::string& layout, const Call& call, std::size_t each = 1,
                      std::size_t once = 0) {

@@ -102,7 +102,7 @@ TEST(sqlite, a_grant_is_handed_over_for_a_claim_window) {
 }
 
 // No notification comes: the row says that the waiter lives in another network namespace.
-TEST(sqlite, a_waiter_that_cannot_be_rung_finds_its_grant_itself) {
+TEST(sqlite, a_waiter_that_cannot_be_notified_finds_its_grant_itself) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service()), other(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -243,7 +243,8 @@ TEST(sqlite, nothing_is_inherited_by_a_child_that_execs) {
     EXPECT_THROW(waiting.get(), boost::system::system_error);
 }
 
-// Runs in the fork, on its own event loop; the exit status names the call that misbehaved.
+// Runs in the fork, on its own event loop; the exit status has a bit for each call that behaved as
+// it must, 31 in all.
 int behaviour_in_a_fork(pawl::backend& inherited, const pawl::hold& lock, const std::string& path) {
     asio::io_context loop;
     const auto get = [&loop](auto operation) {

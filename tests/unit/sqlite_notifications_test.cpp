@@ -45,10 +45,10 @@ TEST(sqlite_notifications, waiting_for_a_busy_event_loop_are_bounded) {
 
     constexpr int datagram_count = 20'000;
     {
-        const foreign_sender sqlite_connection(
+        const foreign_sender sender(
             backend_tests::sqlite_connection(lock_file.path()).text("SELECT client FROM holders"));
         for (int i = 0; i < datagram_count; ++i)
-            ASSERT_TRUE(sqlite_connection.send("f" + std::to_string(i) + " it"));
+            ASSERT_TRUE(sender.send("f" + std::to_string(i) + " it"));
     }
     ASSERT_TRUE(support::eventually([&] { return count->pushes.value() >= datagram_count; }));
     loop.restart();

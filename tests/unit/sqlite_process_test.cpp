@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* role_variable = "PAWL_SQLITE_TEST_ROLE";
 
-// Waits for the lock, holds it for a while, and releases it.
+// Waits for the lock and holds it until the process is killed.
 void play_visitor(std::istream& role) {
     std::string path, name;
     role >> path >> name;
@@ -104,7 +104,7 @@ private:
 
 class sqlite_processes : public testing::Test {
 protected:
-    bool waiters(std::uint64_t count) {
+    bool has_waiters(std::uint64_t count) {
         return eventually([&] { return observer.inspect("it").waiters == count; });
     }
     bool held_by(pid_t pid) {
@@ -121,7 +121,7 @@ protected:
 TEST_F(sqlite_processes, a_release_wakes_the_waiter_of_another_process) {
     const auto lock = observer.acquire_hold("it");
     const helper other("visit " + lock_file.path() + " it");
-    ASSERT_TRUE(waiters(1));
+    ASSERT_TRUE(has_waiters(1));
     EXPECT_EQ(observer.release(lock), release_result::released);
     EXPECT_TRUE(held_by(other.pid()));
 }
@@ -134,10 +134,10 @@ TEST_F(sqlite_processes, a_dead_waiter_is_passed_over_at_once) {
         .run("UPDATE pawl SET last_token = last_token + 1000000000000");
     const auto lock = observer.acquire_hold("it");
     helper killed("visit " + lock_file.path() + " it");
-    ASSERT_TRUE(waiters(1));
+    ASSERT_TRUE(has_waiters(1));
     backend_runner third(lock_file.service());
     auto waiting = third.start(make_claim("it"));
-    ASSERT_TRUE(waiters(2));
+    ASSERT_TRUE(has_waiters(2));
     killed.kill();
     EXPECT_EQ(observer.release(lock), release_result::released);
     EXPECT_EQ(waiting.get().value().grant.token.value(), lock.grant.token.value() + 1);
@@ -146,17 +146,17 @@ TEST_F(sqlite_processes, a_dead_waiter_is_passed_over_at_once) {
 TEST_F(sqlite_processes, a_stopped_waiter_loses_its_turn_and_no_more) {
     const auto lock = observer.acquire_hold("it");
     helper frozen("visit " + lock_file.path() + " it");
-    ASSERT_TRUE(waiters(1));
+    ASSERT_TRUE(has_waiters(1));
     backend_runner third(lock_file.service());
     auto waiting = third.start(make_claim("it"));
-    ASSERT_TRUE(waiters(2));
+    ASSERT_TRUE(has_waiters(2));
     frozen.stop();
     EXPECT_EQ(observer.release(lock), release_result::released);
     EXPECT_TRUE(held_by(frozen.pid()));
     const auto next = waiting.get().value();
     EXPECT_GT(next.grant.token.value(), lock.grant.token.value() + 1);
     frozen.proceed();
-    EXPECT_TRUE(waiters(1));
+    EXPECT_TRUE(has_waiters(1));
     EXPECT_EQ(third.release(next), release_result::released);
     EXPECT_TRUE(held_by(frozen.pid()));
 }

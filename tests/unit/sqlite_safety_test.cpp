@@ -208,9 +208,9 @@ TEST(sqlite_busy, a_barrier_goes_on_and_counts_nobody_twice) {
 TEST(sqlite_busy, an_acquire_waits_over_a_busy_spell) {
     const lock_file_fixture lock_file;
     ASSERT_FALSE(try_to_use(lock_file.path()));
-    std::atomic<bool> loss_told = false;
+    std::atomic<bool> wait_logged = false;
     const pawl::client_options options{.log = [&](std::string_view line) {
-        if (line.starts_with("Waiting for the service: ")) loss_told = true;
+        if (line.starts_with("Waiting for the service: ")) wait_logged = true;
     }};
     pawl::blocking::client locks(lock_file.service(), options);
     sqlite_connection hog(lock_file.path());
@@ -220,7 +220,7 @@ TEST(sqlite_busy, an_acquire_waits_over_a_busy_spell) {
     std::jthread waiting([&] {
         failed = failure_of([&] { lock = locks.acquire("it", {.ttl = 60s, .wait = 60s}); });
     });
-    EXPECT_TRUE(eventually([&] { return loss_told.load(); }));
+    EXPECT_TRUE(eventually([&] { return wait_logged.load(); }));
     hog.run("COMMIT");
     waiting.join();
     EXPECT_FALSE(failed) << failed->what();

@@ -16,9 +16,8 @@ namespace fuzz {
 
 class operations : private pawl::loss_listener {
 public:
-    // i inspect, l list, t try, w wait, r reader, p permits, s set of locks, n renew, d downgrade,
-    // g release, f force, z resize, a adopt, e examine, c count a latch down; other letters mean
-    // nothing.
+    // t try, w wait, r reader, p permits, s set of locks, n renew, d downgrade, g release, f force,
+    // z resize, a adopt; i, l and e each inspect, list and examine. Other letters mean nothing.
     operations(std::unique_ptr<pawl::backend> tested_backend,
                const boost::asio::any_io_executor& strand, pawl::runtime& time,
                std::string letters);

@@ -70,7 +70,7 @@ int columns_of(sqlite3* file, const std::string& table) {
     return count;
 }
 
-// TABLE and its fields, separated by tabs. A missing column has the requested name.
+// TABLE and its fields, separated by tabs. A missing field is the text "x", the requested name.
 void write_row(sqlite3* file, std::string_view line) {
     static constexpr std::array<const char*, 6> tables{"holders", "waiters",      "semaphores",
                                                        "latches", "latch_places", "pawl"};

@@ -107,11 +107,11 @@ private:
     }
 
     void acknowledge(const std::vector<std::string>& words) {
-        std::string script = words[0];
-        for (char& each : script)
+        std::string event = words[0];
+        for (char& each : event)
             each = static_cast<char>(each - 'A' + 'a');
         for (std::size_t i = 1; i < words.size(); ++i)
-            output_ += ">3\r\n" + bulk(script) + bulk(words[i]) + ":1\r\n";
+            output_ += ">3\r\n" + bulk(event) + bulk(words[i]) + ":1\r\n";
     }
 
     void send_next_reply() {

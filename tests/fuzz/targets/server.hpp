@@ -17,7 +17,7 @@ struct server_script {
     // True: the handshake is answered as Redis does. False: the server only sends `raw_bytes`.
     bool answers_handshake = true;
     std::deque<std::string> replies;  // one for each command after the handshake
-    std::string raw_bytes;            // behind them
+    std::string raw_bytes;            // sent after the replies
     std::size_t chunk = 4096;         // the most bytes that are sent at once
     bool is_finished = false;         // all was sent, and the server has ended
 };

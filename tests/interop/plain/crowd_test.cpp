@@ -44,7 +44,7 @@ crowd_record read_journal(const std::string& journal) {
     return record;
 }
 
-int peers_of(crowd_record& record) { return record.holds["theirs0"] + record.holds["theirs1"]; }
+int peer_holds(crowd_record& record) { return record.holds["theirs0"] + record.holds["theirs1"]; }
 
 class Crowd : public library_fixture {
 protected:
@@ -79,14 +79,14 @@ TEST_P(Crowd, NoTwoHoldAtOnce) {
     // A polling peer gets what the machine's load leaves to it: it must get at least one hold.
     const auto all_served = [&] {
         auto record = read_journal(journal);
-        const int peers = peers_of(record);
+        const int peers = peer_holds(record);
         return record.total_holds >= enough && peers >= few && record.total_holds - peers >= few;
     };
     EXPECT_TRUE(eventually(all_served, 90s));
     stop_peers();
     auto record = read_journal(journal);
     EXPECT_EQ(record.overlaps, 0);
-    std::cout << record.total_holds << " holds, " << peers_of(record) << " by " << GetParam().name
+    std::cout << record.total_holds << " holds, " << peer_holds(record) << " by " << GetParam().name
               << "\n";
 }
 

@@ -28,7 +28,8 @@ TEST_P(Holders, ExcludeEachOther) {
     EXPECT_EQ(other.execute("take it" + an_hour), "got");
 }
 
-// Its lease has expired and the lock is ours: its release must leave it alone.
+// The peer's lease has expired and Pawl holds the lock: the peer's release must not end Pawl's
+// hold.
 TEST_P(Holders, APeerCannotEndOurHold) {
     auto locks = own_client();
     auto other = other_library();
@@ -40,7 +41,8 @@ TEST_P(Holders, APeerCannotEndOurHold) {
     EXPECT_EQ(lock.release(), release_result::released);
 }
 
-// Our lock was deleted by hand and taken by the peer: our release must leave it alone.
+// Pawl's lock was deleted by hand and acquired by the peer: Pawl's release must not end the peer's
+// hold.
 TEST_P(Holders, WeCannotEndAPeersHold) {
     auto locks = own_client();
     auto other = other_library();

@@ -10,6 +10,7 @@ namespace plain {
 
 const std::vector<library>& libraries() {
     static const std::vector<library> all{
+        // name, language, argument, key, waits_for_signals, has_values
         {"redsync", "go", "redsync", "{name}", false, true},
         {"node_redlock", "js", "redlock", "{name}"},
         {"redis_semaphore", "js", "redis-semaphore", "mutex:{name}", false, true},

@@ -4,13 +4,14 @@
 // A process that uses locks of one library, Pawl's included. It takes commands in lines:
 //
 //   take NAME TTL_MS                         tries once              -> got | busy
-//   wait NAME TTL_MS BOUND_MS                tries until then        -> got | busy
+//   wait NAME TTL_MS BOUND_MS                tries for that long     -> got | busy
 //   take_as NAME TTL_MS VALUE                tries once, under that value       -> got | busy
 //   adopt NAME TTL_MS VALUE                  extends the hold under that value  -> got | busy
 //   give                                     releases the hold       -> gave | lost
 //   crowd NAME TTL_MS JOURNAL STOP WHO       holds again and again until the file STOP exists;
 //                                            each hold is a line "in WHO" and a line "out WHO" in
 //                                            the journal             -> late N
+//                                            N releases found the hold already ended
 #pragma once
 
 #include <conformance/process.hpp>
@@ -24,8 +25,8 @@ namespace plain {
 struct library {
     std::string name;                // of the test
     std::string language;            // the folder of its program; empty for Pawl itself
-    std::string argument;            // the program's name for it
-    std::string key;                 // Pawl's key template for it
+    std::string argument;            // the name by which that program knows the library
+    std::string key;                 // Pawl's key template for the library's locks
     bool waits_for_signals = false;  // sleeps until its own kind signals, or its ttl is over
     bool has_values = false;         // its user may choose the value of the lock
 };
@@ -37,7 +38,7 @@ public:
     // Throws std::runtime_error if the process does not get ready.
     peer(const library& which, std::uint16_t port);
 
-    // Throws std::runtime_error without a reply.
+    // Throws std::runtime_error if no reply comes.
     [[nodiscard]] std::string execute(const std::string& command);
     void send(const std::string& command);
     [[nodiscard]] std::string read_reply();

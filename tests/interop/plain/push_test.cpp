@@ -14,8 +14,7 @@ namespace {
 
 using namespace plain;
 
-// The time at which the server executed this script, in its own seconds; continues from the current
-// position.
+// The requests that the server executes, in their order.
 class monitor_connection {
 public:
     explicit monitor_connection(const support::redis_server& server)
@@ -23,6 +22,7 @@ public:
         (void)connection_->execute({"MONITOR"});
     }
 
+    // When the server executed the next request for this script, in seconds of the server's clock.
     [[nodiscard]] double next_time(std::string_view sha1) {
         for (;;) {
             const auto seen = connection_->receive(patience_ms);
@@ -50,9 +50,9 @@ TEST_P(Pushes, AReleaseWakesOurWaiter) {
     (void)server.execute({"SCRIPT", "LOAD", std::string(pawl::redis::scripts::refresh.text)});
     constexpr int enough = 3;
     constexpr int most_rounds = 40;
-    int called = 0;
+    int woken = 0;  // rounds in which a message woke the waiter early
     int rounds = 0;
-    for (; called < enough && rounds < most_rounds; ++rounds) {
+    for (; woken < enough && rounds < most_rounds; ++rounds) {
         ASSERT_EQ(other.execute("take it" + an_hour), "got");
         monitor_connection monitor(server);
         pawl::blocking::held_lock acquired;
@@ -60,11 +60,11 @@ TEST_P(Pushes, AReleaseWakesOurWaiter) {
             [&] { acquired = locks.acquire("it", {.ttl = long_ttl, .wait = patience}); });
         const double last = monitor.next_time(pawl::redis::scripts::refresh.sha1);
         ASSERT_EQ(other.execute("give"), "gave");
-        if (monitor.next_time(pawl::redis::scripts::refresh.sha1) - last < 1.0) ++called;
+        if (monitor.next_time(pawl::redis::scripts::refresh.sha1) - last < 1.0) ++woken;
         waiting.join();
         EXPECT_EQ(acquired.release(), pawl::release_result::released);
     }
-    EXPECT_EQ(called, enough) << "of " << rounds << " releases";
+    EXPECT_EQ(woken, enough) << "of " << rounds << " releases";
     EXPECT_GE(locks.statistics().pushes, static_cast<std::uint64_t>(rounds));
 }
 

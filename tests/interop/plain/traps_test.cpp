@@ -20,7 +20,8 @@ std::vector<library> only_library(const std::string& name) {
 
 std::string library_name(const testing::TestParamInfo<library>& info) { return info.param.name; }
 
-// Its default. Pawl waits for its release, and shows that it has no expiry.
+// By default, a lock of redis-py has no expiry. Pawl waits for its release, and shows that it has
+// none.
 using RedisPy = library_fixture;
 INSTANTIATE_TEST_SUITE_P(Plain, RedisPy, testing::ValuesIn(only_library("redis_py")), library_name);
 TEST_P(RedisPy, ALockWithoutAnEndIsShownAsOne) {
@@ -35,7 +36,8 @@ TEST_P(RedisPy, ALockWithoutAnEndIsShownAsOne) {
     EXPECT_TRUE(locks.acquire("it", {.ttl = long_ttl, .wait = patience}).owns_lock());
 }
 
-// All of its resources or none: one that Pawl holds keeps it from the other one.
+// node-redlock acquires all resources of a request or none: if Pawl holds one of two, the peer does
+// not get the other one either.
 using NodeRedlock = library_fixture;
 INSTANTIATE_TEST_SUITE_P(Plain, NodeRedlock, testing::ValuesIn(only_library("node_redlock")),
                          library_name);
@@ -51,8 +53,8 @@ TEST_P(NodeRedlock, ManyResourcesAreTakenTogether) {
     EXPECT_FALSE(locks.try_acquire("paper", {.ttl = long_ttl}).owns_lock());
 }
 
-// Its release leaves a list beside the lock, for a second; the list is no lock and disturbs no
-// client.
+// The release of python-redis-lock leaves a list beside the lock, for a second; the list is no lock
+// and disturbs no client.
 using PythonRedisLock = library_fixture;
 INSTANTIATE_TEST_SUITE_P(Plain, PythonRedisLock,
                          testing::ValuesIn(only_library("python_redis_lock")), library_name);

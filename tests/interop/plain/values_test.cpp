@@ -52,8 +52,8 @@ TEST_P(Values, OfAKilledPeerAreKeptAlive) {
     ASSERT_EQ(other.execute("take_as it 20000 ticket-1"), "got");
     auto lock = locks.adopt("it", "ticket-1", {.ttl = 1s});
     other.kill9();
-    const auto give_up_at = pawl::boot_clock::now() + 3s;
-    EXPECT_TRUE(eventually([&] { return lock.safe_until() > give_up_at; }, patience));
+    const auto after_several_ttls = pawl::boot_clock::now() + 3s;
+    EXPECT_TRUE(eventually([&] { return lock.safe_until() > after_several_ttls; }, patience));
     EXPECT_EQ(third.execute("take it 1000"), "busy");
     EXPECT_EQ(lock.release(), release_result::released);
     EXPECT_EQ(third.execute("take it 1000"), "got");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Two Java and two Pawl processes, two threads each, want the same lock all the time.
+// Two Java (J) and two Pawl (P) processes, two threads each, want the same lock all the time.
 //
 // Interleavings that come up by themselves, and must not let two in:
 //   J releases (DEL, PUBLISH) | P tries between J's DEL and the message | J's other thread tries
@@ -56,7 +56,7 @@ std::size_t ownership_changes(support::history recorded) {
     return count;
 }
 
-enum class sharing { exclusive, with_tokens, some_together };
+enum class sharing { exclusive, exclusive_with_tokens, some_together };
 
 void expect_no_violations(const std::string& name, sharing contention, bool in_a_cluster = false) {
     mixed_processes processes(in_a_cluster);
@@ -70,13 +70,13 @@ void expect_no_violations(const std::string& name, sharing contention, bool in_a
         contenders[i].send("contend " + name + " " + std::to_string(threads) + " " +
                            std::to_string(times) + " " + processes.file("log" + std::to_string(i)) +
                            " " + processes.file("gate"));
-    for (auto& thread : contenders)
-        EXPECT_EQ(thread.read_reply(200s), "done") << thread.name();
+    for (auto& process : contenders)
+        EXPECT_EQ(process.read_reply(200s), "done") << process.name();
     const auto& gate_state = gate::at(processes.file("gate"));
     EXPECT_EQ(gate_state.violations, 0) << "too many holders at once";
     EXPECT_EQ(gate_state.inside, 0);
     EXPECT_EQ(gate_state.readers, 0);
-    // Otherwise the test did not reach the state that it allows.
+    // Holders that may share must have met: otherwise the test did not reach that state.
     EXPECT_EQ(gate_state.meetings > 0, contention == sharing::some_together);
 
     auto history = read_logs(processes, contenders.size());
@@ -96,14 +96,14 @@ void expect_no_violations(const std::string& name, sharing contention, bool in_a
 TEST(Contention, OfAnRLock) { expect_no_violations("rlock", sharing::exclusive); }
 
 // Java's tokens and Pawl's come from one counter: unique, and in the order of time.
-TEST(Contention, OfAFencedLock) { expect_no_violations("fenced", sharing::with_tokens); }
+TEST(Contention, OfAFencedLock) { expect_no_violations("fenced", sharing::exclusive_with_tokens); }
 
 TEST(Contention, OfAFairLock) { expect_no_violations("fair", sharing::exclusive); }
 
 TEST(Contention, OfAReadWriteLock) { expect_no_violations("rw", sharing::some_together); }
 
 TEST(Contention, OfAFencedLockInACluster) {
-    expect_no_violations("fenced", sharing::with_tokens, true);
+    expect_no_violations("fenced", sharing::exclusive_with_tokens, true);
 }
 
 TEST(Contention, OfAReadWriteLockInACluster) {

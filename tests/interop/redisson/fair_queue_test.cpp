@@ -28,6 +28,7 @@ TEST(FairQueue, AJavaWaiterThatHasWaitedTooLongIsPassed) {
     ASSERT_TRUE(processes.has_listeners(1));
     const auto place = server.execute({"LINDEX", queue, "0"}).text;
     ASSERT_FALSE(place.empty());
+    // The thread id of a waiter of Pawl's is negative.
     ASSERT_EQ(place.find(":-"), std::string::npos) << "a place of Pawl's";
     // Java tries once more after it has subscribed, so this is repeated.
     const auto first_is_passed = [&] {

@@ -16,7 +16,7 @@ using support::eventually;
 constexpr auto ttl = 3000ms;
 constexpr auto grace = 3s;  // a refresh of Pawl's, a message that never came
 
-// The held name, and the name that is waited for.
+// The name that one side holds, the name that the other side waits for, and the key of both.
 struct names {
     std::string held, wanted, key;
 };

@@ -15,22 +15,23 @@ using support::eventually;
 
 const std::string channel = "redisson_countdownlatch__channel__{it}";
 
-// The number of requests for a count.
-std::int64_t subscription_count(mixed_processes& processes) {
+// How often the server was asked for the count of a latch.
+std::int64_t count_reads(mixed_processes& processes) {
     const auto stats = processes.server().execute({"INFO", "commandstats"}).text;
     const std::string row = "cmdstat_get:calls=";
     const auto at = stats.find(row);
     return at == std::string::npos ? 0 : std::stoll(stats.substr(at + row.size()));
 }
 
-// From now on only a message wakes the waiters early: all have subscribed, and read the count after
-// that. Java also reads it before it subscribes.
-bool wait_for_a_message(mixed_processes& processes, std::int64_t java, std::int64_t pawl,
-                        std::int64_t before, const char* mode = "NUMSUB") {
+// Waits until exactly `java` and `pawl` processes have subscribed and read the count after that:
+// then only a message wakes them early. Java also reads the count before it subscribes. `before` is
+// the result of count_reads before they began to wait.
+bool are_subscribed(mixed_processes& processes, std::int64_t java, std::int64_t pawl,
+                    std::int64_t before, const char* mode = "NUMSUB") {
     return eventually([&] {
-        const auto heard =
+        const auto subscribers =
             processes.server().execute({"PUBSUB", mode, channel}).items.at(1).number();
-        return heard == java + pawl && subscription_count(processes) - before >= 2 * java + pawl;
+        return subscribers == java + pawl && count_reads(processes) - before >= 2 * java + pawl;
     });
 }
 
@@ -76,16 +77,16 @@ TEST(Latch, WakesBothSides) {
         test_process& counts = round % 2 == 0 ? java : pawl;
         test_process& sets = round % 4 < 2 ? java : pawl;
         ASSERT_EQ(sets.execute("latch_set it 3"), "set true");
-        const auto before = subscription_count(processes);
+        const auto before = count_reads(processes);
         waiting_java.send("latch_wait it 60000");
         waiting_pawl.send("latch_wait it 60000");
-        ASSERT_TRUE(wait_for_a_message(processes, 1, 1, before));
+        ASSERT_TRUE(are_subscribed(processes, 1, 1, before));
         ASSERT_EQ(java.execute("latch_down it 1"), "counted");
         ASSERT_EQ(pawl.execute("latch_down it 1"), "counted");
         ASSERT_EQ(counts.execute("latch_down it 1"), "counted");
         ASSERT_EQ(waiting_java.read_reply(), "open") << round;
         ASSERT_EQ(waiting_pawl.read_reply(), "open") << round;
-        ASSERT_TRUE(wait_for_a_message(processes, 0, 0, subscription_count(processes)));
+        ASSERT_TRUE(are_subscribed(processes, 0, 0, count_reads(processes)));
         // The refreshes of last resort would take longer, over all rounds.
         ASSERT_LT(pawl::boot_clock::now() - began, 60s) << "woken by a refresh";
     }
@@ -97,9 +98,9 @@ TEST(Latch, PawlsLongerStepWakesJava) {
     mixed_processes processes;
     test_process java = processes.java(), pawl = processes.pawl();
     ASSERT_EQ(java.execute("latch_set it 1"), "set true");
-    const auto before = subscription_count(processes);
+    const auto before = count_reads(processes);
     java.send("latch_wait it 60000");
-    ASSERT_TRUE(wait_for_a_message(processes, 1, 0, before));
+    ASSERT_TRUE(are_subscribed(processes, 1, 0, before));
     ASSERT_EQ(pawl.execute("latch_down it 2"), "counted");
     EXPECT_EQ(java.read_reply(), "open");
 }
@@ -112,9 +113,9 @@ TEST(Latch, WakesBothSidesInACluster) {
     for (int round = 0; round < 20; ++round) {
         test_process &counts = round % 2 == 0 ? java : pawl, &waits = round % 2 == 0 ? pawl : java;
         ASSERT_EQ(counts.execute("latch_set it 1"), "set true");
-        const auto before = subscription_count(processes);
+        const auto before = count_reads(processes);
         waits.send("latch_wait it 60000");
-        ASSERT_TRUE(wait_for_a_message(processes, round % 2, 1 - round % 2, before, "SHARDNUMSUB"));
+        ASSERT_TRUE(are_subscribed(processes, round % 2, 1 - round % 2, before, "SHARDNUMSUB"));
         ASSERT_EQ(counts.execute("latch_down it 1"), "counted");
         ASSERT_EQ(waits.read_reply(), "open") << round;
         ASSERT_LT(pawl::boot_clock::now() - began, 30s) << "woken by a refresh";
@@ -126,9 +127,9 @@ TEST(Latch, JavasDeleteLetsPawlGo) {
     mixed_processes processes;
     test_process java = processes.java(), pawl = processes.pawl();
     ASSERT_EQ(pawl.execute("latch_set it 1"), "set true");
-    const auto before = subscription_count(processes);
+    const auto before = count_reads(processes);
     pawl.send("latch_wait it 60000");
-    ASSERT_TRUE(wait_for_a_message(processes, 0, 1, before));
+    ASSERT_TRUE(are_subscribed(processes, 0, 1, before));
     ASSERT_EQ(java.execute("latch_delete it"), "deleted true");
     EXPECT_EQ(pawl.read_reply(), "open");
 }

@@ -20,7 +20,29 @@ namespace interop {
 
 using namespace std::chrono_literals;
 
-// One process, Java's or Pawl's; both take the same commands.
+// One process of Java's or of Pawl's; in the diagrams of the tests J is one of Java's, P one of
+// Pawl's. Both take the same commands, except those marked "Pawl":
+//
+//   lock NAME [COUNT]           waits; COUNT permits of a semaphore -> held TOKEN NS
+//   try NAME                    tries once, not for semaphores      -> held | busy
+//   unlock NAME                                                     -> unlocked NS
+//   see NAME                    of a semaphore                      -> seen FREE TOTAL
+//                               of another object     -> seen HELD REMAINING_MS COUNT [HOLDERS]
+//   force NAME                  a forced release                    -> forced true | forced false
+//   contend, storm, calm        see Crowd.java, storm.hpp
+//   latch_…                     see latch_peer.cpp
+//   lost NAME                   Pawl                                -> yes | no
+//   downgrade NAME              Pawl: acquires, then downgrades     -> held TOKEN
+//   end NAME                    Pawl: releases a downgraded hold    -> its release_result
+//   pushes                      Pawl: its statistics                -> pushes N
+//
+// NS is the boot clock, in `held` after the acquire and in `unlocked` before the release. TOKEN is
+// 0 without a token, TOTAL and HOLDERS are missing where Java has none. An error's reply is "failed
+// …".
+//
+// The NAME selects the Redisson object: fenced…, fair…, permits…, semaphore…, read:KEY and
+// write:KEY of the ReadWriteLock KEY; any other name is an RLock. Acquirer.java and peer.cpp agree
+// on this.
 class test_process {
 public:
     test_process(pawl::conformance::launch_options options, std::string name);
@@ -44,7 +66,8 @@ private:
     std::string name_;
 };
 
-// A line's words as numbers; a word that is no number is 0 ("true" is 1).
+// The words of a reply as numbers; a word that is no number, like the first one, is 0 ("true" is
+// 1).
 [[nodiscard]] std::vector<std::int64_t> numbers(const std::string& line);
 
 class mixed_processes {
@@ -58,9 +81,10 @@ public:
     [[nodiscard]] test_process pawl_at(const std::string& url, std::chrono::milliseconds ttl) const;
     [[nodiscard]] support::redis_server& server() noexcept { return server_; }
     [[nodiscard]] pawl::blocking::client& observer() noexcept { return observer_; }
-    // `count` clients listen for the lock's release.
+    // Waits until the lock has `count` waiters; false if that does not happen in time.
     [[nodiscard]] bool has_waiters(const std::string& name, std::uint64_t count);
-    // `count` channels of locks have subscribers, whatever the object is.
+    // Waits until `count` channels of locks of any kind have subscribers; false if that does not
+    // happen in time.
     [[nodiscard]] bool has_listeners(std::size_t count);
     [[nodiscard]] std::string file(const std::string& name) const {
         return server_.folder().file(name);

@@ -35,7 +35,7 @@ public:
         : url_(url),
           locks_(pawl::from_url(url)),
           read_write_(pawl::from_url(url + "&object=readwrite")),
-          plain_(pawl::from_url(url + "&object=semaphore")),
+          leaseless_(pawl::from_url(url + "&object=semaphore")),
           ttl_(ttl) {}
 
     std::string execute_command(const std::string& line);
@@ -43,9 +43,9 @@ public:
 private:
     using mutex = pawl::blocking::recursive_mutex;
 
-    // The type of object, by the prefix of the name: see Acquirer.java.
+    // The prefix of the name selects the object: see mixed_processes.hpp.
     struct object {
-        pawl::blocking::client& in;
+        pawl::blocking::client& client;
         std::string name;
         pawl::lock_options options;
     };
@@ -53,7 +53,7 @@ private:
     mutex& mutex_of(const std::string& name) {
         auto& entry = mutexes_[name];
         const auto target = object_of(name);
-        if (!entry) entry = std::make_unique<mutex>(target.in, target.name, target.options);
+        if (!entry) entry = std::make_unique<mutex>(target.client, target.name, target.options);
         return *entry;
     }
     std::string lock(const std::string& name, int count);
@@ -66,10 +66,10 @@ private:
 
     const std::string url_;
     std::unique_ptr<storm_worker> storm_;
-    pawl::blocking::client locks_, read_write_, plain_;
+    pawl::blocking::client locks_, read_write_, leaseless_;  // leaseless_: for RSemaphore
     const pawl::duration ttl_;
     std::map<std::string, std::unique_ptr<mutex>> mutexes_;
-    std::map<std::string, pawl::blocking::held_lock> permit_holds_;
+    std::map<std::string, pawl::blocking::held_lock> other_holds_;  // permits, and downgraded holds
 };
 
 bool is_counted(const std::string& name) {
@@ -87,7 +87,7 @@ peer::object peer::object_of(const std::string& name, int count) {
         options.mode = pawl::lock_mode::permits;
         options.permits = static_cast<std::uint32_t>(count);
         options.total_permits = permits;
-        return {name.starts_with("permits") ? locks_ : plain_, name, options};
+        return {name.starts_with("permits") ? locks_ : leaseless_, name, options};
     }
     options.fair = name.starts_with("fair");
     return {locks_, name, options};
@@ -96,7 +96,7 @@ peer::object peer::object_of(const std::string& name, int count) {
 std::string peer::lock(const std::string& name, int count) {
     if (is_counted(name)) {
         const auto target = object_of(name, count);
-        permit_holds_[name] = target.in.acquire(target.name, target.options);
+        other_holds_[name] = target.client.acquire(target.name, target.options);
         return "held 0 " + std::to_string(now());
     }
     mutex_of(name).lock();
@@ -107,7 +107,7 @@ std::string peer::lock(const std::string& name, int count) {
 std::string peer::unlock(const std::string& name) {
     const auto before = now();
     if (is_counted(name))
-        (void)permit_holds_.at(name).release();
+        (void)other_holds_.at(name).release();
     else
         mutex_of(name).unlock();
     return "unlocked " + std::to_string(before);
@@ -144,13 +144,13 @@ std::string peer::contend_in_thread(const std::string& name, int times, gate& sh
         const auto invoked = now();
         pawl::blocking::held_lock lock;
         if (i % 3 == 0)
-            lock =
-                target.in.try_acquire(target.name, {.ttl = ttl_,
-                                                    .mode = target.options.mode,
-                                                    .fenced = target.options.fenced,
-                                                    .permits = target.options.permits,
-                                                    .total_permits = target.options.total_permits});
-        if (!lock) lock = target.in.acquire(target.name, target.options);
+            lock = target.client.try_acquire(target.name,
+                                             {.ttl = ttl_,
+                                              .mode = target.options.mode,
+                                              .fenced = target.options.fenced,
+                                              .permits = target.options.permits,
+                                              .total_permits = target.options.total_permits});
+        if (!lock) lock = target.client.acquire(target.name, target.options);
         const auto returned = now();
         if (reads)
             shared.read();
@@ -217,16 +217,16 @@ std::string peer::execute_command(const std::string& line) {
         return locks_.force_release(object_of(name).name) ? "forced true" : "forced false";
     if (verb == "downgrade") {
         auto target = object_of(name);
-        auto& lock = permit_holds_[name];
-        lock = target.in.acquire(target.name, target.options);
+        auto& lock = other_holds_[name];
+        lock = target.client.acquire(target.name, target.options);
         lock.downgrade();
         return "held " + to_string(lock.token());
     }
-    if (verb == "end") return to_string(permit_holds_.at(name).release());
+    if (verb == "end") return to_string(other_holds_.at(name).release());
     if (verb == "pushes")
         return "pushes " +
                std::to_string(locks_.statistics().pushes + read_write_.statistics().pushes +
-                              plain_.statistics().pushes);
+                              leaseless_.statistics().pushes);
     return "unknown command " + verb;
 }
 

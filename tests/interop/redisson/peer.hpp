@@ -12,11 +12,13 @@ namespace interop {
 // The total number of permits, as in Acquirer.java.
 inline constexpr int permits = 3;
 
-// Numbers that all processes share.
+// Checks from outside of the server who is in the lock: numbers in memory that all processes share.
 struct gate {
+    // Maps the file.
     static gate& at(const std::string& file);
     // Enters and leaves with `count` permits of a semaphore that has `all`; 1 of 1 for a lock.
     void pass(int count = 1, int all = 1);
+    // Enters and leaves as a reader.
     void read();
 
     long inside;      // writers, or permits

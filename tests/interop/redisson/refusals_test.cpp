@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Keys under a lock's name that are not that lock: each side reports it at once, in one sentence,
-// and leaves the key unchanged.
+// and leaves the key unchanged. mixed_processes.hpp says which object a name is.
 #include "mixed_processes.hpp"
 
 #include <pawl/error.hpp>
@@ -26,9 +26,9 @@ TEST(Refusals, OfALockInPawlsOwnLayout) {
     test_process java = processes.java(), pawl = processes.pawl();
     pawl::blocking::client native(pawl::from_url(processes.server().url("?key={name}")));
     auto lock = native.acquire("string", {.ttl = 60s});
-    for (const std::string name : {"try string", "lock string"}) {
-        expect_sentence(pawl.execute(name), "leave out layout=redisson");
-        expect_sentence(java.execute(name), "WRONGTYPE");
+    for (const std::string command : {"try string", "lock string"}) {
+        expect_sentence(pawl.execute(command), "leave out layout=redisson");
+        expect_sentence(java.execute(command), "WRONGTYPE");
     }
     EXPECT_EQ(lock.release(), pawl::release_result::released);
     EXPECT_EQ(java.execute("try string"), "held");

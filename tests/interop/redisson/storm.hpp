@@ -4,8 +4,9 @@
 // The participants of the storm, and their records for the checker. Each process has a journal of
 // lines:
 //
-//   take KEY NAME MODE COUNT WHEN   it begins an acquire; MODE is exclusive, shared or permits
-//   at KEY WHEN UNTIL               at WHEN it believes that it holds until UNTIL at least
+//   take KEY NAME MODE COUNT WHEN   an acquire begins; MODE is exclusive, shared or permits
+//   at KEY WHEN UNTIL               at WHEN the process believes that it holds until UNTIL at least
+//                                   (0: it does not know until when)
 //   robbed KEY UNTIL                the hold was gone although nobody may end it before UNTIL
 //   leave KEY                       from now on it may have released the hold
 //   left KEY                        it has released the hold

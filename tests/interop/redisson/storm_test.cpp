@@ -67,8 +67,8 @@ public:
             inject_lost_replies();
             switch (random_number(0, 9)) {
             case 0:
-                kill_member(random_number(0, 1));
-                break;  // Java's processes take their time to start
+                kill_member(random_number(0, 1));  // rarely: Java's processes start slowly
+                break;
             case 1:
             case 2:
             case 3: kill_member(random_number(2, 3)); break;
@@ -78,7 +78,7 @@ public:
             case 7: freeze_proxy(); break;
             default:
                 proxy_.kill_connections();
-                ++freezes_;
+                ++cuts_;
                 break;
             }
         }
@@ -159,7 +159,7 @@ private:
         proxy_.freeze(true);
         pause(100, 2500);
         proxy_.freeze(false);
-        ++freezes_;
+        ++cuts_;
     }
 
     // The supervisor of the last round is killed with its command, wherever it was.
@@ -196,7 +196,7 @@ private:
     std::optional<pawl::conformance::child> command_;
     int kills_ = 0;
     int stops_ = 0;
-    int freezes_ = 0;
+    int cuts_ = 0;  // of connections, or times in which nothing passed
     int surely_lost_ = 0;
     int perhaps_lost_ = 0;
 };
@@ -218,7 +218,7 @@ void storm_run::check_history() {
     }
     surely_lost_ = verdict.surely_lost;
     perhaps_lost_ = verdict.perhaps_lost;
-    std::cout << kills_ << " killed, " << stops_ << " stopped, " << freezes_ << " cuts, "
+    std::cout << kills_ << " killed, " << stops_ << " stopped, " << cuts_ << " cuts, "
               << proxy_.strike_count() << " replies lost\n";
 }
 

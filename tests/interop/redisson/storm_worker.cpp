@@ -93,7 +93,8 @@ public:
                            std::to_string(count_of(until)));
             return true;
         }
-        // A loss is reported some time before the deadline, but not half a lease.
+        // A loss is reported some time before the deadline, but not half a lease. Another holder
+        // can exist only after the deadline.
         const auto why = lock.why_lost();
         const bool was_taken =
             why == pawl::loss_reason::taken_over || why == pawl::loss_reason::forced;
@@ -190,13 +191,13 @@ private:
         for (int round = 0; !stopping_; ++round) {
             const auto target = make_plan(name, round, ttl_, dice);
             journal_.write(take_line(name, target));
-            bool was_lost = false;
+            bool has_failed = false;
             try {
                 co_await hold_once(name, target, dice);
             } catch (const boost::system::system_error&) {
-                was_lost = true;
+                has_failed = true;
             }
-            if (!was_lost) continue;
+            if (!has_failed) continue;
             journal_.write("gone " + target.key);
             co_await work(5);
         }

@@ -19,21 +19,21 @@ using namespace interop;
 
 constexpr int rounds = 30;
 
-// The holder, and the waiter.
+// The names that the holder and the waiter use.
 struct pair_of_names {
     std::string held, wanted;
 };
 
 // From before the release is sent until the waiter runs, in µs.
-std::int64_t measure_handover(mixed_processes& processes, test_process& first_side,
-                              test_process& second_side, const pair_of_names& names) {
-    EXPECT_TRUE(first_side.execute("lock " + names.held).starts_with("held"));
-    second_side.send("lock " + names.wanted);
-    EXPECT_TRUE(processes.has_listeners(1)) << second_side.name() << " does not listen";
-    const auto released = numbers(first_side.execute("unlock " + names.held)).at(1);
-    const auto acquired_at = numbers(second_side.read_reply()).at(2);
-    EXPECT_TRUE(second_side.execute("unlock " + names.wanted).starts_with("unlocked"));
-    EXPECT_TRUE(processes.has_listeners(0)) << second_side.name() << " still listens";
+std::int64_t measure_handover(mixed_processes& processes, test_process& holder,
+                              test_process& waiter, const pair_of_names& names) {
+    EXPECT_TRUE(holder.execute("lock " + names.held).starts_with("held"));
+    waiter.send("lock " + names.wanted);
+    EXPECT_TRUE(processes.has_listeners(1)) << waiter.name() << " does not listen";
+    const auto released = numbers(holder.execute("unlock " + names.held)).at(1);
+    const auto acquired_at = numbers(waiter.read_reply()).at(2);
+    EXPECT_TRUE(waiter.execute("unlock " + names.wanted).starts_with("unlocked"));
+    EXPECT_TRUE(processes.has_listeners(0)) << waiter.name() << " still listens";
     return (acquired_at - released) / 1000;
 }
 
@@ -120,12 +120,12 @@ TEST(WakingAgain, OfPawlAfterItsConnectionWasCut) {
     }
 }
 
-// Each has its turn when the one before it has left.
+// Each process gets the lock when the one before it has released it.
 void expect_turns(mixed_processes& processes, const std::vector<test_process*>& order) {
     std::size_t waiting = order.size();
     for (test_process* next : order) {
         ASSERT_TRUE(next->read_reply().starts_with("held")) << next->name();
-        // A waiter that is not first in the queue would be seen by a second of Pawl's refreshes.
+        // The others still wait.
         EXPECT_EQ(processes.observer().inspect("fair").waiters, --waiting);
         ASSERT_TRUE(next->execute("unlock fair").starts_with("unlocked"));
     }
@@ -151,23 +151,23 @@ TEST(WakingInOrder, OfAFairLine) {
 
 // A Java waiter that gets its turn subtracts its five minutes from the times of all behind it, as
 // if these times included them:
-//   J holds, renews | J1, P1, J2, P2 are in the queue | longer than its lease was | J leaves | J1:
-//   ZINCRBY -300000 P1 … | J1 leaves, purges the queue: P1 must still be in it
+//   J holds, renews | J1, P1, J2, P2 are in the queue | J leaves after several leases | J1: ZINCRBY
+//   -300000 P1 … | J1 leaves, purges the queue: P1 must still be in it
 TEST(WakingInOrder, OfAFairLineThatWaitedForLong) {
     constexpr auto lease = 2s;
     mixed_processes processes;
     test_process first = processes.java(lease), second = processes.java(lease),
-                 third = processes.pawl(lease), three = processes.java(lease),
-                 four = processes.pawl(lease);
+                 third = processes.pawl(lease), fourth = processes.java(lease),
+                 fifth = processes.pawl(lease);
     ASSERT_TRUE(first.execute("lock fair").starts_with("held"));
     std::size_t waiting = 0;
-    for (test_process* next : {&second, &third, &three, &four}) {
+    for (test_process* next : {&second, &third, &fourth, &fifth}) {
         next->send("lock fair");
         ASSERT_TRUE(processes.has_listeners(++waiting));
     }
     ASSERT_TRUE(second.is_silent(lease + 8s));
     ASSERT_TRUE(first.execute("unlock fair").starts_with("unlocked"));
-    expect_turns(processes, {&second, &third, &three, &four});
+    expect_turns(processes, {&second, &third, &fourth, &fifth});
 }
 
 }  // namespace

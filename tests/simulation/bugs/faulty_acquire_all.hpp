@@ -24,7 +24,7 @@ namespace pawl::simulation {
            bug == injected_bug::set_with_lost_lock;
 }
 
-// The operation ends when its last owner is gone.
+// Keep the shared pointer until the handler is called: without it the handler is never called.
 class faulty_acquire_all : public std::enable_shared_from_this<faulty_acquire_all> {
 public:
     using completion_handler = std::function<void(const boost::system::error_code&, held_locks)>;

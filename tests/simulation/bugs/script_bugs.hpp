@@ -11,7 +11,9 @@
 
 namespace pawl::simulation {
 
-// The script's text with the bug. Throws std::logic_error if the bug does not fit the text.
+// The script's text, with the bug if the bug is one of this script or of a part that it includes.
+// Throws std::logic_error if the text that the bug replaces is not in the script, or is there
+// twice.
 [[nodiscard]] std::string inject_script_bug(injected_bug bug, const known_script& script);
 // Throws std::logic_error if a replacement of a bug fits no script, or several places of one.
 void check_script_bugs();

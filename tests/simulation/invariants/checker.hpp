@@ -64,7 +64,8 @@ public:
         std::uint64_t token;
         lock_mode mode;
     };
-    // `holds` has an entry for each name; `result` is the worst of all results.
+    // `holds` has an entry for each name; `result` is the worst of all results. `expects_release`:
+    // the release must find the holds, unless a fault or a force since `called` ended one.
     void check_release(const std::vector<std::string>& names,
                        const std::vector<released_hold>& holds, bool expects_release,
                        instant called, release_result result);
@@ -114,7 +115,7 @@ public:
     // At the end, when all users have finished: no lock of a living program, then no waiter.
     void expect_no_locks();
     void expect_no_waiters();
-    // The places in a fair lock's queue whose threads do not wait.
+    // The places of Java's threads in a fair lock's queue that do not wait any more.
     [[nodiscard]] std::vector<std::string> abandoned_java_places(const std::string& name) const;
     // The permits of a Semaphore that the ended program took and that nobody will return. They do
     // not count any more.
@@ -210,8 +211,10 @@ private:
         // Older data came back under living holders: a reader may join a group from before.
         bool had_live_rollback = false;
         instant forced_at{-1};
-        std::map<std::string, std::int64_t> waiter_leases;  // by member, in ms
-        std::set<std::string> left_waiters;
+        // By member of the queue (see member_of): the end of its place, in ms of the server's
+        // clock.
+        std::map<std::string, std::int64_t> waiter_leases;
+        std::set<std::string> left_waiters;         // members
         std::map<std::string, instant> first_seen;  // by value
         // For each program: the number of its users that request this name within a set, and the
         // end of the last such request.
@@ -229,7 +232,7 @@ private:
         std::uint32_t permits = 1;
         std::string java_owner{};
     };
-    struct script_invocation;  // of a script by the server
+    struct script_invocation;  // a script that the server has executed, in the native layout
     struct batch_invocation {
         std::size_t database = 0;
         std::vector<std::pair<std::string, std::string>> wanted;  // key and value
@@ -254,6 +257,7 @@ private:
     [[nodiscard]] bool is_held_as(const lock_record& lock, std::string_view mark) const;
     [[nodiscard]] std::uint64_t current_counter(const lock_record& lock);
     [[nodiscard]] simulated_process* find_process(const std::string& value) const;
+    // CLIENT:OWNER, as in the queue, for a value OWNER;CLIENT;…
     [[nodiscard]] static std::string member_of(const std::string& value);
     [[nodiscard]] std::string describe_hold(const user_hold& held) const;
 

@@ -36,9 +36,9 @@ void checker::check_owners(std::string_view script, std::span<const std::string>
         check(arguments[i]);
 }
 
-// I10: the refused requests of each waiter, hold and undo. A waiter is refused up to 5 times in the
-// first second and then less than once a second. New requests of users are sent at once. So are
-// the refreshes of all waiters over a new connection.
+// I10: the refused requests of each waiter, hold and undo are limited. A waiter is refused up to 5
+// times in the first second and then less than once a second. New requests of users are sent at
+// once. So are the refreshes of all waiters over a new connection.
 void checker::check_budget(simulated_process& process, std::string_view script,
                            const std::string& key, std::span<const std::string> arguments) {
     auto& requests = requests_[&process];

@@ -125,7 +125,6 @@ std::uint64_t checker::current_counter(const lock_record& lock) {
     return text != nullptr ? std::stoull(*text) : 0;
 }
 
-// OWNER;CLIENT;…
 std::string checker::member_of(const std::string& value) {
     const auto first = value.find(';');
     const auto second = first == value.npos ? first : value.find(';', first + 1);

@@ -121,14 +121,14 @@ void latch_checker::end_wait(wait_id id, wait_result result) {
     if (user.listens) latch.last_listened[user.process] = loop_.now();
     update(latch);
     if (result == wait_result::unknown_latch) {
-        if (latch.keys.redisson || latch.last_unknown_at < user.changed_at)
+        if (latch.keys.redisson || latch.last_unknown_at < user.since)
             on_failure_(
                 "I12", "a waiter for '" + user.name + "' was told that the known latch is unknown");
         return;
     }
     if (result != wait_result::passed) return;
     const bool was_over = user.phase != 0 ? latch.finished_phases.contains(user.phase)
-                                          : latch.last_open_at >= user.changed_at;
+                                          : latch.last_open_at >= user.since;
     const bool may_have_been_over_earlier = latch.went_back && !latch.finished_phases.empty();
     if (!was_over && !may_have_been_over_earlier)
         on_failure_("I12", "a waiter for '" + user.name + "' passed before the count was 0");

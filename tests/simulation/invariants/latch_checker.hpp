@@ -32,7 +32,9 @@ public:
     };
     void add(const std::string& name, const latch_keys& keys);
 
-    // A user begins to wait for the phase, or for the current phase if `phase` is 0.
+    // A user begins to wait for the phase, or for the current phase if `phase` is 0. `since` is
+    // when its request began: the result may rest on any state of the latch from then on.
+    // `listens`: the client subscribes to the channel of the latch.
     using wait_id = std::uint64_t;
     enum class wait_result : std::uint8_t { passed, unknown_latch, other };
     wait_id begin_wait(simulated_process& process, const std::string& name, std::uint64_t phase,
@@ -72,7 +74,7 @@ private:
         latch_record* latch;
         std::string name;
         std::uint64_t phase;
-        instant changed_at, began;
+        instant since, began;
         bool listens;
     };
 

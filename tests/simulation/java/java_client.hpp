@@ -26,7 +26,8 @@ public:
                 const redis::options& options, injected_bug bug);
     ~java_client() override;
 
-    // Redisson repeats renewals whose reply was lost, but never the scripts that lock or unlock.
+    // Redisson repeats some scripts whose reply was lost, such as a renewal or the release of a
+    // permit with a lease, but never those that acquire, nor those that unlock a lock.
     enum class retries : std::uint8_t { none, some };
     // Returns the script's reply. Throws pawl::error if there is none, or if it is an error.
     boost::asio::awaitable<redis::reply> run(java_script script, const words& keys,
@@ -35,13 +36,14 @@ public:
     [[nodiscard]] retries retries_of_release() const noexcept {
         return bug_ == injected_bug::redisson_java_release_repeated ? retries::some : retries::none;
     }
+    // Sends a plain command, again if its reply is lost.
     boost::asio::awaitable<redis::reply> send(const words& command);
-    // Nobody waits for the reply.
+    // Sends a DEL. Nobody waits for its reply.
     void delete_later(std::string key);
 
     boost::asio::awaitable<void> subscribe(std::string channel);
     void unsubscribe(const std::string& channel) noexcept;
-    // Waits for a message of the channel, of which each wakes one thread.
+    // Waits for a message of the channel. Its text says how many of the waiting threads it wakes.
     boost::asio::awaitable<void> wait_for_message(std::string channel, time_point until);
     boost::asio::awaitable<void> pause(duration length);
 
@@ -51,6 +53,7 @@ public:
 
     // UUID:THREAD
     [[nodiscard]] std::string owner_of(std::uint64_t thread) const;
+    // The key of an unlock latch, which belongs to one request.
     [[nodiscard]] std::string new_unlock_latch(const std::string& name);
     // 16 random bytes.
     [[nodiscard]] std::string new_permit_id();

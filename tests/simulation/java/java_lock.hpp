@@ -35,7 +35,7 @@ private:
         java_script script;
         words keys, arguments;
     };
-    boost::asio::awaitable<attempt> try_waiting() override { return try_acquire(true); }
+    boost::asio::awaitable<attempt> attempt_before_wait() override { return try_acquire(true); }
     boost::asio::awaitable<attempt> try_acquire(bool waits);
     boost::asio::awaitable<void> leave_queue();
     boost::asio::awaitable<void> unlock();

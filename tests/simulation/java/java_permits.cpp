@@ -41,7 +41,7 @@ words java_permits::acquire_arguments() {
     return arguments;
 }
 
-asio::awaitable<java_permits::attempt> java_permits::try_waiting() {
+asio::awaitable<java_permits::attempt> java_permits::attempt_before_wait() {
     const words keys{name_, lent_permits_, channel_};
     const auto arguments = acquire_arguments();
     const auto sent_at = client_.scenario_now();
@@ -67,7 +67,7 @@ asio::awaitable<java_permits::hold> java_permits::acquire(time_point give_up_at)
         co_await client_.run(java_script::permits_try_set, keys, arguments,
                              java_client::retries::some);
     }
-    const auto first = co_await try_waiting();
+    const auto first = co_await attempt_before_wait();
     if (first.granted.is_granted || client_.now() >= give_up_at) co_return first.granted;
     co_await client_.subscribe(channel_);
     const subscription until_the_end{client_, channel_};

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] const std::string& owner() const noexcept override { return owner_; }
 
 private:
-    boost::asio::awaitable<attempt> try_waiting() override;
+    boost::asio::awaitable<attempt> attempt_before_wait() override;
     [[nodiscard]] words acquire_arguments();
     [[nodiscard]] std::string lease_end() const;
 

@@ -19,7 +19,7 @@ java_semaphore::java_semaphore(java_client& client, std::string name, std::uint6
       owner_(client.owner_of(thread)),
       permits_(std::to_string(permits)) {}
 
-asio::awaitable<java_semaphore::attempt> java_semaphore::try_waiting() {
+asio::awaitable<java_semaphore::attempt> java_semaphore::attempt_before_wait() {
     const words keys{name_};
     const words arguments{permits_};
     attempt result;
@@ -35,7 +35,7 @@ asio::awaitable<java_semaphore::hold> java_semaphore::acquire(time_point give_up
     const words arguments{std::to_string(semaphore_permits), "PUBLISH"};
     co_await client_.run(java_script::semaphore_try_set, keys, arguments,
                          java_client::retries::none);
-    const auto first = co_await try_waiting();
+    const auto first = co_await attempt_before_wait();
     if (first.granted.is_granted || client_.now() >= give_up_at) co_return first.granted;
     co_await client_.subscribe(channel_);
     const subscription until_the_end{client_, channel_};

@@ -23,7 +23,7 @@ public:
     [[nodiscard]] const std::string& owner() const noexcept override { return owner_; }
 
 private:
-    boost::asio::awaitable<attempt> try_waiting() override;
+    boost::asio::awaitable<attempt> attempt_before_wait() override;
 
     java_client& client_;
     const std::string name_, channel_, owner_, permits_;

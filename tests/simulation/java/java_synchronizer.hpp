@@ -13,7 +13,8 @@ namespace pawl::simulation {
 
 class java_synchronizer {
 public:
-    // A hold that counts as lost when its lease has passed since `sent_at`.
+    // The result of an acquire. A granted hold counts as lost when its lease has passed since
+    // `sent_at`.
     struct hold {
         bool is_granted = false;
         std::uint64_t token = 0;  // 0: none
@@ -41,8 +42,9 @@ protected:
         // When to try again even without a message.
         time_point try_again_at = time_point::max();
     };
-    // One attempt of a thread that may wait.
-    virtual boost::asio::awaitable<attempt> try_waiting() = 0;
+    // One attempt of a thread that waits if the attempt fails. In a FairLock, a failed attempt also
+    // takes a place in the queue.
+    virtual boost::asio::awaitable<attempt> attempt_before_wait() = 0;
     // Unsubscribes at the end of the scope.
     struct subscription {
         java_client& client;

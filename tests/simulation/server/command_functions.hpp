@@ -15,13 +15,14 @@ namespace pawl::simulation::command_functions {
 [[noreturn]] void throw_syntax_error();
 // Throws `command_error` on overflow.
 [[nodiscard]] std::int64_t sum_of(std::int64_t number, std::int64_t increment);
-// The indexes of a range as in LRANGE: negative ones count from the end. Nothing if it is empty.
+// Both indexes are in the range.
 struct index_range {
     std::int64_t first = 0, last = 0;
     [[nodiscard]] std::size_t size() const noexcept {
         return static_cast<std::size_t>(last - first + 1);
     }
 };
+// The range of LRANGE, in which a negative index counts from the end; nullopt if it has no items.
 [[nodiscard]] std::optional<index_range> clip_range(std::int64_t first, std::int64_t last,
                                                     std::size_t size) noexcept;
 

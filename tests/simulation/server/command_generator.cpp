@@ -54,8 +54,8 @@ std::int64_t command_generator::next_delay() {
     if (dice < 99) return random_.between(100'000, 3'000'000);
     return random_.between(-5'000'000, 0);
 }
-// Mostly a key of that type.
 
+// Mostly the key that usually has a value of the wanted type.
 std::string command_generator::key(const char* usual) {
     return random_.happens(0.85) ? usual : keys()[random_.below(keys().size())];
 }
@@ -127,8 +127,8 @@ std::string command_generator::end_time() {
     if (random_.happens(0.85)) return std::to_string(now_ms_ + random_.between(-20, 400));
     return number();
 }
-// Appends up to three.
 
+// Appends up to two more words.
 words command_generator::with(words command, std::string (command_generator::*more)()) {
     for (auto count = random_.below(3); count > 0; --count)
         command.push_back((this->*more)());

@@ -19,7 +19,7 @@ namespace pawl::simulation {
 class pubsub {
 public:
     virtual ~pubsub() = default;
-    // Returns the number of receivers. `sharded`: SPUBLISH, whose channels are others.
+    // Returns the number of receivers. `sharded`: SPUBLISH, which has channels of its own.
     virtual std::int64_t publish(std::string_view channel, std::string_view payload,
                                  bool sharded) = 0;
     [[nodiscard]] virtual std::int64_t subscriber_count(std::string_view channel,
@@ -29,7 +29,7 @@ public:
 // Why the server refuses writes. A script that has written may write on.
 struct write_refusals {
     bool out_of_memory = false;  // `noeviction`: refuses commands that may need memory
-    std::string error;           // empty: none. "OOM …" refuses the same commands
+    std::string error;  // empty: none. "OOM …" refuses only commands that may need memory
 };
 
 struct command_call {

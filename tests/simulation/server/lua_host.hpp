@@ -45,8 +45,10 @@ public:
     // The script's reply, which may be an error.
     redis::reply run(const invocation& script, command_session& session);
 
-    // For the functions that a script calls; each leaves one value on Lua's stack.
-    // Executes the command in Lua's arguments. Returns false if the value is an error.
+    // For the functions that a script calls:
+
+    // Executes the command in Lua's arguments and pushes its reply. Returns false if that is an
+    // error.
     bool call_command(lua_State* lua) noexcept;
     // The next number of the sequence that Redis uses for math.random. In Redis it begins with the
     // server; here, for the sake of repeatable scenarios, with each script.

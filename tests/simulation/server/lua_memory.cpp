@@ -38,7 +38,7 @@ void* lua_memory::allocate(std::size_t size) noexcept {
     auto*& first = free_blocks_[class_of(size)];
     if (first != nullptr) {
         auto* const block = std::exchange(first, first->next);
-        // It was freed long ago, as was the next one, which is needed soon.
+        // The next free block is needed soon, and has probably left the cache.
         __builtin_prefetch(first);
         return block;
     }

@@ -89,7 +89,7 @@ public:
         drain_wakeup_.prepare();
     }
 
-    asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
+    asio::awaitable<reply> exec(std::span<const std::string_view> command_words,
                                 time_point give_up_at, bool tracked);
     asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
     void unsubscribe(const std::string& channel) noexcept;
@@ -272,14 +272,14 @@ asio::awaitable<void> link_endpoint::wait_until_ready(time_point give_up_at) {
     ready_waiter waiter(*context_.time, context_.strand);
     const auto position = ready_waiters_.insert(ready_waiters_.end(), &waiter);
     struct leaving {
-        std::list<ready_waiter*>& gates;
+        std::list<ready_waiter*>& waiters;
         std::list<ready_waiter*>::iterator position;
-        ~leaving() { gates.erase(position); }
+        ~leaving() { waiters.erase(position); }
     } const at_the_end{ready_waiters_, position};
     const auto until = std::min(give_up_at, waiter.started_at + connect_timeout);
     while (!is_ready_) {
-        const bool rung = co_await waiter.wakeup.wait_until(until);
-        if (waiter.failed || (!rung && !is_ready_))
+        const bool is_notified = co_await waiter.wakeup.wait_until(until);
+        if (waiter.failed || (!is_notified && !is_ready_))
             throw error(errc::unreachable, "The simulated server cannot be reached.");
     }
 }
@@ -338,14 +338,14 @@ void link_endpoint::replace_owners(words& command) {
     }
 }
 
-asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> words_of_it,
+asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> command_words,
                                            time_point give_up_at, bool tracked) {
     // Counted also if there is no timer for the request: the client undoes it in any case.
-    const bool is_script = words_of_it.size() > 1 && words_of_it[0].starts_with("EVAL");
-    if (is_script && can_make_hold(words_of_it[1])) process_.count_hold_request();
+    const bool is_script = command_words.size() > 1 && command_words[0].starts_with("EVAL");
+    if (is_script && can_make_hold(command_words[1])) process_.count_hold_request();
     const auto pending = std::make_shared<request>(*context_.time, context_.strand);
     pending->completed.prepare();
-    auto command = copy_words(words_of_it);
+    auto command = copy_words(command_words);
     if (bug_ == injected_bug::owners_reused) replace_owners(command);
     if (is_dropped(command)) co_return integer_reply(0);
     pending->command = share_uncounted(latch_bugs_.rewrite_command(std::move(command)));
@@ -383,11 +383,11 @@ asio::awaitable<reply> link_endpoint::await_reply(std::shared_ptr<request> pendi
 asio::awaitable<void> link_endpoint::subscribe(std::string channel, time_point give_up_at) {
     subscriptions_.add_listener(channel);
     struct joined {
-        link_endpoint& process;
+        link_endpoint& self;
         const std::string& channel;
         bool kept = false;
         ~joined() {
-            if (!kept) process.unsubscribe(channel);
+            if (!kept) self.unsubscribe(channel);
         }
     } subscription{*this, channel};
     while (!subscriptions_.is_confirmed(channel)) {
@@ -465,9 +465,9 @@ public:
     }
     ~simulated_link() override { endpoint_->forget_listener(); }
 
-    asio::awaitable<reply> exec(std::span<const std::string_view> words_of_it,
+    asio::awaitable<reply> exec(std::span<const std::string_view> command_words,
                                 time_point give_up_at, bool tracked) override {
-        return endpoint_->exec(words_of_it, give_up_at, tracked);
+        return endpoint_->exec(command_words, give_up_at, tracked);
     }
     asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override {
         return endpoint_->subscribe(std::move(channel), give_up_at);

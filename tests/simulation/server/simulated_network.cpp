@@ -156,9 +156,9 @@ void simulated_network::deliver_push(simulated_redis::connection to, words messa
     if (!connection) return;
     send_to_client(
         connection,
-        [connection, what = std::move(message)]() mutable {
+        [connection, message = std::move(message)]() mutable {
             if (const auto receiver = connection->receiver.lock())
-                receiver->on_push(connection->id, std::move(what));
+                receiver->on_push(connection->id, std::move(message));
         },
         true);
 }

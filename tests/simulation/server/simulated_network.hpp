@@ -24,7 +24,7 @@ using shared_words = std::shared_ptr<const words>;
     return std::make_shared<const words>(std::move(command));
 }
 
-// The faults of one scenario's network. All probabilities are per message.
+// The faults of one scenario's network. A probability is per message, a share per break.
 struct network_faults {
     instant latency_low = std::chrono::microseconds(50);
     instant latency_high = std::chrono::microseconds(400);

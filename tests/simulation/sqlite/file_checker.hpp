@@ -82,7 +82,7 @@ private:
     struct issued_token {
         std::string name;
         bool to_readers = false;
-        int file_version = 0;  // of the file
+        int file_version = 0;  // when it was issued
     };
 
     const host_clock& clock_;

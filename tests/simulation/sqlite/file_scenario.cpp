@@ -255,12 +255,12 @@ private:
         });
     }
 
-    void release(std::size_t index, bool all) {
+    void release(std::size_t index) {
         std::vector<claim> held;
         for (const auto& each : checker_.believed_holds())
             if (each.program == index) held.push_back(each.requested);
         if (held.empty()) return;
-        if (!all) held = {held[random_.below(held.size())]};
+        if (!is_resting_) held = {held[random_.below(held.size())]};  // at the end: all
         for (const auto& requested : held) {
             log("program " + std::to_string(index) + " releases " + requested.owner);
             run_step(index, [&](store& file) {
@@ -319,7 +319,7 @@ private:
         if (dice < 4) return acquire(index);
         if (dice < 6) return refresh(index);
         if (dice < 8) return renew(index);
-        if (dice < 10) return release(index, false);
+        if (dice < 10) return release(index);
         if (dice == 10) return random_.happens(0.5) ? downgrade(index) : count_down_latch(index);
         return random_.happens(0.3) ? force(index) : count_down_latch(index);
     }
@@ -442,7 +442,7 @@ private:
         for (int round = 0; round < 60 && has_no_violation(); ++round) {
             std::size_t left = 0;
             for (std::size_t i = 0; i < programs_.size(); ++i) {
-                release(i, true);
+                release(i);
                 refresh(i);
                 left += programs_[i].waiters.size();
             }

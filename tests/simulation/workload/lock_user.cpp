@@ -135,8 +135,8 @@ void lock_user::on_downgraded(const boost::system::error_code& ec) {
 }
 
 void lock_user::release() {
-    const bool unlimited = lock_.safe_until() - program_.time().now() > 100ms;
-    expects_release_ = unlimited && !invariants().is_hold_excused(hold_id_) && is_undisturbed();
+    const bool has_time_left = lock_.safe_until() - program_.time().now() > 100ms;
+    expects_release_ = has_time_left && !invariants().is_hold_excused(hold_id_) && is_undisturbed();
     invariants().end_hold(hold_id_);
     hold_until_ = scenario_now();
     if (random_.happens(behaviour().drops_handle)) return release_handle();

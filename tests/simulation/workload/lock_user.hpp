@@ -25,6 +25,7 @@ private:
     void forget_holds() override;
     // The callback of a loss.
     void on_loss();
+    // The injected bug granted_without_handle: true if the user got no handle of its grant.
     [[nodiscard]] bool loses_handle(held_lock& lock);
     void on_completion(const boost::system::error_code& ec, held_lock lock);
     [[nodiscard]] lock_options choose_options();

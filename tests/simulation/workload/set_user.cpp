@@ -204,9 +204,9 @@ checker::hold_id set_user::reenter(const held_lock& lock) {
 // The loss of one lock is reported. The others stay held, so that work can be finished.
 void set_user::work() {
     invariants().check_set(set_);
-    auto tenure = hold_ids_.begin();
+    auto id = hold_ids_.begin();
     for (const held_lock& lock : set_)
-        work_with(lock, *tenure++);
+        work_with(lock, *id++);
     if (first_) work_with(first_, first_hold_id_);
     if (is_finishing_ || scenario_now() >= hold_until_) return release();
     schedule(next_work_delay(), this, &set_user::work);
@@ -222,11 +222,12 @@ void set_user::work_with(const held_lock& lock, checker::hold_id& id) {
 }
 
 void set_user::release() {
-    const bool unlimited = set_.safe_until() - program_.time().now() > 100ms;
+    const bool has_time_left = set_.safe_until() - program_.time().now() > 100ms;
     const auto undisturbed = [this](auto id) {
         return id != 0 && !invariants().is_hold_excused(id);
     };
-    expects_release_ = unlimited && std::ranges::all_of(hold_ids_, undisturbed) && is_undisturbed();
+    expects_release_ =
+        has_time_left && std::ranges::all_of(hold_ids_, undisturbed) && is_undisturbed();
     const bool lost = set_.state() == lock_state::lost;
     end_holds();
     hold_until_ = scenario_now();
@@ -257,11 +258,11 @@ void set_user::release_handles() {
 }
 
 void set_user::release_first() {
-    const bool unlimited = first_.safe_until() - program_.time().now() > 100ms;
-    const auto tenure = std::exchange(first_hold_id_, 0);
+    const bool has_time_left = first_.safe_until() - program_.time().now() > 100ms;
+    const auto id = std::exchange(first_hold_id_, 0);
     const bool sure =
-        unlimited && tenure != 0 && !invariants().is_hold_excused(tenure) && is_undisturbed();
-    if (tenure != 0) invariants().end_hold(tenure);
+        has_time_left && id != 0 && !invariants().is_hold_excused(id) && is_undisturbed();
+    if (id != 0) invariants().end_hold(id);
     log("releases " + std::string(first_.name()));
     first_.async_release(asio::bind_executor(
         program_.process().get_executor(),

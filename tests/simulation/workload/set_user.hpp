@@ -54,16 +54,16 @@ private:
     std::vector<checker::pending_request> requests_;  // for `sorted_names_`
     std::vector<std::string> sorted_names_;
     lock_options options_;
-    instant scenario_began_at_{};    // with the first of them
+    instant scenario_began_at_{};    // when the first of the requests began
     time_point program_began_at_{};  // the same by the program's clock
-    std::vector<std::shared_ptr<faulty_acquire_all>> faulty_attempts_;  // with forgotten locks
+    std::vector<std::shared_ptr<faulty_acquire_all>> faulty_attempts_;  // keep forgotten locks
 
     // The current holds.
     held_locks set_;
     std::vector<checker::hold_id> hold_ids_;
     std::vector<checker::released_hold> released_holds_;
     bool expects_release_ = false;
-    held_lock first_;
+    held_lock first_;  // of `request_first`, if it was granted
     checker::hold_id first_hold_id_ = 0;
 };
 

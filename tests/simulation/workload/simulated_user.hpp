@@ -32,7 +32,7 @@ public:
     [[nodiscard]] bool has_finished() const noexcept { return is_resting_ && is_finishing_; }
     // The program is dead or ends. The user ignores all further events.
     void abandon();
-    // The awaited event may never occur, because all other users have finished.
+    // Gives up a wait whose event may never occur, because all other users have finished.
     virtual void stop_waiting() {}
 
 protected:

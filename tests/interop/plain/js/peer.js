@@ -58,8 +58,8 @@ class RedisSemaphore {
   async acquire(name, ttl, bound, options = {}) {
     const mutex = new this.Mutex(this.server, name, {
       lockTimeout: ttl,
-      // It looks at the clock before each attempt, including the first: a bound of a millisecond
-      // may be over by then, and the server gets no request.
+      // The library looks at the clock before each attempt, including the first: a bound of a
+      // millisecond may be over by then, and the server gets no request.
       acquireTimeout: bound === 0 ? ONE_ATTEMPT_MS : bound,
       acquireAttemptsLimit: bound === 0 ? 1 : Number.POSITIVE_INFINITY,
       retryInterval: RETRY_MS,

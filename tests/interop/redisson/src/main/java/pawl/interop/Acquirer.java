@@ -12,8 +12,8 @@ import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /**
- * The type of object, by the prefix of the name: fenced, fair, read:NAME and write:NAME of one
- * ReadWriteLock, permits, semaphore; else an RLock.
+ * The name selects the object, by its prefix: fenced, fair, permits, semaphore, read:KEY and
+ * write:KEY of one ReadWriteLock. Any other name is an RLock. Pawl's processes do the same.
  */
 final class Acquirer {
     /** The total number of permits, as in peer.hpp. */
