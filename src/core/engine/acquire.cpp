@@ -147,7 +147,7 @@ asio::awaitable<std::vector<lease_handle>> try_batch(engine::ptr engine,
     co_return handles;
 }
 
-// An owner may already hold some of the locks, so its requests are sent one by one.
+// A lock_owner may already hold some of the locks, so its requests are sent one by one.
 bool can_use_batch(const engine& engine, const std::shared_ptr<lock_owner_state>& owner,
                    const std::vector<std::string>& names, const request& request) {
     const bool is_plain = request.options.mode == lock_mode::exclusive && !request.options.fair;
@@ -192,8 +192,8 @@ void lock_owner_state::remember(const std::string& name, const std::shared_ptr<l
     held_[name] = lease;
 }
 
-// Each attempt has a new owner, because the service may still have the request of an earlier
-// attempt.
+// Each attempt has a new `claim.owner`, because the service may still have the request of an
+// earlier attempt.
 asio::awaitable<lease_handle> engine::acquire(std::string name, request requested,
                                               std::shared_ptr<lock_owner_state> owner) {
     if (is_polled(requested))
@@ -205,8 +205,8 @@ asio::awaitable<lease_handle> engine::acquire(std::string name, request requeste
     const bool single_attempt = requested.try_policy.has_value();
     const auto started_at = time().now();
     const auto give_up_at = single_attempt ? started_at : plus(started_at, options.wait);
-    // An owner sends one request for a name at a time. Its later requests find the lock and enter
-    // it again.
+    // A lock_owner sends one request for a name at a time. Its later requests find the lock and
+    // enter it again.
     std::optional<waiting_room::waiter> place_in_owner_queue;
     if (owner) {
         place_in_owner_queue.emplace(owner->room(), name);
@@ -264,8 +264,8 @@ asio::awaitable<std::vector<lease_handle>> acquire_all(engine::ptr engine,
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     const auto give_up_at = plus(engine->time().now(), request.options.wait);
-    // The remaining wait must not become 0: that would mean a single attempt, which may take the
-    // whole reply timeout.
+    // The remaining wait must not become 0: the backend would get a `give_up_at` that has passed,
+    // and make one attempt, which may take the whole reply timeout.
     const auto shortest_wait =
         std::min<duration>(request.options.wait, std::chrono::milliseconds(1));
     const auto cancellation = co_await asio::this_coro::cancellation_state;
