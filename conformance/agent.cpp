@@ -4,12 +4,18 @@
 // The helper process: one command in each line, one reply line for each. Names have no spaces.
 //   acquire NAME TTL_MS WAIT_MS|forever [MAX_HOLD_MS]   held TOKEN | timed_out | failed SENTENCE
 //   take exclusive|fair|shared|permits NAME TTL_MS WAIT_MS|forever [PERMITS TOTAL]   as acquire
-//   try NAME TTL_MS [VALUE]                             held TOKEN | busy | failed SENTENCE
-//   release NAME    release RESULT        drop NAME     dropped
-//   state NAME      state STATE REASON    watch NAME    watching, and after a pause: woke STATE
-//   REASON fork NAME       child STATE REASON RESULT           count NAME TTL_MS FILE TIMES counted
-//   latch_down NAME  left COUNT          latch_wait NAME  open
-//   loop_VERB …     see forking_loop.hpp
+//   try NAME TTL_MS [VALUE]        held TOKEN | busy | failed SENTENCE
+//   release NAME                   release RESULT
+//   drop NAME                      dropped | unknown
+//   state NAME                     state STATE
+//   watch NAME                     watching, and after a pause of the process: woke STATE
+//   fork NAME                      child STATE RESULT
+//   count NAME TTL_MS FILE TIMES   counted
+//   latch_down NAME                left COUNT
+//   latch_wait NAME                open | timed_out
+//   loop_VERB …                    see forking_loop.hpp
+//   vanish                         no reply: the process ends at once
+// STATE is the lock's state, followed by " forked" in a fork of the holder.
 #include "forking_loop.hpp"
 #include "helper_output.hpp"
 

@@ -154,6 +154,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> cancelling_promises() noexcept { return list; }
+std::span<const test_case> cancelling_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

@@ -15,24 +15,24 @@ public:
 
     void started(const test_case& test) override { output_ << test.name << " … " << std::flush; }
     void passed(const test_case&) override {
-        output_ << "kept\n";
-        ++kept_;
+        output_ << "passed\n";
+        ++passed_;
     }
     void failed(const test_case& test, std::string_view failure) override {
-        output_ << "BROKEN: " << failure << '\n';
-        broken_.push_back(test.name);
+        output_ << "FAILED: " << failure << '\n';
+        failed_.push_back(test.name);
     }
     void summary() {
-        output_ << kept_ << " kept, " << broken_.size() << " broken";
-        for (std::size_t i = 0; i < broken_.size(); ++i)
-            output_ << (i == 0 ? ": " : ", ") << broken_[i];
+        output_ << passed_ << " passed, " << failed_.size() << " failed";
+        for (std::size_t i = 0; i < failed_.size(); ++i)
+            output_ << (i == 0 ? ": " : ", ") << failed_[i];
         output_ << std::endl;
     }
 
 private:
     std::ostream& output_;
-    std::size_t kept_ = 0;
-    std::vector<std::string_view> broken_;
+    std::size_t passed_ = 0;
+    std::vector<std::string_view> failed_;
 };
 
 }  // namespace
@@ -41,14 +41,12 @@ std::span<const test_case> all_test_cases() noexcept {
     static const std::vector<test_case> tests = [] {
         std::vector<test_case> result;
         for (const auto group :
-             {exclusion_promises(),    waiting_promises(),     cancelling_promises(),
-              lease_promises(),        dead_holder_promises(), token_promises(),
-              queue_promises(),        lifetime_promises(),    name_promises(),
-              inspection_promises(),   mutex_promises(),       contention_promises(),
-              work_promises(),         owner_promises(),       lock_set_promises(),
-              value_promises(),        election_promises(),    shared_promises(),
-              permits_promises(),      fair_promises(),        hold_change_promises(),
-              shared_mutex_promises(), latch_promises()})
+             {exclusion_tests(),   waiting_tests(),      cancelling_tests(), lease_tests(),
+              dead_holder_tests(), token_tests(),        queue_tests(),      lifetime_tests(),
+              name_tests(),        inspection_tests(),   mutex_tests(),      contention_tests(),
+              work_tests(),        owner_tests(),        lock_set_tests(),   value_tests(),
+              election_tests(),    shared_tests(),       permits_tests(),    fair_tests(),
+              hold_change_tests(), shared_mutex_tests(), latch_tests()})
             result.insert(result.end(), group.begin(), group.end());
         return result;
     }();
@@ -56,7 +54,7 @@ std::span<const test_case> all_test_cases() noexcept {
 }
 
 bool run_all(fixture& service_fixture, reporter& output) {
-    bool all_kept = true;
+    bool all_passed = true;
     for (const test_case& each : all_test_cases()) {
         if (!each.applies_to(service_fixture.capabilities())) continue;
         output.started(each);
@@ -68,20 +66,20 @@ bool run_all(fixture& service_fixture, reporter& output) {
         } catch (...) {
             failure = "threw an object that is no std::exception";
         }
-        all_kept = all_kept && !failure;
+        all_passed = all_passed && !failure;
         if (failure)
             output.failed(each, *failure);
         else
             output.passed(each);
     }
-    return all_kept;
+    return all_passed;
 }
 
 int run_and_print(fixture& service_fixture, std::ostream& output) {
     printing_reporter printed(output);
-    const bool all_kept = run_all(service_fixture, printed);
+    const bool all_passed = run_all(service_fixture, printed);
     printed.summary();
-    return all_kept ? 0 : 1;
+    return all_passed ? 0 : 1;
 }
 
 }  // namespace pawl::conformance

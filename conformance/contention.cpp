@@ -86,6 +86,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> contention_promises() noexcept { return list; }
+std::span<const test_case> contention_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

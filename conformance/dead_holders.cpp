@@ -121,6 +121,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> dead_holder_promises() noexcept { return list; }
+std::span<const test_case> dead_holder_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

@@ -41,24 +41,24 @@ void an_election_outlives_the_move_of_its_client(fixture& service_fixture) {
                   "the leader that observers see");
 }
 
-// 1. It leads. 2. It is deposed by force. 3. Observers see the next leader, and the old leader
-// learns of its loss.
+// 1. A candidate leads. 2. It is deposed by force. 3. Observers see the next leader, and the old
+// leader learns of its loss.
 void a_deposed_leader_has_a_successor(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target), observer(env.target);
     election own_election(locks, "it", {.ttl = ttl, .wait = wait_bound}),
         other_election(other, "it", options);
-    election seen(observer, "it");
+    election observed_election(observer, "it");
     auto leadership = own_election.campaign();
     blocking::held_lock next;
     background_task campaigning([&] { next = other_election.campaign(); });
     require(has_waiters(observer, "it", 1), "a candidate is not in the queue");
     lock_info leader_change;
     background_task observing([&] {
-        leader_change = seen.wait_change(leadership.token(), 5ms);
+        leader_change = observed_election.wait_change(leadership.token(), 5ms);
         // If a release frees the lock before the next acquisition, there is no leader in between.
-        if (!leader_change.held_by) leader_change = seen.wait_change({}, 5ms);
+        if (!leader_change.held_by) leader_change = observed_election.wait_change({}, 5ms);
     });
     require(observer.force_release("it"), "there was no leader");
     observing.get();
@@ -72,23 +72,26 @@ void a_deposed_leader_has_a_successor(fixture& service_fixture) {
 void observers_see_that_nobody_leads(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), observer(env.target);
-    election own_election(locks, "it", options), seen(observer, "it");
+    election own_election(locks, "it", options), observed_election(observer, "it");
     auto leadership = own_election.campaign();
-    require_equal(seen.wait_change({}, 5ms).held_by->token, leadership.token(), "the first leader");
+    require_equal(observed_election.wait_change({}, 5ms).held_by->token, leadership.token(),
+                  "the first leader");
     lock_info leader_change;
-    background_task observing([&] { leader_change = seen.wait_change(leadership.token(), 5ms); });
+    background_task observing(
+        [&] { leader_change = observed_election.wait_change(leadership.token(), 5ms); });
     (void)leadership.release();
     observing.get();
     require(!leader_change.held_by, "a leader is seen after the only one resigned");
     std::stop_source stop;
     std::optional<errc> why;
-    background_task waiting(
-        [&] { why = failure_of([&] { (void)seen.wait_change({}, 1h, stop.get_token()); }); });
+    background_task waiting([&] {
+        why = failure_of([&] { (void)observed_election.wait_change({}, 1h, stop.get_token()); });
+    });
     stop.request_stop();
     waiting.get();
     require_equal(why, errc::cancelled, "a cancelled observer");
-    require_equal(failure_of([&] { (void)seen.wait_change({}, 0ms); }), errc::bad_option,
-                  "observing without a pause");
+    require_equal(failure_of([&] { (void)observed_election.wait_change({}, 0ms); }),
+                  errc::bad_option, "observing without a pause");
 }
 
 constexpr test_case list[] = {
@@ -101,6 +104,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> election_promises() noexcept { return list; }
+std::span<const test_case> election_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

@@ -129,6 +129,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> exclusion_promises() noexcept { return list; }
+std::span<const test_case> exclusion_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

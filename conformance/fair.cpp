@@ -143,6 +143,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> fair_promises() noexcept { return list; }
+std::span<const test_case> fair_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

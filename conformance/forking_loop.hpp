@@ -2,10 +2,13 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The helper's asynchronous client, whose process forks and whose child runs the event loop.
-//   loop_fork close|keep|use NAME TTL_MS    held TOKEN, and then the child's line:
-//                                           child STATE REASON [RELEASE REFUSALS]
-//   loop_state      state STATE REASON      loop_release   release RESULT
-//   loop_work       worked TIMES
+//   loop_fork close|keep|use NAME TTL_MS    held TOKEN, and then the child's line: child STATE,
+//                                           for `use` with the result of a release and the number
+//                                           of refused acquires
+//   loop_state                              state STATE
+//   loop_release                            release RESULT
+//   loop_work                               worked TIMES
+// STATE as in agent.cpp.
 #pragma once
 
 #include <pawl/client.hpp>

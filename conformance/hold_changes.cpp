@@ -222,6 +222,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> hold_change_promises() noexcept { return list; }
+std::span<const test_case> hold_change_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

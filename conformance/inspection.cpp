@@ -91,7 +91,7 @@ std::vector<std::string> names_of(const std::vector<lock_info>& locks) {
 void list_shows_what_is_held(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client client(env.target), observer(env.target);
-    require(observer.list().empty(), "a new world has locks");
+    require(observer.list().empty(), "a new service has locks");
     auto first_lock = client.acquire("shop/one", {.ttl = long_ttl});
     auto two = client.acquire("shop/two", {.ttl = long_ttl});
     auto far = client.acquire("farm", {.ttl = long_ttl});
@@ -164,6 +164,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> inspection_promises() noexcept { return list; }
+std::span<const test_case> inspection_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

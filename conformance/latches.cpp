@@ -27,15 +27,16 @@ bool with_latches_and_processes(const capabilities& supported) {
 void a_latch_opens_at_zero(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), first(env.target), second(env.target);
-    latch own_latch(locks, "it"), other_latch(first, "it"), two(second, "it");
+    latch own_latch(locks, "it"), other_latch(first, "it"), third_latch(second, "it");
     require(own_latch.try_set(4), "a new latch cannot be set");
     std::atomic<int> released_count = 0;
     background_task a([&] { released_count += other_latch.wait_for(wait_bound) ? 1 : 100; });
-    background_task b([&] { released_count += two.wait_for(wait_bound) ? 1 : 100; });
+    background_task b([&] { released_count += third_latch.wait_for(wait_bound) ? 1 : 100; });
     require(latch_has_waiters(own_latch, 2), "the waiters are not seen");
     for (const std::uint64_t left : {3U, 2U, 1U}) {
         require_equal(own_latch.count_down(), left, "the count that is left");
-        require(!other_latch.try_wait() && !two.wait_for(0s), "it is open before its count is 0");
+        require(!other_latch.try_wait() && !third_latch.wait_for(0s),
+                "it is open before its count is 0");
         require_equal(released_count.load(), 0, "the threads that went on before 0");
     }
     require_equal(own_latch.count_down(), std::uint64_t{0}, "the count that is left");
@@ -94,10 +95,10 @@ void waiters_of_a_latch_are_pushed(fixture& service_fixture) {
     std::vector<std::unique_ptr<background_task>> waiting;
     std::atomic<int> released_count = 0;
     for (int i = 0; i < 5; ++i) {
-        auto& statistics_client =
+        auto& waiting_client =
             *clients.emplace_back(std::make_unique<blocking::client>(env.target));
-        waiting.push_back(std::make_unique<background_task>([&released_count, &statistics_client] {
-            latch other_latch(statistics_client, "it");
+        waiting.push_back(std::make_unique<background_task>([&released_count, &waiting_client] {
+            latch other_latch(waiting_client, "it");
             if (other_latch.wait_for(wait_bound)) ++released_count;
         }));
     }
@@ -180,7 +181,8 @@ void an_unknown_latch_is_an_error(fixture& service_fixture) {
     require_equal(why, errc::lost, "a wait for a latch that was reset");
 }
 
-// A latch that is set again after a reset is another latch: the waiters of the first one fail.
+// A latch that is set again after it was forgotten is another latch: the waiters of the first one
+// fail.
 void a_latch_is_forgotten_after_its_ttl(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target);
@@ -258,11 +260,12 @@ void a_barrier_knows_its_parties(fixture& service_fixture) {
     require_equal(two.inspect().count, std::uint64_t{1}, "the number of missing parties");
     two.arrive_and_wait();
     require(two.wait_for(arrival, 0s), "a wait for a finished phase did not return");
-    latch latch_copy(locks, "by hand");
-    require(latch_copy.try_set(5), "a new latch cannot be set");
+    latch plain_latch(locks, "by hand");
+    require(plain_latch.try_set(5), "a new latch cannot be set");
     require_equal(failure_of([&] { (void)barrier(locks, "by hand", 5).arrive(); }),
                   errc::bad_option, "arriving at a latch");
-    require_equal(latch_copy.inspect().count, std::uint64_t{5}, "the latch after the refused step");
+    require_equal(plain_latch.inspect().count, std::uint64_t{5},
+                  "the latch after the refused step");
 }
 
 constexpr test_case list[] = {
@@ -282,6 +285,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> latch_promises() noexcept { return list; }
+std::span<const test_case> latch_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

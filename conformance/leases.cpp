@@ -97,7 +97,7 @@ void a_lost_lock_tells_once(fixture& service_fixture) {
     auto lock = client.acquire("it", {.ttl = ttl});
     std::atomic<int> loss_count = 0;
     const std::stop_callback on_loss(lock.lost(), [&] { ++loss_count; });
-    const std::stop_callback two(lock.lost(), [&] { ++loss_count; });
+    const std::stop_callback also_on_loss(lock.lost(), [&] { ++loss_count; });
     require(operator_client.force_release("it"), "force_release of a held lock reported no holder");
     require(eventually([&] { return loss_count == 2; }), "`lost` did not fire");
     require_equal(lock.state(), lock_state::lost, "the state after `lost` fired");
@@ -159,6 +159,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> lease_promises() noexcept { return list; }
+std::span<const test_case> lease_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

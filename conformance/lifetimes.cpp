@@ -198,6 +198,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> lifetime_promises() noexcept { return list; }
+std::span<const test_case> lifetime_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

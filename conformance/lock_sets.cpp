@@ -38,9 +38,9 @@ void a_set_is_acquired_as_one(fixture& service_fixture) {
     require_equal(locked.release(), release_result::released, "release of the set");
     require_equal(locked.state(), lock_state::released, "the state after it");
     // A release without a hand-over may need a second request for its cleanup.
-    const std::uint64_t each = service_fixture.capabilities().hands_over ? 2 : 3;
-    require(locks.statistics().requests <= before + 3 * each,
-            "more than " + std::to_string(each) + " requests for each of three locks");
+    const std::uint64_t requests_per_lock = service_fixture.capabilities().hands_over ? 2 : 3;
+    require(locks.statistics().requests <= before + 3 * requests_per_lock,
+            "more than " + std::to_string(requests_per_lock) + " requests for each of three locks");
     require(all_free(other, {"a", "b", "c"}), "a lock or a waiter is left");
 }
 
@@ -142,9 +142,9 @@ void opposite_orders_do_not_block(fixture& service_fixture) {
         }
     };
     background_task forward_task([&] { lock_in_order(locks, {"a", "b", "c"}); });
-    background_task two([&] { lock_in_order(other, {"c", "b", "a"}); });
+    background_task backward_task([&] { lock_in_order(other, {"c", "b", "a"}); });
     forward_task.get();
-    two.get();
+    backward_task.get();
     require(!gate.has_overlapped(), "two clients held the same three locks");
     require(all_free(locks, {"a", "b", "c"}), "a lock or a waiter is left");
 }
@@ -169,8 +169,7 @@ void the_loss_of_one_is_the_loss_of_all(fixture& service_fixture) {
     require(all_free(operator_client, {"a", "b", "c"}), "a lock or a waiter is left");
 }
 
-// 1. The client holds a, and waits for b. 2. An operator takes a by force. 3. b is granted: all or
-// none, so none. "y" is held by the client, "z" by another one: y is lost during the wait for z,
+// The client holds x and y, and waits for z, which another client holds. y is lost during the wait,
 // and z stays with its holder.
 void a_loss_ends_the_wait_for_the_rest(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
@@ -195,6 +194,8 @@ void a_loss_ends_the_wait_for_the_rest(fixture& service_fixture) {
     require_equal(busy.state(), lock_state::held, "the lock that was waited for");
 }
 
+// 1. The client holds a, and waits for b. 2. An operator takes a by force. 3. b is released. The
+// client gets all locks or none, so it gets none.
 void lost_before_the_last_came_leaves_none(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 1s);
     const test_service env = service_fixture.make_test_service();
@@ -243,6 +244,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> lock_set_promises() noexcept { return list; }
+std::span<const test_case> lock_set_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

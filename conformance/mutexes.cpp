@@ -33,20 +33,20 @@ void a_missing_mutex_hold_is_reported(fixture& service_fixture) {
     blocking::client locks(env.target);
     mutex tested_mutex(locks, "it", {.ttl = long_ttl});
     recursive_mutex recursive(locks, "again", {.ttl = long_ttl});
-    const auto failure_without = [&] {
+    const auto require_no_hold = [&] {
         require_equal(failure_of([&] { (void)tested_mutex.token(); }), errc::bad_option, "a token");
         require_equal(failure_of([&] { (void)tested_mutex.lost(); }), errc::bad_option, "a loss");
         require_equal(failure_of([&] { (void)recursive.token(); }), errc::bad_option, "a token");
         require_equal(failure_of([&] { (void)recursive.lost(); }), errc::bad_option, "a loss");
         require(!tested_mutex.handle(), "a handle without a hold");
     };
-    failure_without();
+    require_no_hold();
     const std::scoped_lock both(tested_mutex, recursive);
     require(tested_mutex.token() == tested_mutex.handle().token() &&
                 !tested_mutex.lost().stop_requested(),
             "the owner's hold");
     require(!recursive.lost().stop_requested(), "the owner's other hold");
-    background_task(failure_without).get();
+    background_task(require_no_hold).get();
 }
 
 void threads_share_one_mutex(fixture& service_fixture) {
@@ -88,9 +88,9 @@ void scoped_lock_takes_several(fixture& service_fixture) {
         }
     };
     background_task forward_task([&] { lock_in_order(locks, true); });
-    background_task two([&] { lock_in_order(other, false); });
+    background_task backward_task([&] { lock_in_order(other, false); });
     forward_task.get();
-    two.get();
+    backward_task.get();
     require(!gate.has_overlapped(), "two threads held the same three locks");
     require(locks.list().empty(), "a lock is held after scoped_lock");
 }
@@ -318,6 +318,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> mutex_promises() noexcept { return list; }
+std::span<const test_case> mutex_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

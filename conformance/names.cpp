@@ -195,6 +195,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> name_promises() noexcept { return list; }
+std::span<const test_case> name_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

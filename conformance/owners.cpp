@@ -277,6 +277,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> owner_promises() noexcept { return list; }
+std::span<const test_case> owner_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

@@ -23,7 +23,7 @@ constexpr try_options try_permit_options(std::uint32_t permits, std::uint32_t to
 }
 
 bool with_permits(const capabilities& supported) { return supported.permits; }
-bool with_permits_in_line(const capabilities& supported) {
+bool with_queued_permits(const capabilities& supported) {
     return supported.permits && supported.modes_share_queue;
 }
 bool with_permits_and_processes(const capabilities& supported) {
@@ -135,7 +135,7 @@ void many_permits_are_not_starved_by_few(fixture& service_fixture) {
     large_request.get_soon("the grant of three permits");
     require_equal(waiters_of(first_client, "it"), std::uint64_t{1},
                   "the waiters for three permits");
-    require_equal(large_hold.release(), release_result::released, "release of the set three");
+    require_equal(large_hold.release(), release_result::released, "release of the three permits");
     small_request.get_soon("the grant of one permit");
     require(small_hold.owns_lock(), "the request for one was never granted");
 }
@@ -308,14 +308,14 @@ void the_modes_keep_each_other_out(fixture& service_fixture) {
 constexpr test_case list[] = {
     {"never_more_permits_than_there_are", with_permits, never_more_permits_than_there_are},
     {"permits_are_held_together", with_permits, permits_are_held_together},
-    {"many_permits_are_not_starved_by_few", with_permits_in_line,
+    {"many_permits_are_not_starved_by_few", with_queued_permits,
      many_permits_are_not_starved_by_few},
     {"a_killed_holders_permits_come_back", with_permits_and_processes,
      a_killed_holders_permits_come_back},
     {"more_permits_let_waiters_in_at_once", with_permits, more_permits_let_waiters_in_at_once},
     {"fewer_permits_wait_for_those_that_are_out", with_permits,
      fewer_permits_wait_for_those_that_are_out},
-    {"a_waiter_for_more_permits_than_the_total_fails", with_permits_in_line,
+    {"a_waiter_for_more_permits_than_the_total_fails", with_queued_permits,
      a_waiter_for_more_permits_than_the_total_fails},
     {"wrong_permits_leave_nothing_behind", with_permits, wrong_permits_leave_nothing_behind},
     {"the_number_of_permits_outlives_the_holders", with_permits,
@@ -327,6 +327,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> permits_promises() noexcept { return list; }
+std::span<const test_case> permits_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

@@ -40,7 +40,7 @@ public:
     std::optional<std::string> read_line(std::chrono::milliseconds bound);
 
     void signal(int number);
-    void kill_and_reap();  // and reaps
+    void kill_and_reap();  // SIGKILL; returns when the process has ended
     void stop();           // SIGSTOP; returns when the process is stopped
     void resume();         // SIGCONT
     // Its wait status; empty if it still runs after `bound`.

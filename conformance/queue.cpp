@@ -123,9 +123,9 @@ void killed_waiters_are_forgotten(fixture& service_fixture) {
     blocking::client client(env.target);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     {
-        agent waiting_agent(env), two(env);
-        waiting_agent.send("acquire it 60000 forever");
-        two.send("acquire it 60000 forever");
+        agent first(env), second(env);
+        first.send("acquire it 60000 forever");
+        second.send("acquire it 60000 forever");
         require(has_waiters(client, "it", 2), "waiters of other processes are not seen");
     }
     // The first waiter's place may live longer than the others'.
@@ -146,6 +146,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> queue_promises() noexcept { return list; }
+std::span<const test_case> queue_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

@@ -40,7 +40,7 @@ void readers_share(fixture& service_fixture) {
     require_equal(second.release(), release_result::released, "release of one of three readers");
     require_equal(first.release(), release_result::released, "release of the first reader");
     require(third.owns_lock() && !first_client.try_acquire("it", try_writing).owns_lock(),
-            "inspect does not show the last reader");
+            "the last reader does not exclude a writer");
     require_equal(third.release(), release_result::released, "release of the last reader");
     require(is_free(first_client, "it"), "the lock is held after its last reader");
 }
@@ -252,6 +252,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> shared_promises() noexcept { return list; }
+std::span<const test_case> shared_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

@@ -166,19 +166,19 @@ void a_losing_writers_unlock_is_its_own(fixture& service_fixture) {
 template <class Lock>
 void require_missing_hold_reported(Lock& tested_lock, const std::function<void()>& lock,
                                    const std::function<void()>& unlock) {
-    const auto failure_without = [&] {
+    const auto require_no_hold = [&] {
         require_equal(failure_of([&] { (void)tested_lock.token(); }), errc::bad_option, "a token");
         require_equal(failure_of([&] { (void)tested_lock.lost(); }), errc::bad_option, "a loss");
         require(!tested_lock.handle(), "a handle without a hold");
     };
-    failure_without();
+    require_no_hold();
     lock();
     require(
         tested_lock.token() == tested_lock.handle().token() && !tested_lock.lost().stop_requested(),
         "the holder's hold");
-    background_task(failure_without).get();
+    background_task(require_no_hold).get();
     unlock();
-    failure_without();
+    require_no_hold();
 }
 
 void a_missing_shared_mutex_hold_is_reported(fixture& service_fixture) {
@@ -310,16 +310,18 @@ void a_semaphore_follows_a_resize(fixture& service_fixture) {
 constexpr lock_options all_of_three{
     .ttl = long_ttl, .wait = soon, .mode = lock_mode::permits, .permits = 3, .total_permits = 3};
 
-// Returns when the server has told a caller, which began to wait by `begin`, that no permit is
-// free. If the queue is not visible, a waiter sends a request about once a second.
-void require_waiting(const test_service& env, const capabilities& supported, blocking::client& on,
-                     const std::function<void()>& start_wait) {
-    const auto before = on.statistics().requests;
+// Calls `start_wait`, in which `waiting_client` begins to wait for a permit. Returns when the
+// service has answered that no permit is free. If the queue is not visible, a waiter sends a
+// request about once a second.
+void require_waiting(const test_service& env, const capabilities& supported,
+                     blocking::client& waiting_client, const std::function<void()>& start_wait) {
+    const auto before = waiting_client.statistics().requests;
     start_wait();
     blocking::client observer(env.target);
-    const bool waits = supported.modes_share_queue
-                           ? has_waiters(observer, "it", 1)
-                           : eventually([&] { return on.statistics().requests >= before + 3; });
+    const bool waits =
+        supported.modes_share_queue
+            ? has_waiters(observer, "it", 1)
+            : eventually([&] { return waiting_client.statistics().requests >= before + 3; });
     require(waits, "the waiter for a permit is not seen");
 }
 
@@ -350,7 +352,7 @@ void a_resize_disturbs_no_waiter(fixture& service_fixture) {
                       "a newcomer that names the old total");
 }
 
-// The total of a caller that gave up waiting was heard all the same.
+// The service has accepted the total of a caller that then gave up waiting.
 void a_resize_disturbs_no_waiter_that_gave_up(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target);
@@ -401,6 +403,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> shared_mutex_promises() noexcept { return list; }
+std::span<const test_case> shared_mutex_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

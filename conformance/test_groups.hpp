@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The groups of `all_promises`, and the capabilities that a test requires.
+// The groups of `all_test_cases`, and the capabilities that a test requires.
 #pragma once
 
 #include "test_support.hpp"
@@ -19,28 +19,28 @@ inline bool with_fencing_and_processes(const capabilities& supported) {
     return supported.fencing && supported.across_processes;
 }
 
-std::span<const test_case> exclusion_promises() noexcept;
-std::span<const test_case> waiting_promises() noexcept;
-std::span<const test_case> cancelling_promises() noexcept;
-std::span<const test_case> lease_promises() noexcept;
-std::span<const test_case> dead_holder_promises() noexcept;
-std::span<const test_case> token_promises() noexcept;
-std::span<const test_case> queue_promises() noexcept;
-std::span<const test_case> lifetime_promises() noexcept;
-std::span<const test_case> name_promises() noexcept;
-std::span<const test_case> inspection_promises() noexcept;
-std::span<const test_case> mutex_promises() noexcept;
-std::span<const test_case> contention_promises() noexcept;
-std::span<const test_case> work_promises() noexcept;
-std::span<const test_case> owner_promises() noexcept;
-std::span<const test_case> lock_set_promises() noexcept;
-std::span<const test_case> value_promises() noexcept;
-std::span<const test_case> election_promises() noexcept;
-std::span<const test_case> shared_promises() noexcept;
-std::span<const test_case> permits_promises() noexcept;
-std::span<const test_case> fair_promises() noexcept;
-std::span<const test_case> hold_change_promises() noexcept;
-std::span<const test_case> shared_mutex_promises() noexcept;
-std::span<const test_case> latch_promises() noexcept;
+std::span<const test_case> exclusion_tests() noexcept;
+std::span<const test_case> waiting_tests() noexcept;
+std::span<const test_case> cancelling_tests() noexcept;
+std::span<const test_case> lease_tests() noexcept;
+std::span<const test_case> dead_holder_tests() noexcept;
+std::span<const test_case> token_tests() noexcept;
+std::span<const test_case> queue_tests() noexcept;
+std::span<const test_case> lifetime_tests() noexcept;
+std::span<const test_case> name_tests() noexcept;
+std::span<const test_case> inspection_tests() noexcept;
+std::span<const test_case> mutex_tests() noexcept;
+std::span<const test_case> contention_tests() noexcept;
+std::span<const test_case> work_tests() noexcept;
+std::span<const test_case> owner_tests() noexcept;
+std::span<const test_case> lock_set_tests() noexcept;
+std::span<const test_case> value_tests() noexcept;
+std::span<const test_case> election_tests() noexcept;
+std::span<const test_case> shared_tests() noexcept;
+std::span<const test_case> permits_tests() noexcept;
+std::span<const test_case> fair_tests() noexcept;
+std::span<const test_case> hold_change_tests() noexcept;
+std::span<const test_case> shared_mutex_tests() noexcept;
+std::span<const test_case> latch_tests() noexcept;
 
 }  // namespace pawl::conformance

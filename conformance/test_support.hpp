@@ -38,7 +38,7 @@ inline constexpr duration wait_bound = 30s;
 // A duration as the commands of a helper process expect it.
 [[nodiscard]] std::string milliseconds_text(duration length);
 
-// Throws `broken` with the sentence if `holds` is false.
+// Throws `failure` with the sentence if `holds` is false.
 void require(bool holds, const std::string& sentence);
 
 template <class A, class B>
@@ -76,7 +76,7 @@ void require_equal(const A& actual, const B& expected, const std::string& checke
 [[nodiscard]] bool is_free(blocking::client& observer, const std::string& name);
 
 // Queues this number of waiters behind a hold of the first client, each when the one before is in
-// the queue, and each in the next client.
+// the queue, and each in the next client. Requires that they are served in this order.
 void require_order_of_arrival(const test_service& env, std::size_t clients, std::size_t waiters,
                               lock_options options);
 
@@ -87,7 +87,7 @@ public:
 
     [[nodiscard]] child& process() noexcept { return process_; }
     void send(const std::string& command) { process_.send(command); }
-    // The next line; throws `broken` if none comes in time.
+    // The next line; throws `failure` if none comes in time.
     std::string read_reply(duration bound = soon);
     std::string request(const std::string& command, duration bound = soon);
     // Lets it acquire the lock, and returns the token that it got within `bound`.
@@ -97,7 +97,7 @@ private:
     child process_;
 };
 
-// The token in a line `held TOKEN …`; throws `broken` for any other line.
+// The token in a line `held TOKEN …`; throws `failure` for any other line.
 [[nodiscard]] fencing_token token_in(const std::string& line);
 
 // A call in another thread; joined by `get` or the destructor.
@@ -106,8 +106,8 @@ public:
     explicit background_task(std::function<void()> work);
     // Rethrows the exception of the call.
     void get();
-    // The same; throws `broken` unless the call ends `soon`, where the call itself may wait for
-    // longer.
+    // As `get`, but throws `failure` if the call has not ended within `soon`. For calls that could
+    // wait for longer.
     void get_soon(const std::string& checked);
 
 private:

@@ -49,7 +49,7 @@ void tokens_grow_over_expiry_and_force(fixture& service_fixture) {
 
 void tokens_grow_over_hand_offs(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    token_order newest;  // only its holder uses it
+    token_order newest;  // only the lock's holder uses it
     std::vector<std::unique_ptr<background_task>> crowd;
     for (int i = 0; i < 5; ++i)
         crowd.push_back(std::make_unique<background_task>([&] {
@@ -67,7 +67,7 @@ void tokens_grow_over_hand_offs(fixture& service_fixture) {
 void one_client_passes_later_tokens_among_its_threads(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target);
-    token_order newest;  // only its holder uses it
+    token_order newest;  // only the lock's holder uses it
     std::vector<std::unique_ptr<background_task>> crowd;
     for (int i = 0; i < 5; ++i)
         crowd.push_back(std::make_unique<background_task>([&] {
@@ -161,6 +161,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> token_promises() noexcept { return list; }
+std::span<const test_case> token_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

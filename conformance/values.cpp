@@ -39,7 +39,7 @@ void a_caller_value_holds_like_any_other(fixture& service_fixture) {
     require(next.token() > lock.token(), "the next hold has no later token");
 }
 
-// Its release wakes the waiters, and its own wait gets a lock that becomes free.
+// The release of such a hold wakes the waiters, and a polling caller gets a lock that becomes free.
 void a_caller_value_may_wait(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target);
@@ -71,7 +71,7 @@ void a_cancelled_wait_under_a_caller_value_leaves_nothing(fixture& service_fixtu
             why =
                 failure_of([&] { (void)locks.acquire_as("it", value, options, stop.get_token()); });
         });
-        // In some rounds it is released and cancelled at the same time.
+        // In some rounds the holder's release and the cancellation come at the same time.
         background_task stopping([&] { stop.request_stop(); });
         if (round % 2 == 1) (void)busy.release();
         stopping.get();
@@ -101,7 +101,8 @@ void the_stored_value_adopts_the_hold(fixture& service_fixture) {
     require(is_free(locks, "it"), "a lock or a waiter is left");
 }
 
-// A process acquires it and passes on its value; another adopts it; the first one is killed.
+// A process acquires the lock under a value. Another process adopts the hold, and the first one is
+// killed.
 void an_adopted_hold_outlives_its_first_holder(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 1s);
     const test_service env = service_fixture.make_test_service();
@@ -136,7 +137,7 @@ void bad_values_are_refused(fixture& service_fixture) {
     require(locks.try_acquire_as("it", longest, no_wait).owns_lock(), "256 bytes are refused");
 }
 
-// It must not hold it under another value than the caller believes.
+// The service must not grant the lock under another value than the caller's.
 void caller_values_are_refused(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target);
@@ -162,6 +163,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> value_promises() noexcept { return list; }
+std::span<const test_case> value_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

@@ -114,6 +114,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> waiting_promises() noexcept { return list; }
+std::span<const test_case> waiting_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

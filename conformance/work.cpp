@@ -156,6 +156,6 @@ constexpr test_case list[] = {
 
 }  // namespace
 
-std::span<const test_case> work_promises() noexcept { return list; }
+std::span<const test_case> work_tests() noexcept { return list; }
 
 }  // namespace pawl::conformance

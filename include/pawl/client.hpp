@@ -97,7 +97,7 @@ public:
 
     // As `async_acquire` and `async_try_acquire`, but with `value` as the content of the lock's
     // key. Any program that knows the value can renew and release the hold. Use a new value each
-    // time: a late release under the first hold's value would end the second hold.
+    // time: if two holds had one value, a late release of the first would end the second.
     // `async_acquire_as` does not queue: it polls, with the defaults of `polling`, until
     // `options.wait` is over. A value has 1 to 256 bytes without control characters, and does not
     // begin with "pawl:". The lock must be exclusive and not `fair`.
@@ -108,29 +108,31 @@ public:
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_as(std::string name, std::string value, lock_options options = {},
                           Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_as, nullptr, token,
-                                       std::move(name), {std::move(value), false}, options,
-                                       std::nullopt);
+        return detail::initiate<Token>(
+            engine_, &detail::start_acquire_as, nullptr, token, std::move(name),
+            {.value = std::move(value), .is_adopting = false}, options, std::nullopt);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_acquire_as(std::string name, std::string value, lock_options options,
                           diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_as, &diag, token,
-                                       std::move(name), {std::move(value), false}, options,
-                                       std::nullopt);
+        return detail::initiate<Token>(
+            engine_, &detail::start_acquire_as, &diag, token, std::move(name),
+            {.value = std::move(value), .is_adopting = false}, options, std::nullopt);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_as(std::string name, std::string value, try_options options = {},
                               Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_as, nullptr, token,
-                                       std::move(name), {std::move(value), false},
+                                       std::move(name),
+                                       {.value = std::move(value), .is_adopting = false},
                                        to_lock_options(options), options.retry);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire_as(std::string name, std::string value, try_options options,
                               diagnostics& diag, Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_as, &diag, token,
-                                       std::move(name), {std::move(value), false},
+                                       std::move(name),
+                                       {.value = std::move(value), .is_adopting = false},
                                        to_lock_options(options), options.retry);
     }
 
@@ -145,14 +147,16 @@ public:
     auto async_adopt(std::string name, std::string value, try_options options = {},
                      Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_as, nullptr, token,
-                                       std::move(name), {std::move(value), true},
+                                       std::move(name),
+                                       {.value = std::move(value), .is_adopting = true},
                                        to_lock_options(options), options.retry);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_adopt(std::string name, std::string value, try_options options, diagnostics& diag,
                      Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_as, &diag, token,
-                                       std::move(name), {std::move(value), true},
+                                       std::move(name),
+                                       {.value = std::move(value), .is_adopting = true},
                                        to_lock_options(options), options.retry);
     }
 

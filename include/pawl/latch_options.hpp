@@ -29,7 +29,7 @@ struct latch_info {
     std::string name;              // of the latch
     bool known = false;            // false: it was never set, was reset, or is forgotten
     std::uint64_t count = 0;       // the steps that are missing
-    std::uint64_t generation = 0;  // of settings; grows; 0 in Redisson's layout, without numbers
+    std::uint64_t generation = 0;  // its number; grows; 0 in Redisson's layout, which has none
     std::uint32_t parties = 0;     // of a barrier; 0 for a latch
     std::uint64_t waiters = 0;     // on Redis, the clients that wait
     duration remaining{};          // until the service forgets it; `forever` if it never does

@@ -99,7 +99,7 @@ struct holder {
     std::chrono::system_clock::time_point since{};  // the start of the hold
     duration remaining{};  // of the lease, as the service sees it; `forever` for one without an end
     fencing_token token;   // empty if the hold has none
-    std::string owner;     // a part of it: enough to compare, too few to release with
+    std::string owner;     // a part of it: enough to compare, too little to release with
     // How often the holder has entered, where the service counts that: Redisson's hold count.
     std::uint64_t count = 1;
     lock_mode mode = lock_mode::exclusive;

@@ -55,7 +55,7 @@ template <class Handler>
 struct exception_handler {
     Handler handler;
     const diagnostics* messages;
-    std::shared_ptr<diagnostics> owned;  // null if the caller gave some
+    std::shared_ptr<diagnostics> owned;  // null if the caller gave diagnostics
 
     template <class... Results>
     void operator()(const boost::system::error_code& code, Results... results) {

@@ -50,7 +50,7 @@ public:
 
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                   time_point give_up_at) override {
-        refuse_fork();
+        throw_if_forked();
         // The coroutine's frame may be destroyed after this backend, together with the event loop.
         const auto store = store_;
         const auto client = client_;
@@ -92,38 +92,38 @@ public:
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
-        refuse_fork();
+        throw_if_forked();
         ++client_->request_counters->requests;
         co_return store_->inspect(name, now());
     }
 
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
-        refuse_fork();
+        throw_if_forked();
         ++client_->request_counters->requests;
         co_return store_->list(prefix, now());
     }
 
     asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
-        refuse_fork();
+        throw_if_forked();
         ++client_->request_counters->requests;
         co_return store_->downgrade(requested.claim, now());
     }
 
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
-        refuse_fork();
+        throw_if_forked();
         ++client_->request_counters->requests;
         store_->resize(name, permits, now());
         co_return;
     }
 
     asio::awaitable<bool> force_release(std::string_view name) override {
-        refuse_fork();
+        throw_if_forked();
         ++client_->request_counters->requests;
         co_return store_->force_release(name, now());
     }
 
     asio::awaitable<examination> examine() override {
-        refuse_fork();
+        throw_if_forked();
         examination report;
         report.findings.push_back(
             {finding::grade::note, "where", "in the memory of this process",
@@ -156,7 +156,7 @@ public:
 private:
     time_point now() const noexcept { return client_->time->now(); }
     bool is_forked() const noexcept { return made_in_.is_forked(); }
-    void refuse_fork() const {
+    void throw_if_forked() const {
         if (is_forked())
             throw error(
                 errc::unsupported,

@@ -49,8 +49,8 @@ void latch_store::start_generation(latch_entry& entry, std::uint32_t count, std:
     entry.parties = parties;
 }
 
-latches::step latch_store::step_down(const std::string& name, latch_entry& entry,
-                                     std::uint64_t steps, time_point now) {
+latches::step latch_store::subtract_steps(const std::string& name, latch_entry& entry,
+                                          std::uint64_t steps, time_point now) {
     entry.expires = now + entry.ttl;
     if (entry.count == 0) return {entry.generation, 0};
     entry.count -= std::min(entry.count, steps);
@@ -90,7 +90,7 @@ latches::step latch_store::count_down(const std::string& name, std::uint32_t ste
     const std::lock_guard lock(mutex_);
     auto* entry = find_entry(name, now);
     if (entry == nullptr) throw core::unknown_latch_error(name);
-    return step_down(name, *entry, steps, now);
+    return subtract_steps(name, *entry, steps, now);
 }
 
 latches::step latch_store::arrive(const std::string& name, std::uint32_t parties, duration ttl,
@@ -103,7 +103,7 @@ latches::step latch_store::arrive(const std::string& name, std::uint32_t parties
     auto& entry = entries_[name];
     if (!counting) start_generation(entry, parties, parties);
     entry.ttl = ttl;
-    return step_down(name, entry, 1, now);
+    return subtract_steps(name, entry, 1, now);
 }
 
 void latch_store::join(const std::string& name, const std::shared_ptr<latch_waiter>& waiter) {
@@ -118,7 +118,7 @@ void latch_store::leave(const std::string& name, const std::shared_ptr<latch_wai
     if (queue->second.empty()) queues_.erase(queue);
 }
 
-core::latch_state latch_store::refresh(const std::string& name, time_point now) {
+core::latch_state latch_store::read_state(const std::string& name, time_point now) {
     const std::lock_guard lock(mutex_);
     const core::latch_state* const entry = find_entry(name, now);
     return entry == nullptr ? core::latch_state{} : *entry;
@@ -184,14 +184,14 @@ asio::awaitable<bool> memory_latches::wait(std::string_view name, std::uint64_t 
     const auto store = store_;
     const auto client = client_;
     const std::string latch_name(name);
-    const latch_wait membership(*store, latch_name, client);
+    const latch_wait waiter(*store, latch_name, client);
     for (;;) {
-        const auto standing = store->refresh(latch_name, now);
-        const bool is_over_now = core::is_over(standing, latch_name, generation);
+        const auto present = store->read_state(latch_name, now);
+        const bool is_over_now = core::is_over(present, latch_name, generation);
         if (is_over_now) co_return true;
         if (now >= give_up_at) co_return false;
-        const auto wake_at = std::min(give_up_at, standing.expires);
-        const bool notified = co_await (*membership)->wakeup.wait_until(wake_at);
+        const auto wake_at = std::min(give_up_at, present.expires);
+        const bool notified = co_await (*waiter)->wakeup.wait_until(wake_at);
         ++(notified ? client->request_counters->pushes : client->request_counters->requests);
         now = client->time->now();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The latches of one memory service. All clients of the service call it.
+// The latches of one memory service, which all clients of the service use.
 #pragma once
 
 #include "core/engine/latch.hpp"
@@ -32,10 +32,10 @@ public:
     latches::step count_down(const std::string& name, std::uint32_t steps, time_point now);
     latches::step arrive(const std::string& name, std::uint32_t parties, duration ttl,
                          time_point now);
-    // In the queue from `join` to `leave`.
+    // The waiter is in the queue from `join` to `leave`.
     void join(const std::string& name, const std::shared_ptr<latch_waiter>& waiter);
     void leave(const std::string& name, const std::shared_ptr<latch_waiter>& waiter);
-    core::latch_state refresh(const std::string& name, time_point now);
+    core::latch_state read_state(const std::string& name, time_point now);
     latch_info inspect(const std::string& name, time_point now);
     bool reset(const std::string& name, time_point now);
 
@@ -48,8 +48,8 @@ private:
     // Null if there is no such latch, or its ttl has passed.
     latch_entry* find_entry(const std::string& name, time_point now);
     void start_generation(latch_entry& entry, std::uint32_t count, std::uint32_t parties);
-    latches::step step_down(const std::string& name, latch_entry& entry, std::uint64_t steps,
-                            time_point now);
+    latches::step subtract_steps(const std::string& name, latch_entry& entry, std::uint64_t steps,
+                                 time_point now);
     void notify_waiters(const std::string& name);
 
     std::mutex mutex_;

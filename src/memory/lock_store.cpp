@@ -79,7 +79,7 @@ void lock_store::leave(const std::shared_ptr<queued_waiter>& waiter, bool keep_g
             const bool was_first = queue_position == entry.queue.begin();
             entry.queue.erase(queue_position);
             // The waiters behind the removed one may fit now. The new first waiter is notified,
-            // because only the first waiter waits for the end of the next lease.
+            // because only the first waiter waits for the earliest end of a lease.
             if (was_first) grant_waiters(entry, now);
             if (was_first && !entry.queue.empty()) notify_waiter(entry.queue.front());
         } else if (const auto* holder_found = find_holder(entry, waiter->requested.owner);
@@ -281,7 +281,7 @@ private:
 void lock_store::grant_waiters(lock_entry& entry, time_point now) {
     served_queue queue{*this, entry, now};
     const bool has_waiters = core::serve_queue(queue, core::occupancy_of(entry.holders));
-    // A new first waiter must learn when the next lease ends.
+    // A new first waiter must learn the earliest end of a lease.
     if (queue.has_moved && has_waiters) notify_waiter(entry.queue.front());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The locks of one memory service, and their waiters. All clients of the service call it.
+// The locks of one memory service, and their waiters. All clients of the service use them.
 #pragma once
 
 #include "core/util/wakeup.hpp"
@@ -48,7 +48,7 @@ public:
     struct wait_state {
         std::optional<grant> granted;
         time_point refresh_at =
-            time_point::max();  // the end of the next lease, for the first waiter of the queue
+            time_point::max();  // for the first waiter of the queue, the earliest end of a lease
     };
 
     // These three throw errc::bad_option for permits that can never be granted.
@@ -108,7 +108,7 @@ private:
         total_permits_;  // by name: the semaphore's total, once a claim or `resize` has set it
     // All names share one counter, so the tokens of a name grow even if the name is forgotten while
     // it is free. The counter starts from the clock, so a new process issues larger tokens than the
-    // last one.
+    // process before it.
     std::uint64_t last_token_ = 0;
 };
 

@@ -93,7 +93,7 @@ public:
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                   time_point give_up_at) override {
         const auto session = session_;
-        session->refuse_fork();
+        session->throw_if_forked();
         const bool throws = co_await asio::this_coro::throw_if_cancelled();
         co_await asio::this_coro::throw_if_cancelled(false);
         std::optional<grant> granted;
@@ -134,21 +134,21 @@ public:
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
         const auto session = session_;
-        session->refuse_fork();
+        session->throw_if_forked();
         const auto job = [name = std::string(name)](store& file) { return file.inspect(name); };
         co_return co_await session->run(job);
     }
 
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
         const auto session = session_;
-        session->refuse_fork();
+        session->throw_if_forked();
         const auto job = [prefix = std::string(prefix)](store& file) { return file.list(prefix); };
         co_return co_await session->run(job);
     }
 
     asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
         const auto session = session_;
-        session->refuse_fork();
+        session->throw_if_forked();
         const auto job = [&requested](store& file) { return file.downgrade(requested.claim); };
         const auto result = co_await session->run(job);
         if (!result) co_return std::nullopt;
@@ -160,7 +160,7 @@ public:
 
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
         const auto session = session_;
-        session->refuse_fork();
+        session->throw_if_forked();
         const auto job = [name = std::string(name), permits](store& file) {
             return file.resize(name, permits), true;
         };
@@ -169,7 +169,7 @@ public:
 
     asio::awaitable<bool> force_release(std::string_view name) override {
         const auto session = session_;
-        session->refuse_fork();
+        session->throw_if_forked();
         const auto job = [name = std::string(name)](store& file) {
             return file.force_release(name);
         };
@@ -178,7 +178,7 @@ public:
 
     asio::awaitable<examination> examine() override {
         const auto session = session_;
-        session->refuse_fork();
+        session->throw_if_forked();
         const auto report = co_await session->run([](store& file) { return file.examine(); });
         co_return judge_file(report);
     }

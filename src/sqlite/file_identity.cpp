@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 constexpr mode_t file_mode = 0600;
 constexpr mode_t folder_mode = 0700;
 
-[[noreturn]] void refuse_folder(const fs::path& folder, const std::string& problem,
-                                int system_error) {
+[[noreturn]] void throw_bad_folder(const fs::path& folder, const std::string& problem,
+                                   int system_error) {
     const bool is_forbidden =
         system_error == EACCES || system_error == EPERM || system_error == EROFS;
     throw error(is_forbidden ? errc::refused : errc::bad_option,
@@ -42,22 +42,22 @@ std::string error_text(int system_error) {
 void make_folders(const fs::path& folder) {
     if (::mkdir(folder.c_str(), folder_mode) == 0 || errno == EEXIST) return;
     if (errno != ENOENT || folder == folder.parent_path())
-        refuse_folder(folder, "cannot be made" + error_text(errno), errno);
+        throw_bad_folder(folder, "cannot be made" + error_text(errno), errno);
     make_folders(folder.parent_path());
     if (::mkdir(folder.c_str(), folder_mode) != 0 && errno != EEXIST)
-        refuse_folder(folder, "cannot be made" + error_text(errno), errno);
+        throw_bad_folder(folder, "cannot be made" + error_text(errno), errno);
 }
 
 void check_folder(const fs::path& folder) {
     struct stat status {};
     if (::stat(folder.c_str(), &status) != 0) {
         const int stat_error = errno;
-        refuse_folder(
+        throw_bad_folder(
             folder,
             stat_error == ENOENT ? "does not exist" : "cannot be used" + error_text(stat_error),
             stat_error);
     }
-    if (!S_ISDIR(status.st_mode)) refuse_folder(folder, "is not a folder", ENOTDIR);
+    if (!S_ISDIR(status.st_mode)) throw_bad_folder(folder, "is not a folder", ENOTDIR);
 }
 
 bool is_mounted_alone(const std::string& path, const struct statx& file) {

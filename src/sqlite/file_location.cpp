@@ -197,11 +197,11 @@ open_mark::~open_mark() {
     if (position->second.connections.empty()) open_files.erase(position);
 }
 
-bool open_mark::shares_index(const file_number& file_at_path) {
+bool open_mark::shares_index(const file_number& index_at_path) {
     const std::lock_guard lock(open_files_mutex);
     auto& entry = open_files[file_];
-    if (!entry.index || entry.connections.size() == 1) entry.index = file_at_path;
-    return entry.index == file_at_path;
+    if (!entry.index || entry.connections.size() == 1) entry.index = index_at_path;
+    return entry.index == index_at_path;
 }
 
 void open_mark::warn_others() {

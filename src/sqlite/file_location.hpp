@@ -46,7 +46,7 @@ public:
 
     // All connections of a process share the index of the log (-shm) that the first one opened.
     // False: another index is at the path by now.
-    [[nodiscard]] bool shares_index(const file_number& file_at_path);
+    [[nodiscard]] bool shares_index(const file_number& index_at_path);
     // Makes the other connections of this process check whether their files were replaced.
     void warn_others();
 

@@ -12,7 +12,7 @@ namespace {
 constexpr duration latch_waiter_lease = std::chrono::seconds(20);
 
 // The part of an entry that waiters read.
-core::latch_state standing_of(const core::latch_state& entry) { return entry; }
+core::latch_state state_of(const core::latch_state& entry) { return entry; }
 
 }  // namespace
 
@@ -99,8 +99,8 @@ latches::step latch_store::step(const std::string& name, std::uint32_t steps, st
     });
 }
 
-core::latch_state latch_store::read_standing(const std::string& name) {
-    return file_.read([&](time_point now) { return standing_of(read(name, now)); });
+core::latch_state latch_store::read_state(const std::string& name) {
+    return file_.read([&](time_point now) { return state_of(read(name, now)); });
 }
 
 core::latch_state latch_store::join(const latch_waiter_key& waiter) {
@@ -111,7 +111,7 @@ core::latch_state latch_store::join(const latch_waiter_key& waiter) {
             .with(file_.settings_.name_space, waiter.name, waiter.id, file_.notifier_->address(),
                   file_.boot_id_, to_stored(now + latch_waiter_lease), to_stored(now))
             .write_row();
-        return standing_of(read(waiter.name, now));
+        return state_of(read(waiter.name, now));
     });
 }
 

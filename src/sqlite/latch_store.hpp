@@ -27,7 +27,7 @@ public:
     // `parties` is 0 for a latch.
     latches::step step(const std::string& name, std::uint32_t steps, std::uint32_t parties,
                        duration ttl);
-    core::latch_state read_standing(const std::string& name);
+    core::latch_state read_state(const std::string& name);
     // Reads the latch, and from then on notifies this waiter.
     core::latch_state join(const latch_waiter_key& waiter);
     void leave(const latch_waiter_key& waiter);

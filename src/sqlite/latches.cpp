@@ -58,7 +58,7 @@ file_latches::file_latches(std::shared_ptr<lock_session> session, const backend_
     // the file.
     session_->on_latch_notification = [weak = std::weak_ptr(waiters_)](store& file,
                                                                        const std::string& name) {
-        const auto latest = latch_store(file).read_standing(name);
+        const auto latest = latch_store(file).read_state(name);
         return [weak, name, latest] {
             const auto waiters = weak.lock();
             if (!waiters) return;
@@ -82,7 +82,7 @@ asio::awaitable<void> file_latches::leave(std::shared_ptr<lock_session> session,
 asio::awaitable<bool> file_latches::try_set(std::string_view name, std::uint32_t count,
                                             duration ttl) {
     const auto session = session_;
-    session->refuse_fork();
+    session->throw_if_forked();
     const auto job = [name = std::string(name), count, ttl](store& file) {
         return latch_store(file).try_set(name, count, ttl);
     };
@@ -92,7 +92,7 @@ asio::awaitable<bool> file_latches::try_set(std::string_view name, std::uint32_t
 asio::awaitable<latches::step> file_latches::send_step(std::string_view name, std::uint32_t steps,
                                                        std::uint32_t parties, duration ttl) {
     const auto session = session_;
-    session->refuse_fork();
+    session->throw_if_forked();
     const auto job = [name = std::string(name), steps, parties, ttl](store& file) {
         return latch_store(file).step(name, steps, parties, ttl);
     };
@@ -112,31 +112,31 @@ asio::awaitable<latches::step> file_latches::arrive(std::string_view name, std::
 asio::awaitable<bool> file_latches::wait(std::string_view name, std::uint64_t generation,
                                          time_point give_up_at) {
     const auto session = session_;
-    session->refuse_fork();
+    session->throw_if_forked();
     latch_waiter_key key;
     key.id = core::random_hex(time_, 16);
     key.name = name;
-    latch_wait membership(*this, key);
+    latch_wait waiter(*this, key);
     for (;;) {
-        const bool was_notified = membership->latest.has_value();
-        auto standing = std::exchange(membership->latest, std::nullopt);
-        if (!was_notified) standing = co_await refresh(session, key);
-        const bool is_over_now = standing && core::is_over(*standing, key.name, generation);
+        const bool was_notified = waiter->latest.has_value();
+        auto present = std::exchange(waiter->latest, std::nullopt);
+        if (!was_notified) present = co_await refresh(session, key);
+        const bool is_over_now = present && core::is_over(*present, key.name, generation);
         if (is_over_now) co_return true;
         const auto now = time_.now();
         if (now >= give_up_at) co_return false;
-        const auto refresh_in = standing
+        const auto refresh_in = present
                                     ? core::random_between(time_, shortest_refresh, longest_refresh)
                                     : core::random_between(time_, 300ms, 600ms);
         auto wake_at = std::min(now + refresh_in, give_up_at);
-        if (standing) wake_at = std::min(wake_at, standing->expires);
-        const bool notified = co_await membership->wakeup.wait_until(wake_at);
+        if (present) wake_at = std::min(wake_at, present->expires);
+        const bool notified = co_await waiter->wakeup.wait_until(wake_at);
         if (!notified && time_.now() >= give_up_at) co_return false;
     }
 }
 
-// Empty: another process kept the file busy. The caller's count-down before this wait was counted,
-// so the wait must continue.
+// Empty: the file was busy, or the disk was full. The caller may have counted down before this
+// wait, and cannot take that back, so the wait must continue.
 asio::awaitable<std::optional<core::latch_state>> file_latches::refresh(
     const std::shared_ptr<lock_session>& session, const latch_waiter_key& waiter) {
     const auto job = [waiter](store& file) { return latch_store(file).join(waiter); };
@@ -150,7 +150,7 @@ asio::awaitable<std::optional<core::latch_state>> file_latches::refresh(
 
 asio::awaitable<latch_info> file_latches::inspect(std::string_view name) {
     const auto session = session_;
-    session->refuse_fork();
+    session->throw_if_forked();
     const auto job = [name = std::string(name)](store& file) {
         return latch_store(file).inspect(name);
     };
@@ -159,7 +159,7 @@ asio::awaitable<latch_info> file_latches::inspect(std::string_view name) {
 
 asio::awaitable<bool> file_latches::reset(std::string_view name) {
     const auto session = session_;
-    session->refuse_fork();
+    session->throw_if_forked();
     const auto job = [name = std::string(name)](store& file) {
         return latch_store(file).reset(name);
     };

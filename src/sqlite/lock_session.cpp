@@ -87,6 +87,7 @@ asio::awaitable<std::optional<grant>> lock_session::acquire_attempt::run() {
     if (had_to_wait) co_await wait_in_queue();
     const bool is_cancelled = co_await was_cancelled();
     if (is_cancelled) {
+        // Without `keep_grant`: the grant is passed on.
         if (state_ == state::granted) co_await session_.leave(requested_, false);
         throw boost::system::system_error(asio::error::operation_aborted);
     }
@@ -316,7 +317,7 @@ void lock_session::notify_attempt(const std::string& owner,
     if (position != attempts_.end()) position->second->notify(granted);
 }
 
-void lock_session::refuse_fork() const {
+void lock_session::throw_if_forked() const {
     if (is_forked())
         throw error(
             errc::unsupported,

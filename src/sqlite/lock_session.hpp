@@ -26,8 +26,8 @@ public:
     lock_session(const lock_session&) = delete;
     lock_session& operator=(const lock_session&) = delete;
 
-    // The caller's coroutine must record a cancellation without throwing it at each co_await,
-    // because an undo needs some of them.
+    // The caller's coroutine must not throw a cancellation at its co_awaits
+    // (`throw_if_cancelled(false)`), because the undo of a cancelled acquire needs co_awaits, too.
     boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                          time_point give_up_at);
     boost::asio::awaitable<release_result> release(const claim& requested);
@@ -47,7 +47,7 @@ public:
     }
 
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
-    void refuse_fork() const;
+    void throw_if_forked() const;
 
 private:
     class acquire_attempt;

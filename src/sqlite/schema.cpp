@@ -124,7 +124,7 @@ constexpr std::array rows_of_other_boots{
     "DELETE FROM latches WHERE boot <> ?", "DELETE FROM latch_places WHERE boot <> ?"};
 
 // Another program chose the name, and it may be printed on a terminal.
-[[noreturn]] void refuse_definition(const database& connection, std::string definition) {
+[[noreturn]] void throw_foreign_definition(const database& connection, std::string definition) {
     definition.resize(std::min<std::size_t>(definition.size(), 80));
     std::ranges::replace_if(
         definition, [](char each) { return each < ' ' || each > '~'; }, '?');
@@ -165,7 +165,7 @@ void refuse_foreign_definitions(database& connection) {
         "'waiters', 'locks') AND upper(substr(sql, 1, 13)) = 'CREATE TABLE ') "
         "OR (type = 'index' AND (sql IS NULL OR name = 'line')) "
         "OR name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'), 0) LIMIT 1");
-    if (!name.empty()) refuse_definition(connection, name);
+    if (!name.empty()) throw_foreign_definition(connection, name);
 }
 
 // Constraints and computed columns would run expressions of another program.
@@ -177,16 +177,16 @@ void refuse_foreign_columns(database& connection) {
         "'one', 'last_token', 'ns', 'name', 'owner', 'client', 'host', 'pid', 'command', 'since', "
         "'boot', 'expires', 'token', 'mode', 'permits', 'set_at', 'seq', 'ttl', 'count', "
         "'generation', 'first', 'parties', 'id')) LIMIT 1");
-    if (!column.empty()) refuse_definition(connection, column);
+    if (!column.empty()) throw_foreign_definition(connection, column);
     const auto constraint = connection.text(
         "SELECT 'constraint of ' || name FROM sqlite_schema WHERE sql LIKE '%check%' "
         "AND name NOT LIKE 'sqlite%' AND replace(replace(replace(sql, ' ', ''), char(10), ''), "
         "'CHECK(one=1)', '') LIKE '%check%' LIMIT 1");
-    if (!constraint.empty()) refuse_definition(connection, constraint);
+    if (!constraint.empty()) throw_foreign_definition(connection, constraint);
     const auto index = connection.text(
         "SELECT 'index ' || name FROM sqlite_schema WHERE name = 'line' "
         "AND sql <> 'CREATE INDEX line ON waiters (ns, name, seq)' LIMIT 1");
-    if (!index.empty()) refuse_definition(connection, index);
+    if (!index.empty()) throw_foreign_definition(connection, index);
 }
 
 // With a write-ahead log, readers do not stop writers, and each transaction writes to the disk

@@ -37,7 +37,8 @@ void store::connect() {
     refuse_shared(path, file_system_of(path));
     boot_id_ = settings_.read_boot_id();
     expect_same_target(settings_.path, path);
-    // Before the file is opened, since an open file is one that can be used.
+    // Made before the file is opened: `open` takes an open file as ready, and each use of the file
+    // needs the notifier.
     if (!notifier_)
         notifier_ = std::make_unique<notifier>(worker_executor_, time_, handlers_.on_notification);
     prepare_file(path, settings_.make_folder);
@@ -145,7 +146,8 @@ std::optional<attempt_result> store::remember_grant(const claim& requested,
 }
 
 attempt_result store::try_acquire(const claim& requested, bool may_wait) {
-    return *remember_grant(requested, acquire_or_enqueue(requested, may_wait, false));
+    constexpr bool already_queued = false;
+    return *remember_grant(requested, acquire_or_enqueue(requested, may_wait, already_queued));
 }
 
 attempt_result store::acquire_or_enqueue(const claim& requested, bool may_wait,
@@ -190,12 +192,15 @@ attempt_result store::refresh(const claim& requested) {
             sql_->refresh_waiter
                 .with(to_stored(now + waiter_lease), to_stored(now), boot_id_, requested.owner)
                 .run();
-            if (database_->changes() == 0 || can_grant_waiter(requested.name, holders, now))
+            if (database_->changes() == 0 || can_serve_waiter(requested.name, holders, now))
                 return std::nullopt;
             return waiting_result(requested, holders, now);
         });
     // Either a waiter fits, or the caller was removed as a dead waiter and joins the queue again.
-    return result ? *result : *remember_grant(requested, acquire_or_enqueue(requested, true, true));
+    if (result) return *result;
+    constexpr bool may_wait = true;
+    constexpr bool already_queued = true;
+    return *remember_grant(requested, acquire_or_enqueue(requested, may_wait, already_queued));
 }
 
 std::optional<attempt_result> store::find_grant(const std::string& name, const std::string& owner) {
@@ -210,18 +215,18 @@ std::optional<attempt_result> store::find_grant(const std::string& name, const s
 
 std::optional<attempt_result> store::leave(const claim& requested, bool keep_grant) {
     // The claim leaves the queue first. Afterwards no other client can grant it the lock.
-    bool can_grant_next = false;
+    bool can_serve_next = false;
     const auto own_hold = transact(durability::normal, [&](time_point now) {
         sql_->delete_waiter.with(requested.owner).run();
-        can_grant_next = database_->changes() > 0 &&
-                         can_grant_waiter(requested.name, find_holders(requested.name, now), now);
+        can_serve_next = database_->changes() > 0 &&
+                         can_serve_waiter(requested.name, find_holders(requested.name, now), now);
         return find_holder(requested.name, requested.owner, now);
     });
     if (own_hold && keep_grant && own_hold->is_live)
         return remember_grant(requested,
                               attempt_result{attempt_result::kind::granted, own_hold->expires,
                                              own_hold->token, true, false});
-    if (own_hold || can_grant_next) release(requested);
+    if (own_hold || can_serve_next) release(requested);
     return std::nullopt;
 }
 
@@ -233,7 +238,7 @@ release_result store::release(const claim& requested) {
             const auto erased_count = std::erase_if(
                 holders.records,
                 [&](const holder_record& each) { return each.owner == requested.owner; });
-            if (level == durability::normal && can_grant_waiter(requested.name, holders, now))
+            if (level == durability::normal && can_serve_waiter(requested.name, holders, now))
                 return std::nullopt;
             if (erased_count > 0)
                 sql_->delete_holder.with(settings_.name_space, requested.name, requested.owner)

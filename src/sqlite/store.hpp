@@ -25,7 +25,7 @@
 
 namespace pawl::sqlite {
 
-// How long a waiter that was granted the lock has to confirm that it is alive.
+// The time within which a waiter that was granted the lock must confirm that it is alive.
 inline constexpr duration claim_window = std::chrono::milliseconds(1800);
 // How long a waiter's row outlives its last refresh.
 inline constexpr duration waiter_lease = std::chrono::seconds(4);
@@ -165,9 +165,9 @@ private:
     void check_permits(claim requested, bool already_queued);
     std::uint32_t total_permits_for(const std::string& name, core::lock_share share);
     // True if the first waiter would leave the queue.
-    bool can_grant_waiter(const std::string& name, const holder_set& holders, time_point now);
+    bool can_serve_waiter(const std::string& name, const holder_set& holders, time_point now);
     // Grants the lock to the first waiters as long as they fit. True: a waiter is left that does
-    // not fit. If `caller` is among them, it gets its whole ttl.
+    // not fit. A granted waiter gets a claim window, except `caller`, which gets its whole ttl.
     bool grant_waiters(const std::string& name, holder_set& holders, time_point now,
                        const claim* caller = nullptr);
     attempt_result waiting_result(const claim& requested, const holder_set& holders,

@@ -184,7 +184,7 @@ std::uint32_t store::total_permits_for(const std::string& name, core::lock_share
     return share.mode == lock_mode::permits ? total_permits_of(name) : 0;
 }
 
-bool store::can_grant_waiter(const std::string& name, const holder_set& holders, time_point now) {
+bool store::can_serve_waiter(const std::string& name, const holder_set& holders, time_point now) {
     const auto present = core::occupancy_of(holders.records);
     if (present.excludes_all()) return false;
     const auto waiter = first_waiter(name, now);

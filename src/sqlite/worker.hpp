@@ -34,7 +34,8 @@ public:
         bool is_transient = false;
     };
 
-    // `on_stop` is called once by `stop`, after the last job and while the executor exists.
+    // `stop` calls `on_stop` once, after the last job, except in a fork. Copies of `executor()` may
+    // be used until `on_stop` returns.
     worker(boost::asio::any_io_executor strand, std::function<void()> on_stop);
     ~worker() { stop(); }
     worker(const worker&) = delete;

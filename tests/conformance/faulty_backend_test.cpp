@@ -225,11 +225,11 @@ TEST(RunAll, PrintsProgressCountsAndTheNamesOfTheBroken) {
     std::string wanted, names;
     for (const std::string_view each : selected_tests()) {
         const std::string failure = outcome_of(each);
-        wanted +=
-            std::string(each) + " … " + (failure.empty() ? "kept\n" : "BROKEN: " + failure + "\n");
+        wanted += std::string(each) + " … " +
+                  (failure.empty() ? "passed\n" : "FAILED: " + failure + "\n");
         if (!failure.empty()) names += (names.empty() ? ": " : ", ") + std::string(each);
     }
-    wanted += "1 kept, " + std::to_string(selected_tests().size() - 1) + " broken" + names + "\n";
+    wanted += "1 passed, " + std::to_string(selected_tests().size() - 1) + " failed" + names + "\n";
     EXPECT_EQ(out.str(), wanted);
 }
 
@@ -238,7 +238,7 @@ TEST(RunAll, ASoundBackendKeepsThemAll) {
     std::ostringstream out;
     EXPECT_EQ(pawl::conformance::run_and_print(sound, out), 0);
     EXPECT_TRUE(
-        out.str().ends_with("\n" + std::to_string(selected_tests().size()) + " kept, 0 broken\n"))
+        out.str().ends_with("\n" + std::to_string(selected_tests().size()) + " passed, 0 failed\n"))
         << out.str();
 }
 

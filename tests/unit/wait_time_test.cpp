@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using pawl::wait_time;
-using pawl::wait_until_time;
+using pawl::wait_time_until;
 using seconds_as_double = std::chrono::duration<double>;
 
 TEST(WaitTime, IsRoundedUp) {
@@ -42,11 +42,11 @@ TEST(WaitTime, NegativeOrNoNumberIsNone) {
 TEST(WaitTime, OfAPointInTime) {
     using system = std::chrono::system_clock;
     using in_hours = std::chrono::time_point<system, std::chrono::hours>;
-    EXPECT_EQ(wait_until_time(in_hours::max()), pawl::forever);
-    EXPECT_EQ(wait_until_time(in_hours::min()), 0ns);
-    EXPECT_EQ(wait_until_time(system::time_point::min()), 0ns);
-    EXPECT_EQ(wait_until_time(system::now() - 1s), 0ns);
-    const auto soon = wait_until_time(system::now() + 1h);
+    EXPECT_EQ(wait_time_until(in_hours::max()), pawl::forever);
+    EXPECT_EQ(wait_time_until(in_hours::min()), 0ns);
+    EXPECT_EQ(wait_time_until(system::time_point::min()), 0ns);
+    EXPECT_EQ(wait_time_until(system::now() - 1s), 0ns);
+    const auto soon = wait_time_until(system::now() + 1h);
     EXPECT_GT(soon, 0ns);
     EXPECT_LE(soon, 1h);
 }

@@ -142,13 +142,13 @@ public:
                       std::stop_token cancel = {});
 
     // As `acquire` and `try_acquire`, but with `value` as the content of the lock's key. Any
-    // program that knows the value can renew and release the hold. Use a new value each time: a
-    // late release under the first hold's value would end the second hold. `acquire_as` does not
-    // queue: it polls, with the defaults of `polling`, until `options.wait` is over. A value has 1
-    // to 256 bytes without control characters, and does not begin with "pawl:". The lock must be
-    // exclusive and not `fair`; else errc::bad_option. errc::unsupported: the service is not Redis
-    // in the native layout. errc::unavailable, for a try: an earlier acquire under this value is
-    // being undone.
+    // program that knows the value can renew and release the hold. Use a new value each time: if
+    // two holds had one value, a late release of the first would end the second. `acquire_as` does
+    // not queue: it polls, with the defaults of `polling`, until `options.wait` is over. A value
+    // has 1 to 256 bytes without control characters, and does not begin with "pawl:". The lock must
+    // be exclusive and not `fair`; else errc::bad_option. errc::unsupported: the service is not
+    // Redis in the native layout. errc::unavailable, for a try: an earlier acquire under this value
+    // is being undone.
     held_lock acquire_as(std::string_view name, std::string_view value, lock_options options = {},
                          std::stop_token cancel = {});
     held_lock try_acquire_as(std::string_view name, std::string_view value,

@@ -53,7 +53,7 @@ public:
     template <class Clock, class Duration>
     [[nodiscard]] bool wait_until(const std::chrono::time_point<Clock, Duration>& when,
                                   std::stop_token cancel = {}) {
-        return wait_for(wait_until_time(when), std::move(cancel));
+        return wait_for(wait_time_until(when), std::move(cancel));
     }
     // Subtracts one step, then waits. The step stays counted when the wait fails or is cancelled.
     void arrive_and_wait(std::stop_token cancel = {});
@@ -97,7 +97,7 @@ public:
     [[nodiscard]] bool wait_until(phase arrival,
                                   const std::chrono::time_point<Clock, Duration>& when,
                                   std::stop_token cancel = {}) {
-        return wait_for(arrival, wait_until_time(when), std::move(cancel));
+        return wait_for(arrival, wait_time_until(when), std::move(cancel));
     }
     // Arrives, then waits for the others.
     void arrive_and_wait(std::stop_token cancel = {}) { wait(arrive(), std::move(cancel)); }

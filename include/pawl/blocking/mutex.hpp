@@ -60,7 +60,7 @@ public:
     }
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return lock_for(wait_until_time(when));
+        return lock_for(wait_time_until(when));
     }
 };
 
@@ -84,7 +84,7 @@ public:
     }
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return lock_for(wait_until_time(when));
+        return lock_for(wait_time_until(when));
     }
 
     // As the members of `mutex`.

@@ -41,7 +41,7 @@ public:
     }
     template <class Clock, class Duration>
     bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return try_acquire_for(wait_until_time(when));
+        return try_acquire_for(wait_time_until(when));
     }
     // Releases one permit of this object: the newest of the calling thread, else the oldest of
     // another thread. A lost permit counts, too. Without a permit it does nothing. Waits for the

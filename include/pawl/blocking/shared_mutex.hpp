@@ -67,7 +67,7 @@ public:
     }
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return try_lock_for(wait_until_time(when));
+        return try_lock_for(wait_time_until(when));
     }
     template <class Rep, class Period>
     bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait) {
@@ -75,7 +75,7 @@ public:
     }
     template <class Clock, class Duration>
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return try_lock_shared_for(wait_until_time(when));
+        return try_lock_shared_for(wait_time_until(when));
     }
 };
 

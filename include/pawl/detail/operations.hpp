@@ -42,8 +42,8 @@ struct caller_value {
 [[nodiscard]] owner_ptr make_owner(const engine_ptr& engine);
 [[nodiscard]] total_ptr make_total(std::uint32_t permits);
 
-// A retry policy makes the acquire a try: its attempts do not wait. Without an owner, each acquire
-// acts as a new owner.
+// A `try_policy` makes the acquire a try: its attempts do not wait. Without a lock_owner, each
+// acquire acts as a new one.
 void start_acquire(operation_handler<held_lock> handler, engine_ptr engine, owner_ptr owner,
                    std::string name, lock_options options, std::optional<polling> try_policy);
 void start_acquire_as(operation_handler<held_lock> handler, engine_ptr engine, std::string name,
@@ -81,7 +81,7 @@ void start_set_latch(operation_handler<bool> handler, engine_ptr engine, std::st
 void start_count_down(operation_handler<std::uint64_t> handler, engine_ptr engine, std::string name,
                       std::uint32_t steps);
 void start_try_wait(operation_handler<bool> handler, engine_ptr engine, std::string name);
-// The phase of a barrier; of a latch 0, its present generation.
+// `arrival`: the phase of a barrier; 0 for a latch, which means its present generation.
 void start_wait_latch(operation_handler<> handler, engine_ptr engine, std::string name,
                       phase arrival, duration wait);
 void start_count_down_and_wait(operation_handler<> handler, engine_ptr engine, std::string name,

@@ -26,7 +26,7 @@ template <class Rep, class Period>
 
 // The time from now until `when`, by that clock; converted as above.
 template <class Clock, class Duration>
-[[nodiscard]] duration wait_until_time(const std::chrono::time_point<Clock, Duration>& when) {
+[[nodiscard]] duration wait_time_until(const std::chrono::time_point<Clock, Duration>& when) {
     using exact = std::chrono::duration<long double, std::nano>;
     return wait_time(exact(when.time_since_epoch()) - exact(Clock::now().time_since_epoch()));
 }

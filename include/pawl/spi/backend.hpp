@@ -31,7 +31,7 @@ namespace pawl {
 // A request for a lock.
 struct claim {
     std::string name;                       // of the lock
-    std::string owner;                      // 128 random bits in hex, fresh for every acquire
+    std::string owner;                      // 128 random bits in hex, new for each attempt
     duration ttl{};                         // of the lease: a multiple of `ttl_granularity`
     lock_mode mode = lock_mode::exclusive;  // what the caller requests
     bool fenced = true;                     // false: a token of the grant is ignored

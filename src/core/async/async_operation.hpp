@@ -88,7 +88,7 @@ inline held_locks to_public(std::vector<lease_handle> acquired) {
     return access::make(std::move(acquired));
 }
 
-// If the handler takes no result, the coroutine's result is void, or the value true.
+// The coroutine must have a result. If the handler takes none, the result is ignored.
 template <class Result, class... Results>
 boost::asio::awaitable<void> run_operation(engine::ptr engine,
                                            std::shared_ptr<engine::operation> operation,

@@ -18,6 +18,7 @@
 
 namespace pawl::blocking {
 
+// Throws the exception of a coroutine as a pawl::error.
 [[noreturn]] void rethrow(const std::shared_ptr<core::engine>& engine,
                           const std::exception_ptr& exception);
 
@@ -70,7 +71,7 @@ public:
         } catch (...) {}
     }
 
-    Result ask(boost::asio::awaitable<Result> work) {
+    Result wait_for(boost::asio::awaitable<Result> work) {
         auto coroutine = run(std::move(work));
         call_completion completion(call_, failure_, operation_);
         // Asio uses the slot until the completion handler is called or destroyed. So the wait lasts
@@ -109,7 +110,7 @@ Result run_blocking(loop& loop, boost::asio::awaitable<Result> work,
     throw_if_forked(loop);
     blocking_wait<Result> wait(loop, loop.engine);
     const std::stop_callback on_cancel(cancel, [&wait] { wait.cancel(); });
-    return wait.ask(std::move(work));
+    return wait.wait_for(std::move(work));
 }
 
 }  // namespace pawl::blocking

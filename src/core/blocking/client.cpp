@@ -118,10 +118,11 @@ release_result held_lock::release() {
             result = outcome;
             call.complete();
         });
-        asio::dispatch(lease_->owning_engine()->strand(), [mine = core::handle_id{lease_, number_},
-                                                           done = std::move(handler)]() mutable {
-            mine.lease->owning_engine()->release(mine, std::move(done));
-        });
+        asio::dispatch(
+            lease_->owning_engine()->strand(),
+            [released = core::handle_id{lease_, number_}, done = std::move(handler)]() mutable {
+                released.lease->owning_engine()->release(released, std::move(done));
+            });
         call.wait();
         return result;
     } catch (...) {
@@ -147,10 +148,10 @@ void held_locks::renew() {
         each.renew();
 }
 
-client::client(service where, client_options options) : loop_(std::make_shared<loop>()) {
+client::client(service service, client_options options) : loop_(std::make_shared<loop>()) {
     // One thread at a time drives the loop.
     loop_->set_engine(
-        engine::make(loop_->context().get_executor(), where, std::move(options), true));
+        engine::make(loop_->context().get_executor(), service, std::move(options), true));
 }
 
 client::~client() {

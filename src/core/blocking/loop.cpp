@@ -14,7 +14,7 @@ namespace pawl::blocking {
 constexpr duration takeover_delay = std::chrono::milliseconds(5);
 
 loop::loop()
-    : thread_(core::start_thread("the event loop of a client", [this] { background(); })) {}
+    : thread_(core::start_thread("the event loop of a client", [this] { run_thread(); })) {}
 
 // The engine must be destroyed before the loop.
 loop::~loop() {
@@ -76,7 +76,7 @@ void loop::call::wait() {
 
 // An exception that leaves a handler, such as std::bad_alloc in Asio, ends that handler only. The
 // operations that depend on it complete with an error, or begin anew, in the destructors of their
-// parts.
+// completion handlers, such as call_completion and engine::keeper_run.
 void loop::drive() noexcept {
     for (;;) {
         try {
@@ -105,7 +105,7 @@ void loop::wake_next_driver() {
     }
 }
 
-// True if the renewal is due before the thread would notice that no caller comes.
+// True if a renewal is due before the thread would notice that no caller comes.
 bool loop::is_renewal_near() const noexcept {
     const auto* client_engine = engine_ptr_.load();
     return client_engine != nullptr &&
@@ -131,7 +131,7 @@ void loop::run_ready() noexcept {
 
 // Drives the loop when no caller has come for some milliseconds, so that callers in a tight loop
 // need not wait for the thread; or earlier, when a lease must be renewed.
-void loop::background() {
+void loop::run_thread() {
     std::unique_lock lock(mutex_);
     auto seen_activity = activity_count_;
     while (!is_stopped_) {

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The event loop of a client of the sync API. A caller that waits drives it, which saves two
-// context switches for each round trip. A thread of its own drives it when no caller waits.
+// context switches for each round trip. The loop's own thread drives it when no caller waits.
 #pragma once
 
 #include "../util/fork_mark.hpp"
@@ -58,7 +58,7 @@ public:
     std::shared_ptr<core::engine> engine;
 
 private:
-    void background();
+    void run_thread();
     void drive() noexcept;
     void log_unhandled() noexcept;
     [[nodiscard]] bool is_renewal_near() const noexcept;

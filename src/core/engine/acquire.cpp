@@ -147,7 +147,7 @@ asio::awaitable<std::vector<lease_handle>> try_batch(engine::ptr engine,
     co_return handles;
 }
 
-// An owner may already hold some of the locks, so its requests are sent one by one.
+// A lock_owner may already hold some of the locks, so its requests are sent one by one.
 bool can_use_batch(const engine& engine, const std::shared_ptr<lock_owner_state>& owner,
                    const std::vector<std::string>& names, const request& request) {
     const bool is_plain = request.options.mode == lock_mode::exclusive && !request.options.fair;
@@ -281,8 +281,8 @@ asio::awaitable<std::vector<lease_handle>> acquire_all(engine::ptr engine,
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     const auto give_up_at = plus(engine->time().now(), request.options.wait);
-    // The remaining wait must not become 0: that would mean a single attempt, which may take the
-    // whole reply timeout.
+    // The remaining wait must not become 0: the backend would get a `give_up_at` that has passed,
+    // and make one attempt, which may take the whole reply timeout.
     const auto shortest_wait =
         std::min<duration>(request.options.wait, std::chrono::milliseconds(1));
     const auto cancellation = co_await asio::this_coro::cancellation_state;

@@ -42,7 +42,7 @@ public:
     explicit lock_owner_state(const engine& engine);
 
     // Another handle of a hold of this owner; empty if there is no such hold. Throws errc::lost if
-    // the hold is lost, and errc::bad_option if it does not include the requested one.
+    // the hold is lost, and errc::bad_option if the hold does not include the requested one.
     [[nodiscard]] lease_handle reenter(const std::string& name,
                                        const lock_options& requested) const;
     void remember(const std::string& name, const std::shared_ptr<lease>& lease);

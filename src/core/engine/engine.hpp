@@ -42,8 +42,8 @@ public:
     static constexpr std::size_t most_releases_at_close = 1024;
 
     ~engine() override;
-    // `is_serial`: the executor runs one handler at a time, so it needs no strand, and all handlers
-    // are Pawl's own.
+    // `is_serial`: the executor runs one handler at a time, so the engine needs no strand, and all
+    // handlers are Pawl's own.
     static ptr make(const boost::asio::any_io_executor& executor, const service& service,
                     client_options options, bool is_serial = false);
 
@@ -58,7 +58,7 @@ public:
     [[nodiscard]] runtime& time() const noexcept { return *options_.time; }
 
     // Strand. With a try policy, the handle is empty if the lock is taken. Throws pawl::error.
-    // Without an owner, each call acts as a new owner. Defined in acquire.cpp.
+    // Without a lock_owner, each call acts as a new one. Defined in acquire.cpp.
     boost::asio::awaitable<lease_handle> acquire(std::string name, request requested,
                                                  std::shared_ptr<lock_owner_state> owner = {});
 
@@ -84,7 +84,7 @@ public:
     }
 
     // Strand. For users and tools. `force_release` returns false if the lock was free; `resize`
-    // always returns true.
+    // always returns true, because the callers of coroutines need a result.
     boost::asio::awaitable<lock_info> inspect(std::string name);
     boost::asio::awaitable<std::vector<lock_info>> list(std::string prefix);
     boost::asio::awaitable<bool> force_release(std::string name);

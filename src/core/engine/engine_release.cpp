@@ -37,7 +37,8 @@ constexpr auto released_first = "The lock was released before it was lost.";
 
 }  // namespace
 
-// The caller's code runs on the caller's executor, never inside the strand.
+// The caller's code runs on the caller's executor, never inside the strand. A serial executor runs
+// no caller's code: there, all handlers are Pawl's own.
 template <class Handler, class... Results>
 void engine::complete(Handler handler, Results... results) const {
     if (is_serial_)
@@ -50,8 +51,8 @@ void release_handle(handle_id handle) noexcept {
     const auto lease = std::move(handle.lease);
     if (lease->is_forked() || lease->is_released()) return;
     try {
-        asio::post(lease->owning_engine()->strand(), [mine = handle_id{lease, handle.number}] {
-            mine.lease->owning_engine()->release(mine, {});
+        asio::post(lease->owning_engine()->strand(), [released = handle_id{lease, handle.number}] {
+            released.lease->owning_engine()->release(released, {});
         });
     } catch (...) {
         lease->mark_orphaned();
@@ -258,7 +259,7 @@ void engine::finish_release(const std::shared_ptr<lease>& lease, release_result 
 // holder that was notified before its deadline may act until then, so the release waits for it.
 // A hold that was `taken_over` comes here only if it has several permits. Another holder already
 // has some of them, so there is no need to wait before the rest is released. `close` waits for
-// this, too.
+// this coroutine, too.
 asio::awaitable<void> engine::release_lost(std::shared_ptr<lease> lease,
                                            [[maybe_unused]] releaser counted) {
     try {

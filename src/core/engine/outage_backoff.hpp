@@ -25,8 +25,8 @@ public:
     // Pauses before the next attempt, longer each time, and writes the reason to the log once a
     // minute. Throws `failure` if it is not errc::unreachable, or if no time is left. A backend
     // itself repeats requests that fail with errc::unavailable or errc::no_quorum, since it can
-    // tell a busy file from a damaged one; `also_unavailable` is for requests that it does not
-    // repeat.
+    // tell a busy file from a damaged one; `also_unavailable` is for requests that no backend
+    // repeats.
     boost::asio::awaitable<void> wait_or_throw(error failure, bool also_unavailable = false);
 
 private:

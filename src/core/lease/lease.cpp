@@ -59,8 +59,8 @@ void lease::record_grant(std::string owner, grant grant) noexcept {
     hold_.claim.owner = std::move(owner);
     hold_.grant = std::move(grant);
     if (!hold_.claim.fenced) hold_.grant.token = {};
-    max_until_ = plus(time_.now(), max_hold_);
-    deadline_ = std::min(hold_.grant.deadline, max_until_).time_since_epoch().count();
+    end_of_max_hold_ = plus(time_.now(), max_hold_);
+    deadline_ = std::min(hold_.grant.deadline, end_of_max_hold_).time_since_epoch().count();
 }
 
 lock_state lease::state() const noexcept {
@@ -81,7 +81,7 @@ time_point lease::safe_until() const noexcept {
     return state() == lock_state::lost ? std::min(deadline(), time_.now()) : deadline();
 }
 
-// The notifier may not have signalled a loss yet that the caller has seen in `state`.
+// The caller may have seen a loss in `state` that the notifier has not signalled yet.
 std::stop_token lease::lost() const noexcept {
     if (state() == lock_state::lost) {
         std::stop_source stopped;
@@ -133,7 +133,7 @@ bool lease::extend(time_point new_deadline) noexcept {
         lose(reason_at_deadline());
         return false;
     }
-    const auto extended = std::min(new_deadline, max_until_);
+    const auto extended = std::min(new_deadline, end_of_max_hold_);
     const auto old_deadline = deadline_.exchange(extended.time_since_epoch().count());
     if (!replace_held_status({lock_state::held, loss_reason::none})) {
         deadline_ = old_deadline;  // the watchdog has reported the loss

@@ -114,9 +114,9 @@ public:
     // Makes the hold a shared one; its stored value may be another one now. On the strand.
     void become_shared(std::string stored_value);
 
-    [[nodiscard]] time_point max_until() const noexcept { return max_until_; }
+    [[nodiscard]] time_point end_of_max_hold() const noexcept { return end_of_max_hold_; }
     [[nodiscard]] bool deadline_is_end_of_max_hold() const noexcept {
-        return deadline() == max_until_;
+        return deadline() == end_of_max_hold_;
     }
     // The reason for a loss at the deadline.
     [[nodiscard]] loss_reason reason_at_deadline() const noexcept {
@@ -189,7 +189,7 @@ private:
     hold hold_;
     const fork_mark made_in_;
     const duration max_hold_;
-    time_point max_until_ = time_point::max();
+    time_point end_of_max_hold_ = time_point::max();
     std::atomic<duration::rep> deadline_ = time_point::max().time_since_epoch().count();
     std::atomic<status> status_ = status{lock_state::held, loss_reason::none};
     std::stop_source stop_;

@@ -197,20 +197,20 @@ void lease_keeper::stop() {
 }
 
 void lease_keeper::renew_due(time_point now) {
-    std::vector<std::shared_ptr<lease>> due;
+    std::vector<std::shared_ptr<lease>> to_renew;
     set_next_run(time_point::min());  // `update_order` must not wake the coroutine that runs now
     try {
-        while (!order_.empty() && handle_due(*order_.begin(), now, due)) {}
+        while (!order_.empty() && handle_due(*order_.begin(), now, to_renew)) {}
     } catch (const std::bad_alloc&) {
-        send(due);
+        send(to_renew);
         throw;
     }
-    send(due);
+    send(to_renew);
 }
 
 // False: no lease is due.
 bool lease_keeper::handle_due(lease& due_lease, time_point now,
-                              std::vector<std::shared_ptr<lease>>& due) {
+                              std::vector<std::shared_ptr<lease>>& to_renew) {
     if (due_lease.in_keeper.is_kept && due_lease.is_forked()) {
         lose(due_lease.shared_from_this(), loss_reason::forked);
         return true;
@@ -243,7 +243,7 @@ bool lease_keeper::handle_due(lease& due_lease, time_point now,
         due_lease.mark_at_risk();
         due_lease.in_keeper.risk_at = time_point::max();
     }
-    if (renewing && !begin_renewal(held_lease, due)) {
+    if (renewing && !begin_renewal(held_lease, to_renew)) {
         postpone(due_lease);
         return true;
     }
@@ -253,10 +253,10 @@ bool lease_keeper::handle_due(lease& due_lease, time_point now,
 
 // False: there was no memory. The caller continues with the other leases.
 bool lease_keeper::begin_renewal(const std::shared_ptr<lease>& due_lease,
-                                 std::vector<std::shared_ptr<lease>>& due) {
+                                 std::vector<std::shared_ptr<lease>>& to_renew) {
     try {
         hooks_.on_renewal(due_lease);
-        due.push_back(due_lease);
+        to_renew.push_back(due_lease);
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -279,11 +279,11 @@ void lease_keeper::postpone(lease& lease) noexcept {
 }
 
 // Renewals that cannot begin count as unanswered.
-void lease_keeper::send(std::span<const std::shared_ptr<lease>> due) {
+void lease_keeper::send(std::span<const std::shared_ptr<lease>> to_renew) {
     const auto most = std::max<std::size_t>(backend_.renewals_at_once(), 1);
-    while (!due.empty()) {
-        const auto share = due.first(std::min(due.size(), most));
-        due = due.subspan(share.size());
+    while (!to_renew.empty()) {
+        const auto share = to_renew.first(std::min(to_renew.size(), most));
+        to_renew = to_renew.subspan(share.size());
         try {
             std::vector<std::shared_ptr<lease>> batch(share.begin(), share.end());
             asio::co_spawn(strand_, renew(std::move(batch)), asio::detached);

@@ -101,11 +101,12 @@ private:
     void keep(const std::shared_ptr<lease>& lease) noexcept;
     void forget(const std::shared_ptr<lease>& lease) noexcept;
     void renew_due(time_point now);
-    bool handle_due(lease& due_lease, time_point now, std::vector<std::shared_ptr<lease>>& due);
+    bool handle_due(lease& due_lease, time_point now,
+                    std::vector<std::shared_ptr<lease>>& to_renew);
     bool begin_renewal(const std::shared_ptr<lease>& due_lease,
-                       std::vector<std::shared_ptr<lease>>& due);
+                       std::vector<std::shared_ptr<lease>>& to_renew);
     void postpone(lease& lease) noexcept;
-    void send(std::span<const std::shared_ptr<lease>> due);
+    void send(std::span<const std::shared_ptr<lease>> to_renew);
     boost::asio::awaitable<void> wait_for_reply(std::shared_ptr<lease> lease);
     void update_order(lease& lease) noexcept;
     void set_renewal_times(lease& lease) noexcept;

@@ -24,11 +24,12 @@ namespace pawl::core {
     return std::max<duration>(pause, std::chrono::milliseconds(5));
 }
 
-// The ttl of the next renewal: it does not extend the longest hold.
+// The ttl of the next renewal: shorter if the lease would last beyond the end of `max_hold`.
 [[nodiscard]] inline duration renewal_ttl(const lease& lease, time_point now,
                                           const capabilities& capabilities) {
     const auto ttl = lease.granted_hold().claim.ttl;
-    const auto left = std::max<duration>(lease.max_until() - now, std::chrono::milliseconds(1));
+    const auto left =
+        std::max<duration>(lease.end_of_max_hold() - now, std::chrono::milliseconds(1));
     return left < ttl ? std::min(ttl, service_ttl(left + drift(ttl), capabilities)) : ttl;
 }
 

@@ -10,7 +10,7 @@
 
 namespace pawl::core {
 
-// The number of forks between the program's start and this process. Sends no system call.
+// The number of forks between the program's start and this process. Makes no system call.
 [[nodiscard]] std::uint32_t fork_generation() noexcept;
 
 // Detects that it was made in an ancestor of this process.

@@ -5,8 +5,9 @@
 // Wherever a name contains boost, libpawl has another name:
 // docs/decisions/018-two-libraries-from-one-build.md.
 //
-// Hidden: each program has its own copy inside, also with libpawl_asio.so, since linkers check the
-// objects of a program more strictly than the symbols of a shared library.
+// The symbols are hidden: each program contains a copy of this file, also a program that links
+// libpawl_asio.so. Linkers check the objects of a program more strictly than the symbols of a
+// shared library.
 #pragma GCC visibility push(hidden)
 #include <pawl/detail/asio_settings.hpp>
 

@@ -22,8 +22,9 @@ struct url {
     std::string scheme;
     std::optional<std::string> user;
     std::optional<std::string> password;
-    std::vector<host_port> hosts;  // of a list with commas; empty in SCHEME:PATH and SCHEME:///PATH
-    std::string path;              // decoded, with its first slash
+    // Several for a list with commas; none in SCHEME:PATH and SCHEME:///PATH.
+    std::vector<host_port> hosts;
+    std::string path;  // decoded, with its first slash
     std::vector<std::pair<std::string, std::string>> options;
 };
 

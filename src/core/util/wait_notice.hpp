@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The lines in the log about a wait for a service that cannot serve it.
+// The lines in the log about a wait during which the service is away or unavailable.
 #pragma once
 
 #include <pawl/spi/runtime.hpp>

@@ -20,7 +20,7 @@ struct start_wait {
 
     template <class Handler>
     void operator()(Handler&& handler) const {
-        // The handler is erased first: that takes the slot of the handler inside.
+        // The handler is type-erased first: that takes the slot of the handler inside.
         timer::wait_handler erased(std::forward<Handler>(handler));
         auto slot = asio::get_associated_cancellation_slot(erased);
         if (slot.is_connected())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A wait of a coroutine that can be ended early. The coroutines of Pawl wait on nothing else.
+// A wait of a coroutine that can be ended early. Pawl's coroutines use no other timers.
 #pragma once
 
 #include <pawl/spi/runtime.hpp>
