@@ -75,7 +75,8 @@ TEST_P(Shortage, AClientThatHasConnectedNeedsNoMoreThreads) {
         pawl::blocking::client locks(tested_service);
         (void)locks.inspect("it");
         support::forbid_threads();
-        const auto lost = locks.acquire("it", {.ttl = 60s, .max_hold = 50ms});
+        // Long enough for the first renewal of a busy machine, or the lease would end before.
+        const auto lost = locks.acquire("it", {.ttl = 60s, .max_hold = 1s});
         std::promise<void> loss_promise;
         const std::stop_callback on_loss(lost.lost(), [&] { loss_promise.set_value(); });
         loss_promise.get_future().wait();

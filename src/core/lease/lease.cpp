@@ -5,31 +5,15 @@
 
 #include "../util/wakeup.hpp"
 
-#include <pthread.h>
-
 namespace pawl::core {
 
 namespace {
-
-std::atomic<std::uint32_t> fork_count{0};
-
-const int fork_handlers = [] {
-    return ::pthread_atfork(nullptr, nullptr,
-                            [] { fork_count.fetch_add(1, std::memory_order_relaxed); });
-}();
 
 bool is_holding(lock_state state) noexcept {
     return state == lock_state::held || state == lock_state::at_risk;
 }
 
 }  // namespace
-
-std::uint32_t fork_generation() noexcept { return fork_count.load(std::memory_order_relaxed); }
-
-error forked_client_error() {
-    return {errc::unsupported,
-            "This client belongs to the parent of this process; make a client after the fork."};
-}
 
 error hold_ended(const lease& lease) {
     return {errc::lost, "The lock '" + lease.granted_hold().claim.name +
