@@ -192,7 +192,7 @@ private:
     // This client's holds, by owner, with the ends of their leases. Only these are renewed: in
     // another file, a row of the same owner proves nothing.
     std::map<std::string, time_point> own_holds_;
-    std::int64_t newest_token_ = 0;  // the newest token that this client knows
+    std::int64_t newest_token_ = 0;  // the newest token that this client has issued
     std::vector<std::pair<std::string, notification>>
         pending_notifications_;  // sent when the transaction is on the disk
 };
