@@ -109,7 +109,8 @@ event_batch event_source::wait(time_point until) {
          {.fd = lock_process_ended_ ? -1 : channel_, .events = POLLIN, .revents = 0}}};
     event_batch result;
     const int ready = ::poll(watched.data(), watched.size(), -1);
-    // poll refuses more descriptors than the limit, also after a limit that came later.
+    // poll fails with EINVAL if it gets more descriptors than the limit of open files, even if that
+    // was lowered after they were opened.
     if (ready < 0 && errno == EINVAL)
         throw failure(exit_code::system,
                       "The limit of open files is below " + std::to_string(watched.size()) +

@@ -52,7 +52,8 @@ struct file_report {
 };
 
 // One client's access to the file. Only the worker thread uses it; the first use opens the file.
-// Every member throws pawl::error; afterwards the same call may be made again.
+// Every member that is not noexcept may throw pawl::error; afterwards the same call may be made
+// again.
 class store {
 public:
     struct settings {
@@ -121,7 +122,7 @@ private:
         std::string owner, client_address;
         identity client_identity;
         duration ttl{};
-        bool is_live = false;
+        bool is_live = false;  // the row has not expired; the client may have ended: see `is_dead`
         lock_mode mode = lock_mode::exclusive;
         std::uint32_t permits = 0;
     };
@@ -158,13 +159,16 @@ private:
     void delete_expired_holders(const std::string& name, holder_set& holders, time_point now);
     void enqueue_waiter(const claim& requested, time_point now);
     std::optional<waiter_record> first_waiter(const std::string& name, time_point now);
+    // True if its row has expired or its client has ended.
     bool is_dead(const waiter_record& waiter);
 
     std::uint32_t total_permits_of(const std::string& name);
     // `already_queued`: the total was checked when the claim joined the queue.
     void check_permits(claim requested, bool already_queued);
+    // As `total_permits_of`; 0 without reading the file if the share is not of permits.
     std::uint32_t total_permits_for(const std::string& name, core::lock_share share);
-    // True if the first waiter would leave the queue.
+    // True if `grant_waiters` would remove the first waiter from the queue: grant it the lock,
+    // refuse it, or discard it as dead.
     bool can_serve_waiter(const std::string& name, const holder_set& holders, time_point now);
     // Grants the lock to the first waiters as long as they fit. True: a waiter is left that does
     // not fit. A granted waiter gets a claim window, except `caller`, which gets its whole ttl.
@@ -188,7 +192,7 @@ private:
     // This client's holds, by owner, with the ends of their leases. Only these are renewed: in
     // another file, a row of the same owner proves nothing.
     std::map<std::string, time_point> own_holds_;
-    std::int64_t newest_token_ = 0;  // the newest token that this client knows
+    std::int64_t newest_token_ = 0;  // the newest token that this client has issued
     std::vector<std::pair<std::string, notification>>
         pending_notifications_;  // sent when the transaction is on the disk
 };

@@ -112,7 +112,7 @@ TEST_F(Abandoned, RequestsAreForgotten) {
     EXPECT_TRUE(reset);
 }
 
-TEST_F(Abandoned, AConnectionWithoutRequestsEndsInOrder) {
+TEST_F(Abandoned, AConnectionWithoutUnansweredRequestsIsNotReset) {
     std::atomic<int> ended = 0;
     std::atomic<bool> reset = false;
     const support::scripted_server refusing([&](support::scripted_connection& connection) {
@@ -128,8 +128,8 @@ TEST_F(Abandoned, AConnectionWithoutRequestsEndsInOrder) {
     EXPECT_FALSE(reset);
 }
 
-// The longest possible drain time is not cut short by an overflow.
-TEST_F(Abandoned, NoReleaseWhereTheDrainTimeHasNoEnd) {
+// An endless drain time does not overflow to none: a delayed release is still sent.
+TEST_F(Abandoned, AReleaseIsSentWhereTheDrainTimeHasNoEnd) {
     {
         client locks(pawl::redis::at(proxy.url()), {.drain = pawl::forever});
         const auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});

@@ -88,7 +88,8 @@ TEST_F(DataBack, ACounterAboveWhatLuaCountsGrowsByOne) {
     EXPECT_EQ(failed->reason, errc::wrong_type) << failed;
 }
 
-// Tokens of objects that Java does not number are Pawl's alone, in Redisson's layout too.
+// Java takes no tokens for these objects. Only Pawl uses their counter, so their tokens are never
+// below the server's clock, and grow although the counter went back.
 TEST_F(DataBack, RedissonsCounterGoesBackAndPawlsTokensDoNot) {
     const std::vector<std::pair<std::string, pawl::lock_options>> objects{
         {"?layout=redisson", {.mode = pawl::lock_mode::permits, .total_permits = 2}},
@@ -108,7 +109,8 @@ TEST_F(DataBack, RedissonsCounterGoesBackAndPawlsTokensDoNot) {
     }
 }
 
-// A counter is kept for the URL's retention time after the last hold, and its end costs nothing.
+// A counter is kept for the URL's retention time after the last hold, and tokens keep growing after
+// it has expired.
 TEST_F(DataBack, ACounterIsKeptForAsLongAsTheUrlSays) {
     client usual = direct_client(), brief = direct_client("?token_retention_ms=1000");
     const auto remaining = [this] { return server.execute({"PTTL", counter}).number(); };

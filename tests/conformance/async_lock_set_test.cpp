@@ -47,8 +47,8 @@ TEST_P(AsyncSeveral, AreTakenAndGivenBackAsOne) {
     EXPECT_TRUE(other.async_try_acquire_all(names, no_wait, asio::use_future).get().owns_lock());
 }
 
-// Only arguments that were moved in may be emptied.
-TEST_P(AsyncSeveral, ATokenWithANameStaysTheCallers) {
+// A completion token that the caller did not move must still be usable afterwards.
+TEST_P(AsyncSeveral, AnLvalueCompletionTokenIsNotMovedFrom) {
     auto locks = make_client();
     pawl::lock_owner me(locks);
     std::promise<void> all, finished;

@@ -89,18 +89,18 @@ void proxy_connection::handle_command(const command_words& words, std::string by
     const auto not_before = now + state.request_delay;
     if (const fault* applied = state.match_fault(words))
         return apply_fault(*applied, std::move(bytes), not_before);
-    expect_replies(words, {});
+    expect_replies(words);
     to_server_.add(std::move(bytes), not_before);
 }
 
 // In RESP3 the reply to a subscription is a push; in RESP2 there is one reply for each channel.
-void proxy_connection::expect_replies(const command_words& words, expected_reply handling) {
+void proxy_connection::expect_replies(const command_words& words) {
     const std::string name = upper(words.front());
     const bool subscribing = name.ends_with("SUBSCRIBE");
     if (subscribing && resp3_) return;
     const std::size_t count = subscribing ? std::max<std::size_t>(words.size() - 1, 1) : 1;
     for (std::size_t i = 0; i < count; ++i)
-        expected_.push_back(handling);
+        expected_.emplace_back();
 }
 
 void proxy_connection::apply_fault(const fault& applied, std::string bytes,

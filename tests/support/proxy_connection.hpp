@@ -60,7 +60,7 @@ private:
     void apply_fault(const fault& applied, std::string bytes, pawl::time_point not_before);
     void handle_reply(std::string bytes, bool push, const proxy_state& state);
     void send_own_replies();
-    void expect_replies(const command_words& words, expected_reply handling);
+    void expect_replies(const command_words& words);
 
     int client_;
     int server_;

@@ -28,8 +28,8 @@ namespace asio = boost::asio;
 
 std::size_t requests = 0;
 
-// Answers every SCAN with another cursor and the given number of keys: always the same ones, or
-// always new ones.
+// Answers every SCAN with a cursor that is not 0, so the list has no end, and with the given number
+// of keys: always the same ones, or always new ones.
 class endless_link final : public link {
 public:
     endless_link(std::size_t keys, bool always_others) : keys_(keys), others_(always_others) {}
@@ -99,7 +99,7 @@ TEST_P(EndlessListing, EndsAfterSoManyKeys) {
     EXPECT_THAT(failure(60, bounds, true), testing::HasSubstr("more than 100 keys"));
 }
 
-TEST_P(EndlessListing, CountsAKeyThatIsNamedAgainOnce) {
+TEST_P(EndlessListing, CountsARepeatedKeyOnce) {
     limits bounds;
     bounds.max_scanned_keys = 100;
     bounds.max_scan_requests = 5;

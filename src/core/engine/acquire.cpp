@@ -51,7 +51,7 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
         request.try_policy ? time_point::max() : plus(engine->time().now(), request.options.wait);
     wakeup pause(engine->time(), engine->strand());
     duration pause_length = retry.interval;
-    // A try does not wait for a service that is away.
+    // With a try policy, the poll does not wait for a service that is away.
     auto backoff = engine->backoff_until(request.try_policy ? time_point::min() : give_up_at);
     for (std::uint32_t attempts = 1;; ++attempts) {
         lease_handle handle;
@@ -62,10 +62,10 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
             failure = e;
         }
         if (failure) {
-            // A try throws here: its `backoff` gives up at once. Backends do not repeat an attempt
-            // of a poll that fails with errc::unavailable, so this loop does. That error means that
-            // the service cannot serve any client now, or that an earlier request under this value
-            // is still being undone.
+            // With a try policy this throws: its `backoff` gives up at once. Backends do not repeat
+            // an attempt of a poll that fails with errc::unavailable, so this loop does. That error
+            // means that the service cannot serve any client now, or that an earlier request under
+            // this value is still being undone.
             const bool also_unavailable = !request.try_policy;
             co_await backoff.wait_or_throw(*failure, also_unavailable);
             continue;

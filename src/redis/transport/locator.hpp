@@ -17,7 +17,7 @@ namespace pawl::redis {
 
 struct location {
     endpoint server;
-    // Grows with each change of the server; 0 if the server never changes.
+    // Grows each time another server takes the place of the last one; 0 if that never happens.
     std::uint64_t epoch = 0;
 };
 

@@ -24,7 +24,7 @@ std::string from_environment(const std::string& variable) {
     return value;
 }
 
-// A longer timeout would overflow when it is added to the present time.
+// Without a bound, a very long timeout would overflow when it is added to the present time.
 constexpr duration longest_timeout = std::chrono::hours(24);
 constexpr duration shortest_retention = std::chrono::seconds(1);
 constexpr duration longest_retention = std::chrono::hours(365 * 24);
@@ -85,8 +85,8 @@ error tls_required_error(const std::string& option) {
                                   ", which is of no use here."};
 }
 
-// The flags tell whether an option was given. In a URL, an option counts even with its default
-// value. Of other options only a value that is not the default shows that it was given.
+// The flags tell whether an option was given. In a URL, an option counts as given even with its
+// default value; in an `options` object of a program, only another value than the default does.
 void check_layout(key_layout layout, bool name_space_given, bool object_given,
                   bool retention_given) {
     if (layout == key_layout::redisson && name_space_given)
