@@ -105,6 +105,23 @@ void refuse_shared(const std::string& path, unsigned long magic) {
                         "local disk, or a server such as redis://.");
 }
 
+namespace {
+
+std::string resolved_path(const std::string& path) {
+    const auto absolute_path = std::filesystem::absolute(path);
+    // Behind a symbolic link, ".." is not the folder that precedes it in the path.
+    const bool has_parent_steps =
+        std::find(absolute_path.begin(), absolute_path.end(), "..") != absolute_path.end();
+    if (!has_parent_steps) return absolute_path.lexically_normal().string();
+    const auto named_folder = absolute_path.parent_path();
+    const auto folder = std::filesystem::weakly_canonical(named_folder);
+    if (std::filesystem::exists(named_folder))
+        expect_same_target(named_folder.string(), folder.string());
+    return (folder / absolute_path.filename()).string();
+}
+
+}  // namespace
+
 std::string checked_path(const std::string& path) {
     if (path.empty())
         throw error(errc::bad_option,
@@ -121,16 +138,12 @@ std::string checked_path(const std::string& path) {
     if (path.back() == '/')
         throw error(errc::bad_option,
                     path + " is a folder; name a file in it, such as " + path + "locks.db.");
-    const auto absolute_path = std::filesystem::absolute(path);
-    // Behind a symbolic link, ".." is not the folder that precedes it in the path.
-    const bool has_parent_steps =
-        std::find(absolute_path.begin(), absolute_path.end(), "..") != absolute_path.end();
-    if (!has_parent_steps) return absolute_path.lexically_normal().string();
-    const auto named_folder = absolute_path.parent_path();
-    const auto folder = std::filesystem::weakly_canonical(named_folder);
-    if (std::filesystem::exists(named_folder))
-        expect_same_target(named_folder.string(), folder.string());
-    return (folder / absolute_path.filename()).string();
+    try {
+        return resolved_path(path);
+    } catch (const std::filesystem::filesystem_error& e) {
+        throw error(errc::refused, path + " cannot be resolved: " + e.code().message() +
+                                       "; check the folders of the path and their rights.");
+    }
 }
 
 namespace {

@@ -25,7 +25,8 @@ namespace pawl::sqlite {
 // Throws errc::refused, with the name of the file system, if it is a shared one.
 void refuse_shared(const std::string& path, unsigned long magic);
 
-// The absolute path. Throws errc::bad_option for text that SQLite would not take as a file.
+// The absolute path. Throws errc::bad_option for text that SQLite would not take as a file, and
+// errc::refused if the path cannot be resolved, or leads to another file than its text.
 [[nodiscard]] std::string checked_path(const std::string& path);
 
 // Identifies this boot of the host: instants of another boot are meaningless. Throws

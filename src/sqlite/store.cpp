@@ -141,8 +141,13 @@ void store::delete_expired_rows() {
 std::optional<attempt_result> store::remember_grant(const claim& requested,
                                                     std::optional<attempt_result> result) {
     if (result && result->outcome == attempt_result::kind::granted)
-        own_holds_.insert_or_assign(requested.owner, result->expires);
+        note_grant(requested.owner, result->expires, result->token);
     return result;
+}
+
+void store::note_grant(const std::string& owner, time_point expires, fencing_token token) {
+    own_holds_.insert_or_assign(owner, expires);
+    newest_token_ = std::max(newest_token_, static_cast<std::int64_t>(token.value()));
 }
 
 attempt_result store::try_acquire(const claim& requested, bool may_wait) {
@@ -207,7 +212,7 @@ std::optional<attempt_result> store::find_grant(const std::string& name, const s
     return read([&](time_point now) -> std::optional<attempt_result> {
         const auto own_hold = find_holder(name, owner, now);
         if (!own_hold || !own_hold->is_live) return std::nullopt;
-        own_holds_.insert_or_assign(owner, own_hold->expires);
+        note_grant(owner, own_hold->expires, own_hold->token);
         return attempt_result{attempt_result::kind::granted, own_hold->expires, own_hold->token,
                               true, false};
     });

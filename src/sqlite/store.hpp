@@ -140,6 +140,7 @@ private:
     void delete_expired_rows();
     std::optional<attempt_result> remember_grant(const claim& requested,
                                                  std::optional<attempt_result> result);
+    void note_grant(const std::string& owner, time_point expires, fencing_token token);
     std::int64_t issue_token();
     [[nodiscard]] bool is_live(std::string_view boot_id, std::int64_t set_at, time_point expires,
                                time_point now) const noexcept;
@@ -192,7 +193,8 @@ private:
     // This client's holds, by owner, with the ends of their leases. Only these are renewed: in
     // another file, a row of the same owner proves nothing.
     std::map<std::string, time_point> own_holds_;
-    std::int64_t newest_token_ = 0;  // the newest token that this client has issued
+    // The newest token that this client has issued, for itself or for others, or has received.
+    std::int64_t newest_token_ = 0;
     std::vector<std::pair<std::string, notification>>
         pending_notifications_;  // sent when the transaction is on the disk
 };

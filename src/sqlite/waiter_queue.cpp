@@ -73,8 +73,8 @@ bool store::is_live(std::string_view boot_id, std::int64_t set_at, time_point ex
     return expires > now && (boot_id == boot_id_ || set_at <= to_stored(now));
 }
 
-// The new token is larger than the file's counter and than the last token that this client has
-// issued, and not smaller than the clock's: see docs/decisions/003.
+// The new token is larger than the file's counter and than every token that this client has issued
+// or received, and not smaller than the clock's: see docs/decisions/003.
 std::int64_t store::issue_token() {
     const auto least = std::max(core::clock_token(time_.wall_clock()), newest_token_ + 1);
     auto& counter_row = sql_->next_token.with(least);

@@ -50,6 +50,15 @@ TEST(sqlite_refusal, the_file_system_of_a_path_that_is_not_there_yet) {
               pawl::sqlite::file_system_of(folder.path().string()));
 }
 
+TEST(sqlite_refusal, a_path_that_cannot_be_resolved) {
+    const support::temp_folder folder;
+    std::filesystem::create_directory_symlink(folder.file("b"), folder.file("a"));
+    std::filesystem::create_directory_symlink(folder.file("a"), folder.file("b"));
+    const auto path = folder.file("a") + "/../locks.db";
+    EXPECT_TRUE(has_message(failure_of([&] { (void)pawl::sqlite::at({.path = path}); }),
+                            errc::refused, path + " cannot be resolved: "));
+}
+
 TEST(sqlite_refusal, paths_that_are_no_file) {
     const auto at = [](const std::string& path) {
         return failure_of([&] { (void)pawl::sqlite::at({.path = path}); });

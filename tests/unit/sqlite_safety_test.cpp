@@ -54,6 +54,25 @@ TEST(sqlite_tokens, of_one_client_go_on_whatever_the_file_says) {
     EXPECT_GT(holder.acquire_hold("it").grant.token, before.grant.token);
 }
 
+//   B waits | A releases, and issues B's token, far ahead of the clock | the file's counter goes back
+//   | B: must not issue a token that it has already received
+TEST(sqlite_tokens, that_another_client_issued_are_not_repeated) {
+    const lock_file_fixture lock_file;
+    backend_runner a(lock_file.service()), b(lock_file.service());
+    b.acquire_hold("other");
+    const auto lock = a.acquire_hold("it");
+    sqlite_connection file(lock_file.path());
+    file.run("UPDATE pawl SET last_token = last_token + 1000000000000");
+    auto waiting = b.start(make_claim("it"));
+    ASSERT_TRUE(eventually([&] { return a.inspect("it").waiters == 1; }));
+    a.release(lock);
+    const auto received = waiting.get();
+    ASSERT_TRUE(received);
+    file.run("UPDATE pawl SET last_token = 7");
+    b.release(*received);
+    EXPECT_GT(b.acquire_hold("it").grant.token, received->grant.token);
+}
+
 TEST(sqlite_tokens, that_cannot_go_on_are_not_issued) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
