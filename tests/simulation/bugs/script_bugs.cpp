@@ -112,7 +112,7 @@ if parties ~= "0" and redis.call("TIME")[2] % 8 == 0 then
     left = 0
 end)"},
     {injected_bug::latch_opens_silently, "latch_down",  //
-     R"(redis.call(ARGV[5], ARGV[6], "open " .. now[2] .. " " .. now[1] .. " " .. KEYS[2]))", ""},
+     R"(redis.call(ARGV[5], ARGV[6], "open " .. first .. " " .. generation .. " " .. KEYS[2]))", ""},
     {injected_bug::redisson_release_notifies_nobody, "redisson/release",  //
      R"(redis.call(ARGV[2], ARGV[3], "0"))", ""},
     {injected_bug::redisson_release_without_compare, "redisson/release",  //
