@@ -57,7 +57,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
             const auto record = make_record(requested_lock.name, requested_lock.owner);
             attempts.emplace_back(record, leave_of(record), requested_lock.ttl);
             auto& entry = grants.emplace_back();
-            entry.stored_value = make_value(record->prefix(), wall_ms());
+            entry.stored_value = make_value(record->value_prefix(), wall_ms());
             call.locks.push_back({record->lock_keys, entry.stored_value});
         }
         for (auto& attempt : attempts)
