@@ -51,10 +51,10 @@ private:
 
 }  // namespace
 
-std::shared_ptr<waiter_record> locks::make_record(std::string_view name,
-                                                  std::string_view owner) const {
-    return std::make_shared<waiter_record>(scheme_.keys_of(name), client_, owner,
-                                           prefix_without_owner_);
+std::shared_ptr<owner_record> locks::make_record(std::string_view name,
+                                                 std::string_view owner) const {
+    return std::make_shared<owner_record>(scheme_.keys_of(name), client_, owner,
+                                          prefix_without_owner_);
 }
 
 // A plain exclusive claim may take a free lock although others wait. The usual first request asks
@@ -101,7 +101,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
 }
 
 asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& undo_guard,
-                                                            const waiter_record& record,
+                                                            const owner_record& record,
                                                             const claim& requested,
                                                             time_point give_up_at) {
     const auto deadline =
@@ -122,7 +122,7 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
     if (server_reply.type == reply::kind::error) {
         if (proves_no_change(server_reply.text))
             undo_guard.set_state(acquire_attempt::state::settled);
-        co_await throw_typed_error(*server_link, server_reply, record.lock_keys);
+        co_await throw_if_lock_error(*server_link, server_reply, record.lock_keys);
     }
     const auto outcome = call.read(server_reply);
     undo_guard.set_state(acquire_attempt::state::settled);
@@ -137,7 +137,7 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
 }
 
 asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guard,
-                                                      std::shared_ptr<waiter_record> record,
+                                                      std::shared_ptr<owner_record> record,
                                                       const claim& requested,
                                                       time_point give_up_at) {
     waiting_attempt attempt(*this, requested, undo_guard, std::move(record));
@@ -183,7 +183,7 @@ asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guar
         // A release in this process may have handed the lock to this waiter meanwhile.
         if (proves_no_change(server_reply.text) && !own_waiter.received_grant)
             undo_guard.set_state(acquire_attempt::state::settled);
-        co_await throw_typed_error(*server_link, server_reply, own_record.lock_keys);
+        co_await throw_if_lock_error(*server_link, server_reply, own_record.lock_keys);
     }
     const auto outcome = is_plain ? call.read(server_reply) : any_mode_call.read(server_reply);
     undo_guard.set_state(outcome.queued ? acquire_attempt::state::queued

@@ -20,11 +20,11 @@ namespace pawl::redis {
 namespace {
 
 struct batched_attempt {
-    batched_attempt(std::shared_ptr<waiter_record> owners_record, undo_queue::undo undo,
+    batched_attempt(std::shared_ptr<owner_record> owners_record, undo_queue::undo undo,
                     duration lease)
         : record(std::move(owners_record)), undo_guard(std::move(undo), lease) {}
 
-    std::shared_ptr<waiter_record> record;
+    std::shared_ptr<owner_record> record;
     acquire_attempt undo_guard;
 };
 
@@ -73,8 +73,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
                 const auto typed = typed_keys_of(attempt.record->lock_keys);
                 used_keys.insert(used_keys.end(), typed.begin(), typed.begin() + 2);
             }
-            co_await redis::throw_typed_error(*server_link, server_reply, used_keys,
-                                              reply_deadline());
+            co_await throw_if_key_error(*server_link, server_reply, used_keys, reply_deadline());
         }
         const auto tokens = call.read(server_reply);
         for (auto& attempt : attempts)

@@ -46,7 +46,7 @@ private:
     // The waiter of this client to which a release hands the lock. The members are copies, because
     // the waiter may leave before the reply to the release.
     struct local_successor {
-        std::shared_ptr<waiter_record> record;  // null: no successor
+        std::shared_ptr<owner_record> record;  // null: no successor
         duration ttl{};
         std::int64_t since = 0;  // when the new hold begins, in ms since 1970
         [[nodiscard]] std::string_view owner() const noexcept {
@@ -69,19 +69,19 @@ private:
     }
 
     // If the reply is an error, throws the matching error for that lock.
-    boost::asio::awaitable<void> throw_typed_error(link& server_link, const reply& reply,
-                                                   const keys& lock_keys);
-    [[nodiscard]] std::shared_ptr<waiter_record> make_record(std::string_view name,
-                                                             std::string_view owner) const;
+    boost::asio::awaitable<void> throw_if_lock_error(link& server_link, const reply& reply,
+                                                     const keys& lock_keys);
+    [[nodiscard]] std::shared_ptr<owner_record> make_record(std::string_view name,
+                                                            std::string_view owner) const;
     // Takes the lock if it is free, whether or not others wait for it.
     boost::asio::awaitable<std::optional<grant>> take_free_lock(acquire_attempt& undo_guard,
-                                                                const waiter_record& record,
+                                                                const owner_record& record,
                                                                 const claim& requested,
                                                                 time_point give_up_at);
     // Takes the lock if its mode and the queue allow it; else waits in the queue. `give_up_at` =
     // time_point::min(): one attempt without a place in the queue.
     boost::asio::awaitable<std::optional<grant>> queue_up(acquire_attempt& undo_guard,
-                                                          std::shared_ptr<waiter_record> record,
+                                                          std::shared_ptr<owner_record> record,
                                                           const claim& requested,
                                                           time_point give_up_at);
     [[nodiscard]] time_point next_refresh(const queue_state& queued) const;
@@ -106,8 +106,8 @@ private:
     // replies with an error.
     boost::asio::awaitable<renewal::outcome> renew_grant(const waiter& own_waiter, grant& received);
     // The undo that removes the waiter and its grants from the server, except for its `kept_value`.
-    [[nodiscard]] undo_queue::undo leave_of(std::shared_ptr<const waiter_record> record);
-    boost::asio::awaitable<reply> send_leave(std::shared_ptr<const waiter_record> record,
+    [[nodiscard]] undo_queue::undo leave_of(std::shared_ptr<const owner_record> record);
+    boost::asio::awaitable<reply> send_leave(std::shared_ptr<const owner_record> record,
                                              time_point give_up_at);
     boost::asio::awaitable<void> release_later(hold held);
     [[nodiscard]] local_successor choose_successor(const claim& released) const;

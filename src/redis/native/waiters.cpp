@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis {
 
-waiter_record::waiter_record(keys keys_of_lock, std::string_view client, std::string_view owner,
-                             std::string_view prefix_without_owner)
+owner_record::owner_record(keys keys_of_lock, std::string_view client, std::string_view owner,
+                           std::string_view prefix_without_owner)
     : lock_keys(std::move(keys_of_lock)),
       owner_begin_(client.size() + 1),
       owner_size_(owner.size()) {

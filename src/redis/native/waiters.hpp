@@ -19,10 +19,10 @@ namespace pawl::redis {
 // The keys of a lock, and the names under which the server knows one owner of it: its entry in the
 // queue, and the values of its holds. The undo of the owner's requests shares the record, and may
 // outlive them.
-class waiter_record {
+class owner_record {
 public:
-    waiter_record(keys keys_of_lock, std::string_view client, std::string_view owner,
-                  std::string_view prefix_without_owner);
+    owner_record(keys keys_of_lock, std::string_view client, std::string_view owner,
+                 std::string_view prefix_without_owner);
 
     // CLIENT:OWNER, the owner's entry in the queue if it waits
     [[nodiscard]] std::string_view member() const noexcept {
@@ -48,7 +48,7 @@ struct waiter {
     waiter(runtime& time, const boost::asio::any_io_executor& executor) : wakeup(time, executor) {}
 
     std::string name;  // of the lock
-    std::shared_ptr<waiter_record> record;
+    std::shared_ptr<owner_record> record;
     duration ttl{};
     duration claim_window{};
     std::string mode_code = "x";  // the scripts' mode: "x" exclusive, "s" shared, "pK" K permits

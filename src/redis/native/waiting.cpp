@@ -200,7 +200,7 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
             const auto server_reply = co_await run_script(*server_link, call, deadline, tracked);
             if (server_reply.type != reply::kind::error) co_return call.read(server_reply);
             if (!is_transient(server_reply.text))
-                co_await throw_typed_error(*server_link, server_reply, record.lock_keys);
+                co_await throw_if_lock_error(*server_link, server_reply, record.lock_keys);
             trouble = server_reply.text;
         } catch (const connection_lost& e) {
             trouble = e.what();
@@ -279,7 +279,7 @@ asio::awaitable<renewal::outcome> locks::renew_grant(const waiter& own_waiter, g
 }
 
 // The undo names one owner, so it affects only the requests of this owner.
-undo_queue::undo locks::leave_of(std::shared_ptr<const waiter_record> record) {
+undo_queue::undo locks::leave_of(std::shared_ptr<const owner_record> record) {
     undo_queue::undo undo;
     undo.lock = record->lock_keys.lock();
     undo.send = [this, record = std::move(record)](time_point deadline) {
@@ -288,7 +288,7 @@ undo_queue::undo locks::leave_of(std::shared_ptr<const waiter_record> record) {
     return undo;
 }
 
-asio::awaitable<reply> locks::send_leave(std::shared_ptr<const waiter_record> record,
+asio::awaitable<reply> locks::send_leave(std::shared_ptr<const owner_record> record,
                                          time_point give_up_at) {
     auto& server_link = link_of(record->lock_keys);
     const auto floor = token_floor(server_link);

@@ -19,7 +19,7 @@ class locks::waiting_attempt {
 public:
     // The undo of `guard` removes every trace of the record's owner from the server.
     waiting_attempt(locks& parent, const claim& requested, acquire_attempt& guard,
-                    std::shared_ptr<waiter_record> record)
+                    std::shared_ptr<owner_record> record)
         : own_waiter(parent.time(), parent.context_.strand), undo_guard(guard), parent_(parent) {
         own_waiter.name = requested.name;
         own_waiter.record = std::move(record);
