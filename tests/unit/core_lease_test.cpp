@@ -108,7 +108,7 @@ class PushedGrant : public ::testing::Test {
 protected:
     PushedGrant() {
         waiter_.record =
-            std::make_shared<redis::waiter_record>(redis::keys(), "client", "owner", ";client");
+            std::make_shared<redis::owner_record>(redis::keys(), "client", "owner", ";client");
         waiter_.claim_window = 1200ms;
         waiter_.sent_at = time_point(100s);
         waiter_.reply_server_ms = 1000;

@@ -167,7 +167,7 @@ TEST(RedisReplies, OfWaiters) {
     const auto queued =
         list({integer(0), integer(-1), text("1700000000000"), integer(0), text("9500")});
     expect_strict(call, queued);
-    EXPECT_EQ(call.read(queued).queued->lease, std::chrono::milliseconds(9500));
+    EXPECT_EQ(call.read(queued).queued->place_duration, std::chrono::milliseconds(9500));
     const auto granted = list({integer(1), text("7"), text("1700000000000"), integer(400)});
     expect_strict(call, granted);
     EXPECT_EQ(call.read(granted).left_ms, 400);

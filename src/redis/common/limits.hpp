@@ -21,12 +21,12 @@ struct limits {
     std::size_t max_undos = 4096;
     // Undos that are sent to one server at the same time.
     std::size_t max_concurrent_undos = 64;
-    // The lease of a waiter's place in the queue; each refresh extends it. A dead waiter blocks the
-    // waiters behind it no longer than this.
-    std::int64_t waiter_lease_ms = 1900;
+    // How long a waiter's place in the queue lasts; each refresh extends it. A dead waiter blocks
+    // the waiters behind it no longer than this.
+    std::int64_t waiter_place_ms = 1900;
     // The same for the first waiter behind an exclusive holder. If this waiter is dead, it delays
     // the others only by the claim window: the lock is granted to it, and then passed on.
-    std::int64_t first_waiter_lease_ms = 9500;
+    std::int64_t first_waiter_place_ms = 9500;
     // A queued waiter must confirm its grant by a renewal within this time.
     duration claim_window = std::chrono::milliseconds(1200);
     // The least time between refreshes that are caused by reports of a changed key. Other libraries

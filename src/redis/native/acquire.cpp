@@ -39,7 +39,7 @@ public:
         notice_.report(trouble.what());
         co_await timer_.wait_until(std::min(give_up_at, time_.now() + pauses_.next_pause()));
     }
-    // The server had answered.
+    // Call this after an attempt that the server had answered.
     void begin_anew() noexcept { pauses_.reset(); }
 
 private:
@@ -51,9 +51,10 @@ private:
 
 }  // namespace
 
-std::shared_ptr<waiter_record> locks::make_record(std::string_view name,
-                                                  std::string_view owner) const {
-    return std::make_shared<waiter_record>(scheme_.keys_of(name), client_, owner, value_suffix_);
+std::shared_ptr<owner_record> locks::make_record(std::string_view name,
+                                                 std::string_view owner) const {
+    return std::make_shared<owner_record>(scheme_.keys_of(name), client_, owner,
+                                          prefix_without_owner_);
 }
 
 // A plain exclusive claim may take a free lock although others wait. The usual first request asks
@@ -100,7 +101,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
 }
 
 asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& undo_guard,
-                                                            const waiter_record& record,
+                                                            const owner_record& record,
                                                             const claim& requested,
                                                             time_point give_up_at) {
     const auto deadline =
@@ -110,7 +111,7 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
         server_link = co_await connected_link_of(record.lock_keys.lock(), deadline);
     check_room_for_undo(*server_link);
     undo_guard.about_to_send(undos_.of(*server_link));
-    auto value = make_value(record.prefix(), wall_ms());
+    auto value = make_value(record.value_prefix(), wall_ms());
     const auto floor = requested.fenced ? token_floor(*server_link) : short_text();
     const acquire_call call{.lock_keys = record.lock_keys,
                             .value = value,
@@ -121,7 +122,7 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
     if (server_reply.type == reply::kind::error) {
         if (proves_no_change(server_reply.text))
             undo_guard.set_state(acquire_attempt::state::settled);
-        co_await throw_typed_error(*server_link, server_reply, record.lock_keys);
+        co_await throw_if_lock_error(*server_link, server_reply, record.lock_keys);
     }
     const auto outcome = call.read(server_reply);
     undo_guard.set_state(acquire_attempt::state::settled);
@@ -136,40 +137,40 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
 }
 
 asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guard,
-                                                      std::shared_ptr<waiter_record> record,
+                                                      std::shared_ptr<owner_record> record,
                                                       const claim& requested,
                                                       time_point give_up_at) {
     waiting_attempt attempt(*this, requested, undo_guard, std::move(record));
     const bool is_blocking = give_up_at != time_point::min();
     if (is_blocking) attempt.add_to_table();
     auto& own_waiter = attempt.own_waiter;
-    const auto& identity = *own_waiter.record;
+    const auto& own_record = *own_waiter.record;
     const auto deadline =
         is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
-    auto* server_link = &link_of(identity.lock_keys);
+    auto* server_link = &link_of(own_record.lock_keys);
     if (!server_link->connected())
-        server_link = co_await connected_link_of(identity.lock_keys.lock(), deadline);
+        server_link = co_await connected_link_of(own_record.lock_keys.lock(), deadline);
     check_room_for_undo(*server_link);
     const bool is_plain = requested.mode == lock_mode::exclusive && !requested.fair;
     undo_guard.about_to_send(undos_.of(*server_link));
     // From now on the attempt has an undo, also for a hold that a release in this process gives it.
     own_waiter.can_be_successor = is_plain;
     own_waiter.sent_at = now();
-    auto value = make_value(identity.prefix(), wall_ms());
+    auto value = make_value(own_record.value_prefix(), wall_ms());
     const auto floor = token_floor(*server_link);
     const auto run = run_tag(*server_link);
     const acquire_call call{
-        .lock_keys = identity.lock_keys,
+        .lock_keys = own_record.lock_keys,
         .value = value,
         .ttl_ms = milliseconds_text(requested.ttl),
         .token_floor = requested.fenced ? std::string_view(floor) : std::string_view(),
-        .waiter = is_blocking ? identity.member() : std::string_view(),
-        .prefix = identity.prefix(),
-        .window_ms = milliseconds_text(own_waiter.claim_window),
-        .lease_ms = std::to_string(bounds_.waiter_lease_ms)};
+        .waiter = is_blocking ? own_record.member() : std::string_view(),
+        .value_prefix = own_record.value_prefix(),
+        .claim_window_ms = milliseconds_text(own_waiter.claim_window),
+        .place_ms = std::to_string(bounds_.waiter_place_ms)};
     const acquire_any_mode_call any_mode_call{.acquire = call,
                                               .channel_prefix = scheme_.channel_prefix(),
-                                              .known_floor = floor,
+                                              .waiters_floor = floor,
                                               .mode = own_waiter.mode_code,
                                               .total_permits = own_waiter.total_permits,
                                               .run = run};
@@ -182,7 +183,7 @@ asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guar
         // A release in this process may have handed the lock to this waiter meanwhile.
         if (proves_no_change(server_reply.text) && !own_waiter.received_grant)
             undo_guard.set_state(acquire_attempt::state::settled);
-        co_await throw_typed_error(*server_link, server_reply, identity.lock_keys);
+        co_await throw_if_lock_error(*server_link, server_reply, own_record.lock_keys);
     }
     const auto outcome = is_plain ? call.read(server_reply) : any_mode_call.read(server_reply);
     undo_guard.set_state(outcome.queued ? acquire_attempt::state::queued

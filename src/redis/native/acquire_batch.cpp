@@ -20,11 +20,11 @@ namespace pawl::redis {
 namespace {
 
 struct batched_attempt {
-    batched_attempt(std::shared_ptr<waiter_record> owners_record, undo_queue::undo undo,
+    batched_attempt(std::shared_ptr<owner_record> owners_record, undo_queue::undo undo,
                     duration lease)
         : record(std::move(owners_record)), undo_guard(std::move(undo), lease) {}
 
-    std::shared_ptr<waiter_record> record;
+    std::shared_ptr<owner_record> record;
     acquire_attempt undo_guard;
 };
 
@@ -57,7 +57,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
             const auto record = make_record(requested_lock.name, requested_lock.owner);
             attempts.emplace_back(record, leave_of(record), requested_lock.ttl);
             auto& entry = grants.emplace_back();
-            entry.stored_value = make_value(record->prefix(), wall_ms());
+            entry.stored_value = make_value(record->value_prefix(), wall_ms());
             call.locks.push_back({record->lock_keys, entry.stored_value});
         }
         for (auto& attempt : attempts)
@@ -73,8 +73,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
                 const auto typed = typed_keys_of(attempt.record->lock_keys);
                 used_keys.insert(used_keys.end(), typed.begin(), typed.begin() + 2);
             }
-            co_await redis::throw_typed_error(*server_link, server_reply, used_keys,
-                                              reply_deadline());
+            co_await throw_if_key_error(*server_link, server_reply, used_keys, reply_deadline());
         }
         const auto tokens = call.read(server_reply);
         for (auto& attempt : attempts)

@@ -59,10 +59,10 @@ std::vector<holder> parse_holders(const inspect_reply& reply, const detail_map& 
 
 }  // namespace
 
-asio::awaitable<void> locks::throw_typed_error(link& server_link, const reply& reply,
-                                               const keys& lock_keys) {
+asio::awaitable<void> locks::throw_if_lock_error(link& server_link, const reply& reply,
+                                                 const keys& lock_keys) {
     const auto typed = typed_keys_of(lock_keys);
-    co_await redis::throw_typed_error(server_link, reply, typed, reply_deadline());
+    co_await throw_if_key_error(server_link, reply, typed, reply_deadline());
 }
 
 asio::awaitable<examination> locks::examine() {
@@ -78,7 +78,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     auto& server_link = link_of(lock_keys);
     const auto server_reply = co_await run_script(server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_link, server_reply, lock_keys);
+        co_await throw_if_lock_error(server_link, server_reply, lock_keys);
     const auto shown = call.read(server_reply);
     info.waiters = shown.waiters;
     detail_map details;
@@ -87,8 +87,8 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     if (const auto total = details.find("n"); total != details.end())
         info.permits = parse_number<std::uint32_t>(total->second);
     if (!shown.value) co_return info;
-    // A mark without holders belongs to another scheme, or its holders were evicted. The lock is
-    // then not free.
+    // A mark without holders belongs to another key scheme, or its holders were evicted. The lock
+    // is then not free.
     const bool is_marked = shown.value == "pawl:shared" || shown.value == "pawl:permits";
     if (is_marked && !shown.leases.empty()) {
         for (auto& result : parse_holders(shown, details))
@@ -134,7 +134,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
     const force_release_call call{lock_keys, floor, scheme_.channel_prefix(), run};
     const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(*server_link, server_reply, lock_keys);
+        co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
     co_return call.read(server_reply);
 }
 
@@ -156,7 +156,7 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto sent_at = now();
     const auto server_reply = co_await run_script(*server_link, call, give_up_at);
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(*server_link, server_reply, lock_keys);
+        co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
     if (!call.read(server_reply)) co_return std::nullopt;
     result->deadline = sent_at + held.claim.ttl - drift(held.claim.ttl);
     co_return result;
@@ -171,7 +171,7 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
                            run};
     const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(*server_link, server_reply, lock_keys);
+        co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
     call.read(server_reply);
 }
 

@@ -56,7 +56,7 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
         if (server_reply.type == reply::kind::error) {
             if (proves_no_change(server_reply.text))
                 attempt.set_state(acquire_attempt::state::settled);
-            co_await throw_typed_error(*server_link, server_reply, lock_keys);
+            co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
         }
         const auto outcome = call.read(server_reply);
         attempt.set_state(acquire_attempt::state::settled);
@@ -81,7 +81,7 @@ asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
         const auto sent_at = now();
         const auto server_reply = co_await run_script(*server_link, call, deadline);
         if (server_reply.type == reply::kind::error)
-            co_await throw_typed_error(*server_link, server_reply, lock_keys);
+            co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
         const auto token = call.read(server_reply);
         if (!token) co_return std::nullopt;
         grant result{.deadline = sent_at + requested.ttl - drift(requested.ttl),

@@ -82,10 +82,10 @@ std::string native_latches::server_clock::time_at(time_point instant) const {
     return std::to_string(ms + elapsed.count());
 }
 
-asio::awaitable<void> native_latches::throw_typed_error(link& server_link, const reply& reply,
-                                                        const std::string& key) {
+asio::awaitable<void> native_latches::throw_if_latch_error(link& server_link, const reply& reply,
+                                                           const std::string& key) {
     const std::array<typed_key, 1> hash{{{key, "hash", "a latch"}}};
-    co_await redis::throw_typed_error(server_link, reply, hash, reply_deadline());
+    co_await throw_if_key_error(server_link, reply, hash, reply_deadline());
 }
 
 template <class Call>
@@ -100,8 +100,8 @@ asio::awaitable<decltype(std::declval<Call>().read(reply()))> native_latches::se
     const auto deadline = started_at + options_.reply_timeout + options_.connect_timeout;
     const auto is_too_late = [&] { return now() >= deadline; };
     std::optional<error> trouble;
-    bool may_be_done = false;  // a request got no reply
-    bool is_forgotten = false;
+    bool may_be_done = false;   // a request got no reply
+    bool is_forgotten = false;  // the server may have executed the request and forgotten it
     for (;;) {
         bool was_sent = false;
         try {
@@ -121,7 +121,7 @@ asio::awaitable<decltype(std::declval<Call>().read(reply()))> native_latches::se
                 const auto server_reply = co_await run_script(server_link, call, deadline);
                 if (server_reply.type == reply::kind::error) {
                     if (!is_transient(server_reply.text))
-                        co_await throw_typed_error(server_link, server_reply, names.key);
+                        co_await throw_if_latch_error(server_link, server_reply, names.key);
                     trouble = to_error(server_reply.text, names.key);
                 } else if (const auto late = call.read_late(server_reply)) {
                     // An earlier error of the server is more specific.
@@ -193,7 +193,7 @@ asio::awaitable<bool> native_latches::refresh(wait_state& state, time_point give
     auto& server_link = servers_.link_of(state.names.key);
     const auto server_reply = co_await run_script(server_link, call, give_up_at);
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_link, server_reply, state.names.key);
+        co_await throw_if_latch_error(server_link, server_reply, state.names.key);
     core::latch_state standing;
     if (const auto latch = call.read(server_reply)) {
         standing.known = true;
@@ -215,7 +215,7 @@ asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
     auto& server_link = servers_.link_of(names.key);
     const auto server_reply = co_await run_script(server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(server_link, server_reply, names.key);
+        co_await throw_if_latch_error(server_link, server_reply, names.key);
     latch_info info;
     info.name = name;
     info.waiters = co_await count_waiters(names);
@@ -235,7 +235,7 @@ asio::awaitable<bool> native_latches::reset(std::string_view name) {
     const latch_reset_call call{names.key, server_link->current().publish_command(), names.channel};
     const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_typed_error(*server_link, server_reply, names.key);
+        co_await throw_if_latch_error(*server_link, server_reply, names.key);
     co_return call.read(server_reply);
 }
 

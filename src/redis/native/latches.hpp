@@ -28,15 +28,15 @@ public:
 private:
     [[nodiscard]] latch_names latch_names_of(std::string_view name) const override;
     boost::asio::awaitable<bool> refresh(wait_state& state, time_point give_up_at) override;
-    // True: the server remembers that the step in the message opened that generation. Needed when
-    // the latch itself was reset or forgotten since.
+    // True: the server remembers that the step in `state.open_message` opened the generation of the
+    // wait. Needed when the latch itself was reset or forgotten since.
     boost::asio::awaitable<bool> was_opened(const wait_state& state, time_point give_up_at);
     [[nodiscard]] latch_event classify(std::string_view message,
                                        std::uint64_t generation) const override;
 
     // If the reply is an error, throws the matching error for that latch.
-    boost::asio::awaitable<void> throw_typed_error(link& server_link, const reply& reply,
-                                                   const std::string& key);
+    boost::asio::awaitable<void> throw_if_latch_error(link& server_link, const reply& reply,
+                                                      const std::string& key);
     // Sends the request until the server replies. The request has a limit by the server's clock:
     // until then the server remembers an executed request, and afterwards it refuses the request.
     // So a step is taken once or not at all, however long this program or a message is delayed.

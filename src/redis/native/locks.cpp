@@ -44,7 +44,7 @@ locks::locks(const options& server_options, backend_context context,
       scheme_(server_options.name_space, server_options.key, server_options.database),
       client_(std::move(client)),
       channel_(scheme_.channel_prefix() + client_),
-      value_suffix_(make_value_prefix("", client_, context_.process)),
+      prefix_without_owner_(make_value_prefix("", client_, context_.process)),
       latches_(options_, context_, scheme_, *servers_, bounds_) {}
 
 std::int64_t locks::wall_ms() const {

@@ -43,10 +43,10 @@ public:
 
 private:
     class waiting_attempt;
-    // The waiter of this client to which a release hands the lock. These are copies, because the
-    // waiter may leave before the reply to the release.
+    // The waiter of this client to which a release hands the lock. The members are copies, because
+    // the waiter may leave before the reply to the release.
     struct local_successor {
-        std::shared_ptr<waiter_record> record;  // null: no successor
+        std::shared_ptr<owner_record> record;  // null: no successor
         duration ttl{};
         std::int64_t since = 0;  // when the new hold begins, in ms since 1970
         [[nodiscard]] std::string_view owner() const noexcept {
@@ -69,19 +69,19 @@ private:
     }
 
     // If the reply is an error, throws the matching error for that lock.
-    boost::asio::awaitable<void> throw_typed_error(link& server_link, const reply& reply,
-                                                   const keys& lock_keys);
-    [[nodiscard]] std::shared_ptr<waiter_record> make_record(std::string_view name,
-                                                             std::string_view owner) const;
+    boost::asio::awaitable<void> throw_if_lock_error(link& server_link, const reply& reply,
+                                                     const keys& lock_keys);
+    [[nodiscard]] std::shared_ptr<owner_record> make_record(std::string_view name,
+                                                            std::string_view owner) const;
     // Takes the lock if it is free, whether or not others wait for it.
     boost::asio::awaitable<std::optional<grant>> take_free_lock(acquire_attempt& undo_guard,
-                                                                const waiter_record& record,
+                                                                const owner_record& record,
                                                                 const claim& requested,
                                                                 time_point give_up_at);
     // Takes the lock if its mode and the queue allow it; else waits in the queue. `give_up_at` =
     // time_point::min(): one attempt without a place in the queue.
     boost::asio::awaitable<std::optional<grant>> queue_up(acquire_attempt& undo_guard,
-                                                          std::shared_ptr<waiter_record> record,
+                                                          std::shared_ptr<owner_record> record,
                                                           const claim& requested,
                                                           time_point give_up_at);
     [[nodiscard]] time_point next_refresh(const queue_state& queued) const;
@@ -93,7 +93,7 @@ private:
     // Sets `sent_at` to the time at which the last request was sent. Returns nothing if a grant
     // arrived instead of a reply.
     boost::asio::awaitable<std::optional<refresh_reply>> refresh(waiting_attempt& attempt,
-                                                                 bool is_first,
+                                                                 bool is_first_waiter,
                                                                  time_point give_up_at,
                                                                  time_point& sent_at);
     // Returns nothing if the grant is not valid, or cannot be confirmed yet. `may_leave_trace`:
@@ -106,8 +106,8 @@ private:
     // replies with an error.
     boost::asio::awaitable<renewal::outcome> renew_grant(const waiter& own_waiter, grant& received);
     // The undo that removes the waiter and its grants from the server, except for its `kept_value`.
-    [[nodiscard]] undo_queue::undo leave_of(std::shared_ptr<const waiter_record> record);
-    boost::asio::awaitable<reply> send_leave(std::shared_ptr<const waiter_record> record,
+    [[nodiscard]] undo_queue::undo leave_of(std::shared_ptr<const owner_record> record);
+    boost::asio::awaitable<reply> send_leave(std::shared_ptr<const owner_record> record,
                                              time_point give_up_at);
     boost::asio::awaitable<void> release_later(hold held);
     [[nodiscard]] local_successor choose_successor(const claim& released) const;
@@ -134,8 +134,8 @@ private:
     boost::asio::awaitable<release_result> diagnose_wrong_type(const hold& held,
                                                                const keys& lock_keys,
                                                                time_point give_up_at);
-    // Renews with the script of this call. All renewals of the group are of its mode. `all_keys`:
-    // of each renewal of the batch.
+    // Renews the group with the script of `Call`, which must fit the modes of its holds. `all_keys`
+    // has the keys of each renewal of the whole batch.
     template <class Call>
     boost::asio::awaitable<void> renew_group(renewal_batch& batch, std::span<const keys> all_keys,
                                              renewal_group group);
@@ -147,6 +147,7 @@ private:
 
     // Holds with a value of the caller's own: caller_value.cpp.
     boost::asio::awaitable<std::optional<grant>> acquire_caller_value(const claim& requested);
+    // Undoes an acquire with this value: releases the lock if it has the value.
     boost::asio::awaitable<reply> send_undo(const std::string& name, const std::string& value,
                                             time_point give_up_at);
 
@@ -155,9 +156,9 @@ private:
     void on_connected(const link& connected_link) override;
 
     const key_scheme scheme_;
-    const std::string client_;        // 16 hex digits
-    const std::string channel_;       // the channel for messages to this client
-    const std::string value_suffix_;  // the part of a value's prefix after the owner
+    const std::string client_;                // 16 hex digits
+    const std::string channel_;               // the channel for messages to this client
+    const std::string prefix_without_owner_;  // what follows the owner in a value's prefix
     native_latches latches_;
     waiter_table waiters_;
     std::map<std::string, unsigned, std::less<>> local_hand_offs_;

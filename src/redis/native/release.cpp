@@ -64,7 +64,7 @@ asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
                       .queue_first = queue_first,
                       .run = run};
     if (successor.record) {
-        value = make_value(successor.record->prefix(), successor.since);
+        value = make_value(successor.record->value_prefix(), successor.since);
         ttl_ms = milliseconds_text(successor.ttl);
         call.successor = successor.record->member();
         call.successor_value = value;
@@ -208,7 +208,7 @@ void locks::grant_to_successor(waiter& waiting_successor, const local_successor&
     grant result;
     result.deadline = sent_at + waiting_successor.ttl - drift(waiting_successor.ttl);
     result.token = token;
-    result.stored_value = make_value(successor.record->prefix(), successor.since);
+    result.stored_value = make_value(successor.record->value_prefix(), successor.since);
     waiting_successor.received_grant = std::move(result);
     waiting_successor.wakeup.notify();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The value of a lock's key: OWNER;CLIENT;PID;HOST;COMMAND;SINCE. Opaque to other programs.
+// The value of a lock's key: OWNER;CLIENT;PID;HOST;COMMAND;SINCE. SINCE is when the hold began,
+// in ms since 1970. Opaque to other programs.
 #pragma once
 
 #include <pawl/spi/backend.hpp>

@@ -12,16 +12,16 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis {
 
-waiter_record::waiter_record(keys keys_of_lock, std::string_view client, std::string_view owner,
-                             std::string_view value_suffix)
+owner_record::owner_record(keys keys_of_lock, std::string_view client, std::string_view owner,
+                           std::string_view prefix_without_owner)
     : lock_keys(std::move(keys_of_lock)),
       owner_begin_(client.size() + 1),
       owner_size_(owner.size()) {
-    text_.reserve(owner_begin_ + owner_size_ + value_suffix.size());
+    text_.reserve(owner_begin_ + owner_size_ + prefix_without_owner.size());
     text_ += client;
     text_ += ':';
     text_ += owner;
-    text_ += value_suffix;
+    text_ += prefix_without_owner;
 }
 
 void waiter_table::add(waiter& entry) {
@@ -87,7 +87,7 @@ grant pushed_grant(const waiter& recipient, std::string_view token, std::int64_t
                    time_point received) {
     grant result;
     result.token = fencing_token(parse_number(token));
-    result.stored_value = make_value(recipient.record->prefix(), server_ms);
+    result.stored_value = make_value(recipient.record->value_prefix(), server_ms);
     result.needs_renewal = true;
     // The grant was made no earlier than `sent_at` plus the time that passed on the server's clock
     // since the reply (less 1 ms for rounding, and 1 % if the server's clock runs faster), and no

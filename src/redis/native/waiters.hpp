@@ -16,27 +16,28 @@
 
 namespace pawl::redis {
 
-// The identity of an owner's requests at the server. Their undo shares the record, and may outlive
-// the requests.
-class waiter_record {
+// The keys of a lock, and the names under which the server knows one owner of it: its entry in the
+// queue, and the values of its holds. The undo of the owner's requests shares the record, and may
+// outlive them.
+class owner_record {
 public:
-    waiter_record(keys keys_of_lock, std::string_view client, std::string_view owner,
-                  std::string_view value_suffix);
+    owner_record(keys keys_of_lock, std::string_view client, std::string_view owner,
+                 std::string_view prefix_without_owner);
 
-    // CLIENT:OWNER, the waiter's place in the queue
+    // CLIENT:OWNER, the owner's entry in the queue if it waits
     [[nodiscard]] std::string_view member() const noexcept {
         return {text_.data(), owner_begin_ + owner_size_};
     }
-    // Of the values of its holds; it begins with the owner.
-    [[nodiscard]] std::string_view prefix() const noexcept {
+    // Of the values of the owner's holds; it begins with the owner.
+    [[nodiscard]] std::string_view value_prefix() const noexcept {
         return std::string_view(text_).substr(owner_begin_);
     }
     [[nodiscard]] std::string_view owner() const noexcept {
-        return prefix().substr(0, owner_size_);
+        return value_prefix().substr(0, owner_size_);
     }
 
     const keys lock_keys;
-    std::string kept_value{};  // the waiter's hold, which the undo must not end; empty: none
+    std::string kept_value{};  // of the owner's hold that the undo must not end; empty: none
 
 private:
     std::string text_;  // the member, and then the rest of the prefix
@@ -47,7 +48,7 @@ struct waiter {
     waiter(runtime& time, const boost::asio::any_io_executor& executor) : wakeup(time, executor) {}
 
     std::string name;  // of the lock
-    std::shared_ptr<waiter_record> record;
+    std::shared_ptr<owner_record> record;
     duration ttl{};
     duration claim_window{};
     std::string mode_code = "x";  // the scripts' mode: "x" exclusive, "s" shared, "pK" K permits
@@ -85,7 +86,8 @@ public:
     [[nodiscard]] waiter* find_by_owner(std::string_view owner) const;
     // The earliest waiter of the name that a local hand-off can give the lock to; null: none.
     [[nodiscard]] waiter* find_successor(std::string_view name) const;
-    // Notifies the waiters whose locks satisfy `is_affected`. Call this for a new connection.
+    // Notifies the waiters whose locks satisfy `is_affected`, and forgets their server's time. Call
+    // this for a new connection.
     template <class Predicate>
     void notify_if(Predicate is_affected) {
         for (const auto& [owner, entry] : by_owner_) {
@@ -95,8 +97,8 @@ public:
         }
     }
     [[nodiscard]] bool empty() const noexcept { return by_owner_.empty(); }
-    // Notifies the waiters that track the key; only the first waiter in a queue does so. Empty:
-    // every key.
+    // Notifies the waiters that track the key; only the first waiter in a queue does so. With an
+    // empty key, notifies those of every key.
     void notify_key(std::string_view lock_key);
 
 private:

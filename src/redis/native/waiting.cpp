@@ -35,7 +35,7 @@ grant grant_from_refresh(const waiter& own_waiter, const refresh_reply& reply, t
     grant result;
     result.deadline = sent_at + rest - drift(rest);
     result.token = reply.token;
-    result.stored_value = make_value(own_waiter.record->prefix(), reply.since_ms);
+    result.stored_value = make_value(own_waiter.record->value_prefix(), reply.since_ms);
     result.needs_renewal = true;
     return result;
 }
@@ -83,8 +83,9 @@ private:
 time_point locks::next_refresh(const queue_state& queued) const {
     auto latest = now() + core::random_between(time(), min_refresh_interval, max_refresh_interval);
     // Early enough even if the server's clock runs 1.5 times as fast.
-    if (queued.lease > milliseconds_of(bounds_.waiter_lease_ms))
-        latest = now() + core::random_between(time(), queued.lease / 2, queued.lease * 5 / 8);
+    if (queued.place_duration > milliseconds_of(bounds_.waiter_place_ms))
+        latest = now() + core::random_between(time(), queued.place_duration / 2,
+                                              queued.place_duration * 5 / 8);
     if (queued.next_change_ms < 0 || queued.rank >= 3) return latest;
     const auto change = milliseconds_of(queued.next_change_ms) + 2ms + queued.rank * 50ms;
     return std::min(latest, now() + change);
@@ -160,7 +161,8 @@ asio::awaitable<void> locks::wait_for_refresh(waiter& own_waiter, time_point ref
 }
 
 asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& attempt,
-                                                             bool is_first, time_point give_up_at,
+                                                             bool is_first_waiter,
+                                                             time_point give_up_at,
                                                              time_point& sent_at) {
     auto& own_waiter = attempt.own_waiter;
     const auto& record = *own_waiter.record;
@@ -175,30 +177,30 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
             const auto floor = token_floor(*server_link);
             const auto run = run_tag(*server_link);
             // Releases of other libraries do not serve the queue: only the first waiter learns of
-            // them. So it must be alive, and gets a short lease, too.
-            const auto first_lease_ms = scheme_.is_shared_with_others()
-                                            ? bounds_.waiter_lease_ms
-                                            : bounds_.first_waiter_lease_ms;
+            // them. So it must be alive, and its place is short, too.
+            const auto first_place_ms = scheme_.is_shared_with_others()
+                                            ? bounds_.waiter_place_ms
+                                            : bounds_.first_waiter_place_ms;
             const refresh_call call{.lock_keys = record.lock_keys,
                                     .token_floor = floor,
                                     .channel_prefix = scheme_.channel_prefix(),
                                     .waiter = record.member(),
-                                    .prefix = record.prefix(),
-                                    .window_ms = milliseconds_text(own_waiter.claim_window),
-                                    .lease_ms = std::to_string(bounds_.waiter_lease_ms),
-                                    .first_lease_ms = std::to_string(first_lease_ms),
+                                    .value_prefix = record.value_prefix(),
+                                    .claim_window_ms = milliseconds_text(own_waiter.claim_window),
+                                    .place_ms = std::to_string(bounds_.waiter_place_ms),
+                                    .first_place_ms = std::to_string(first_place_ms),
                                     .mode = own_waiter.mode_code,
                                     .total_permits = own_waiter.total_permits,
                                     .run = run};
             // Other libraries that share the key do not notify Pawl's waiters. With tracking, the
             // server reports a change of the key.
-            const bool tracked = scheme_.is_shared_with_others() && is_first;
+            const bool tracked = scheme_.is_shared_with_others() && is_first_waiter;
             own_waiter.is_tracking = tracked;
             const auto deadline = std::max(give_up_at, sent_at + min_reply_wait);
             const auto server_reply = co_await run_script(*server_link, call, deadline, tracked);
             if (server_reply.type != reply::kind::error) co_return call.read(server_reply);
             if (!is_transient(server_reply.text))
-                co_await throw_typed_error(*server_link, server_reply, record.lock_keys);
+                co_await throw_if_lock_error(*server_link, server_reply, record.lock_keys);
             trouble = server_reply.text;
         } catch (const connection_lost& e) {
             trouble = e.what();
@@ -277,7 +279,7 @@ asio::awaitable<renewal::outcome> locks::renew_grant(const waiter& own_waiter, g
 }
 
 // The undo names one owner, so it affects only the requests of this owner.
-undo_queue::undo locks::leave_of(std::shared_ptr<const waiter_record> record) {
+undo_queue::undo locks::leave_of(std::shared_ptr<const owner_record> record) {
     undo_queue::undo undo;
     undo.lock = record->lock_keys.lock();
     undo.send = [this, record = std::move(record)](time_point deadline) {
@@ -286,14 +288,18 @@ undo_queue::undo locks::leave_of(std::shared_ptr<const waiter_record> record) {
     return undo;
 }
 
-asio::awaitable<reply> locks::send_leave(std::shared_ptr<const waiter_record> record,
+asio::awaitable<reply> locks::send_leave(std::shared_ptr<const owner_record> record,
                                          time_point give_up_at) {
     auto& server_link = link_of(record->lock_keys);
     const auto floor = token_floor(server_link);
     const auto run = run_tag(server_link);
-    const leave_call call{
-        record->lock_keys,  floor, scheme_.channel_prefix(), record->member(), record->prefix(),
-        record->kept_value, run};
+    const leave_call call{record->lock_keys,
+                          floor,
+                          scheme_.channel_prefix(),
+                          record->member(),
+                          record->value_prefix(),
+                          record->kept_value,
+                          run};
     auto server_reply = co_await run_script(server_link, call, give_up_at);
     if (server_reply.type != reply::kind::error) (void)call.read(server_reply);
     co_return server_reply;

@@ -17,10 +17,10 @@ namespace pawl::redis {
 // An attempt that may wait, and its waiter.
 class locks::waiting_attempt {
 public:
-    // `undoing` removes every trace of the record from the server.
-    waiting_attempt(locks& parent, const claim& requested, acquire_attempt& undoing,
-                    std::shared_ptr<waiter_record> record)
-        : own_waiter(parent.time(), parent.context_.strand), undo_guard(undoing), parent_(parent) {
+    // The undo of `guard` removes every trace of the record's owner from the server.
+    waiting_attempt(locks& parent, const claim& requested, acquire_attempt& guard,
+                    std::shared_ptr<owner_record> record)
+        : own_waiter(parent.time(), parent.context_.strand), undo_guard(guard), parent_(parent) {
         own_waiter.name = requested.name;
         own_waiter.record = std::move(record);
         own_waiter.ttl = requested.ttl;

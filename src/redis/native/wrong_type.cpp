@@ -39,8 +39,8 @@ std::array<typed_key, 6> typed_keys_of(const keys& lock_keys) noexcept {
              {lock_keys.details(), "hash", "its non-exclusive holders"}}};
 }
 
-asio::awaitable<void> throw_typed_error(link& server_link, const reply& reply,
-                                        std::span<const typed_key> keys, time_point give_up_at) {
+asio::awaitable<void> throw_if_key_error(link& server_link, const reply& reply,
+                                         std::span<const typed_key> keys, time_point give_up_at) {
     if (reply.type != reply::kind::error) co_return;
     if (is_wrong_type(reply)) {
         for (const auto& key : keys) {

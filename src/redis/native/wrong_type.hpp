@@ -23,8 +23,8 @@ struct typed_key {
 
 // If the reply is an error, throws the matching error for the first of these keys. For WRONGTYPE,
 // asks the server which key has another type, and names that key. Otherwise sends no request.
-boost::asio::awaitable<void> throw_typed_error(link& server_link, const reply& reply,
-                                               std::span<const typed_key> keys,
-                                               time_point give_up_at);
+boost::asio::awaitable<void> throw_if_key_error(link& server_link, const reply& reply,
+                                                std::span<const typed_key> keys,
+                                                time_point give_up_at);
 
 }  // namespace pawl::redis

@@ -50,8 +50,8 @@ constexpr replacement replacements[] = {
     {injected_bug::force_notifies_nobody, "force_release",  //
      "if owner then", "if false then"},
     {injected_bug::grant_to_expired_waiter, "",  //
-     "local is_alive = client and lease and tonumber(lease) > now",
-     "local is_alive = client and lease"},
+     "local is_alive = client and place_end and tonumber(place_end) > now",
+     "local is_alive = client and place_end"},
     {injected_bug::grant_to_expired_waiter, "",  //
      R"(if redis.call("PUBSUB", "NUMSUB", channel .. client)[2] > 0 then)", "if true then"},
     {injected_bug::release_grants_nobody, "",  //
@@ -112,7 +112,8 @@ if parties ~= "0" and redis.call("TIME")[2] % 8 == 0 then
     left = 0
 end)"},
     {injected_bug::latch_opens_silently, "latch_down",  //
-     R"(redis.call(ARGV[5], ARGV[6], "open " .. now[2] .. " " .. now[1] .. " " .. KEYS[2]))", ""},
+     R"(redis.call(ARGV[5], ARGV[6], "open " .. first .. " " .. generation .. " " .. KEYS[2]))",
+     ""},
     {injected_bug::redisson_release_notifies_nobody, "redisson/release",  //
      R"(redis.call(ARGV[2], ARGV[3], "0"))", ""},
     {injected_bug::redisson_release_without_compare, "redisson/release",  //

@@ -15,7 +15,7 @@ namespace pawl::redis {
 namespace {
 
 constexpr auto any_number = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t longest_lease_ms = 60'000;  // of a place in the queue
+constexpr std::int64_t longest_place_ms = 60'000;  // of a place in the queue
 
 queue_state read_queue_state(const reply_reader& from) {
     return {from.at(1).integer(any_number), from.at(2).number(0), from.at(3).integer(0)};
@@ -56,7 +56,7 @@ script_call acquire_call::command() const {
             scripts::acquire, {lock_keys.lock(), lock_keys.fence()}, {value, ttl_ms, token_floor}};
     return {scripts::acquire,
             {lock_keys.lock(), lock_keys.fence(), lock_keys.queue(), lock_keys.waiters()},
-            {value, ttl_ms, token_floor, waiter, prefix, window_ms, lease_ms}};
+            {value, ttl_ms, token_floor, waiter, value_prefix, claim_window_ms, place_ms}};
 }
 
 acquire_reply acquire_call::read(const reply& from) const {
@@ -66,9 +66,9 @@ acquire_reply acquire_call::read(const reply& from) const {
 script_call acquire_any_mode_call::command() const {
     const auto& a = acquire;
     return {scripts::acquire_any_mode, a.lock_keys.all(),
-            std::array<std::string_view, 12>{a.value, a.ttl_ms, a.token_floor, a.waiter, a.prefix,
-                                             a.window_ms, a.lease_ms, channel_prefix, known_floor,
-                                             mode, total_permits, run}};
+            std::array<std::string_view, 12>{
+                a.value, a.ttl_ms, a.token_floor, a.waiter, a.value_prefix, a.claim_window_ms,
+                a.place_ms, channel_prefix, waiters_floor, mode, total_permits, run}};
 }
 
 acquire_reply acquire_any_mode_call::read(const reply& from) const {
@@ -78,8 +78,9 @@ acquire_reply acquire_any_mode_call::read(const reply& from) const {
 
 script_call refresh_call::command() const {
     return {scripts::refresh, lock_keys.all(),
-            std::array<std::string_view, 10>{token_floor, channel_prefix, waiter, prefix, window_ms,
-                                             lease_ms, first_lease_ms, mode, total_permits, run}};
+            std::array<std::string_view, 10>{token_floor, channel_prefix, waiter, value_prefix,
+                                             claim_window_ms, place_ms, first_place_ms, mode,
+                                             total_permits, run}};
 }
 
 refresh_reply refresh_call::read(const reply& from) const {
@@ -89,7 +90,7 @@ refresh_reply refresh_call::read(const reply& from) const {
     case 0:
         reader.expect_size(5);
         result.queued = read_queue_state(reader);
-        result.queued->lease = milliseconds_of(reader.at(4).number(0, longest_lease_ms));
+        result.queued->place_duration = milliseconds_of(reader.at(4).number(0, longest_place_ms));
         break;
     case 1:
         reader.expect_size(4);
@@ -114,7 +115,7 @@ refresh_reply refresh_call::read(const reply& from) const {
 
 script_call leave_call::command() const {
     return {scripts::leave, lock_keys.all(),
-            std::array{token_floor, channel_prefix, waiter, prefix, kept_value, run}};
+            std::array{token_floor, channel_prefix, waiter, value_prefix, kept_value, run}};
 }
 
 bool leave_call::read(const reply& from) const {

@@ -21,10 +21,10 @@ namespace pawl::redis {
 
 // A waiter's state in the queue.
 struct queue_state {
-    std::int64_t next_change_ms = -1;  // the time until a lease ends; negative: unknown
+    std::int64_t next_change_ms = -1;  // the time until a lease or place ends; negative: unknown
     std::int64_t server_ms = 0;        // the server's clock
-    std::int64_t rank = 0;
-    duration lease{};  // of the place; 0: the usual one
+    std::int64_t rank = 0;             // 0: the first waiter
+    duration place_duration{};         // from a refresh to the end of the place; 0: the usual one
 };
 
 // The reason for refused permits: the total is less than the request, the stored total differs from
@@ -45,10 +45,10 @@ struct acquire_call {
     std::string_view value;
     std::string ttl_ms;
     std::string_view token_floor;  // empty: no token
-    std::string_view waiter{};     // empty: do not wait
-    std::string_view prefix{};
-    std::string window_ms{};
-    std::string lease_ms{};
+    std::string_view waiter{};     // CLIENT:OWNER; empty: do not wait
+    std::string_view value_prefix{};
+    std::string claim_window_ms{};
+    std::string place_ms{};  // until the waiter's place in the queue ends
 
     [[nodiscard]] script_call command() const;
     [[nodiscard]] acquire_reply read(const reply& from) const;
@@ -58,7 +58,7 @@ struct acquire_call {
 struct acquire_any_mode_call {
     const acquire_call& acquire;
     std::string_view channel_prefix;
-    std::string_view known_floor;  // the token floor, also of a request without a token
+    std::string_view waiters_floor;  // of the grants that the script makes to waiters; never empty
     std::string_view mode;
     std::string_view total_permits;  // "0": the server's total
     std::string_view run;
@@ -70,7 +70,7 @@ struct acquire_any_mode_call {
 struct refresh_reply {
     bool granted = false;
     fencing_token token{};
-    std::int64_t since_ms = 0;  // the time of the grant
+    std::int64_t since_ms = 0;  // the time of the grant by the server's clock
     std::int64_t left_ms = 0;   // what is left of the grant's lease
     std::optional<queue_state> queued{};
     std::optional<permits_refusal> refusal{};
@@ -83,10 +83,10 @@ struct refresh_call {
     std::string_view token_floor;
     std::string_view channel_prefix;
     std::string_view waiter;
-    std::string_view prefix;
-    std::string window_ms;
-    std::string lease_ms;
-    std::string first_lease_ms;
+    std::string_view value_prefix;
+    std::string claim_window_ms;
+    std::string place_ms;
+    std::string first_place_ms;  // of the first waiter behind an exclusive holder
     std::string_view mode;
     std::string_view total_permits;
     std::string_view run;
@@ -101,12 +101,12 @@ struct leave_call {
     std::string_view token_floor;
     std::string_view channel_prefix;
     std::string_view waiter;
-    std::string_view prefix;
-    std::string_view kept_value;
+    std::string_view value_prefix;
+    std::string_view kept_value;  // of a hold that the script must not end; empty: none
     std::string_view run;
 
     [[nodiscard]] script_call command() const;
-    // True: the waiter had been granted the lock.
+    // True: the waiter had a hold, which the script ended.
     [[nodiscard]] bool read(const reply& from) const;
 };
 

@@ -56,7 +56,7 @@ bool force_release_call::read(const reply& from) const {
 
 script_call resize_call::command() const {
     return {scripts::resize, lock_keys.all(),
-            std::array<std::string_view, 4>{permits, token_floor, channel_prefix, run}};
+            std::array<std::string_view, 4>{total_permits, token_floor, channel_prefix, run}};
 }
 
 void resize_call::read(const reply& from) const {

@@ -62,7 +62,7 @@ struct force_release_call {
 // resize.lua
 struct resize_call {
     const keys& lock_keys;
-    std::string permits;
+    std::string total_permits;
     std::string_view token_floor;
     std::string_view channel_prefix;
     std::string_view run;

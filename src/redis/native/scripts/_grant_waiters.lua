@@ -6,21 +6,23 @@ local function ask_to_refresh(channel, member)
     redis.call("PUBLISH", channel .. (client or ""), "look " .. (owner or ""))
 end
 
--- The first waiter got a long lease behind an exclusive holder, and now delays the waiters behind
--- it; or the lease was written before the server's clock was set back. Shortens the lease to 1.9 s
--- and asks for a refresh: a live waiter keeps its place, a dead one loses it.
-local function hurry_waiter(k, member, lease, rest, channel, now)
-    if tonumber(lease) > now + 2000 then
-        redis.call("HSET", k.waiters, member, string.format("%.0f", now + 1900) .. rest)
+-- The first waiter got a long place behind an exclusive holder, and now delays the waiters behind
+-- it; or the end of its place was written before the server's clock was set back. Ends the place in
+-- 1.9 s, and asks for a refresh: a live waiter keeps its place, a dead one loses it.
+-- `record_rest`: the waiter's record after the end of its place.
+local function hurry_waiter(k, member, place_end, record_rest, channel, now)
+    if tonumber(place_end) > now + 2000 then
+        redis.call("HSET", k.waiters, member, string.format("%.0f", now + 1900) .. record_rest)
         ask_to_refresh(channel, member)
     end
 end
 
 -- Grants the lock from the head of the queue: to one exclusive waiter, all adjacent readers, or
--- waiters for permits while there are enough. Removes waiters whose lease or connection is dead. A
--- grant lasts for a short claim window: if its waiter is frozen, the lock moves on when the window
--- ends. `state`: from `current_state`; or "free", although the key still has the value of the hold
--- just released. In state "free" the first waiter always leaves the queue, so it is popped at once.
+-- waiters for permits while there are enough. Removes waiters whose place has ended, or whose
+-- client does not listen. A grant lasts for a short claim window: if its waiter is frozen, the lock
+-- moves on when the window ends. `state`: from `current_state`; or "free", although the key still
+-- has the value of the hold just released. In state "free" the first waiter always leaves the
+-- queue, so it is popped at once.
 -- -> the state afterwards
 local function grant_waiters(k, state, floor, channel)
     local now = now_ms()
@@ -35,13 +37,15 @@ local function grant_waiters(k, state, floor, channel)
             break
         end
         local record = redis.call("HGET", k.waiters, first) or ""
-        local lease, window, mode, prefix = string.match(record, "^(%d+) (%d+) (%l%d*) (.*)$")
+        local place_end, claim_window_ms, mode, value_prefix =
+            string.match(record, "^(%d+) (%d+) (%l%d*) (.*)$")
         local client, owner = string.match(first, "^([^:]*):(.*)$")
-        local is_alive = client and lease and tonumber(lease) > now
+        local is_alive = client and place_end and tonumber(place_end) > now
         local is_granted = is_alive and can_be_granted(k, state, mode)
         if state ~= "free" then
             if is_alive and not is_granted then
-                hurry_waiter(k, first, lease, string.sub(record, #lease + 1), channel, now)
+                local record_rest = string.sub(record, #place_end + 1)
+                hurry_waiter(k, first, place_end, record_rest, channel, now)
                 break
             end
             redis.call("ZREM", k.queue, first)
@@ -49,14 +53,14 @@ local function grant_waiters(k, state, floor, channel)
         redis.call("HDEL", k.waiters, first)
         if is_granted then
             local now_text = string.format("%.0f", now)
-            local value = prefix .. ";" .. now_text
+            local value = value_prefix .. ";" .. now_text
             local token
             if mode ~= "x" then
-                token = add_holder(k, state, mode, owner, value, window, floor, now)
-            elseif not redis.pcall("SET", k.lock, value, "PX", window).err then
+                token = add_holder(k, state, mode, owner, value, claim_window_ms, floor, now)
+            elseif not redis.pcall("SET", k.lock, value, "PX", claim_window_ms).err then
                 token = next_token(k.fence, floor)
             end
-            -- The server has no memory for a grant; the lock must not stay held.
+            -- The server has no memory for a grant. A free lock's key is deleted below.
             if not token then
                 break
             end
@@ -68,6 +72,7 @@ local function grant_waiters(k, state, floor, channel)
                     return "exclusive"
                 end
                 state = mode == "s" and "shared" or "permits"
+            -- Nobody listens. The next grant overwrites an exclusive one, or the DEL below ends it.
             elseif mode ~= "x" and remove_holder(k, owner) then
                 state = "free"
             end

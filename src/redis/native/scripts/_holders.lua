@@ -6,11 +6,13 @@
 -- HOLDERS: owner -> end of its lease. DETAILS: owner -> "PERMITS TOKEN VALUE"; `used` -> permits in
 -- use; `n` -> total of permits, which outlives the holders; `token` -> "TOKEN RUN", the token of
 -- the present readers and the server's run in which they got it.
--- The last ARGV of every script that grants a lock is the server's run.
+-- The last ARGV of every script that includes _grant_waiters.lua is the server's run: the beginning
+-- of its `run_id`.
 local marks = {["pawl:shared"] = "shared", ["pawl:permits"] = "permits"}
 local one_day_ms = 86400000
 
--- A number in DETAILS; 0 if the field is missing. HINCRBY raises an error for any other text.
+-- A number in DETAILS; 0 if the field is missing. For a text that is not a number, HINCRBY raises
+-- an error.
 local function count_of(k, field)
     local text = redis.call("HGET", k.details, field) or "0"
     if text == "0" or (#text < 16 and string.match(text, "^%-?[1-9]%d*$")) then
@@ -19,6 +21,7 @@ local function count_of(k, field)
     return redis.call("HINCRBY", k.details, field, 0)
 end
 
+-- The owner in a value, or in a prefix of one.
 local function owner_of(value)
     return string.match(value, "^%x+") or ""
 end
@@ -38,7 +41,7 @@ local function expire_with_last_holder(k)
     expire_details(k, last)
 end
 
--- Deletes all that earlier holders left, so that it is not read as data of the next; keeps `n`.
+-- Deletes all that earlier holders left, so that no later holder gets it; keeps `n`.
 local function delete_holders(k)
     redis.call("DEL", k.holders)
     local n = redis.call("HGET", k.details, "n")
@@ -53,6 +56,7 @@ end
 local function remove_holder(k, owner)
     local permits = string.match(redis.call("HGET", k.details, owner) or "", "^(%d+) ")
     redis.call("ZREM", k.holders, owner)
+    -- Pawl writes at most 10 digits; more are another program's data.
     if permits and #permits < 11 then
         redis.call("HDEL", k.details, owner)
         redis.call("HINCRBY", k.details, "used", -permits)
@@ -77,6 +81,7 @@ local function current_state(k, now)
     if redis.call("EXISTS", k.holders) == 0 then
         return "exclusive"
     end
+    -- Raises an error if `used` is not a number, before anything is written.
     count_of(k, "used")
     local empty = false
     for _, owner in ipairs(redis.call("ZRANGEBYSCORE", k.holders, "-inf", now)) do
@@ -91,7 +96,7 @@ local function can_be_granted(k, state, mode)
     if not permits then
         return state == "free" or (mode == "s" and state == "shared")
     end
-    -- If this is not a number, the waiter's own request reports the error.
+    -- If `n` is not a number, the waiter's own request reports the error.
     local n = tonumber(redis.call("HGET", k.details, "n") or 0) or 0
     if state == "free" then
         return tonumber(permits) <= n
@@ -124,12 +129,14 @@ end
 
 -- Extends the lease of a present holder. A server that is out of memory refuses a script's first
 -- write if that may need memory, but accepts all writes after a first one that needs none: PEXPIRE.
+-- The caller then calls `expire_with_last_holder`, since other leases may end later.
 local function extend_holder(k, owner, now, ttl)
     redis.call("PEXPIRE", k.lock, ttl)
     redis.call("ZADD", k.holders, string.format("%.0f", now + ttl), owner)
 end
 
--- Nothing after a restart of the server: its data may be older than the last token given.
+-- The token of the present readers. Nothing after a restart of the server: its data may be older
+-- than the last token given.
 local function readers_token(k)
     local token, run = string.match(redis.call("HGET", k.details, "token") or "", "^(%d+) (.*)$")
     return run == ARGV[#ARGV] and token
@@ -139,8 +146,8 @@ local function keep_readers_token(k, token)
     redis.call("HSET", k.details, "token", token .. " " .. ARGV[#ARGV])
 end
 
--- Adds a holder. -> its token, or nothing if the server has no memory. Readers that hold the lock
--- at the same time share one token.
+-- Adds a holder. -> its token ("0" if `floor` is ''), or nothing if the server has no memory.
+-- Readers that hold the lock at the same time share one token.
 local function add_holder(k, state, mode, owner, value, ttl, floor, now)
     local permits = string.match(mode, "^p(%d+)$")
     local token = "0"

@@ -16,10 +16,11 @@ local function begin_generation(latch, count, parties, ttl)
     redis.call("PEXPIRE", latch, ttl)
 end
 
--- The server executes a request before its limit, by the server's clock, or never. It remembers the
--- request somewhat longer, since a clock may be set back a little. A time before the request's
--- begin means that the clock was set back by more, so an executed request may be forgotten.
-local function is_late(limit_ms, since_ms)
+-- The server executes a request only while its clock is between `since_ms` and `limit_ms`. It
+-- remembers the request somewhat longer, since the clock may be set back a little. A time before
+-- `since_ms` means that the clock was set back by more, so an executed request may be forgotten.
+-- -> the reply to a request at any other time; false in time
+local function late_reply(limit_ms, since_ms)
     local now = redis.call("TIME")
     local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
     local is_in_time = now_ms <= tonumber(limit_ms) and now_ms >= tonumber(since_ms)

@@ -3,10 +3,12 @@
 
 -- acquire_any_mode: acquire for readers, permits and `fair`; never takes the lock past the queue.
 -- KEYS lock fence queue waiters holders details
--- ARGV value ttl_ms floor('' = no token) waiter('' = do not wait) prefix window_ms lease_ms
---      channel_prefix known_floor(never '') mode total_permits(0 = the stored total) run
--- -> {1, token} | {0, ms left} | {0, ms until a change, server's ms, rank}
---    | {2, n} the total n is too small | {3, n} another total is stored | {4} no total is stored
+-- ARGV value ttl_ms floor('' = the caller wants no token) waiter('' = do not wait) value_prefix
+--      claim_window_ms place_ms(until the waiter's place in the queue ends) channel_prefix
+--      waiters_floor(for grants to waiters, never '') mode total_permits(0 = the stored total) run
+-- -> {1, token} | {0, ms the lock has left}
+--    | {0, ms until a change, server's ms, rank(0 = first)} the waiter is queued
+--    | {2, n} the total n is too small | {3, n} another total n is stored | {4} no total is stored
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua

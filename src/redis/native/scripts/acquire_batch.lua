@@ -2,8 +2,8 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- acquire_batch: takes all these locks exclusively if all are free, else none.
--- KEYS lock fence, for each   ARGV ttl_ms floor('' = no token) value, for each
--- -> {1, token, …} | {0, index of one that is not free}
+-- KEYS lock fence, for each   ARGV ttl_ms(once) floor(once; '' = no token) value, for each
+-- -> {1, token, …} | {0, index (from 1) of the first that is not free}
 --@include _token.lua
 for i = 1, #KEYS / 2 do
     if redis.call("GET", KEYS[2 * i - 1]) then

@@ -3,7 +3,7 @@
 
 -- downgrade: makes an exclusive hold shared, with a new lease. A repeated call has the same result.
 -- KEYS lock fence queue waiters holders details
--- ARGV value ttl_ms token floor channel_prefix run   -> 1 | 0 it is not the caller's
+-- ARGV value ttl_ms token('0' = none) floor channel_prefix run   -> 1 | 0 it is not the caller's
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua

@@ -3,9 +3,10 @@
 
 -- inspect: reads a lock and its queue.
 -- KEYS lock fence queue holders details
--- -> {value | false, ms left, token | false, waiters, {owner, when it ends, …}, {field, detail, …},
---     server's ms}
--- At most 4096 holders, those whose leases end last: src/redis/transport/reply_limits.hpp.
+-- -> {value | false, ms left, token | false, number of waiters, {owner, when its lease ends, …},
+--     {field, detail, …}, server's ms}
+-- The reply has at most 4096 holders, those whose leases end last; if there are many more details,
+-- only theirs and `n`: src/redis/transport/reply_limits.hpp.
 --@include _clock.lua
 local ends = redis.call("ZRANGE", KEYS[4], -4096, -1, "WITHSCORES")
 local details = redis.call("HGETALL", KEYS[5])

@@ -3,9 +3,10 @@
 
 -- latch_down: counts down, once for each request, and notifies all waiters at 0. With parties it is
 -- a barrier: the first arrival begins a generation, and the last one begins the next.
--- KEYS latch request   ARGV limit_ms steps parties('0' = latch) ttl_ms publish channel since_ms
--- -> {generation, left} | {'', parties} the barrier has another number | false there is no latch
---    | {'late', server's ms} nothing was done
+-- KEYS latch request(its remembered reply)
+-- ARGV limit_ms steps parties('0' = latch) ttl_ms publish('PUBLISH' or 'SPUBLISH') channel since_ms
+-- -> {generation, left} | {'', parties} the barrier has this other number of parties
+--    | false there is no latch | {'late', server's ms} nothing was done
 --@include _latch.lua
 local latch, parties = KEYS[1], ARGV[3]
 local state = redis.call("HMGET", latch, "count", "parties")
@@ -14,7 +15,7 @@ if remembered then
     local generation, left = string.match(remembered, "^(%d+) (%d+)$")
     return {generation, left}
 end
-local late = is_late(ARGV[1], ARGV[7])
+local late = late_reply(ARGV[1], ARGV[7])
 if late then
     return late
 end
@@ -32,15 +33,16 @@ elseif not state[1] then
     return false
 end
 local left = math.max(tonumber(state[1]) - tonumber(ARGV[2]), 0)
-local now = redis.call("HMGET", latch, "generation", "first", "ttl")
+local fields = redis.call("HMGET", latch, "generation", "first", "ttl")
+local generation, first, ttl = fields[1], fields[2], fields[3]
 local answer = string.format("%.0f", left)
-remember_reply(KEYS[2], now[1] .. " " .. answer, ARGV[1])
+remember_reply(KEYS[2], generation .. " " .. answer, ARGV[1])
 redis.call("HSET", latch, "count", answer)
-redis.call("PEXPIRE", latch, now[3])
+redis.call("PEXPIRE", latch, ttl)
 if left == 0 and state[1] ~= "0" then
     if state[2] ~= "0" then
-        begin_generation(latch, state[2], state[2], now[3])
+        begin_generation(latch, state[2], state[2], ttl)
     end
-    redis.call(ARGV[5], ARGV[6], "open " .. now[2] .. " " .. now[1] .. " " .. KEYS[2])
+    redis.call(ARGV[5], ARGV[6], "open " .. first .. " " .. generation .. " " .. KEYS[2])
 end
-return {now[1], answer}
+return {generation, answer}

@@ -2,7 +2,8 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- latch_reset: deletes the latch and notifies its waiters.
--- KEYS latch   ARGV publish channel   -> 1 | 0 there was none
+-- KEYS latch   ARGV publish('PUBLISH' or 'SPUBLISH') channel
+-- -> 1 | 0 there was no latch
 redis.call("HLEN", KEYS[1])
 if redis.call("DEL", KEYS[1]) == 0 then
     return 0

@@ -2,14 +2,15 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- latch_set: begins a generation unless one is counting. A repeated request has the same reply.
--- KEYS latch request   ARGV limit_ms count ttl_ms publish channel since_ms
--- -> 1 begun | 0 one is counting | {'late', server's ms} nothing was done
+-- KEYS latch request(its remembered reply)
+-- ARGV limit_ms count ttl_ms publish(unused) channel(unused) since_ms
+-- -> 1 begun | 0 a generation is counting | {'late', server's ms} nothing was done
 --@include _latch.lua
 local count = redis.call("HGET", KEYS[1], "count") or "0"
 if redis.call("GET", KEYS[2]) then
     return 1
 end
-local late = is_late(ARGV[1], ARGV[6])
+local late = late_reply(ARGV[1], ARGV[6])
 if late then
     return late
 end

@@ -2,11 +2,11 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- leave: undoes an acquire whose outcome is unknown, or a wait that was given up. Removes the
--- waiter from the queue, and passes the lock on if it was granted; but not a hold with the value
--- `kept`.
+-- waiter from the queue. Ends its hold, if it has one, and passes the lock on; but does not end a
+-- hold with the value `kept`.
 -- KEYS lock fence queue waiters holders details
--- ARGV floor channel_prefix waiter prefix kept('' = nothing) run
--- -> 1 it was granted | 0
+-- ARGV floor channel_prefix waiter value_prefix kept('' = nothing) run
+-- -> 1 a hold was ended | 0 none
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua

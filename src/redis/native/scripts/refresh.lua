@@ -4,11 +4,12 @@
 -- refresh: a waiter's periodic request. Finds a grant whose message was lost, grants the lock where
 -- a lease has expired, and keeps the waiter's place in the queue.
 -- KEYS lock fence queue waiters holders details
--- ARGV floor channel_prefix waiter prefix window_ms lease_ms
---      first_lease_ms(of the first waiter's place behind an exclusive holder) mode
+-- ARGV floor channel_prefix waiter value_prefix claim_window_ms
+--      place_ms(until the waiter's place in the queue ends)
+--      first_place_ms(the same for the first waiter behind an exclusive holder) mode
 --      total_permits(0 = the stored total) run
 -- -> {1, token, since_ms, ms left} the caller holds it
---    | {0, ms until a change, server's ms, rank, the lease that was given}
+--    | {0, ms until a change, server's ms, rank(0 = first), place_ms or first_place_ms}
 --    | {2, n} the total n is too small | {4} no total is stored
 --@include _token.lua
 --@include _clock.lua
@@ -18,7 +19,7 @@
 --@include _enqueue_waiter.lua
 --@include _next_change_in.lua
 --@include _remove_expired_waiters.lua
-local floor, member, lease, mode = ARGV[1], ARGV[3], ARGV[6], ARGV[8]
+local floor, member, place_ms, mode = ARGV[1], ARGV[3], ARGV[6], ARGV[8]
 local own_prefix = ARGV[4] .. ";"
 local value = redis.call("GET", k.lock)
 if value and string.sub(value, 1, #own_prefix) == own_prefix then
@@ -49,9 +50,9 @@ if redis.call("ZSCORE", k.queue, member) then
     redis.call("PEXPIRE", k.queue, queue_ms)
 end
 if state == "exclusive" and redis.call("ZRANK", k.queue, member) == 0 then
-    lease = ARGV[7]
+    place_ms = ARGV[7]
 end
-local position = enqueue_waiter(k, member, ARGV[4], ARGV[5], lease, mode)
+local position = enqueue_waiter(k, member, ARGV[4], ARGV[5], place_ms, mode)
 if state ~= "exclusive" then
     state = grant_waiters(k, state, floor, ARGV[2])
     position[2] = next_change_in(k, state, member, now)
@@ -59,5 +60,5 @@ if state ~= "exclusive" then
 elseif remove_expired_waiters(k, now, ARGV[6], ARGV[2]) then
     position[4] = redis.call("ZRANK", k.queue, member) or 0
 end
-position[5] = lease
+position[5] = place_ms
 return position

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- release: releases the lock: to the successor (a waiter of the caller's own process), to the first
--- live waiters, or to nobody. With `queue_first` = 1, and if any other waiter is
--- queued, the queue decides, and the successor has no precedence.
+-- release: releases the lock: to the successor (a waiter of the caller's own client), to the first
+-- live waiters, or to nobody. With `queue_first` = 1, and if any other waiter is queued, the queue
+-- decides, and the successor has no precedence.
 -- KEYS lock fence queue waiters holders details
 -- ARGV value floor channel_prefix [successor successor_value successor_ttl_ms queue_first] run
 -- -> {1} released | {1, token} released to the successor | {0} gone | {2} another holder's
@@ -29,7 +29,7 @@ if has_successor then
     if ARGV[7] == "0" or others == 0 then
         redis.call("ZREM", k.queue, successor)
         redis.call("HDEL", k.waiters, successor)
-        -- The first waiter knows only the end of the released lease.
+        -- The first waiter knows only the end of the released lease, and the new one ends earlier.
         local first = redis.call("ZRANGE", k.queue, 0, 0)[1]
         if first and redis.call("PTTL", k.lock) > tonumber(ARGV[6]) then
             ask_to_refresh(ARGV[3], first)

@@ -16,6 +16,7 @@ end
 local owner = owner_of(ARGV[1])
 local detail, ends_at = holder_details(k, owner)
 local status = 0
+-- If the details were evicted, the owner alone tells.
 if state ~= "free" and ends_at and (not detail or is_same_grant(detail, ARGV[1])) then
     status = 1
     if remove_holder(k, owner) then

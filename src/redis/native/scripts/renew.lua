@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- renew: extends each lock that is still the caller's; never makes one.
--- KEYS lock, for each   ARGV value ttl_ms, for each   -> {1 | 0 | -1 unknown, …}
+-- renew: extends each hold that is still the caller's; never makes one.
+-- KEYS lock, for each   ARGV value ttl_ms, for each
+-- -> {1 extended | 0 it is not the caller's | -1 unknown, …}
 local answers = {}
 for i = 1, #KEYS do
     local value = redis.pcall("GET", KEYS[i])

@@ -3,7 +3,7 @@
 
 -- renew_non_exclusive: extends shared holds and permits that still exist; never makes one.
 -- KEYS lock holders details, for each   ARGV value ttl_ms, for each
--- -> {1 | 0 | -1 unknown, …}
+-- -> {1 extended | 0 it does not exist | -1 unknown, …}
 --@include _clock.lua
 --@include _holders.lua
 local answers = {}

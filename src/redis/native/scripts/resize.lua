@@ -2,7 +2,8 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- resize: sets the total of permits.
--- KEYS lock fence queue waiters holders details   ARGV total floor channel_prefix run   -> 1
+-- KEYS lock fence queue waiters holders details
+-- ARGV total_permits floor channel_prefix run   -> 1
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua
