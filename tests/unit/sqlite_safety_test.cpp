@@ -54,8 +54,8 @@ TEST(sqlite_tokens, of_one_client_go_on_whatever_the_file_says) {
     EXPECT_GT(holder.acquire_hold("it").grant.token, before.grant.token);
 }
 
-//   B waits | A releases, and issues B's token, far ahead of the clock | the file's counter goes back
-//   | B: must not issue a token that it has already received
+//   B waits | A releases, and issues B's token, far ahead of the clock | the file's counter goes
+//   back | B: must not issue a token that it has already received
 TEST(sqlite_tokens, that_another_client_issued_are_not_repeated) {
     const lock_file_fixture lock_file;
     backend_runner a(lock_file.service()), b(lock_file.service());
