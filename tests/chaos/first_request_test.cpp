@@ -91,4 +91,58 @@ TEST_F(FirstRequest, IsUndoneIfItArrivesAfterTheWait) {
     EXPECT_TRUE(becomes_clean());
 }
 
+// Otherwise the users of one client, whose holds are shorter than a round trip, would need two
+// round trips for each hold: the second request would find the lock free, and the next user would
+// ask without a place again.
+//   A: "is it free?" | no | the lock is released | A: "keep me a place" | A is granted the lock | A
+//   asks for a place with its next first request
+TEST_F(FirstRequest, AsksForAPlaceAfterASecondOneThatFoundTheLockFree) {
+    client locks = proxied_client();
+    client other = direct_client();
+    warm(locks);
+    auto held = other.acquire("it", {.ttl = long_ttl});
+    const auto before = proxy.count(brief);
+    proxy.inject({.matches = with_place, .kind = fault_kind::delay_request, .delay = 200ms});
+    auto a = std::async(std::launch::async,
+                        [&] { return locks.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+    ASSERT_TRUE(eventually([&] { return proxy.count(with_place) == 1; }));
+    EXPECT_EQ(held.release(), release_result::released);
+    EXPECT_EQ(a.get().release(), release_result::released);
+    EXPECT_EQ(locks.statistics().hand_offs, 0U);
+    (void)locks.acquire("it", {.ttl = long_ttl}).release();
+    EXPECT_EQ(proxy.count(with_place), 2U);
+    EXPECT_EQ(proxy.count(brief), before + 1);
+}
+
+//   A: "is it free?" | the wait ends | no | A does not ask for a place that it would leave at once
+TEST_F(FirstRequest, IsTheOnlyOneIfTheWaitEndsMeanwhile) {
+    client locks = proxied_client();
+    client other = direct_client();
+    warm(locks);
+    auto held = other.acquire("it", {.ttl = long_ttl});
+    proxy.inject({.matches = brief, .kind = fault_kind::delay_reply, .delay = 120ms});
+    const auto failed =
+        failure_of([&] { (void)locks.acquire("it", {.ttl = long_ttl, .wait = 20ms}); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::timed_out) << failed->sentence;
+    EXPECT_EQ(proxy.count(with_place), 0U);
+}
+
+//   A: "is it free?" | "I am loading my data" | a pause, until the wait ends | A: "is it free?" |
+//   the server falls silent | A waits 0.3 s for the reply, and not the reply timeout of 5 s
+TEST_F(FirstRequest, IsNotAwaitedForLongAfterTheWait) {
+    client locks = proxied_client();
+    warm(locks);
+    const auto before = proxy.strike_count();
+    proxy.inject({.matches = brief, .kind = fault_kind::reply, .reply = "-LOADING data\r\n"});
+    proxy.inject({.matches = brief, .kind = fault_kind::swallow});
+    const auto began_at = boot_clock::now();
+    const auto failed =
+        failure_of([&] { (void)locks.acquire("it", {.ttl = long_ttl, .wait = 20ms}); });
+    EXPECT_LT(boot_clock::now() - began_at, 3s);
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::unreachable) << failed->sentence;
+    EXPECT_EQ(proxy.strike_count(), before + 2);
+}
+
 }  // namespace

@@ -327,5 +327,21 @@ TEST_F(KeeperOnDemand, AQuestionThatCannotBeginLeavesTheHoldToItsRhythm) {
     }
 }
 
+// The engine writes a line to the log before some renewals, and the callback of the log may end the
+// hold.
+TEST_F(KeeperOnDemand, AHoldThatEndsWithinTheHookOfItsRenewalIsNotRenewed) {
+    const auto other = keep_lease("other");
+    on_renewal_ = [this](const std::shared_ptr<core::lease>& renewed) {
+        if (renewed == lease_) keeper_.drop(lease_);
+    };
+    advance(ttl / 3);
+    ASSERT_EQ(request_count(), 1U);
+    EXPECT_EQ(backend_.owners_in(0), std::vector<std::string>{"other"});
+    answer_next(reply_kind::accepted);
+    advance(ttl / 3);
+    EXPECT_EQ(request_count(), 2U);
+    EXPECT_EQ(losses_, 0);
+}
+
 }  // namespace
 }  // namespace pawl

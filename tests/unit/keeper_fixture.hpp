@@ -19,6 +19,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -213,6 +214,7 @@ protected:
     counter renewals_;
     int losses_ = 0;
     std::vector<std::shared_ptr<core::lease>> orphans_;
+    std::function<void(const std::shared_ptr<core::lease>&)> on_renewal_;
     core::lease_keeper keeper_{
         time_,
         loop_.get_executor(),
@@ -224,7 +226,10 @@ protected:
                  keeper_.drop(held_lease);
                  orphans_.push_back(held_lease);
              },
-         .on_renewal = [](const std::shared_ptr<core::lease>&) {}}};
+         .on_renewal =
+             [this](const std::shared_ptr<core::lease>& renewed) {
+                 if (on_renewal_) on_renewal_(renewed);
+             }}};
     std::shared_ptr<core::lease> lease_ = keep_lease();
 };
 

@@ -251,6 +251,10 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
     bool is_first = !waiter || waiter->is_first();
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
     if (!is_first) throw timeout_error(name);
+    // The loop may have been busy, or the wait for the first place long. For the backend, a
+    // `give_up_at` that has passed means a single attempt, which may take the whole reply timeout.
+    if (!single_attempt && options.wait > duration{})
+        give_up_at = std::max(give_up_at, plus(time().now(), std::chrono::milliseconds(1)));
     std::unique_ptr<outage_backoff> backoff;  // few acquires need it
     for (;;) {
         std::optional<error> failure;

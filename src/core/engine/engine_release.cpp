@@ -432,13 +432,18 @@ void engine::close(close_handler handler) {
 asio::awaitable<void> engine::run_close(ptr self) {
     const close_request request(std::move(self));
     advance_to(close_stage::closed);
-    // The cancellation of an operation may end and remove other operations.
+    // The cancellation of an operation may end and remove other operations. It may also fail, for
+    // lack of memory; the operation then ends when the backend closes.
     operation_list to_cancel;
     to_cancel.swap(operations_);
     while (!to_cancel.empty()) {
         auto& next = to_cancel.front();
         operations_.splice(operations_.end(), to_cancel, to_cancel.begin());
-        next.cancel();
+        try {
+            next.cancel();
+        } catch (...) {
+            log_failure("an operation cannot be cancelled", std::current_exception());
+        }
     }
     while (const auto lease = keeper_->first()) {
         keeper_->drop(lease);

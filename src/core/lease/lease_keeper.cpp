@@ -243,11 +243,12 @@ bool lease_keeper::handle_due(lease& due_lease, time_point now,
         due_lease.mark_at_risk();
         due_lease.in_keeper.risk_at = time_point::max();
     }
-    if (renewing && !begin_renewal(held_lease, to_renew)) {
+    const bool was_begun = !renewing || begin_renewal(held_lease, to_renew);
+    if (!due_lease.in_keeper.is_kept) return true;  // the hook has ended the hold
+    if (was_begun)
+        update_order(due_lease);
+    else
         postpone(due_lease);
-        return true;
-    }
-    update_order(due_lease);
     return true;
 }
 
@@ -256,6 +257,7 @@ bool lease_keeper::begin_renewal(const std::shared_ptr<lease>& due_lease,
                                  std::vector<std::shared_ptr<lease>>& to_renew) {
     try {
         hooks_.on_renewal(due_lease);
+        if (!due_lease->in_keeper.is_kept) return true;
         to_renew.push_back(due_lease);
     } catch (const std::bad_alloc&) {
         return false;

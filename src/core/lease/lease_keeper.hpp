@@ -33,7 +33,7 @@ public:
         // From the keeper to the engine: a kept lease is lost. Called once for each lease.
         hook on_lease_lost;
         hook on_orphan;   // called for a lease without handles, which must be released
-        hook on_renewal;  // called before each renewal, except by `renew_now`
+        hook on_renewal;  // called before each renewal, except by `renew_now`; may end the hold
     };
 
     lease_keeper(runtime& time, boost::asio::any_io_executor strand, backend& backend,

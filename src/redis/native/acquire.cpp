@@ -63,8 +63,10 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
                                                      time_point give_up_at) {
     if (!requested.value.empty()) co_return co_await acquire_caller_value(requested);
     const bool is_blocking = give_up_at > now();
+    const auto wait_until = is_blocking ? give_up_at : time_point::min();
     const bool is_plain = requested.mode == lock_mode::exclusive && !requested.fair;
     bool asks_for_place = !is_plain || (is_blocking && expects_to_wait_);
+    bool was_taken = false;  // the first answer
     std::unique_ptr<outage> outage_so_far;
     // Each request after the first has a new owner. The undo of a lost request names its owner, so
     // no other request may have the same owner.
@@ -78,13 +80,15 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
             try {
                 std::optional<grant> result;
                 if (asks_for_place)
-                    result = co_await queue_up(undo_guard, record, requested,
-                                               is_blocking ? give_up_at : time_point::min());
+                    result = co_await queue_up(undo_guard, record, requested, wait_until);
                 else
-                    result = co_await take_free_lock(undo_guard, *record, requested, give_up_at);
+                    result = co_await take_free_lock(undo_guard, *record, requested, wait_until);
                 if (result) result->owner = std::move(next_owner);
-                if (result || asks_for_place || !is_blocking) co_return result;
-                asks_for_place = true;
+                // Even if the second request found the lock free: with holds that are shorter than
+                // a round trip, this client's next acquire will find it taken again.
+                if (was_taken) expects_to_wait_ = true;
+                if (result || asks_for_place || now() >= give_up_at) co_return result;
+                asks_for_place = was_taken = true;
                 continue;
             } catch (const connection_lost& e) {
                 trouble = lock_unreachable(requested.name, e.what());
@@ -104,8 +108,10 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
                                                             const owner_record& record,
                                                             const claim& requested,
                                                             time_point give_up_at) {
+    // Not a comparison with the present: a wait that has begun may be over.
+    const bool is_blocking = give_up_at != time_point::min();
     const auto deadline =
-        give_up_at > now() ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+        is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
     auto* server_link = &link_of(record.lock_keys);
     if (!server_link->connected())
         server_link = co_await connected_link_of(record.lock_keys.lock(), deadline);

@@ -73,7 +73,8 @@ private:
                                                      const keys& lock_keys);
     [[nodiscard]] std::shared_ptr<owner_record> make_record(std::string_view name,
                                                             std::string_view owner) const;
-    // Takes the lock if it is free, whether or not others wait for it.
+    // Takes the lock if it is free, whether or not others wait for it. `give_up_at` =
+    // time_point::min(): for an acquire that does not wait.
     boost::asio::awaitable<std::optional<grant>> take_free_lock(acquire_attempt& undo_guard,
                                                                 const owner_record& record,
                                                                 const claim& requested,
@@ -162,8 +163,8 @@ private:
     native_latches latches_;
     waiter_table waiters_;
     std::map<std::string, unsigned, std::less<>> local_hand_offs_;
-    // The last acquire that could wait had to wait. Then the next one asks for a place in the queue
-    // with its first request.
+    // The first request of the last plain exclusive acquire or try found its lock taken. Then the
+    // next acquire that may wait asks for a place in the queue with its first request.
     bool expects_to_wait_ = false;
 };
 

@@ -33,7 +33,8 @@ constexpr std::size_t max_idle_buffer = 64 << 10;
 
 void clear_sent(std::string& buffer) noexcept {
     buffer.clear();
-    if (buffer.capacity() > max_idle_buffer) buffer = std::string();
+    // Not an assignment: that of an empty string keeps the buffer.
+    if (buffer.capacity() > max_idle_buffer) std::string().swap(buffer);
 }
 
 // The reply of a TLS port to a client without TLS: a record of type 21.
