@@ -4,6 +4,7 @@
 #include "simulated_network.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 using namespace std::chrono_literals;
 
@@ -213,7 +214,15 @@ void simulated_network::break_connection(const connection_ptr& connection, bool 
     });
 }
 
+// A frozen server first executes the commands that arrived before the break, in the database of
+// their connection.
 void simulated_network::forget_connection(const connection_ptr& connection) {
+    const auto is_of = [&](const pending_command& each) { return each.connection == connection; };
+    if (std::ranges::any_of(queue_, is_of) ||
+        std::ranges::any_of(late_commands_ | std::views::values, is_of)) {
+        loop_.schedule_after(100ms, [this, connection] { forget_connection(connection); });
+        return;
+    }
     connections_.erase(connection->id);
     if (connection->server_run == server_run_) redis_.disconnect(connection->id);
 }
