@@ -44,8 +44,8 @@ protected:
         EXPECT_TRUE(loop.is_idle());
     }
 
-    void on_executed([[maybe_unused]] simulated_process& process, const words& command,
-                     [[maybe_unused]] const redis::reply& reply) override {
+    void on_executed(simulated_network& /*server*/, [[maybe_unused]] simulated_process& process,
+                     const words& command, [[maybe_unused]] const redis::reply& reply) override {
         for (const auto& each : redis::scripts::all)
             if (command.size() > 1 && (command[1] == each.sha1 || command[1] == each.text) &&
                 reply.type != redis::reply::kind::error && each.name == awaited_script)

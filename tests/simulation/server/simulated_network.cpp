@@ -130,7 +130,8 @@ void simulated_network::execute_next() {
 void simulated_network::execute(const pending_command& pending) {
     pending_pushes_.clear();
     auto reply = server().execute(pending.connection->id, *pending.command);
-    if (observer_) observer_->on_executed(*pending.connection->process, *pending.command, reply);
+    if (observer_)
+        observer_->on_executed(*this, *pending.connection->process, *pending.command, reply);
     const auto pushes = std::exchange(pending_pushes_, {});
     const auto send_pushes = [&](bool is_own) {
         for (const auto& [to, message] : pushes)
@@ -167,7 +168,7 @@ void simulated_network::deliver_push(simulated_redis::connection to, words messa
 void simulated_network::change_data(const std::function<void(simulated_redis&)>& change) {
     pending_pushes_.clear();
     change(server());
-    if (observer_) observer_->on_data_changed();
+    if (observer_) observer_->on_data_changed(*this);
     for (auto& [to, message] : std::exchange(pending_pushes_, {}))
         deliver_push(to, std::move(message));
     plan_expiry();
@@ -286,7 +287,7 @@ void simulated_network::stop_server() {
 void simulated_network::start_server(simulated_redis::snapshot with) {
     redis_.restart(std::move(with));
     is_up_ = true;
-    if (observer_) observer_->on_data_changed();
+    if (observer_) observer_->on_data_changed(*this);
 }
 
 // The server removes expired keys ten times a second.
