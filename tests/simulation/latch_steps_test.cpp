@@ -34,8 +34,8 @@ protected:
         while (loop.next_event_at() <= loop.now() + 48h && loop.step()) {}
         EXPECT_TRUE(loop.is_idle());
     }
-    void on_executed([[maybe_unused]] simulated_process& process, const words& command,
-                     const redis::reply& reply) override {
+    void on_executed(simulated_network& /*server*/, [[maybe_unused]] simulated_process& process,
+                     const words& command, const redis::reply& reply) override {
         const auto& down = redis::scripts::latch_down;
         if (command.size() < 2 || (command[1] != down.sha1 && command[1] != down.text)) return;
         if (reply.type == redis::reply::kind::error) return;

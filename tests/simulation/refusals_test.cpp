@@ -114,7 +114,8 @@ public:
     std::vector<seen_request> requests;
 
 private:
-    void on_executed(simulated_process&, const words& command, const redis::reply& reply) override {
+    void on_executed(simulated_network& /*server*/, simulated_process& /*process*/,
+                     const words& command, const redis::reply& reply) override {
         if (command[0] != "EVALSHA" && command[0] != "EVAL") return;
         const bool error = reply.type == redis::reply::kind::error;
         if (error && reply.text.starts_with("NOSCRIPT")) return;

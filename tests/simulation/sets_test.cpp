@@ -44,8 +44,8 @@ protected:
         EXPECT_TRUE(loop.is_idle());
     }
 
-    void on_executed([[maybe_unused]] simulated_process& process, const words& command,
-                     [[maybe_unused]] const redis::reply& reply) override {
+    void on_executed(simulated_network& /*server*/, [[maybe_unused]] simulated_process& process,
+                     const words& command, [[maybe_unused]] const redis::reply& reply) override {
         for (const auto& each : redis::scripts::all)
             if (command.size() > 1 && (command[1] == each.sha1 || command[1] == each.text) &&
                 reply.type != redis::reply::kind::error && each.name == awaited_script)
@@ -125,6 +125,20 @@ TEST_F(Sets, AnAnswerThatComesTooLateIsALoss) {
     EXPECT_FALSE(first_result.locks);
     loop.run_for(1s);
     EXPECT_TRUE(is_free("a") && is_free("b"));
+}
+
+// 1. The server grants a and b to A for 2 s. 2. The reply comes just before the deadline, when the
+// loss of both is reported already. A must not get a set that is lost at once.
+TEST_F(Sets, AnAnswerAtTheEndOfTheLeasesIsALoss) {
+    connect(first_program);
+    after_script("acquire_batch", [this] {
+        network.cut_off(first_program.process);
+        loop.schedule_after(1965ms, [this] { network.reconnect(first_program.process); });
+    });
+    start_acquire(first_program, {"a", "b"}, {.ttl = 2s, .wait = 10s}, first_result);
+    ASSERT_TRUE(completes_within(first_result, 20s));
+    EXPECT_EQ(first_result.ec, make_error_code(errc::lost));
+    EXPECT_FALSE(first_result.locks);
 }
 
 // 1. The server grants a and b to A. 2. The connection breaks and the reply is lost. 3. A requests

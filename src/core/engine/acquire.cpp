@@ -92,11 +92,17 @@ void check_names(const std::vector<std::string>& names) {
         check_name(each);
 }
 
+// Also shortly before the deadline: the keeper reports the loss then.
+bool is_lost(const lease& lease, time_point now) {
+    return lease.state() == lock_state::lost ||
+           now >= lease.deadline() - loss_lead_time(lease.granted_hold().claim.ttl);
+}
+
 // The error for the first lost lock, if there is one. The requests for the later locks, or a slow
 // answer, may have taken longer than the lease of an earlier lock.
-std::optional<error> first_loss(const std::vector<lease_handle>& handles) {
+std::optional<error> first_loss(const engine& engine, const std::vector<lease_handle>& handles) {
     for (const auto& each : handles)
-        if (each.held_lease->state() == lock_state::lost)
+        if (is_lost(*each.held_lease, engine.time().now()))
             return error(errc::lost, "The lock '" + each.held_lease->granted_hold().claim.name +
                                          "' was lost before the last one was granted; try again.");
     return std::nullopt;
@@ -312,9 +318,9 @@ asio::awaitable<std::vector<lease_handle>> acquire_all(engine::ptr engine,
             }
             handles.push_back(std::move(handle));
         }
-        if (const auto lost = first_loss(handles)) throw error(*lost);
+        if (const auto lost = first_loss(*engine, handles)) throw error(*lost);
     } catch (...) {
-        const auto lost = first_loss(handles);
+        const auto lost = first_loss(*engine, handles);
         release_all(*engine, handles);
         if (lost && cancellation.cancelled() == asio::cancellation_type::none) throw error(*lost);
         throw;

@@ -5,6 +5,7 @@
 
 #include "../server/simulated_link.hpp"
 #include "../server/spread_servers.hpp"
+#include "faulty_topology.hpp"
 
 #include <core/util/wakeup.hpp>
 #include <pawl/error.hpp>
@@ -97,7 +98,8 @@ public:
         if (bug_ == injected_bug::renewals_not_sent) co_return;
         if (bug_ != injected_bug::renewal_deadline_from_reply &&
             bug_ != injected_bug::unknown_taken_for_extended &&
-            bug_ != injected_bug::refusal_ignored) {
+            bug_ != injected_bug::refusal_ignored &&
+            bug_ != injected_bug::renewals_settled_together) {
             co_await inner_->renew(batch);
             co_return;
         }
@@ -204,7 +206,8 @@ private:
         for (auto* each : servers_)
             links.push_back(simulated_link_factory(*each, process_, context, options_, bug_));
         if (links.size() == 1) return redis::single_server_factory(std::move(links.front()));
-        return spread_servers_factory(std::move(links));
+        auto connect = spread_servers_factory(std::move(links));
+        return is_topology_bug(bug_) ? faulty_topology_factory(std::move(connect), bug_) : connect;
     }
 
     const std::vector<simulated_network*> servers_;

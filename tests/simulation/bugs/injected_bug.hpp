@@ -55,6 +55,10 @@ enum class injected_bug : std::uint8_t {
     token_of_previous_holder,
     batch_swaps_tokens,
     possible_loss_ignored,
+    renewals_settled_together,
+    // Between the client and several servers (faulty_topology.hpp).
+    undo_sent_to_first_server,
+    undo_waits_for_first_server,
     // In the acquisition of several names by the core (faulty_acquire_all.hpp).
     set_in_callers_order,
     set_keeps_first,
@@ -163,6 +167,12 @@ inline constexpr std::array injected_bug_names{
     std::pair{injected_bug::token_of_previous_holder, std::string_view("token_of_previous_holder")},
     std::pair{injected_bug::batch_swaps_tokens, std::string_view("batch_swaps_tokens")},
     std::pair{injected_bug::possible_loss_ignored, std::string_view("possible_loss_ignored")},
+    std::pair{injected_bug::renewals_settled_together,
+              std::string_view("renewals_settled_together")},
+    std::pair{injected_bug::undo_sent_to_first_server,
+              std::string_view("undo_sent_to_first_server")},
+    std::pair{injected_bug::undo_waits_for_first_server,
+              std::string_view("undo_waits_for_first_server")},
     std::pair{injected_bug::set_in_callers_order, std::string_view("set_in_callers_order")},
     std::pair{injected_bug::set_keeps_first, std::string_view("set_keeps_first")},
     std::pair{injected_bug::set_with_lost_lock, std::string_view("set_with_lost_lock")},

@@ -10,22 +10,50 @@ using namespace std::chrono_literals;
 
 namespace pawl::simulation {
 
-checker::checker(scheduler& loop, simulated_network& network, const plan& scenario_plan, trace& log)
+namespace {
+
+checked_servers checked(std::span<simulated_network* const> servers, const plan& scenario_plan) {
+    checked_servers result;
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+        const auto letter = static_cast<char>('a' + static_cast<char>(i));
+        const auto label = servers.size() == 1 ? std::string() : std::string(" ") + letter;
+        result.push_back({*servers[i], scenario_plan.servers[i], label});
+    }
+    return result;
+}
+
+}  // namespace
+
+checker::checker(scheduler& loop, std::span<simulated_network* const> servers,
+                 const plan& scenario_plan, trace& log)
     : loop_(loop),
-      network_(network),
       plan_(scenario_plan),
+      servers_(checked(servers, scenario_plan)),
       trace_(log),
       latches_(
-          loop, network, scenario_plan,
+          loop, servers_, scenario_plan,
           [this](const std::string& rule, const std::string& sentence) { fail(rule, sentence); },
           [this](const simulated_process& process, instant length) {
               return is_awake(process, length);
           }) {}
 
+checked_server& checker::server_of(const simulated_network& network) {
+    return *std::ranges::find_if(
+        servers_, [&](const checked_server& each) { return &each.network == &network; });
+}
+
+checker::lock_record* checker::find_lock(const checked_server& server, std::size_t database,
+                                         const std::string& key) const {
+    const auto lock = by_key_.find({database, key});
+    const bool is_known = lock != by_key_.end() && lock->second->server == &server;
+    return is_known ? lock->second : nullptr;
+}
+
 void checker::add_name(const std::string& name, const lock_keys& keys, std::size_t database,
                        bool has_permits) {
     auto& lock = locks_[name];
     lock.keys = keys;
+    lock.server = &servers_[plan_.server_of(keys.lock)];
     lock.database = database;
     lock.has_permits = has_permits;
     by_key_[{database, keys.lock}] = &lock;
@@ -102,7 +130,7 @@ void checker::excuse_grant(user_hold& held, const lock_record& lock,
     if (request.requested_at <= lock.last_fault)
         held.excused_until = lock.last_fault + request.ttl * 102 / 100;
     // A waiter computes the instant of its grant from the server's clock, which was set meanwhile.
-    if (request.requested_at <= clock_set_at_)
+    if (request.requested_at <= lock.server->clock_set_at)
         held.excused_until = loop_.now() + request.ttl * 102 / 100;
     if (request.requested_at <= lock.restored_at) held.excused_until = instant::max();
 }
@@ -116,7 +144,7 @@ void checker::check_tokens(const user_hold& held, lock_record& lock,
                        (reads && lock.reader_tokens.contains(held.token));
     if (reads) lock.reader_tokens.insert(held.token);
     lock.newest_token = std::max(lock.newest_token, held.token);
-    if (plan_.tokens_may_go_back || (reads && lock.had_live_rollback)) return;
+    if (lock.server->planned.tokens_may_go_back || (reads && lock.had_live_rollback)) return;
     if (!fresh) fail("I2", describe_hold(held) + " has a token that was granted before");
     if (held.token < request.newest_token || (held.token == request.newest_token && !reads))
         fail("I2", describe_hold(held) + " was requested after a grant of token " +
@@ -167,9 +195,8 @@ void checker::check_held_at_server(const user_hold& held, std::string_view when,
     }
 }
 
-instant checker::instant_of_server_ms(std::int64_t server_ms) const {
-    const auto& data = network_.server().data();
-    return loop_.now() + std::chrono::microseconds(server_ms * 1000 - data.now_us());
+instant checker::instant_of_server_ms(const lock_record& lock, std::int64_t server_ms) const {
+    return loop_.now() + std::chrono::microseconds(server_ms * 1000 - data_of(lock).now_us());
 }
 
 // The end of the hold at the server; nothing if the server does not have it.
@@ -178,12 +205,12 @@ std::optional<instant> checker::server_expiry(const lock_record& lock, const use
     if (is_held_at_server(lock, held.token)) {
         const auto& data = data_of(lock);
         const auto ends = data.peek(lock.keys.lock)->expires_ms;
-        return ends ? instant_of_server_ms(*ends) : instant::max();
+        return ends ? instant_of_server_ms(lock, *ends) : instant::max();
     }
     std::optional<instant> last;
     for (const auto& [owner, other] : current_holders(lock)) {
         if (other.token != held.token || find_process(other.value) != held.process) continue;
-        last = std::max(last.value_or(instant::min()), instant_of_server_ms(other.ends_ms));
+        last = std::max(last.value_or(instant::min()), instant_of_server_ms(lock, other.ends_ms));
     }
     return last;
 }
@@ -235,18 +262,17 @@ void checker::end_hold(hold_id id) { holds_.erase(id); }
 void checker::check_release(const std::vector<std::string>& names,
                             const std::vector<released_hold>& holds, bool expects_release,
                             instant called, release_result result) {
-    const bool had_fault =
-        !plan_.has_calm_network || std::ranges::any_of(names, [&](const auto& name) {
-            return locks_.at(name).forced_at >= called;
-        });
+    const bool had_fault = std::ranges::any_of(names, [&](const auto& name) {
+        const auto& lock = locks_.at(name);
+        return !is_calm(lock) || lock.forced_at >= called;
+    });
     if (expects_release && !had_fault && result != release_result::released)
         fail("I5", "a release of '" + names.front() + "' had the result " + to_string(result));
     if (result != release_result::released) return;
-    // The hold may have been restored before the reply was read. `note_old_data` sets the time for
-    // all names.
-    if (locks_.at(names.front()).restored_at >= called) return;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto& hold = holds.at(i);
+        // The hold may have been restored before the reply was read.
+        if (locks_.at(names[i]).restored_at >= called) continue;
         const bool has_own_token =
             hold.mode == lock_mode::exclusive || (is_redisson() && hold.mode == lock_mode::permits);
         if (has_own_token && hold.token != 0 && is_held_at_server(locks_.at(names[i]), hold.token))
@@ -269,7 +295,7 @@ void checker::check_write(hold_id id) {
     auto& lock = locks_.at(held.name);
     const bool may_have_older_token = held.mode == lock_mode::shared && lock.had_live_rollback;
     const bool refused = held.token < lock.highest_written && !may_have_older_token;
-    if (refused && !is_excused(held) && !plan_.tokens_may_go_back)
+    if (refused && !is_excused(held) && !lock.server->planned.tokens_may_go_back)
         fail("I3", describe_hold(held) + " wrote to the resource after token " +
                        std::to_string(lock.highest_written));
     // Readers' tokens may differ after a restart of the server, so only writers raise the highest
@@ -282,7 +308,7 @@ void checker::check_noticed_loss(hold_id id) {
     const auto& held = holds_.at(id);
     const auto why = held.handle->why_lost();
     if (why == loss_reason::max_hold || was_ever_excused(held)) return;
-    if (plan_.has_calm_network && held.process->resumed_at() == instant{})
+    if (is_calm(locks_.at(held.name)) && held.process->resumed_at() == instant{})
         fail("I4", describe_hold(held) + " was lost (" + to_string(why) + ") without a fault");
 }
 
@@ -291,40 +317,47 @@ void checker::note_crash(simulated_process& process) {
     std::erase_if(holds_, [&](const auto& held) { return held.second.process == &process; });
 }
 
-void checker::note_fault(const std::string* name) {
-    for (auto& [key, lock] : locks_)
-        if (name == nullptr || key == *name) lock.last_fault = loop_.now();
+void checker::note_fault(lock_record& lock) {
+    lock.last_fault = loop_.now();
     for (auto& [id, held] : holds_)
-        if (name == nullptr || held.name == *name)
+        if (&locks_.at(held.name) == &lock)
             held.excused_until = std::max(held.excused_until, loop_.now() + held.ttl * 102 / 100);
 }
 
-void checker::note_clock_set() {
-    clock_set_at_ = loop_.now();
-    note_fault(nullptr);
+void checker::note_fault(const std::string& name) { note_fault(locks_.at(name)); }
+
+void checker::note_fault(const simulated_network& server) {
+    for (auto& [name, lock] : locks_)
+        if (&lock.server->network == &server) note_fault(lock);
 }
 
-void checker::set_refusing(bool refusing) {
-    if (refusing_ && !refusing) refusing_until_ = loop_.now();
-    refusing_ = refusing;
+void checker::note_clock_set(const simulated_network& server) {
+    server_of(server).clock_set_at = loop_.now();
+    note_fault(server);
 }
 
-bool checker::was_refusing_since(instant when) const {
-    return refusing_ || refusing_until_ >= when;
+void checker::set_refusing(const simulated_network& server, bool refusing) {
+    auto& checked = server_of(server);
+    if (checked.is_refusing && !refusing) checked.refusing_until = loop_.now();
+    checked.is_refusing = refusing;
 }
 
-void checker::note_live_rollback() {
-    note_old_data();
-    for (auto& [key, lock] : locks_)
-        lock.had_live_rollback = true;
+bool checker::was_refusing_since(std::size_t server, instant when) const {
+    return servers_[server].is_refusing || servers_[server].refusing_until >= when;
 }
 
-void checker::note_old_data() {
-    note_fault(nullptr);
-    for (auto& [key, lock] : locks_)
-        lock.restored_at = loop_.now();
+void checker::note_live_rollback(const simulated_network& server) {
+    note_old_data(server);
+    for (auto& [name, lock] : locks_)
+        if (&lock.server->network == &server) lock.had_live_rollback = true;
+}
+
+void checker::note_old_data(const simulated_network& server) {
+    note_fault(server);
+    for (auto& [name, lock] : locks_)
+        if (&lock.server->network == &server) lock.restored_at = loop_.now();
     for (auto& [id, held] : holds_)
-        held.excused_until = instant::max();
+        if (&locks_.at(held.name).server->network == &server) held.excused_until = instant::max();
 }
 
 }  // namespace pawl::simulation

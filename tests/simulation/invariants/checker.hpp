@@ -7,6 +7,7 @@
 
 #include "../kernel/trace.hpp"
 #include "../workload/plan.hpp"
+#include "checked_server.hpp"
 #include "latch_checker.hpp"
 #include "lock_keys.hpp"
 
@@ -27,7 +28,9 @@ namespace pawl::simulation {
 
 class checker final : public simulated_network::observer {
 public:
-    checker(scheduler& loop, simulated_network& network, const plan& scenario_plan, trace& log);
+    // `servers` in the order of the plan.
+    checker(scheduler& loop, std::span<simulated_network* const> servers, const plan& scenario_plan,
+            trace& log);
 
     void add_name(const std::string& name, const lock_keys& keys, std::size_t database = 0,
                   bool has_permits = false);
@@ -87,22 +90,24 @@ public:
 
     [[nodiscard]] bool is_hold_excused(hold_id id) const;
 
-    // Holders may have lost this lock, or all locks if `name` is null.
-    void note_fault(const std::string* name);
+    // Holders may have lost this lock, or all locks of the server.
+    void note_fault(const std::string& name);
+    void note_fault(const simulated_network& server);
     // The server's clock was set forward, so every ttl ends early.
-    void note_clock_set();
+    void note_clock_set(const simulated_network& server);
     // The server begins or ceases to refuse every script.
-    void set_refusing(bool refusing);
-    [[nodiscard]] bool was_refusing_since(instant when) const;
+    void set_refusing(const simulated_network& server, bool refusing);
+    // Whether the server with this number refused requests after `when`.
+    [[nodiscard]] bool was_refusing_since(std::size_t server, instant when) const;
     // The server restarted with older data: locks may be lost, and released locks may be held
     // again.
-    void note_old_data();
+    void note_old_data(const simulated_network& server);
     // Older data replaced the server's data under live connections: a reader may also have joined
     // an earlier group of readers.
-    void note_live_rollback();
-    void on_executed(simulated_process& process, const words& command,
+    void note_live_rollback(const simulated_network& server);
+    void on_executed(simulated_network& server, simulated_process& process, const words& command,
                      const redis::reply& reply) override;
-    void on_data_changed() override;
+    void on_data_changed(simulated_network& server) override;
 
     // A user waits for the name without an end, or until `end_wait`.
     using wait_id = std::uint64_t;
@@ -191,6 +196,7 @@ private:
     };
     struct lock_record {
         lock_keys keys;
+        const checked_server* server = nullptr;  // has the keys
         std::size_t database = 0;
         bool has_permits = false;
         std::string value;                                    // of the lock, at the last inspection
@@ -234,14 +240,23 @@ private:
     };
     struct script_invocation;  // a script that the server has executed, in the native layout
     struct batch_invocation {
+        const checked_server& server;
         std::size_t database = 0;
         std::vector<std::pair<std::string, std::string>> wanted;  // key and value
         bool is_granted = false;
     };
 
-    [[nodiscard]] store& data_of(const lock_record& lock) const {
-        return network_.server().data(lock.database);
+    [[nodiscard]] checked_server& server_of(const simulated_network& network);
+    [[nodiscard]] static store& data_of(const lock_record& lock) {
+        return lock.server->data(lock.database);
     }
+    [[nodiscard]] static bool is_calm(const lock_record& lock) noexcept {
+        return lock.server->planned.is_calm;
+    }
+    // The lock with this key, if this server has it.
+    [[nodiscard]] lock_record* find_lock(const checked_server& server, std::size_t database,
+                                         const std::string& key) const;
+    void note_fault(lock_record& lock);
     [[nodiscard]] bool is_believed(const user_hold& held) const;
     [[nodiscard]] bool is_excused(const user_hold& held) const;
     [[nodiscard]] static bool was_ever_excused(const user_hold& held) {
@@ -252,7 +267,8 @@ private:
     [[nodiscard]] bool is_held_at_server(const lock_record& lock, std::uint64_t token);
     [[nodiscard]] std::optional<instant> server_expiry(const lock_record& lock,
                                                        const user_hold& held);
-    [[nodiscard]] instant instant_of_server_ms(std::int64_t server_ms) const;
+    [[nodiscard]] instant instant_of_server_ms(const lock_record& lock,
+                                               std::int64_t server_ms) const;
     [[nodiscard]] server_holders current_holders(const lock_record& lock);
     [[nodiscard]] bool is_held_as(const lock_record& lock, std::string_view mark) const;
     [[nodiscard]] std::uint64_t current_counter(const lock_record& lock);
@@ -283,7 +299,6 @@ private:
                                                          const user_hold& held) const;
     void expect_no_redisson_locks();
     void note_redisson_force(lock_record& lock);
-    void note_fault_of(const lock_record& lock);
 
     // The permits of Redisson's semaphore at the server: checker_permits.cpp.
     [[nodiscard]] permit_state read_permits(const lock_record& lock) const;
@@ -324,7 +339,8 @@ private:
     void check_deadline(hold_id id);
     void check_held_at_server(const user_hold& held, std::string_view when,
                               std::string_view script = {});
-    void note_command(const words& command, std::string_view script, const redis::reply& reply);
+    void note_command(const checked_server& server, const words& command, std::string_view script,
+                      const redis::reply& reply);
     void inspect_lock(lock_record& lock, const script_invocation& invocation);
     void note_new_value(lock_record& lock, const script_invocation& invocation,
                         const std::string& now);
@@ -340,11 +356,12 @@ private:
     void expect_notified(const lock_record& lock, std::uint64_t token);
     void check_rules(lock_record& lock, const script_invocation& invocation);
     void check_no_waiter_skipped(lock_record& lock, const script_invocation& invocation);
-    void check_latch_step(const std::string& request, const redis::reply& reply);
+    void check_latch_step(const checked_server& server, const std::string& request,
+                          const redis::reply& reply);
     void check_all_or_none(const batch_invocation& invocation);
     void check_owners(std::string_view script, std::span<const std::string> arguments);
-    void check_budget(simulated_process& process, std::string_view script, const std::string& key,
-                      std::span<const std::string> arguments);
+    void check_budget(checked_server& server, simulated_process& process, std::string_view script,
+                      const std::string& key, std::span<const std::string> arguments);
     void count_refusal(const simulated_process& process, const std::string& requests,
                        std::size_t per_second, std::size_t per_five_seconds);
     // Whether a user of the program was granted the lock without a token at this time or later. The
@@ -356,8 +373,8 @@ private:
     void expect_nothing_left(lock_record& lock, simulated_process& process);
 
     scheduler& loop_;
-    simulated_network& network_;
     const plan& plan_;
+    checked_servers servers_;
     trace& trace_;
     std::map<std::string, lock_record> locks_;
     std::map<std::pair<std::size_t, std::string>, lock_record*> by_key_;  // database and key
@@ -365,14 +382,10 @@ private:
     std::map<std::string, std::string> step_replies_;  // first reply to a latch's request
     std::map<std::string, simulated_process*, std::less<>> processes_;
     std::set<const simulated_process*> dead_processes_;
-    instant clock_set_at_{-1};
-    bool refusing_ = false;
-    instant refusing_until_{-1};                 // end of the last refusals
     std::set<std::string, std::less<>> owners_;  // of every request that could create a hold
     std::map<const simulated_process*, std::deque<instant>> requests_;  // of its users
     using budget_key = std::pair<const simulated_process*, std::string>;
     std::map<budget_key, std::deque<instant>> refused_requests_;
-    std::map<std::string, std::size_t> refused_renewals_;  // consecutive, by value
     latch_checker latches_;
     std::map<wait_id, user_wait> waits_;
     wait_id last_wait_id_ = 0;

@@ -39,18 +39,19 @@ void checker::check_owners(std::string_view script, std::span<const std::string>
 // I10: the refused requests of each waiter, hold and undo are limited. A waiter is refused up to 5
 // times in the first second and then less than once a second. New requests of users are sent at
 // once. So are the refreshes of all waiters over a new connection.
-void checker::check_budget(simulated_process& process, std::string_view script,
-                           const std::string& key, std::span<const std::string> arguments) {
+void checker::check_budget(checked_server& server, simulated_process& process,
+                           std::string_view script, const std::string& key,
+                           std::span<const std::string> arguments) {
     auto& requests = requests_[&process];
     // Only one of a program's users is at the server for a lock, unless modes are not exclusive.
     const bool alone =
         !plan_.has_all_modes && plan_.behaviour.fair == 0 && plan_.behaviour.takes_sets == 0;
     const std::size_t users = alone ? 1 : plan_.users_per_program;
-    const std::size_t reconnections = plan_.has_calm_network ? 0 : 4;
+    const std::size_t reconnections = server.planned.is_calm ? 0 : 4;
     const auto new_requests = count_recent(requests, loop_.now(), 1s);
     const auto new_requests_in_five = count_recent(requests, loop_.now(), 5s);
     if (script == "leave")
-        return count_refusal(process, "undos", 8 + 8 * plan_.users_per_program,
+        return count_refusal(process, "undos" + server.label, 8 + 8 * plan_.users_per_program,
                              12 + 8 * plan_.users_per_program);
     if (script == "acquire" || script == "acquire_any_mode" || script == "acquire_batch" ||
         script == "refresh")
@@ -62,7 +63,7 @@ void checker::check_budget(simulated_process& process, std::string_view script,
     if (script != "renew" && script != "renew_non_exclusive") return;
     // Renewals begin at a third of the ttl and are repeated after a twentieth.
     for (std::size_t i = 0; i < arguments.size(); i += 2)
-        if (++refused_renewals_[arguments[i]] > 20)
+        if (++server.refused_renewals[arguments[i]] > 20)
             fail("I10", "more than 20 renewals of a hold were refused: '" + arguments[i] + "'");
 }
 

@@ -51,7 +51,7 @@ std::optional<instant> checker::expiry_of_permits(const lock_record& lock,
         first_ms = std::min(first_ms, permit->second);
     }
     if (first_ms <= data_of(lock).now_ms()) return std::nullopt;
-    return instant_of_server_ms(first_ms);
+    return instant_of_server_ms(lock, first_ms);
 }
 
 std::optional<instant> checker::permits_expiry(const lock_record& lock,
@@ -112,7 +112,7 @@ void checker::excuse_early_expiry(lock_record& lock, const redisson_invocation& 
                permit.second > data_of(lock).now_ms() &&
                std::ranges::find(arguments, permit.first) == arguments.end();
     });
-    if (takes_early) note_fault_of(lock);
+    if (takes_early) note_fault(lock);
 }
 
 // Redisson repeats an updateLeaseTime without an answer. If it is executed after a newer one, it
@@ -150,8 +150,7 @@ void checker::check_permit_renewal(const lock_record& lock, const redisson_invoc
 // the number n wakes n threads, which may be those that need more, so only a program with one
 // waiter is checked.
 void checker::expect_permit_grant(lock_record& lock) {
-    if (!plan_.has_calm_network || plan_.server_runs_out_of_memory ||
-        !reports_releases_to_all(lock))
+    if (!is_calm(lock) || lock.server->planned.runs_out_of_memory || !reports_releases_to_all(lock))
         return;
     const auto freed_at = lock.redisson.freed_at = loop_.now();
     const auto is_alone = [&](const user_wait& wait) {
@@ -183,7 +182,7 @@ void checker::expect_no_permits(const std::string& name, const lock_record& lock
     if (is_plain_semaphore(lock)) return expect_no_receipts(name, lock);
     for (const auto& [id, ends_ms] : read_permits(lock).ends_ms) {
         const auto process = processes_.find(id.substr(0, owner_size));
-        if (ends_ms > network_.server().data().now_ms() && process != processes_.end() &&
+        if (ends_ms > data_of(lock).now_ms() && process != processes_.end() &&
             !dead_processes_.contains(process->second))
             fail("I6", "a permit of '" + name + "' stays lent without a user");
     }

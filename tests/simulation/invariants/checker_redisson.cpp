@@ -107,17 +107,17 @@ std::optional<instant> checker::redisson_expiry(const lock_record& lock,
                                                       return present.owners.contains(each.second);
                                                   });
     if (!is_held) return std::nullopt;
-    return instant_of_server_ms(present.ends_ms);
+    return instant_of_server_ms(lock, present.ends_ms);
 }
 
 void checker::on_redisson_executed(const redisson_invocation& invocation) {
     for (const auto& key : invocation.keys()) {
-        const auto lock = by_key_.find({invocation.database, key});
-        if (lock == by_key_.end()) continue;
-        if (lock->second->has_permits)
-            inspect_permits(*lock->second, invocation);
+        auto* const lock = find_lock(servers_.front(), invocation.database, key);
+        if (lock == nullptr) continue;
+        if (lock->has_permits)
+            inspect_permits(*lock, invocation);
         else
-            inspect_redisson_lock(*lock->second, invocation);
+            inspect_redisson_lock(*lock, invocation);
     }
 }
 
@@ -145,12 +145,7 @@ void checker::inspect_redisson_lock(lock_record& lock, const redisson_invocation
 
 void checker::note_redisson_force(lock_record& lock) {
     lock.forced_at = loop_.now();
-    note_fault_of(lock);
-}
-
-void checker::note_fault_of(const lock_record& lock) {
-    for (const auto& [name, other] : locks_)
-        if (&other == &lock) note_fault(&name);
+    note_fault(lock);
 }
 
 void checker::note_redisson_grant(lock_record& lock, const redisson_invocation& invocation) {
@@ -176,7 +171,7 @@ void checker::note_redisson_downgrade(lock_record& lock, const redisson_invocati
 // I8: in a calm network, a lock that a client was granted and no user has is released at once.
 void checker::expect_redisson_delivery(const lock_record& lock, simulated_process& process,
                                        const std::string& owner, std::uint64_t token) {
-    if (!plan_.has_calm_network) return;
+    if (!is_calm(lock)) return;
     loop_.schedule_after(delivery_limit, [this, &lock, &process, owner, token] {
         const bool is_held = lock.has_permits ? has_permits_of(lock, owner)
                                               : read_redisson_lock(lock).owners.contains(owner);
@@ -215,7 +210,7 @@ void checker::check_fair_queue(lock_record& lock, const redisson_invocation& inv
         const bool is_queued = std::ranges::find(queue, waiter) != queue.end();
         if (is_new && is_queued) fail("I6", ahead_of + " passed the waiter " + waiter);
         const auto process = processes_.find(client_of(waiter));
-        if (!is_queued && invocation.script.starts_with("java/") && plan_.has_calm_network &&
+        if (!is_queued && invocation.script.starts_with("java/") && is_calm(lock) &&
             process != processes_.end() && waiter.find(":-") != waiter.npos &&
             is_awake(*process->second, 10s))
             fail("I6", std::string(invocation.script) + " removed the live waiter " + waiter);
@@ -256,8 +251,7 @@ bool checker::reports_releases_to_all(const lock_record& lock) const {
 
 // I6: every release reaches the waiters.
 void checker::expect_redisson_grant(const lock_record& lock) {
-    if (!plan_.has_calm_network || plan_.server_runs_out_of_memory ||
-        !reports_releases_to_all(lock))
+    if (!is_calm(lock) || lock.server->planned.runs_out_of_memory || !reports_releases_to_all(lock))
         return;
     const auto freed_at = loop_.now();
     loop_.schedule_after(delivery_limit, [this, &lock, freed_at] {
@@ -284,7 +278,7 @@ void checker::expect_no_redisson_locks() {
 
 void checker::expect_no_redisson_keys() {
     for (std::size_t database = 0; database < simulated_redis::database_count; ++database)
-        for (const auto& [key, entry] : network_.server().data(database).all())
+        for (const auto& [key, entry] : servers_.front().data(database).all())
             if (!key.starts_with("redisson_lock_token:") && key != semaphore_name &&
                 key != plain_semaphore_name && !key.starts_with("redisson_sc_receipt:"))
                 fail("I6", "the key '" + key + "' remains after the end of all clients");

@@ -138,20 +138,21 @@ simulated_process* checker::find_process(const std::string& value) const {
     return it == processes_.end() ? nullptr : it->second;
 }
 
-void checker::note_command(const words& command, std::string_view script,
-                           const redis::reply& reply) {
+void checker::note_command(const checked_server& server, const words& command,
+                           std::string_view script, const redis::reply& reply) {
     trace::line line(trace_);
-    line << "server: ";
+    line << (servers_.size() == 1 ? "server: " : "server" + server.label + ": ");
     describe(command, script, line);
     line << " -> ";
     describe(reply, line);
 }
 
-void checker::on_executed(simulated_process& process, const words& command,
-                          const redis::reply& reply) {
+void checker::on_executed(simulated_network& network, simulated_process& process,
+                          const words& command, const redis::reply& reply) {
+    auto& server = server_of(network);
     const auto script = script_of(command, is_redisson());
-    note_command(command, script, reply);
-    const auto database = network_.server().database();
+    note_command(server, command, script, reply);
+    const auto database = network.server().database();
     if (is_redisson()) {
         if (!script.empty() && reply.type != redis::reply::kind::error)
             on_redisson_executed({process, database, script, command, reply});
@@ -159,7 +160,7 @@ void checker::on_executed(simulated_process& process, const words& command,
     }
     if (command[0] == "SUBSCRIBE" && command[1].find(":c:") != std::string::npos)
         processes_[command[1].substr(command[1].rfind(':') + 1)] = &process;
-    latches_.on_executed(database, command, script, reply);
+    latches_.on_executed(server, database, command, script, reply);
     if (script.empty()) return;
     const auto key_count = std::stol(command[2]);
     const auto first = command.begin() + 3;
@@ -167,18 +168,18 @@ void checker::on_executed(simulated_process& process, const words& command,
     const bool refused = reply.type == redis::reply::kind::error;
     if (refused && reply.text.starts_with("NOSCRIPT")) return;
     check_owners(script, invocation.arguments);
-    if (script.starts_with("renew") && !refused) refused_renewals_.clear();
-    if (refused) return check_budget(process, script, *first, invocation.arguments);
-    if (script == "latch_down") return check_latch_step(command.at(4), reply);
+    if (script.starts_with("renew") && !refused) server.refused_renewals.clear();
+    if (refused) return check_budget(server, process, script, *first, invocation.arguments);
+    if (script == "latch_down") return check_latch_step(server, command.at(4), reply);
     // Renewals and `acquire_batch` have keys of several locks.
     const auto keys_per_lock = script == "renew"                 ? 1
                                : script == "acquire_batch"       ? 2
                                : script == "renew_non_exclusive" ? 3
                                                                  : key_count;
-    batch_invocation batch{database, {}, invocation.returned(1)};
+    batch_invocation batch{server, database, {}, invocation.returned(1)};
     for (auto key = first; key != first + key_count; key += keys_per_lock) {
-        const auto lock = by_key_.find({database, *key});
-        if (lock != by_key_.end()) inspect_lock(*lock->second, invocation);
+        auto* const lock = find_lock(server, database, *key);
+        if (lock != nullptr) inspect_lock(*lock, invocation);
         if (script == "acquire_batch")
             batch.wanted.emplace_back(*key, invocation.arguments[2 + batch.wanted.size()]);
     }
@@ -187,7 +188,7 @@ void checker::on_executed(simulated_process& process, const words& command,
 
 void checker::inspect_lock(lock_record& lock, const script_invocation& invocation) {
     const auto& args = invocation.arguments;
-    const auto now_ms = network_.server().data().now_ms();
+    const auto now_ms = data_of(lock).now_ms();
     if (invocation.names_waiter() && invocation.returned(0))
         lock.waiter_leases[args[3]] = now_ms + std::stoll(args[6]);
     if (invocation.script == "refresh" && invocation.returned(0))
@@ -202,7 +203,8 @@ void checker::inspect_lock(lock_record& lock, const script_invocation& invocatio
     if (new_value != lock.value) note_new_value(lock, invocation, new_value);
     inspect_holders(lock, invocation);
     if (invocation.script == "force_release" && invocation.returned(1)) {
-        if (token_before != 0 && current_counter(lock) <= token_before && !plan_.tokens_may_go_back)
+        if (token_before != 0 && current_counter(lock) <= token_before &&
+            !lock.server->planned.tokens_may_go_back)
             fail("I2", "a forced release did not raise the token");
         expect_notified(lock, token_before);
     }
@@ -236,8 +238,7 @@ void checker::note_new_value(lock_record& lock, const script_invocation& invocat
     lock.token_by_value[new_value] = requested_token.value_or(true) ? current_counter(lock) : 0;
     lock.first_seen[new_value] = loop_.now();
     if (invocation.script == "renew") fail("I5", "a renewal created a lock");
-    if (invocation.script == "acquire_batch" && plan_.has_calm_network)
-        expect_delivery(lock, new_value);
+    if (invocation.script == "acquire_batch" && is_calm(lock)) expect_delivery(lock, new_value);
     if (invocation.can_hand_off() && !requested_token.has_value())
         note_hand_off(lock, invocation, new_value);
 }
@@ -279,7 +280,7 @@ void checker::inspect_holders(lock_record& lock, const script_invocation& invoca
     std::int64_t permits_held = 0;
     for (const auto& [owner, holder] : lock.non_exclusive_holders)
         permits_held += holder.permits;
-    const bool calm = lock.last_fault < instant{} && clock_set_at_ < instant{};
+    const bool calm = lock.last_fault < instant{} && lock.server->clock_set_at < instant{};
     const bool mixed =
         invocation.script == "renew_non_exclusive" || !is_held_as(lock, "pawl:permits");
     if (calm && !mixed && lock.has_permits && permits_held > semaphore_permits)
@@ -298,9 +299,9 @@ void checker::note_new_holder(lock_record& lock, const script_invocation& invoca
         owner == invocation.owner())
         return;
     const auto member = member_of(value);
-    if (lock.waiter_leases[member] <= network_.server().data().now_ms())
+    if (lock.waiter_leases[member] <= data_of(lock).now_ms())
         fail("I6", "a waiter with an expired lease was granted the lock");
-    if (!plan_.has_calm_network) return;
+    if (!is_calm(lock)) return;
     if (lock.left_waiters.contains(member))
         fail("I6", "a waiter that had left was granted the lock");
     loop_.schedule_after(delivery_limit, [this, &lock, owner, value, since = loop_.now()] {
@@ -326,7 +327,7 @@ void checker::expect_all_notified(const lock_record& lock) {
         held.excused_until = std::max(held.excused_until, loop_.now() + held.ttl * 102 / 100);
         if (held.token != 0) victims.push_back(id);
     }
-    if (!plan_.has_calm_network) return;
+    if (!is_calm(lock)) return;
     loop_.schedule_after(delivery_limit, [this, victims] {
         for (const auto id : victims) {
             const auto it = holds_.find(id);
@@ -342,9 +343,9 @@ void checker::note_hand_off(lock_record& lock, const script_invocation& invocati
                             const std::string& new_value) {
     const auto member = member_of(new_value);
     const bool to_local_successor = invocation.names_successor(member);
-    if (!to_local_successor && lock.waiter_leases[member] <= network_.server().data().now_ms())
+    if (!to_local_successor && lock.waiter_leases[member] <= data_of(lock).now_ms())
         fail("I6", "the lock was granted to a waiter with an expired lease");
-    if (!plan_.has_calm_network) return;
+    if (!is_calm(lock)) return;
     // A local successor may leave while the release is sent. Then its client passes the lock on.
     if (!to_local_successor && lock.left_waiters.contains(member))
         fail("I6", "the lock was granted to a waiter that had left");
@@ -367,7 +368,7 @@ void checker::expect_delivery(lock_record& lock, const std::string& value) {
 }
 
 void checker::expect_notified(const lock_record& lock, std::uint64_t token) {
-    if (!plan_.has_calm_network || token == 0) return;
+    if (!is_calm(lock) || token == 0) return;
     loop_.schedule_after(delivery_limit, [this, &lock, token] {
         for (const auto& [id, held] : holds_)
             if (&locks_.at(held.name) == &lock && held.token == token && is_believed(held) &&
@@ -391,8 +392,9 @@ void checker::check_rules(lock_record& lock, const script_invocation& invocation
 }
 
 // I11: a step counts once or not at all. A repeated request has the same reply, or none.
-void checker::check_latch_step(const std::string& request, const redis::reply& reply) {
-    if (plan_.may_forget_steps || reply.items.size() != 2) return;
+void checker::check_latch_step(const checked_server& server, const std::string& request,
+                               const redis::reply& reply) {
+    if (server.planned.may_forget_steps || reply.items.size() != 2) return;
     const auto& first = reply.items[0].text;
     if (first.empty() || first == "late") return;
     const auto text = first + " " + reply.items[1].text;
@@ -403,7 +405,7 @@ void checker::check_latch_step(const std::string& request, const redis::reply& r
 
 // Restored data contain waiters. If the clock was set back, their leases may end later than those
 // of the last requests.
-void checker::on_data_changed() {
+void checker::on_data_changed(simulated_network& network) {
     latches_.on_data_changed();
     if (is_redisson()) {
         for (auto& [name, lock] : locks_) {
@@ -414,6 +416,7 @@ void checker::on_data_changed() {
         return;
     }
     for (auto& [name, lock] : locks_) {
+        if (&lock.server->network != &network) continue;
         const auto* const waiters = data_of(lock).peek<store::hash>(lock.keys.waiters);
         if (waiters == nullptr) continue;
         for (const auto& [member, record] : *waiters) {
@@ -426,7 +429,7 @@ void checker::on_data_changed() {
 
 // No waiter remains in the queue of a lock that could be granted to it.
 void checker::check_no_waiter_skipped(lock_record& lock, const script_invocation& invocation) {
-    if (!plan_.has_calm_network || !lock.value.empty()) return;
+    if (!is_calm(lock) || !lock.value.empty()) return;
     auto& data = data_of(lock);
     const auto* const waiters = data.peek<store::hash>(lock.keys.waiters);
     const auto* const queue = data.peek<store::sorted_set>(lock.keys.queue);

@@ -68,8 +68,8 @@ void checker::check_set(const held_locks& set) {
 void checker::check_all_or_none(const batch_invocation& invocation) {
     std::size_t held_count = 0;
     for (const auto& [key, value] : invocation.wanted) {
-        const auto lock = by_key_.find({invocation.database, key});
-        if (lock != by_key_.end() && current_value(*lock->second) == value) ++held_count;
+        const auto* const lock = find_lock(invocation.server, invocation.database, key);
+        if (lock != nullptr && current_value(*lock) == value) ++held_count;
     }
     if (held_count != (invocation.is_granted ? invocation.wanted.size() : 0))
         fail("I8", "acquire_batch replied " + std::string(invocation.is_granted ? "all" : "none") +
@@ -85,7 +85,7 @@ bool checker::has_active_set_request(lock_record& lock, const simulated_process&
 // A lock that a client was granted and no user has is being delivered or released. During a set
 // request, the locks that were granted first are kept until the last is granted.
 void checker::expect_nothing_left(lock_record& lock, simulated_process& process) {
-    if (!plan_.has_calm_network) return;
+    if (!is_calm(lock)) return;
     loop_.schedule_after(delivery_limit, [this, &lock, &process] {
         if (has_active_set_request(lock, process) || !is_awake(process, 2 * delivery_limit)) return;
         const auto check = [&](const std::string& value, std::uint64_t token) {

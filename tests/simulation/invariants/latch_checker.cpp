@@ -22,10 +22,11 @@ std::uint64_t to_number(std::string_view text) {
 
 }  // namespace
 
-latch_checker::latch_checker(scheduler& loop, simulated_network& network, const plan& scenario_plan,
-                             failure_handler on_failure, awake_predicate is_awake)
+latch_checker::latch_checker(scheduler& loop, const checked_servers& servers,
+                             const plan& scenario_plan, failure_handler on_failure,
+                             awake_predicate is_awake)
     : loop_(loop),
-      network_(network),
+      servers_(servers),
       plan_(scenario_plan),
       on_failure_(std::move(on_failure)),
       is_awake_(std::move(is_awake)) {}
@@ -33,13 +34,22 @@ latch_checker::latch_checker(scheduler& loop, simulated_network& network, const 
 void latch_checker::add(const std::string& name, const latch_keys& keys) {
     auto& latch = latches_[name];
     latch.keys = keys;
+    latch.server = &servers_[plan_.server_of(keys.key)];
     latch.last_open_at = keys.redisson ? instant{} : instant{-1};
     latch.last_unknown_at = instant{};
     by_key_[{keys.database, keys.key}] = &latch;
 }
 
+latch_checker::latch_record* latch_checker::find_latch(const checked_server& server,
+                                                       std::size_t database,
+                                                       const std::string& key) const {
+    const auto latch = by_key_.find({database, key});
+    const bool is_known = latch != by_key_.end() && latch->second->server == &server;
+    return is_known ? latch->second : nullptr;
+}
+
 latch_checker::latch_state latch_checker::read_state(const latch_record& latch) {
-    auto& data = network_.server().data(latch.keys.database);
+    auto& data = latch.server->data(latch.keys.database);
     latch_state state;
     const auto* const stored = data.peek(latch.keys.key);
     if (stored == nullptr) return state;
@@ -67,7 +77,7 @@ latch_checker::latch_state latch_checker::read_state(const latch_record& latch) 
 // The previous state counts until now, because it may have ended only at this moment.
 void latch_checker::update(latch_record& latch) {
     const auto now = loop_.now();
-    const auto& data = network_.server().data(latch.keys.database);
+    const auto& data = latch.server->data(latch.keys.database);
     if (is_open(latch)) latch.last_open_at = now;
     const bool expired = latch.state.ends_ms != 0 && latch.state.ends_ms < data.now_ms();
     if (!latch.state.is_known || expired) latch.last_unknown_at = now;
@@ -90,7 +100,7 @@ void latch_checker::note_zero(latch_record& latch, std::uint64_t phase) {
 
 // I13: every waiter passes at once if nothing can delay the message.
 void latch_checker::expect_release(latch_record& latch, std::uint64_t phase) {
-    if (!plan_.has_calm_network) return;
+    if (!latch.server->planned.is_calm) return;
     const auto opened = loop_.now();
     loop_.schedule_after(delivery_limit, [this, &latch, phase, opened] {
         // A waiter that checks Redisson's latch may find it set again.
@@ -141,21 +151,22 @@ void latch_checker::check_unknown_latch(const std::string& name, instant since) 
         on_failure_("I12", "a step of '" + name + "' did not find the known latch");
 }
 
-void latch_checker::on_executed(std::size_t database, const std::vector<std::string>& command,
-                                std::string_view script, const redis::reply& reply) {
+void latch_checker::on_executed(const checked_server& server, std::size_t database,
+                                const words& command, std::string_view script,
+                                const redis::reply& reply) {
     if (latches_.empty()) return;
     if (command[0] == "PUBSUB") {
         auto key = command.at(2);
         if (const auto slash = key.rfind('/'); slash != key.npos) key.erase(slash);
-        const auto latch = by_key_.find({database, key});
-        if (latch != by_key_.end()) check_count(*latch->second, reply.items.at(1).number);
+        const auto* const latch = find_latch(server, database, key);
+        if (latch != nullptr) check_count(*latch, reply.items.at(1).number);
         return;
     }
     if (!script.starts_with("latch_") && !script.starts_with("redisson/")) return;
-    const auto it = by_key_.find({database, command.at(3)});
-    if (it == by_key_.end()) return;
-    update(*it->second);
-    if (script == "latch_down") check_step(*it->second, command, reply);
+    auto* const latch = find_latch(server, database, command.at(3));
+    if (latch == nullptr) return;
+    update(*latch);
+    if (script == "latch_down") check_step(*latch, command, reply);
 }
 
 // I14: a barrier's phase ends when all parties have arrived, each of them once.
@@ -167,7 +178,7 @@ void latch_checker::check_step(latch_record& latch, const std::vector<std::strin
     const auto& missing = reply.items[1].text;
     if (missing == "0") note_zero(latch, phase);
     const auto& parties = command.at(7);
-    if (parties == "0" || plan_.may_forget_steps) return;
+    if (parties == "0" || latch.server->planned.may_forget_steps) return;
     auto& arrivals = latch.arrivals[phase];
     const auto& request = command.at(4);
     const auto [known, fresh] = arrivals.emplace(missing, request);
@@ -181,7 +192,7 @@ void latch_checker::check_step(latch_record& latch, const std::vector<std::strin
 // I12: listeners are counted in their own database. A broken connection is counted for a while, so
 // the rule applies only to calm networks.
 void latch_checker::check_count(const latch_record& latch, std::int64_t listeners) {
-    if (!plan_.has_calm_network || latch.keys.redisson) return;
+    if (!latch.server->planned.is_calm || latch.keys.redisson) return;
     std::set<const simulated_process*> certain, possible;
     for (const auto& [id, user] : waiting_users_) {
         if (user.latch != &latch || !user.listens) continue;

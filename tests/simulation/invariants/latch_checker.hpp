@@ -5,7 +5,7 @@
 // This checker sees every command of the server and the results of all waits.
 #pragma once
 
-#include "../workload/plan.hpp"
+#include "checked_server.hpp"
 
 #include <functional>
 #include <map>
@@ -22,7 +22,7 @@ public:
         std::function<void(const std::string& rule, const std::string& sentence)>;
     using awake_predicate = std::function<bool(const simulated_process& program, instant period)>;
 
-    latch_checker(scheduler& loop, simulated_network& network, const plan& scenario_plan,
+    latch_checker(scheduler& loop, const checked_servers& servers, const plan& scenario_plan,
                   failure_handler on_failure, awake_predicate is_awake);
 
     struct latch_keys {
@@ -43,7 +43,7 @@ public:
     // A step failed because the server did not know the latch.
     void check_unknown_latch(const std::string& name, instant since);
 
-    void on_executed(std::size_t database, const std::vector<std::string>& command,
+    void on_executed(const checked_server& server, std::size_t database, const words& command,
                      std::string_view script, const redis::reply& reply);
     void on_data_changed();
     // All faults have ended; later, every waiter has had enough time since then.
@@ -59,7 +59,8 @@ private:
     };
     struct latch_record {
         latch_keys keys;
-        latch_state state;  // at the last command
+        const checked_server* server = nullptr;  // has the key
+        latch_state state;                       // at the last command
         latch_state state_after_faults;
         instant changed_at{};
         instant last_open_at{-1}, last_unknown_at{-1};
@@ -82,6 +83,9 @@ private:
         return latch.keys.redisson ? !latch.state.is_known
                                    : latch.state.is_known && latch.state.count == 0;
     }
+    // The latch with this key, if this server has it.
+    [[nodiscard]] latch_record* find_latch(const checked_server& server, std::size_t database,
+                                           const std::string& key) const;
     [[nodiscard]] latch_state read_state(const latch_record& latch);
     void update(latch_record& latch);
     void note_zero(latch_record& latch, std::uint64_t phase);
@@ -92,7 +96,7 @@ private:
     void check_count(const latch_record& latch, std::int64_t listeners);
 
     scheduler& loop_;
-    simulated_network& network_;
+    const checked_servers& servers_;
     const plan& plan_;
     const failure_handler on_failure_;
     const awake_predicate is_awake_;

@@ -31,6 +31,7 @@ private:
     };
 
     void start_request() override;
+    [[nodiscard]] std::vector<std::string> requested_names() const override { return {name_}; }
     [[nodiscard]] std::unique_ptr<java_synchronizer> choose_object(lock_options& options);
     [[nodiscard]] std::unique_ptr<java_synchronizer> choose_permits(lock_options& options);
     [[nodiscard]] std::unique_ptr<java_synchronizer> choose_semaphore(lock_options& options);

@@ -4,6 +4,7 @@
 #include "simulated_network.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 using namespace std::chrono_literals;
 
@@ -129,7 +130,8 @@ void simulated_network::execute_next() {
 void simulated_network::execute(const pending_command& pending) {
     pending_pushes_.clear();
     auto reply = server().execute(pending.connection->id, *pending.command);
-    if (observer_) observer_->on_executed(*pending.connection->process, *pending.command, reply);
+    if (observer_)
+        observer_->on_executed(*this, *pending.connection->process, *pending.command, reply);
     const auto pushes = std::exchange(pending_pushes_, {});
     const auto send_pushes = [&](bool is_own) {
         for (const auto& [to, message] : pushes)
@@ -166,7 +168,7 @@ void simulated_network::deliver_push(simulated_redis::connection to, words messa
 void simulated_network::change_data(const std::function<void(simulated_redis&)>& change) {
     pending_pushes_.clear();
     change(server());
-    if (observer_) observer_->on_data_changed();
+    if (observer_) observer_->on_data_changed(*this);
     for (auto& [to, message] : std::exchange(pending_pushes_, {}))
         deliver_push(to, std::move(message));
     plan_expiry();
@@ -213,7 +215,15 @@ void simulated_network::break_connection(const connection_ptr& connection, bool 
     });
 }
 
+// A frozen server first executes the commands that arrived before the break, in the database of
+// their connection.
 void simulated_network::forget_connection(const connection_ptr& connection) {
+    const auto is_of = [&](const pending_command& each) { return each.connection == connection; };
+    if (std::ranges::any_of(queue_, is_of) ||
+        std::ranges::any_of(late_commands_ | std::views::values, is_of)) {
+        loop_.schedule_after(100ms, [this, connection] { forget_connection(connection); });
+        return;
+    }
     connections_.erase(connection->id);
     if (connection->server_run == server_run_) redis_.disconnect(connection->id);
 }
@@ -277,7 +287,7 @@ void simulated_network::stop_server() {
 void simulated_network::start_server(simulated_redis::snapshot with) {
     redis_.restart(std::move(with));
     is_up_ = true;
-    if (observer_) observer_->on_data_changed();
+    if (observer_) observer_->on_data_changed(*this);
 }
 
 // The server removes expired keys ten times a second.

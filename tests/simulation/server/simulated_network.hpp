@@ -56,10 +56,10 @@ public:
     class observer {
     public:
         virtual ~observer() = default;
-        virtual void on_executed(simulated_process& process, const words& command,
-                                 const redis::reply& reply) = 0;
+        virtual void on_executed(simulated_network& server, simulated_process& process,
+                                 const words& command, const redis::reply& reply) = 0;
         // The data changed without a command of a program.
-        virtual void on_data_changed() {}
+        virtual void on_data_changed(simulated_network& /*server*/) {}
     };
 
     // `server_name` as in simulated_redis. Each server has a network and a clock of its own.

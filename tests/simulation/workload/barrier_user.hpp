@@ -17,6 +17,9 @@ public:
 
 private:
     void start_request() override;
+    [[nodiscard]] std::vector<std::string> requested_names() const override {
+        return {std::string(barrier_name)};
+    }
     void forget_holds() override {}
     void on_arrived(const boost::system::error_code& ec, phase arrival);
     void inspect();

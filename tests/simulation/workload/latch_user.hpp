@@ -16,6 +16,9 @@ public:
 
 private:
     void start_request() override;
+    [[nodiscard]] std::vector<std::string> requested_names() const override {
+        return {std::string(latch_name)};
+    }
     void forget_holds() override {}
     void set_latch(latch& latch);
     void count_down(latch& latch);

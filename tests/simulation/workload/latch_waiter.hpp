@@ -15,6 +15,9 @@ public:
 
 private:
     void start_request() override;
+    [[nodiscard]] std::vector<std::string> requested_names() const override {
+        return {std::string(latch_name)};
+    }
     void forget_holds() override {}
     void on_completion(const boost::system::error_code& ec);
     void rest_now() { rest(); }

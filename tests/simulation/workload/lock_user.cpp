@@ -33,8 +33,7 @@ void lock_user::on_loss() {
 // before.
 bool lock_user::loses_handle(held_lock& lock) {
     if (behaviour().runs_short == 0 || !random_.happens(behaviour().runs_short)) return false;
-    if (program_.context().scenario_plan.network.bug != injected_bug::granted_without_handle)
-        return false;
+    if (program_.context().scenario_plan.bug != injected_bug::granted_without_handle) return false;
     log("drops the handle of its grant");
     lost_handles_.push_back(std::move(lock));
     return true;

@@ -22,6 +22,7 @@ public:
 
 private:
     void start_request() override;
+    [[nodiscard]] std::vector<std::string> requested_names() const override { return {name_}; }
     void forget_holds() override;
     // The callback of a loss.
     void on_loss();

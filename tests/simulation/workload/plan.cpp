@@ -3,6 +3,8 @@
 
 #include "plan.hpp"
 
+#include "../server/spread_servers.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -31,13 +33,13 @@ instant random_magnitude(prng& random, instant low, instant high) {
     return std::min(random_between(random, low, value * 2), high);
 }
 
-void plan_network(plan& result, prng& random) {
-    auto& net = result.network;
+void plan_network(server_plan& server, prng& random) {
+    auto& net = server.network;
     net.latency_low = random_between(random, 20us, 100us);
     net.latency_high = net.latency_low + random_magnitude(random, 50us, 2ms);
     net.reply_before_own_push = random.happens(0.5);
     net.pushes_overtake = random.happens(0.5);
-    if (result.has_calm_network) return;
+    if (server.is_calm) return;
     if (random.happens(0.4)) {
         net.slow_message = random.happens(0.5) ? 0.01 : 0.1;
         net.longest_delay = random_magnitude(random, 5ms, 2s);
@@ -91,15 +93,6 @@ void plan_troubles(plan& result, prng& random) {
         }
     }
     std::ranges::stable_sort(result.faults, {}, &fault::time);
-    const auto any = [&](auto test) {
-        return std::ranges::any_of(result.faults, test, &fault::kind);
-    };
-    result.server_runs_out_of_memory =
-        any([](fault_kind t) { return t == fault_kind::out_of_memory; });
-    result.may_forget_steps =
-        any([](fault_kind t) { return t == fault_kind::clock_backward; }) || any(loses_counters);
-    result.tokens_may_go_back =
-        any([](fault_kind t) { return t == fault_kind::clock_backward; }) && any(loses_counters);
 }
 
 void plan_users(plan& result, prng& random) {
@@ -196,11 +189,11 @@ void plan_late_steps(plan& result, prng& random) {
     std::erase_if(result.faults, [](const fault& each) {
         return each.kind == fault_kind::clock_backward || loses_counters(each.kind);
     });
-    result.may_forget_steps = result.tokens_may_go_back = false;
     result.reply_timeout = 300ms;
-    result.network.break_on_request = result.network.break_on_reply = 0.02;
-    result.network.late_delivery = 0.5;
-    result.network.longest_late_delay = 4s;
+    auto& net = result.servers.front().network;
+    net.break_on_request = net.break_on_reply = 0.02;
+    net.late_delivery = 0.5;
+    net.longest_late_delay = 4s;
 }
 
 // Planned late, as above.
@@ -248,7 +241,82 @@ void plan_redisson(plan& result, prng& random) {
     result.has_semaphore = random.happens(0.5);
     plan_plain_semaphore(result, random);
     result.may_lose_data = std::ranges::any_of(result.faults, loses_counters, &fault::kind);
-    result.tokens_may_go_back = result.may_lose_data;
+}
+
+// Each server gets a network and a clock of its own. One of them has the planned network.
+void plan_server_networks(plan& result, prng& random) {
+    const auto count = static_cast<std::size_t>(random.between(2, 3));
+    while (result.servers.size() < count) {
+        server_plan added;
+        added.is_calm =
+            result.has_calm_network || (result.shortages.empty() && random.happens(0.5));
+        plan_network(added, random);
+        added.clock_offset = random_magnitude(random, 1ms, 1h) * (random.happens(0.5) ? 1 : -1);
+        result.servers.push_back(added);
+    }
+    std::swap(result.servers.front(), result.servers[random.below(count)]);
+}
+
+// A calm server stays calm while the others have faults.
+void assign_faults(plan& result, prng& random) {
+    std::vector<std::size_t> all, disturbed;
+    for (std::size_t i = 0; i < result.servers.size(); ++i) {
+        all.push_back(i);
+        if (!result.servers[i].is_calm) disturbed.push_back(i);
+    }
+    for (auto& planned : result.faults) {
+        const bool disturbs = affects_network(planned.kind) || planned.kind == fault_kind::refuse;
+        const auto& possible = disturbs ? disturbed : all;
+        planned.server = possible[random.below(possible.size())];
+        const bool is_of_program =
+            planned.kind == fault_kind::cut_off || planned.kind == fault_kind::break_all;
+        if (is_of_program && random.happens(0.5)) planned.server.reset();
+    }
+}
+
+// A server is silent for longer than the shortest leases, while users hold locks of the others.
+void plan_outages(plan& result, prng& random) {
+    if (result.has_calm_network || !random.happens(0.7)) return;
+    for (auto times = random.between(2, 5); times > 0; --times)
+        result.faults.push_back({random_between(random, 10ms, result.horizon), fault_kind::freeze,
+                                 random_between(random, 300ms, 6s), random.below(1000)});
+    std::ranges::stable_sort(result.faults, {}, &fault::time);
+    auto& users = result.behaviour;
+    users.holds_too_long = std::max(users.holds_too_long, 0.4);
+    users.takes_sets = std::max(users.takes_sets, 0.5);
+}
+
+// Planned last, so that scenarios with one server keep their random choices. Users hold locks of
+// several servers at the same time.
+void plan_servers(plan& result, prng& random) {
+    if (!random.happens(1.0 / 6)) return;
+    plan_server_networks(result, random);
+    plan_outages(result, random);
+    assign_faults(result, random);
+    result.name_count = std::max(result.name_count, static_cast<std::size_t>(random.between(2, 4)));
+    result.users_per_program = std::max<std::size_t>(result.users_per_program, 2);
+    if (random.happens(0.5))
+        result.behaviour.takes_sets = std::max(result.behaviour.takes_sets, 0.4);
+}
+
+void note_consequences(plan& result) {
+    for (std::size_t i = 0; i < result.servers.size(); ++i) {
+        const auto any = [&](auto test) {
+            return std::ranges::any_of(result.faults, [&](const fault& each) {
+                return each.server == i && test(each.kind);
+            });
+        };
+        auto& server = result.servers[i];
+        const bool sets_clock_back =
+            any([](fault_kind kind) { return kind == fault_kind::clock_backward; });
+        server.runs_out_of_memory =
+            any([](fault_kind kind) { return kind == fault_kind::out_of_memory; });
+        server.may_forget_steps = sets_clock_back || any(loses_counters);
+        server.tokens_may_go_back =
+            (sets_clock_back || result.layout == redis::key_layout::redisson) &&
+            any(loses_counters);
+        server.network.bug = result.bug;
+    }
 }
 
 }  // namespace
@@ -257,11 +325,16 @@ std::string_view to_string(fault_kind kind) noexcept {
     return fault_names[static_cast<std::size_t>(kind)];
 }
 
+std::size_t plan::server_of(std::string_view key) const noexcept {
+    return simulation::server_of(key, servers.size());
+}
+
 plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug) {
     prng random(seed ^ 0x5EED0F91A0000000u);
     plan result;
     result.seed = seed;
     result.layout = layout;
+    result.bug = bug;
     result.program_count = static_cast<std::size_t>(random.between(1, 4));
     result.users_per_program = static_cast<std::size_t>(random.between(1, 3));
     result.name_count = random.happens(0.7) ? 1 : 2;
@@ -270,8 +343,8 @@ plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug) {
     result.shares_keys = random.happens(0.25);
     result.clock_rate_spread = random.happens(0.5) ? 0.004 : 0.0;
     result.has_calm_network = random.happens(0.3);
-    plan_network(result, random);
-    result.network.bug = bug;
+    result.servers.front().is_calm = result.has_calm_network;
+    plan_network(result.servers.front(), random);
     plan_troubles(result, random);
     plan_users(result, random);
     plan_modes(result, random);
@@ -283,7 +356,11 @@ plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug) {
     plan_spaces(result, random);
     plan_callbacks(result, random);
     plan_shortages(result, random);
-    if (layout == redis::key_layout::redisson) plan_redisson(result, random);
+    if (layout == redis::key_layout::redisson)
+        plan_redisson(result, random);
+    else
+        plan_servers(result, random);
+    note_consequences(result);
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include <redis/common/limits.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,7 @@ struct fault {
     instant length{};
     std::size_t random_choice =
         0;  // a random number that selects the program, the key and the name
+    std::optional<std::size_t> server = 0;  // nothing: every server that is not calm
 };
 
 // A program runs out of a resource.
@@ -82,9 +84,24 @@ struct user_behaviour {
     duration shortest_ttl{}, longest_ttl{};
 };
 
+// One server with its network and its clock. The flags follow from the faults.
+struct server_plan {
+    network_faults network;
+    instant clock_offset{};  // at the start
+    // No faults of this server or its network: every living program is served at once.
+    bool is_calm = false;
+    bool runs_out_of_memory = false;
+    // The server may forget a latch's step too early.
+    bool may_forget_steps = false;
+    // The counter may be lost, so tokens may go back (docs/guide/guarantees.md): in the native
+    // layout only if the clock was set back as well.
+    bool tokens_may_go_back = false;
+};
+
 struct plan {
     std::uint64_t seed = 0;
-    network_faults network;
+    injected_bug bug = injected_bug::none;
+    std::vector<server_plan> servers{1};  // the names are spread over them: spread_servers.hpp
     std::vector<fault> faults;
     std::vector<shortage> shortages;
     user_behaviour behaviour;
@@ -104,9 +121,7 @@ struct plan {
     redis::limits limits;          // of every client
     double clock_rate_spread = 0;  // relative error of a program's clock
 
-    // No faults of network or server: every living program is served at once.
-    bool has_calm_network = false;
-    bool server_runs_out_of_memory = false;
+    bool has_calm_network = false;      // every server is calm
     bool has_latch_users = false;       // each program also has a user that counts latches down,
     bool has_latch_waiters = false;     // users that wait for latches and barriers,
     bool has_redisson_latches = false;  // and the same for Redisson's latches
@@ -115,11 +130,11 @@ struct plan {
     bool has_other_namespace = false;
     // A key may be lost.
     bool may_lose_data = false;
-    // The server may forget a step too early.
-    bool may_forget_steps = false;
-    // The counter may be lost, so tokens may go back (docs/guide/guarantees.md): in the native
-    // layout only if the clock was set back as well.
-    bool tokens_may_go_back = false;
+
+    [[nodiscard]] std::size_t server_of(std::string_view key) const noexcept;
+    [[nodiscard]] const server_plan& server_plan_of(std::string_view key) const noexcept {
+        return servers[server_of(key)];
+    }
 };
 
 // The names of the read-write lock and of the semaphore, and in Redisson's layout of the fair lock

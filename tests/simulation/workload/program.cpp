@@ -27,9 +27,10 @@ time_point random_start(prng& random) {
     return time_point(duration(random.between(0, 1'000'000'000'000)));
 }
 
-// The most memory of an idle client, of each user's request, and of each request that may have to
-// be undone.
+// The most memory of an idle client, of its link to each further server, of each user's request,
+// and of each request that may have to be undone.
 constexpr std::size_t idle_memory = 12288;
+constexpr std::size_t link_memory = 2048;
 constexpr std::size_t request_memory = 8192;
 constexpr std::size_t undo_memory = 4096;
 // The memory of the executor, which outlives its client.
@@ -63,15 +64,13 @@ void program::make_java_client() {
             ? behaviour.longest_ttl
             : duration(
                   random_.between(behaviour.shortest_ttl.count(), behaviour.longest_ttl.count())));
-    java_ = std::make_unique<java_client>(context_.network, process_, time_, context_.space.options,
-                                          context_.scenario_plan.network.bug);
+    java_ = std::make_unique<java_client>(*context_.servers.front(), process_, time_,
+                                          context_.space.options, context_.scenario_plan.bug);
 }
 
 void program::make_pawl_clients() {
-    if (context_.scenario_plan.network.bug == injected_bug::callbacks_on_one_thread)
-        time_.use_one_thread();
-    if (context_.scenario_plan.network.bug == injected_bug::wait_without_timer)
-        time_.use_lost_timers();
+    if (context_.scenario_plan.bug == injected_bug::callbacks_on_one_thread) time_.use_one_thread();
+    if (context_.scenario_plan.bug == injected_bug::wait_without_timer) time_.use_lost_timers();
     const allocation_scope the_library(&process_.resources().memory());
     make_client(client_, context_.space.options);
     if (context_.scenario_plan.has_redisson_latches)
@@ -89,8 +88,8 @@ void program::make_client(std::optional<client>& place, const redis::options& op
     const auto& scenario_plan = context_.scenario_plan;
     const auto named = client_options_for(label_, time_);
     place.emplace(process_.get_executor(),
-                  simulated_service(context_.network, process_, options, scenario_plan.limits,
-                                    scenario_plan.network.bug),
+                  simulated_service(context_.servers, process_, options, scenario_plan.limits,
+                                    scenario_plan.bug),
                   named);
 }
 
@@ -148,7 +147,8 @@ void program::crash() {
     context_.log.write(label_ + " killed");
     is_alive_ = false;
     process_.pause();
-    context_.network.ban(process_);
+    for (auto* server : context_.servers)
+        server->ban(process_);
     context_.invariants.note_crash(process_);
     for (const auto& user : users_)
         user->abandon();
@@ -201,15 +201,20 @@ void program::recover() {
 // While the server is silent, undos accumulate up to the client's limit.
 std::size_t program::most_undos() const {
     return std::min(process_.hold_requests(),
-                    client_count() * (2 * context_.scenario_plan.limits.max_undos + 1));
+                    client_count() * context_.servers.size() *
+                        (2 * context_.scenario_plan.limits.max_undos + 1));
+}
+
+std::size_t program::idle_client_memory() const {
+    return idle_memory + (context_.servers.size() - 1) * link_memory;
 }
 
 void program::check_memory() const {
     if (is_java()) return;
     const auto bytes = process_.resources().memory().bytes();
     const auto undos = most_undos();
-    const auto most =
-        client_count() * idle_memory + users_.size() * request_memory + undos * undo_memory;
+    const auto most = client_count() * idle_client_memory() + users_.size() * request_memory +
+                      undos * undo_memory;
     if (bytes > most)
         context_.invariants.fail("I16", label_ + " has " + std::to_string(bytes) + " bytes for " +
                                             std::to_string(users_.size()) + " users and at most " +
@@ -221,7 +226,7 @@ void program::check_idle_memory() const {
     const auto bytes = process_.resources().memory().bytes();
     // The undo of a Semaphore's request is kept and repeated for a day.
     const auto undo_bytes = semaphore_ ? most_undos() * undo_memory : 0;
-    if (bytes > client_count() * idle_memory + undo_bytes)
+    if (bytes > client_count() * idle_client_memory() + undo_bytes)
         context_.invariants.fail("I16",
                                  label_ + " has no users and " + std::to_string(bytes) + " bytes");
 }

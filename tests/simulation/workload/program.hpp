@@ -24,7 +24,7 @@ class simulated_user;
 // The parts that all programs of a scenario share.
 struct scenario_context {
     scheduler& loop;
-    simulated_network& network;
+    const std::vector<simulated_network*>& servers;
     checker& invariants;
     trace& log;
     const plan& scenario_plan;
@@ -84,6 +84,7 @@ private:
     void make_java_client();
     void add_latch_users();
     [[nodiscard]] std::size_t most_undos() const;
+    [[nodiscard]] std::size_t idle_client_memory() const;
     [[nodiscard]] std::size_t client_count() const noexcept {
         return 1u + (redisson_ || read_write_ ? 1 : 0) + (semaphore_ ? 1 : 0);
     }

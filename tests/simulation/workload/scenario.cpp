@@ -3,8 +3,8 @@
 
 #include "scenario.hpp"
 
-#include "../server/refusals.hpp"
 #include "scenario_names.hpp"
+#include "server_faults.hpp"
 #include "simulated_operator.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -24,33 +24,35 @@ public:
         : plan_(make_plan(seed, layout, bug)),
           trace_(loop_, sink),
           random_(seed),
-          network_(loop_, random_.fork(), plan_.network),
+          networks_(make_networks()),
+          servers_(servers_of(networks_)),
           key_spaces_(key_spaces_of(plan_)),
           names_(names_of(plan_)),
-          invariants_(loop_, network_, plan_, trace_),
-          operator_(network_, invariants_, plan_, key_spaces_, programs_) {
+          invariants_(loop_, servers_, plan_, trace_),
+          operator_(*servers_.front(), invariants_, plan_, key_spaces_, programs_) {
         for (const auto& space : key_spaces_) {
             for (const auto& name : names_)
                 invariants_.add_name(space.checker_name(name), keys_in(space, name),
                                      space.options.database, is_semaphore_name(name));
             if (plan_.has_latch_users) add_latches(space);
         }
-        network_.set_observer(&invariants_);
+        for (std::size_t i = 0; i < servers_.size(); ++i)
+            add_server(i);
     }
 
     scenario_result run();
 
 private:
+    using network_list = std::vector<std::unique_ptr<simulated_network>>;
+    [[nodiscard]] network_list make_networks();
+    [[nodiscard]] static std::vector<simulated_network*> servers_of(const network_list& networks);
+    void add_server(std::size_t number);
     void populate();
     void add_latches(const key_space& space);
     program& add_program(const key_space& space, program::client_kind kind);
     // The programs are assigned to the key spaces in turn.
     const key_space& key_space_of(std::size_t number) const {
         return key_spaces_[number % key_spaces_.size()];
-    }
-    // `random_choice` is a random number; different divisors make the choices independent.
-    const key_space& key_space_of(const fault& fault) const {
-        return key_space_of(fault.random_choice / 31);
     }
     void plan_repairs();
     void run_to_horizon();
@@ -66,21 +68,11 @@ private:
 
     void inject_fault(const fault& fault);
     void inject_shortage(const shortage& shortage);
-    void inject_server_fault(const fault& fault);
     void inject_program_fault(const fault& fault);
-    void restart(const fault& fault);
-    void roll_back(const fault& fault);
-    void fill_memory(const fault& fault);
-    void start_server();
-    void evict(const fault& fault);
-    void lock_as_other_library(const fault& fault);
-    void start_refusing(const fault& fault);
-    void stop_refusing();
+    // The servers that a program's fault affects.
+    [[nodiscard]] std::vector<simulated_network*> servers_of(const fault& fault) const;
     program& program_of(const fault& fault) {
         return *programs_[fault.random_choice % programs_.size()];
-    }
-    lock_keys keys_of(const fault& fault) const {
-        return keys_in(key_space_of(fault), names_[fault.random_choice % names_.size()]);
     }
     // Times at the server are longer by the time that its clock was set back.
     [[nodiscard]] instant total_set_back() const;
@@ -91,18 +83,45 @@ private:
     scheduler loop_;
     trace trace_;
     prng random_;
-    simulated_network network_;
+    const network_list networks_;
+    const std::vector<simulated_network*> servers_;  // the same
     const std::vector<key_space> key_spaces_;
     const std::vector<std::string> names_;
     checker invariants_;
+    std::vector<std::unique_ptr<server_faults>> server_faults_;  // in the order of the servers
     simulated_operator::program_list programs_;
     simulated_operator operator_;
-    simulated_redis::snapshot backup_, restart_data_;
     std::size_t acquired_locks_ = 0;
-    int refusal_number_ = 0;
     bool faults_ended_ = false;
     bool is_closing_ = false;
 };
+
+scenario::network_list scenario::make_networks() {
+    network_list result;
+    for (const auto& each : plan_.servers) {
+        const auto letter = static_cast<char>('a' + static_cast<char>(result.size()));
+        const auto name = plan_.servers.size() == 1 ? std::string() : std::string(1, letter);
+        result.push_back(
+            std::make_unique<simulated_network>(loop_, random_.fork(), each.network, name));
+        result.back()->jump_clock(each.clock_offset / 1us);
+    }
+    return result;
+}
+
+std::vector<simulated_network*> scenario::servers_of(const network_list& networks) {
+    std::vector<simulated_network*> result;
+    for (const auto& each : networks)
+        result.push_back(each.get());
+    return result;
+}
+
+void scenario::add_server(std::size_t number) {
+    servers_[number]->set_observer(&invariants_);
+    auto names = names_;
+    std::erase_if(names, [&](const auto& name) { return plan_.server_of(name) != number; });
+    server_faults_.push_back(std::make_unique<server_faults>(
+        loop_, *servers_[number], invariants_, trace_, plan_, key_spaces_, std::move(names)));
+}
 
 void scenario::add_latches(const key_space& space) {
     const auto add = [&](std::string_view name) {
@@ -117,7 +136,7 @@ void scenario::add_latches(const key_space& space) {
 }
 
 program& scenario::add_program(const key_space& space, program::client_kind kind) {
-    const scenario_context around{loop_, network_, invariants_, trace_, plan_, space, names_};
+    const scenario_context around{loop_, servers_, invariants_, trace_, plan_, space, names_};
     const auto label = (kind == program::client_kind::java ? "J" : "P") +
                        std::to_string(programs_.size() + 1) + space.label;
     programs_.push_back(std::make_unique<program>(around, kind, label, random_.fork()));
@@ -170,15 +189,27 @@ bool scenario::advance_until(Done is_done, instant limit) {
 }
 
 void scenario::inject_fault(const fault& fault) {
-    trace_.write("FAULT " + std::string(to_string(fault.kind)));
+    const auto where =
+        servers_.size() == 1 || !fault.server
+            ? std::string()
+            : std::string(" ") + static_cast<char>('a' + static_cast<char>(*fault.server));
+    trace_.write("FAULT " + std::string(to_string(fault.kind)) + where);
     switch (fault.kind) {
     case fault_kind::cut_off:
     case fault_kind::break_all:
     case fault_kind::pause:
     case fault_kind::crash:
     case fault_kind::force: return inject_program_fault(fault);
-    default: return inject_server_fault(fault);
+    default: return server_faults_[*fault.server]->inject(fault);
     }
+}
+
+std::vector<simulated_network*> scenario::servers_of(const fault& fault) const {
+    std::vector<simulated_network*> result;
+    for (std::size_t i = 0; i < servers_.size(); ++i)
+        if (fault.server ? *fault.server == i : !plan_.servers[i].is_calm)
+            result.push_back(servers_[i]);
+    return result;
 }
 
 void scenario::inject_program_fault(const fault& fault) {
@@ -186,11 +217,16 @@ void scenario::inject_program_fault(const fault& fault) {
     if (!program.is_alive()) return;
     switch (fault.kind) {
     case fault_kind::cut_off:
-        network_.cut_off(program.process());
-        loop_.schedule_after(fault.length,
-                             [this, &program] { network_.reconnect(program.process()); });
+        for (auto* server : servers_of(fault)) {
+            server->cut_off(program.process());
+            loop_.schedule_after(fault.length,
+                                 [server, &program] { server->reconnect(program.process()); });
+        }
         return;
-    case fault_kind::break_all: return network_.break_all(program.process());
+    case fault_kind::break_all:
+        for (auto* server : servers_of(fault))
+            server->break_all(program.process());
+        return;
     case fault_kind::pause:
         program.pause();
         loop_.schedule_after(fault.length, [&program] { program.resume(); });
@@ -205,118 +241,6 @@ void scenario::inject_program_fault(const fault& fault) {
         return;
     default: return program.force_release(names_[fault.random_choice / 7 % names_.size()]);
     }
-}
-
-void scenario::inject_server_fault(const fault& fault) {
-    if (!network_.is_up()) return;
-    switch (fault.kind) {
-    case fault_kind::freeze:
-        network_.freeze();
-        loop_.schedule_after(fault.length, [this] { network_.thaw(); });
-        return;
-    case fault_kind::flush:
-        invariants_.note_fault(nullptr);
-        return network_.change_data([](simulated_redis& server) { server.flush_all(); });
-    case fault_kind::forget_scripts:
-        return network_.change_data([](simulated_redis& server) { server.forget_scripts(); });
-    case fault_kind::evict: return evict(fault);
-    case fault_kind::clock_forward:
-        invariants_.note_clock_set();
-        return network_.jump_clock(fault.length / 1us);
-    case fault_kind::clock_backward: return network_.jump_clock(-(fault.length / 1us));
-    case fault_kind::foreign: return lock_as_other_library(fault);
-    case fault_kind::refuse: return start_refusing(fault);
-    case fault_kind::data_back: return roll_back(fault);
-    case fault_kind::out_of_memory: return fill_memory(fault);
-    default: return restart(fault);
-    }
-}
-
-void scenario::restart(const fault& fault) {
-    if (!network_.is_up()) return;
-    if (fault.kind == fault_kind::restart_old) backup_ = network_.server().take_snapshot();
-    const auto age = fault.kind == fault_kind::restart_old ? fault.length : instant{};
-    // The crash occurs later than the copy, so that the data are old.
-    loop_.schedule_after(age, [this, fault] {
-        if (!network_.is_up() || faults_ended_) return;
-        network_.stop_server();
-        restart_data_ = fault.kind == fault_kind::restart       ? network_.server().take_snapshot()
-                        : fault.kind == fault_kind::restart_old ? backup_
-                                                                : simulated_redis::snapshot{};
-        if (fault.kind == fault_kind::restart_old) invariants_.note_old_data();
-        if (fault.kind == fault_kind::restart_empty) invariants_.note_fault(nullptr);
-        loop_.schedule_after(std::min<instant>(fault.length, 2s), [this] { start_server(); });
-    });
-}
-
-void scenario::roll_back(const fault& fault) {
-    loop_.schedule_after(fault.length, [this, copy = network_.server().take_snapshot()] {
-        if (!network_.is_up() || faults_ended_) return;
-        invariants_.note_live_rollback();
-        network_.change_data([&](simulated_redis& server) { server.roll_back(copy); });
-    });
-}
-
-void scenario::fill_memory(const fault& fault) {
-    network_.change_data([](simulated_redis& server) { server.set_out_of_memory(true); });
-    loop_.schedule_after(fault.length, [this] {
-        network_.change_data([](simulated_redis& server) { server.set_out_of_memory(false); });
-    });
-}
-
-void scenario::start_server() {
-    if (!network_.is_up()) network_.start_server(restart_data_);
-}
-
-void scenario::evict(const fault& fault) {
-    const auto lock_keys = keys_of(fault);
-    const auto name = key_space_of(fault).checker_name(names_[fault.random_choice % names_.size()]);
-    const auto keys = lock_keys.all();
-    // The queue of a fair lock consists of several keys, and Java does not expect that only some of
-    // them exist. So in Redisson's layout only the lock and the counter are evicted.
-    const bool is_redisson = plan_.layout == redis::key_layout::redisson;
-    const auto key_count = is_redisson ? 2 : keys.size();
-    // Java's release of a permit would begin a new number of free permits.
-    const bool keeps_permits = is_redisson && lock_keys.lock == semaphore_name;
-    const auto key_index = keeps_permits ? 1 : fault.random_choice / 5 % key_count;
-    const std::string key(keys[key_index]);
-    if (key != lock_keys.fence && key != lock_keys.queue && key != lock_keys.waiters)
-        invariants_.note_fault(&name);
-    network_.change_data(
-        [&](simulated_redis& server) { server.evict(key_space_of(fault).options.database, key); });
-}
-
-// Another library acquires the lock by SET NX PX and releases it later.
-void scenario::lock_as_other_library(const fault& fault) {
-    const std::string key(keys_of(fault).lock);
-    const auto value = "foreign-" + std::to_string(fault.time.count());
-    const auto ttl = std::max<std::int64_t>(fault.length / 1ms, 1);
-    const auto database = key_space_of(fault).options.database;
-    network_.change_data([&](simulated_redis& server) {
-        static_cast<void>(server.execute(0, {"SELECT", std::to_string(database)}));
-        static_cast<void>(server.execute(0, {"SET", key, value, "NX", "PX", std::to_string(ttl)}));
-    });
-    loop_.schedule_after(fault.length / 2, [this, database, key, value] {
-        if (network_.server().data(database).text_of(key) == value)
-            network_.change_data([&](simulated_redis& server) { server.evict(database, key); });
-    });
-}
-
-// A later refusal replaces the current one.
-void scenario::start_refusing(const fault& fault) {
-    const auto& refusal = refusals[fault.random_choice % refusals.size()];
-    trace_.write("the server refuses scripts: " +
-                 std::string(refusal.error.substr(0, refusal.error.find(' '))));
-    network_.refuse(std::string(refusal.error), refusal.at_once);
-    invariants_.set_refusing(true);
-    loop_.schedule_after(fault.length, [this, number = ++refusal_number_] {
-        if (number == refusal_number_) stop_refusing();
-    });
-}
-
-void scenario::stop_refusing() {
-    network_.refuse({}, false);
-    invariants_.set_refusing(false);
 }
 
 instant scenario::total_set_back() const {
@@ -351,14 +275,12 @@ void scenario::run_to_horizon() { advance(plan_.horizon); }
 void scenario::end_faults() {
     trace_.write("all faults end");
     faults_ended_ = true;
-    network_.stop_faults();
-    network_.thaw();
-    network_.change_data([](simulated_redis& server) { server.set_out_of_memory(false); });
-    start_server();
-    stop_refusing();
+    for (const auto& each : server_faults_)
+        each->end_all();
     for (const auto& program : programs_) {
         if (!program->is_alive()) continue;
-        network_.reconnect(program->process());
+        for (auto* server : servers_)
+            server->reconnect(program->process());
         program->recover();
         program->resume();
         program->finish();
@@ -435,7 +357,8 @@ void scenario::acquire_everything() {
 // Destroys all clients, also those of dead programs. Then no event and no timer may remain (I7).
 void scenario::close_everything() {
     is_closing_ = true;
-    network_.set_observer(nullptr);
+    for (auto* server : servers_)
+        server->set_observer(nullptr);
     for (const auto& program : programs_)
         program->close_clients();
     loop_.run_ready();

@@ -122,7 +122,7 @@ void set_user::send_request(const lock_options& options) {
     auto completion = without_counting([this](const boost::system::error_code& ec, held_locks all) {
         on_completion(ec, std::move(all));
     });
-    const auto bug = program_.context().scenario_plan.network.bug;
+    const auto bug = program_.context().scenario_plan.bug;
     if (is_acquire_all_bug(bug) && wait_kind_ != wait_kind::once) {
         faulty_attempts_.push_back(std::make_shared<faulty_acquire_all>(
             program_.locks(), program_.time(), bug, std::move(completion)));
@@ -149,7 +149,7 @@ bool set_user::is_expected_set_error(const boost::system::error_code& ec) const 
     const auto most =
         options_.max_hold - drift(options_.max_hold) - core::loss_lead_time(options_.ttl);
     const bool too_long = program_.time().now() - program_began_at_ >= most;
-    return too_long || !program_.context().scenario_plan.has_calm_network || !is_undisturbed() ||
+    return too_long || !has_calm_servers() || !is_undisturbed() ||
            invariants().had_fault_since(checker_names(), scenario_began_at_);
 }
 

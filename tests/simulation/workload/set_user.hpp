@@ -22,6 +22,9 @@ public:
 
 private:
     void start_request() override;
+    [[nodiscard]] std::vector<std::string> requested_names() const override {
+        return sorted_names_;
+    }
     void forget_holds() override;
     void choose_names();
     // The names for the checker.

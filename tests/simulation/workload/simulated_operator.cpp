@@ -38,7 +38,7 @@ void simulated_operator::repair_queue(const key_space& space) {
 // them again when no late request can return them.
 void simulated_operator::repair_semaphores(bool faults_ended) {
     // A server without memory refuses to add permits.
-    const bool may_be_refused = !plan_.has_calm_network || plan_.server_runs_out_of_memory;
+    const bool may_be_refused = !plan_.has_calm_network || plan_.servers.front().runs_out_of_memory;
     if (!faults_ended && may_be_refused) return;
     std::set<const program*> ended;
     for (const auto& program : programs_) {

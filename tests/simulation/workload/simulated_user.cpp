@@ -100,6 +100,22 @@ void simulated_user::cancel_request() {
     cancellation_->emit(asio::cancellation_type::terminal);
 }
 
+bool simulated_user::has_calm_servers() const {
+    const auto& scenario_plan = program_.context().scenario_plan;
+    return std::ranges::all_of(requested_names(), [&](const auto& name) {
+        return scenario_plan.server_plan_of(name).is_calm;
+    });
+}
+
+bool simulated_user::was_refused() const {
+    const auto& scenario_plan = program_.context().scenario_plan;
+    const auto since = program_.process().instant_of(requested_at_);
+    return std::ranges::any_of(requested_names(), [&](const auto& name) {
+        return scenario_plan.server_plan_of(name).runs_out_of_memory ||
+               invariants().was_refusing_since(scenario_plan.server_of(name), since);
+    });
+}
+
 bool simulated_user::is_expected_error(const boost::system::error_code& ec) const {
     const auto now = program_.time().now();
     const bool too_long = wait_kind_ == wait_kind::limited && now - requested_at_ >= wait_;
@@ -107,11 +123,10 @@ bool simulated_user::is_expected_error(const boost::system::error_code& ec) cons
     if (ec == asio::error::operation_aborted) return is_cancelled_;
     if (ec == make_error_code(errc::exhausted))
         return program_.process().resources().has_ever_run_short();
-    const bool disturbed = !program_.context().scenario_plan.has_calm_network || !is_undisturbed();
+    const bool disturbed = !has_calm_servers() || !is_undisturbed();
     // The server refuses, or the undo queue is full.
     if (ec == make_error_code(errc::unavailable))
-        return program_.context().scenario_plan.server_runs_out_of_memory ||
-               invariants().was_refusing_since(program_.process().instant_of(requested_at_)) ||
+        return was_refused() ||
                program_.context().scenario_plan.limits.max_undos < redis::limits{}.max_undos;
     // Also if the time ended before the first connection was established.
     return ec == make_error_code(errc::unreachable) && (disturbed || too_long);

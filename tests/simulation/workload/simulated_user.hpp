@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace pawl::simulation {
 
@@ -39,6 +40,8 @@ protected:
     enum class wait_kind : std::uint8_t { once, limited, endless };
 
     virtual void start_request() = 0;
+    // The names of the current request.
+    [[nodiscard]] virtual std::vector<std::string> requested_names() const = 0;
     // Drops all holds without a release.
     virtual void forget_holds() = 0;
 
@@ -67,6 +70,8 @@ protected:
     void plan_cancellation();
     // Cancels the current request.
     void cancel_request();
+    // Whether the server of each requested name is calm.
+    [[nodiscard]] bool has_calm_servers() const;
     [[nodiscard]] bool is_expected_error(const boost::system::error_code& ec) const;
     // Chooses ttl, wait, max_hold and fencing.
     [[nodiscard]] lock_options choose_common_options();
@@ -105,6 +110,8 @@ protected:
     instant hold_until_{};
 
 private:
+    // A server of a requested name has refused requests since the request began.
+    [[nodiscard]] bool was_refused() const;
     void cancel_if_current();
     [[nodiscard]] duration choose_ttl();
 
