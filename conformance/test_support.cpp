@@ -120,10 +120,10 @@ void background_task::get() {
 }
 
 void overlap_detector::enter() {
-    if (inside_count.fetch_add(1) != 0) overlapped_ = true;
+    if (inside_count_.fetch_add(1) != 0) overlapped_ = true;
 }
 
-void overlap_detector::leave() { inside_count.fetch_sub(1); }
+void overlap_detector::leave() { inside_count_.fetch_sub(1); }
 
 void require_order_of_arrival(const test_service& env, std::size_t clients, std::size_t waiters,
                               lock_options options) {

@@ -139,7 +139,7 @@ public:
     [[nodiscard]] bool has_overlapped() const noexcept { return overlapped_; }
 
 private:
-    std::atomic<int> inside_count = 0;
+    std::atomic<int> inside_count_ = 0;
     std::atomic<bool> overlapped_ = false;
 };
 

@@ -21,21 +21,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The holder for which this run has to wait. With several locks, this run itself may already hold
-// this one.
-std::optional<holder> conflicting_holder(const lock_info& info, const run_options& options) {
-    for (const holder& each : holders_of(info)) {
-        const bool is_own = !options.also.empty() && each.pid == ::getppid();
-        const bool compatible = options.mode == lock_mode::shared && each.mode == lock_mode::shared;
-        if (!is_own && !compatible) return each;
-    }
-    return std::nullopt;
-}
-
 std::string this_host() {
     std::array<char, 256> host{};
     ::gethostname(host.data(), host.size() - 1);
     return host.data();
+}
+
+// The holder for which this run has to wait. With several locks, this run itself may already hold
+// this one.
+std::optional<holder> conflicting_holder(const lock_info& info, const run_options& options) {
+    for (const holder& each : holders_of(info)) {
+        const bool is_own =
+            !options.also.empty() && each.host == this_host() && each.pid == ::getppid();
+        const bool compatible = options.mode == lock_mode::shared && each.mode == lock_mode::shared;
+        if (!is_own && !compatible) return each;
+    }
+    return std::nullopt;
 }
 
 // The parent of the lock process is the supervisor, and its ancestors are above it.

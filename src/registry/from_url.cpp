@@ -73,12 +73,14 @@ bool is_number(std::string_view text) {
 
 // An '@' behind the host usually means that a password contains an unescaped '/' or '?'. Other
 // error messages would then quote a part of the password.
-bool cuts_a_password(std::string_view rest, bool path_is_a_number) {
+bool has_cut_password(std::string_view rest, bool path_must_be_number) {
     const auto authority = rest.substr(0, rest.find_first_of("/?"));
     rest.remove_prefix(authority.size());
     if (rest.find('@') == std::string_view::npos) return false;
     const auto path = rest.substr(0, rest.find('?'));
-    if (path_is_a_number && path.find('@') != std::string_view::npos) return true;
+    if (path_must_be_number && path.find('@') != std::string_view::npos) return true;
+    // Otherwise the '@' may belong to an option or to a socket's path. It belongs to a password if
+    // the text before it looks like :PASSWORD or USER:PASSWORD: its "port" is no number.
     const auto port = authority.substr(std::min(authority.rfind(':'), authority.size() - 1) + 1);
     return authority.starts_with(':') ||
            (authority.find_first_of("@[") == std::string_view::npos &&
@@ -94,7 +96,7 @@ void refuse_stray_passwords(std::string_view text) {
         throw error(errc::bad_url,
                     "The URL has an '@' but does not begin with a scheme and '://'; write it like "
                     "redis://user:password@host.");
-    if (cuts_a_password(text.substr(3), scheme != "redis+unix"))
+    if (has_cut_password(text.substr(3), scheme != "redis+unix"))
         throw error(errc::bad_url,
                     "The URL has an '@' after its host; in a user or password write %2F for a "
                     "slash, %3F for a question mark and %40 for an at sign.");

@@ -76,8 +76,8 @@ protected:
                         })));
         });
     }
-    // Acquires and releases a lock; returns the time of the acquire.
-    instant use_lock(const std::string& name) {
+    // Acquires and releases a lock; returns how long the acquire took.
+    std::chrono::nanoseconds use_lock(const std::string& name) {
         request sent;
         hold(name, short_hold, sent);
         while (!sent.outcome && loop_.step()) {}
@@ -180,7 +180,7 @@ TEST_P(DeadServer, DelaysNoUndosAtTheOther) {
         const auto name = names_[living].next();
         hold(name, {.ttl = 1min, .wait = 1min}, abandoned);
         while (!has_keys(living, name) && !abandoned.outcome && loop_.step()) {}
-        ASSERT_FALSE(abandoned.outcome) << "the reply was faster than its test";
+        ASSERT_FALSE(abandoned.outcome) << "it was answered before it could be given up";
         program_.process.post([&] { abandoned.cancellation.emit(asio::cancellation_type::all); });
         loop_.run_for(50ms);
         EXPECT_FALSE(has_keys(living, name));
@@ -188,8 +188,9 @@ TEST_P(DeadServer, DelaysNoUndosAtTheOther) {
     revive();
 }
 
-//   P: requests one lock of A and one of B together | no server has both: P acquires them in order
-TEST_F(TwoServers, LocksOfBothAreAcquiredInOrder) {
+//   P: requests one lock of A and one of B together | no server has both: P acquires them one after
+//   the other
+TEST_F(TwoServers, LocksOfBothAreAcquiredOneByOne) {
     const auto acquire_both = [this](auto... options) {
         std::optional<std::size_t> acquired;
         program_.process.post([&, this] {

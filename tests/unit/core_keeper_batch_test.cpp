@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class KeeperOfBatches : public KeeperOnDemand {
+class KeeperOfBatches : public KeeperTest {
 protected:
     KeeperOfBatches() {
         for (std::size_t i = 1; i < leases_.size(); ++i)

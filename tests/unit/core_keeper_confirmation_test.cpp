@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class KeeperWithDoubt : public KeeperOnDemand {
+class KeeperWithDoubt : public KeeperTest {
 protected:
     ~KeeperWithDoubt() override {
         for (const auto& each : more_)

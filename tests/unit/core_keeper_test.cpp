@@ -10,6 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+class KeeperOnDemand : public KeeperTest {};
+
 TEST_F(KeeperOnDemand, RenewsAtOnceAndTheRhythmGoesOnFromThere) {
     advance(15s);
     EXPECT_EQ(request_count(), 0U);
@@ -98,7 +100,7 @@ TEST_F(KeeperOnDemand, AHandOffIsConfirmedAgainWithinItsWindow) {
     core::lease_keeper::reservation reservation(
         keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
     auto granted = reservation.keep("successor", {.deadline = time_.now() + window,
-                                                  .stored_value = "window's proof",
+                                                  .stored_value = "window's value",
                                                   .needs_renewal = true});
     const auto passed = std::exchange(granted.held_lease, nullptr);
     std::size_t repetitions = 0;
@@ -200,7 +202,7 @@ TEST_F(KeeperOnDemand, ADowngradeMakesItSharedAndLastsATtlMore) {
     EXPECT_TRUE(operation->is_over);
     EXPECT_EQ(operation->failed, std::nullopt);
     EXPECT_EQ(lease_->granted_hold().claim.mode, lock_mode::shared);
-    EXPECT_EQ(lease_->granted_hold().grant.stored_value, "shared proof");
+    EXPECT_EQ(lease_->granted_hold().grant.stored_value, "shared value");
     EXPECT_EQ(lease_->deadline(), time_.now() + ttl - drift(ttl));
     EXPECT_EQ(backend_.released, "") << "it is kept";
     advance(ttl / 3);
@@ -269,9 +271,9 @@ TEST_F(KeeperOnDemand, ADowngradeOfWhatIsGivenBackMeanwhileIsUndone) {
     const auto operation = downgrade();
     ASSERT_TRUE(keeper_.drop(lease_));
     answer_next(reply_kind::accepted);
-    EXPECT_EQ(lease_->granted_hold().grant.stored_value, "own proof");
+    EXPECT_EQ(lease_->granted_hold().grant.stored_value, "exclusive value");
     EXPECT_EQ(lease_->granted_hold().claim.mode, lock_mode::exclusive);
-    EXPECT_EQ(backend_.released, "shared proof");
+    EXPECT_EQ(backend_.released, "shared value");
     EXPECT_EQ(operation->failed, errc::lost);
 }
 
@@ -285,7 +287,7 @@ TEST_F(KeeperOnDemand, ADowngradeWhoseAnswerIsLostIsUndoneWhereTheHoldIsGivenBac
     advance(ttl / 20);
     EXPECT_EQ(backend_.operations, (std::vector<std::string>{"downgrade", "downgrade"}));
     answer_next(reply_kind::accepted);
-    EXPECT_EQ(backend_.released, "shared proof");
+    EXPECT_EQ(backend_.released, "shared value");
     EXPECT_EQ(operation->failed, errc::lost);
 }
 

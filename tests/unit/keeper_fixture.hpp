@@ -56,7 +56,7 @@ public:
         if (reply == reply_kind::no_memory) throw std::bad_alloc();
         if (reply == reply_kind::no_reply) throw error(errc::unreachable, "Nobody answers.");
         if (reply == reply_kind::refused) co_return std::nullopt;
-        grant granted{.deadline = asked_at + ttl - drift(ttl), .stored_value = "shared proof"};
+        grant granted{.deadline = asked_at + ttl - drift(ttl), .stored_value = "shared value"};
         co_return granted;
     }
     asio::awaitable<release_result> release(const hold& released_hold) override {
@@ -157,13 +157,13 @@ struct async_result {
     }
 };
 
-class KeeperOnDemand : public ::testing::Test {
+class KeeperTest : public ::testing::Test {
 protected:
-    KeeperOnDemand() {
+    KeeperTest() {
         asio::co_spawn(loop_, keeper_.run(nullptr), asio::detached);
         run_ready();
     }
-    ~KeeperOnDemand() override {
+    ~KeeperTest() override {
         keeper_.stop();
         run_ready();
         // A request keeps the coroutine that waits for its reply.
@@ -177,7 +177,7 @@ protected:
         core::lease_keeper::reservation reservation(
             keeper_, std::make_shared<core::lease>(nullptr, time_, requested, max_hold));
         auto granted = reservation.keep(
-            owner, {.deadline = time_.now() + ttl - drift(ttl), .stored_value = "own proof"});
+            owner, {.deadline = time_.now() + ttl - drift(ttl), .stored_value = "exclusive value"});
         return std::exchange(granted.held_lease, nullptr);
     }
     // Runs every ready handler.

@@ -382,7 +382,8 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> held_lease)
         auto reply = co_await request_downgrade(backend_, time_, strand_, held_lease);
         granted = reply.has_value();
         kept = held_lease->in_keeper.is_kept;
-        // A release in flight still refers to the hold of a lease that is not kept.
+        // If the lease is no longer kept, a release may be reading its hold, so only the copy is
+        // changed.
         if (granted && !kept) downgraded.grant.stored_value = std::move(reply->stored_value);
         if (granted && kept) held_lease->become_shared(std::move(reply->stored_value));
         if (granted) {

@@ -31,6 +31,7 @@ public:
         size_ = static_cast<std::size_t>(written.ptr - characters_.data());
         return *this;
     }
+    // NOLINTNEXTLINE(google-explicit-constructor): used like a std::string
     operator std::string_view() const noexcept { return {characters_.data(), size_}; }
 
 private:

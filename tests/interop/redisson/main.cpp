@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+// As a helper: --pawl-helper peer URL TTL_MS, or --pawl-helper storm-command JOURNAL.
 int main(int argc, char** argv) {
     if (argc == 5 && std::string(argv[1]) == "--pawl-helper")
         return interop::run_peer(argv[3], argv[4]);
