@@ -89,7 +89,8 @@ error engine::timeout_error(const std::string& name) const {
                     "' was not acquired in time, and the service is away: " + reason + advice};
     return {errc::timed_out, "The lock '" + name +
                                  "' was not free in time; wait longer, or see who has it with "
-                                 "`pawl status`."};
+                                 "`pawl status '" +
+                                 name + "'`."};
 }
 
 asio::awaitable<std::vector<lease_handle>> engine::acquire_batch(

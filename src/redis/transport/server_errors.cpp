@@ -30,7 +30,7 @@ constexpr std::array rules{
          "the counter of its tokens, in its key that ends in :f, is at its end; somebody else has "
          "set it, so delete that key"},
     rule{"NOAUTH", errc::refused, false,
-         "give the password: password_file or password_env in the URL, or the URL itself"},
+         "give the password by password_file or password_env in the URL, or in the URL itself"},
     rule{"WRONGPASS", errc::refused, false, "check user and password"},
     rule{"NOPERM", errc::refused, false,
          "allow it in the user's ACL; docs/backends/redis.md has the rule"},
