@@ -154,7 +154,7 @@ service_location configured_location(const configured_url& selected_url) {
     }
 }
 
-// If several hosts each use their own file, they run the same job at the same time without an
+// If several hosts each use their own lock file, they run the same job at the same time without an
 // error. So a URL can be required, and the default is announced.
 service_location location_without_url(const configuration& files) {
     if (const auto required = url_required_by(files); !required.empty())

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_rounds = 100;  // limit for processes that fork while they are moved
+constexpr int max_rounds = 100;  // of moving the members, which may fork meanwhile
 
 // The mount point of cgroup v2: alone, or beside the hierarchies of v1.
 const char* mount_point() {
@@ -103,10 +103,10 @@ std::vector<pid_t> control_group::members() const {
 void control_group::remove() noexcept {
     if (!*this) return;
     try {
-        for (int i = 0; ::rmdir(path_.c_str()) != 0 && errno == EBUSY && i < most_rounds; ++i)
+        for (int i = 0; ::rmdir(path_.c_str()) != 0 && errno == EBUSY && i < max_rounds; ++i)
             empty_out(path_, fs::path(path_).parent_path());
     } catch (...) {
-        // An empty cgroup remains, which costs only a folder.
+        // The cgroup remains, perhaps with processes; that costs only a folder.
     }
     folder_.reset();
 }

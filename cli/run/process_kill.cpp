@@ -14,9 +14,10 @@ namespace pawl::cli {
 
 namespace {
 
-// The newest process numbers that a round reads: as many as may be new since the last walk over
-// /proc, and since the last round.
+// How many of the newest process numbers the first round reads: as many as may be new since the
+// last walk over /proc.
 constexpr pid_t first_scan_width = 256;
+// The same for the later rounds: as many as may be new since the last round.
 constexpr pid_t scan_width = 32;
 constexpr int max_rounds = 200;
 
@@ -83,7 +84,7 @@ std::vector<process> youngest_processes(const process_predicate& is_wanted) {
 
 // A child has its number before it can be seen. If its parent still lives, this round kills the
 // parent. If the parent has ended, the next round sees the child. But a round that finds no process
-// is the last one.
+// is the last one, so it can miss such a child: the caller repeats.
 void kill_until_gone(const process_predicate& belongs_to_command) {
     pid_t width = first_scan_width;
     for (int round = 0; round < max_rounds; ++round) {

@@ -67,7 +67,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 [[noreturn]] void exec_command(const command_spec& command, char* const* arguments, pid_t parent,
-                               int failed) {
+                               int error_pipe) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(static_cast<int>(exit_code::system));
@@ -77,7 +77,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     ::sigprocmask(SIG_SETMASK, &command.signals, nullptr);
     ::execvp(arguments[0], arguments);
     const int problem = errno;
-    [[maybe_unused]] const auto written = ::write(failed, &problem, sizeof problem);
+    [[maybe_unused]] const auto written = ::write(error_pipe, &problem, sizeof problem);
     ::_exit(static_cast<int>(exit_code::not_found));
 }
 

@@ -15,9 +15,9 @@ namespace pawl::cli {
 // After a second, prints the holder of the lock once. Returns early if `stop` is requested.
 void explain_wait(blocking::client& locks, const run_options& options, const std::stop_token& stop);
 
-// A `pawl run` inside the command of another run never gets the lock of the outer run. Throws
-// errc::deadlock in that case. Returns if the service is unavailable or does not know the holder's
-// process.
+// Throws errc::deadlock if a `pawl run` around this one holds the lock in a conflicting mode,
+// because each would wait for the other. Returns if none does, or if the service is unavailable or
+// does not know the holder's process.
 void refuse_wait_for_ancestor(blocking::client& locks, const run_options& options);
 
 }  // namespace pawl::cli

@@ -13,7 +13,7 @@
 namespace tested {
 namespace {
 
-// The server lives as long as the services that use it.
+// One server for all tests of the program, emptied for each.
 pawl::service redis_service() {
     static const auto server = std::make_shared<support::redis_server>();
     (void)server->execute({"FLUSHALL"});

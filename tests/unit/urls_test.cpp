@@ -123,7 +123,7 @@ TEST(Urls, OfAPathHaveNoHost) {
         EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
 }
 
-// As of a variable that is not set.
+// As it results from a shell variable that is not set.
 TEST(Urls, WithAnEmptyOptionAreRefused) {
     for (const std::string_view bad :
          {"redis://h?key=", "redis://h?layout=", "redis://h?namespace=", "rediss://h?ca=",
@@ -182,7 +182,7 @@ TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
         EXPECT_THROW(static_cast<void>(redis::at(redis::options{.tls = set})), error);
 }
 
-// Also with the usual value: a user who writes it believes that it has an effect.
+// Also with the default value: a user who writes it believes that it has an effect.
 TEST(Urls, HaveNoOptionsOfAnotherLayout) {
     for (const std::string url : {"redis://h?", "rediss://h?", "redis+unix:///s?"}) {
         for (const std::string option :
@@ -258,7 +258,7 @@ protected:
     support::temp_folder folder_;
 };
 
-// As a configuration file with a password in it.
+// As for a configuration file that contains a password.
 TEST_F(PasswordFile, ThatEverybodyMayReadIsRefused) {
     for (const unsigned rights : {0644U, 0604U, 0444U}) {
         const auto path = write("hunter2\n", rights);

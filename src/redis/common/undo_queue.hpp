@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Undoes requests whose outcome is unknown. A client has one queue for each server, because a
-// server that is away or refuses one undo usually does so for all of its own, and for no other
-// server's.
+// Undoes requests whose outcome is unknown. A client has one queue for each server: if one undo
+// fails, the others for the same server usually fail, too, but not those for other servers.
 #pragma once
 
 #include "../topology/topology.hpp"
@@ -25,8 +24,9 @@ namespace pawl::redis {
 // Sends the undo request; repeating it is harmless.
 using request_sender = std::function<boost::asio::awaitable<reply>(time_point give_up_at)>;
 
-// Used on one strand. While the server answers, every undo is sent at once. After a refused or
-// unanswered undo, only one at a time is sent, with growing pauses, until one succeeds.
+// Used on one strand. While the server answers, undos are sent without a pause, up to
+// `max_concurrent_undos` at the same time. After a refused or unanswered undo, only one at a time
+// is sent, with growing pauses, until one succeeds.
 //
 // "The original request" is the request that an undo undoes.
 class undo_queue : public std::enable_shared_from_this<undo_queue> {
@@ -60,20 +60,20 @@ public:
         duration pause_{};                     // the last pause between two confirmed undos
         unsigned confirmations_ = 0;
         bool is_in_flight_ = false;
-        bool was_refused_ = false;  // the server's last reply to the undo was a rejection
+        bool was_refused_ = false;  // the last outcome was `refused`
     };
     // An undo that is created before the original request is sent, so that `add` needs no memory.
     using prepared_entry = std::list<entry>;
     [[nodiscard]] static prepared_entry prepare(undo action);
 
-    // Sends the undo until the server confirms it or rejects it for good, or until the lease of the
-    // original request has ended and the server still rejects the undo.
+    // Sends the undo until the server confirms it or it is `impossible`, or until the lease of the
+    // original request has ended and the server still refuses the undo.
     //
     // `connection_number`: of the connection that sent the original request. If the undo is
     // confirmed over another one, the server may still execute the original request. So the undo is
-    // then repeated, with growing pauses, until that lease ends and at least
-    // `required_confirmations` times. With a `value`, in an overfull queue, or of a closing client,
-    // the undo is repeated only that often.
+    // then repeated, with growing pauses, until that lease ends and it has been confirmed
+    // `required_confirmations` times. It does not wait for the end of the lease if it has a
+    // `value`, if the queue holds more than twice `max_undos`, or if the client closes.
     //
     // `lease`: the longest lease that the original request can have taken. If there is no memory to
     // send the undo, the next `add` or the next connection tries again.
@@ -89,7 +89,7 @@ public:
     // Sends a pending undo now, without waiting for the pause to end. For a new connection.
     void retry_now();
     // The client closes. As `retry_now`, and gives up the undos that the server refuses because of
-    // a missing permission, and those that are repeated although they are confirmed.
+    // a missing permission, and those that are repeated although they are confirmed often enough.
     void begin_shutdown();
     // The link closes, or this process is a fork: nothing is sent any more. An undo in flight is
     // dropped when it ends.
@@ -144,7 +144,7 @@ private:
     core::wakeup emptied_;
     bool is_running_ = false;  // `run` is active
     bool is_closing_ = false;  // since `begin_shutdown`: undos are still sent
-    bool is_stopped_ = false;  // since `stop`, which follows: nothing is sent
+    bool is_stopped_ = false;  // since `stop`: nothing is sent any more
 };
 
 }  // namespace pawl::redis

@@ -98,8 +98,8 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
 
 void locks::on_invalidate(std::string_view key) { waiters_.notify_key(key); }
 
-// Messages between two connections are lost. So every waiter refreshes, which also restores its
-// place in the queue.
+// Messages that are published while there is no connection are lost. So every waiter refreshes,
+// which also restores its place in the queue.
 void locks::on_connected(const link& connected_link) {
     report_if_other_server(connected_link);
     undos_.of(connected_link).retry_now();

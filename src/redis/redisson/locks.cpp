@@ -39,7 +39,7 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
         it->second->wakeup.notify();
 }
 
-// Messages between two connections are lost, so every waiter tries again.
+// Messages that are published while there is no connection are lost, so every waiter tries again.
 void locks::on_connected(const link& connected_link) {
     report_if_other_server(connected_link);
     undos_.of(connected_link).retry_now();

@@ -37,7 +37,7 @@ enum class java_script : std::uint8_t {
 };
 
 // Throws std::runtime_error if Redisson's scripts have not been extracted, or have changed so much
-// that this one is not found.
+// that one of them is not found.
 [[nodiscard]] const std::string& text_of(java_script script);
 // "java/lock"
 [[nodiscard]] std::string_view to_string(java_script script) noexcept;
