@@ -108,7 +108,7 @@ bool strict_order(pawl::blocking::client& locks) {
 bool latch(pawl::blocking::client& locks) {
     // From pawl/blocking/latch.hpp.
     pawl::blocking::latch loaded(locks, "loaded");
-    loaded.try_set(3);  // false: it is counting already
+    loaded.try_set(3);  // returns false if it is counting already
 
     const auto load = [&] {
         loaded.count_down();  // three of these, in any process
