@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The error of a wait that ends while the service is away.
+#include "support/idle_backend.hpp"
+
 #include <pawl/blocking.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,29 +16,11 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 // Grants nothing, and reports that the service is away.
-class absent_backend final : public pawl::backend {
+class absent_backend final : public support::idle_backend {
 public:
     explicit absent_backend(std::string reason) : reason_(std::move(reason)) {}
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim&,
-                                                        pawl::time_point) override {
-        co_return std::nullopt;
-    }
-    asio::awaitable<void> renew(pawl::renewal_batch&) override { co_return; }
-    asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
-        co_return pawl::release_result::unknown;
-    }
-    asio::awaitable<pawl::lock_info> inspect(std::string_view) override {
-        co_return pawl::lock_info{};
-    }
-    asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view) override {
-        co_return std::vector<pawl::lock_info>{};
-    }
-    asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
-    asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
-    asio::awaitable<void> close(pawl::time_point) override { co_return; }
     std::string unreachable_reason(std::string_view) const override { return reason_; }
-    pawl::capabilities capabilities() const noexcept override { return {}; }
 
 private:
     const std::string reason_;

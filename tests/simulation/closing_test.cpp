@@ -3,7 +3,7 @@
 
 // A client that is closed during a wait that does not end: closing takes one drain time at most.
 #include "kernel/virtual_runtime.hpp"
-#include "workload/idle_backend.hpp"
+#include "support/idle_backend.hpp"
 
 #include <core/util/wakeup.hpp>
 #include <pawl/client.hpp>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
 // An acquire takes an hour and cannot be cancelled; closing takes all the time that it gets.
-class unresponsive_backend final : public idle_backend {
+class unresponsive_backend final : public support::idle_backend {
 public:
     unresponsive_backend(backend_context context, std::vector<time_point>& deadlines)
         : context_(std::move(context)), deadlines_(deadlines) {}

@@ -3,7 +3,7 @@
 
 // The number of renewals that the keeper sends to a service that cannot be reached.
 #include "kernel/virtual_runtime.hpp"
-#include "workload/idle_backend.hpp"
+#include "support/idle_backend.hpp"
 
 #include <core/lease/lease_keeper.hpp>
 #include <pawl/options.hpp>
@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-class silent_backend final : public idle_backend {
+class silent_backend final : public support::idle_backend {
 public:
     // Fails at once, as if the network were unreachable or a disk full.
     asio::awaitable<void> renew(renewal_batch& batch) override {

@@ -5,6 +5,7 @@
 // to end at the end of the drain time.
 #include "core/engine/engine.hpp"
 #include "core/util/wakeup.hpp"
+#include "support/idle_backend.hpp"
 
 #include <pawl/client.hpp>
 #include <pawl/spi/backend.hpp>
@@ -41,7 +42,7 @@ struct release_counts {
 // Grants every lock, and renews none. A release is answered at the next turn of the loop. A silent
 // service answers it only when the service is closed; so does every service for a lock whose name
 // begins with "lost".
-class counting_backend final : public pawl::backend {
+class counting_backend final : public support::idle_backend {
 public:
     counting_backend(pawl::backend_context context, std::shared_ptr<release_counts> counts,
                      bool is_silent)
@@ -53,7 +54,6 @@ public:
         granted.deadline = context_.time->now() + requested.ttl;
         co_return granted;
     }
-    asio::awaitable<void> renew(pawl::renewal_batch&) override { co_return; }
     asio::awaitable<pawl::release_result> release(const pawl::hold& released) override {
         const bool is_silent = silent_ || released.claim.name.starts_with("lost");
         ++counts_->started;
@@ -70,21 +70,12 @@ public:
         --counts_->under_way;
         co_return is_silent ? pawl::release_result::unknown : pawl::release_result::released;
     }
-    asio::awaitable<pawl::lock_info> inspect(std::string_view) override {
-        co_return pawl::lock_info{};
-    }
-    asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view) override {
-        co_return std::vector<pawl::lock_info>();
-    }
-    asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
-    asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
     asio::awaitable<void> close(pawl::time_point) override {
         closed_ = true;
         for (auto* each : unanswered_)
             each->notify();
         co_return;
     }
-    pawl::capabilities capabilities() const noexcept override { return {}; }
 
 private:
     pawl::backend_context context_;

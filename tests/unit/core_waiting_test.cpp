@@ -3,6 +3,8 @@
 
 // What the core does with acquires that wait at the service: how long they may wait, and their end
 // when the client closes.
+#include "support/idle_backend.hpp"
+
 #include <pawl/client.hpp>
 #include <pawl/spi/backend.hpp>
 
@@ -55,7 +57,7 @@ struct start_wait {
 };
 
 // Every lock is taken.
-class taken_backend final : public pawl::backend {
+class taken_backend final : public support::idle_backend {
 public:
     taken_backend(pawl::backend_context context, std::shared_ptr<recorded> record)
         : context_(std::move(context)), record_(std::move(record)) {}
@@ -70,23 +72,10 @@ public:
         }
         co_return std::nullopt;
     }
-    asio::awaitable<void> renew(pawl::renewal_batch&) override { co_return; }
-    asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
-        co_return pawl::release_result::released;
-    }
-    asio::awaitable<pawl::lock_info> inspect(std::string_view) override {
-        co_return pawl::lock_info{};
-    }
-    asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view) override {
-        co_return std::vector<pawl::lock_info>();
-    }
-    asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
-    asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
     asio::awaitable<void> close(pawl::time_point) override {
         record_->end_all(context_.strand);
         co_return;
     }
-    pawl::capabilities capabilities() const noexcept override { return {}; }
 
 private:
     pawl::backend_context context_;

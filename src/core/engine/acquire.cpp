@@ -94,8 +94,7 @@ void check_names(const std::vector<std::string>& names) {
 
 // Also shortly before the deadline: the keeper reports the loss then.
 bool is_lost(const lease& lease, time_point now) {
-    return lease.state() == lock_state::lost ||
-           now >= lease.deadline() - loss_lead_time(lease.granted_hold().claim.ttl);
+    return lease.state() == lock_state::lost || now >= loss_time(lease);
 }
 
 // The error for the first lost lock, if there is one. The requests for the later locks, or a slow
@@ -271,9 +270,7 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
             failure = e;
         }
         throw_if_forked();
-        if (granted) {
-            co_return keep(reservation, std::move(claim.owner), std::move(*granted));
-        }
+        if (granted) co_return keep(reservation, std::move(claim.owner), std::move(*granted));
         if (!failure && single_attempt) co_return lease_handle{};
         if (!failure) throw timeout_error(name);
         if (!backoff) backoff.reset(new outage_backoff(backoff_until(give_up_at)));

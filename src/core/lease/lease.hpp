@@ -201,6 +201,11 @@ private:
     std::vector<std::uint32_t> handles_;
 };
 
+// When the keeper reports the loss of a lease that is not renewed.
+[[nodiscard]] inline time_point loss_time(const lease& lease) noexcept {
+    return lease.deadline() - loss_lead_time(lease.granted_hold().claim.ttl);
+}
+
 [[nodiscard]] inline bool is_kept_in_this_process(const lease& lease) {
     return lease.in_keeper.is_kept && !lease.is_forked();
 }

@@ -19,10 +19,6 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
-time_point loss_time(const lease& lease) {
-    return lease.deadline() - loss_lead_time(lease.granted_hold().claim.ttl);
-}
-
 // The pause after the first unanswered confirmation. Each further pause is twice as long, up to a
 // twentieth of the ttl.
 constexpr duration first_confirmation_pause = std::chrono::milliseconds(250);

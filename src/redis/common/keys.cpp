@@ -111,21 +111,13 @@ std::string glob_escape(std::string_view text) {
     return escaped;
 }
 
-keys::keys(std::string_view lock_key, std::string_view base)
-    : lock_size_(lock_key.size()), companion_size_(base.size() + 2) {
+keys::keys(std::string lock_key, std::string_view base)
+    : text_(std::move(lock_key)),
+      lock_size_(text_.size()),
+      companion_size_((base.empty() ? lock_size_ : base.size()) + 2) {
     text_.reserve(lock_size_ + 5 * companion_size_);
-    text_ += lock_key;
-    append_companions(base);
-}
-
-keys::keys(std::string lock_key)
-    : text_(std::move(lock_key)), lock_size_(text_.size()), companion_size_(lock_size_ + 2) {
-    text_.reserve(lock_size_ + 5 * companion_size_);
-    append_companions(lock());
-}
-
-// `base` may be a part of the text, which has enough room and does not move.
-void keys::append_companions(std::string_view base) {
+    // The base may be a part of the text, which has enough room and does not move.
+    if (base.empty()) base = lock();
     for (const std::string_view suffix : {":f", ":q", ":w", ":h", ":d"}) {
         text_ += base;
         text_ += suffix;
@@ -169,7 +161,9 @@ keys key_scheme::keys_of(std::string_view name) const {
         append_escaped(lock, name);
     lock += key_suffix_;
     // The base is never a key that `name_of` accepts for a lock.
-    return is_plain_ ? keys(lock, companion_key_base(name_space_, lock)) : keys(std::move(lock));
+    if (!is_plain_) return keys(std::move(lock));
+    const auto base = companion_key_base(name_space_, lock);
+    return keys(std::move(lock), base);
 }
 
 std::string key_scheme::channel_of(std::string_view key) const {

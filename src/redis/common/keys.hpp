@@ -17,8 +17,7 @@ namespace pawl::redis {
 class keys {
 public:
     // The other keys are `base` with a suffix; without a base, the lock's key with a suffix.
-    keys(std::string_view lock_key, std::string_view base);
-    explicit keys(std::string lock_key);
+    explicit keys(std::string lock_key, std::string_view base = {});
     keys() = default;
 
     // STRING: the holder's value, or the mark of non-exclusive holders
@@ -41,7 +40,6 @@ public:
     }
 
 private:
-    void append_companions(std::string_view base);
     [[nodiscard]] std::string_view companion(std::size_t index) const noexcept {
         return {text_.data() + lock_size_ + index * companion_size_, companion_size_};
     }

@@ -51,6 +51,10 @@ protected:
     runtime& time() const noexcept { return *context_.time; }
     time_point now() const noexcept { return context_.time->now(); }
     time_point reply_deadline() const { return now() + options_.reply_timeout; }
+    // The same for a request of an acquire. If the acquire waits, it gives up at `give_up_at`.
+    time_point reply_deadline(bool is_blocking, time_point give_up_at) const {
+        return is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+    }
     // When a release gives up: at the hold's deadline, but between 50 ms and the reply timeout from
     // now, and after 50 ms if the timeout is shorter.
     time_point release_deadline(const hold& held) const;

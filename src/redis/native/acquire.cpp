@@ -49,6 +49,16 @@ private:
     core::wakeup timer_;
 };
 
+// Needs no memory: an allocation could fail, and nothing would undo the grant any more.
+grant make_grant(const claim& requested, const acquire_reply& reply, std::string&& value,
+                 time_point sent_at) noexcept {
+    grant result;
+    result.deadline = sent_at + requested.ttl - drift(requested.ttl);
+    result.token = reply.token;
+    result.stored_value = std::move(value);
+    return result;
+}
+
 }  // namespace
 
 std::shared_ptr<owner_record> locks::make_record(std::string_view name,
@@ -110,8 +120,7 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
                                                             time_point give_up_at) {
     // Not a comparison with the present: a wait that has begun may be over.
     const bool is_blocking = give_up_at != time_point::min();
-    const auto deadline =
-        is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+    const auto deadline = reply_deadline(is_blocking, give_up_at);
     auto* server_link = &link_of(record.lock_keys);
     if (!server_link->connected())
         server_link = co_await connected_link_of(record.lock_keys.lock(), deadline);
@@ -134,12 +143,7 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
     undo_guard.set_state(acquire_attempt::state::settled);
     expects_to_wait_ = !outcome.granted;
     if (!outcome.granted) co_return std::nullopt;
-    grant result;
-    result.deadline = sent_at + requested.ttl - drift(requested.ttl);
-    result.token = outcome.token;
-    // A move, since an allocation could fail, and nothing would undo the grant any more.
-    result.stored_value = std::move(value);
-    co_return result;
+    co_return make_grant(requested, outcome, std::move(value), sent_at);
 }
 
 asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guard,
@@ -151,8 +155,7 @@ asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guar
     if (is_blocking) attempt.add_to_table();
     auto& own_waiter = attempt.own_waiter;
     const auto& own_record = *own_waiter.record;
-    const auto deadline =
-        is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+    const auto deadline = reply_deadline(is_blocking, give_up_at);
     auto* server_link = &link_of(own_record.lock_keys);
     if (!server_link->connected())
         server_link = co_await connected_link_of(own_record.lock_keys.lock(), deadline);
@@ -196,14 +199,8 @@ asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guar
                                         : acquire_attempt::state::settled);
     if (outcome.refusal) throw_permits_error(*outcome.refusal, outcome.total_permits, requested);
     if (is_plain) expects_to_wait_ = !outcome.granted;
-    if (outcome.granted) {
-        grant result;
-        result.deadline = own_waiter.sent_at + requested.ttl - drift(requested.ttl);
-        result.token = outcome.token;
-        // A move, since an allocation could fail, and nothing would undo the grant any more.
-        result.stored_value = std::move(value);
-        co_return result;
-    }
+    if (outcome.granted)
+        co_return make_grant(requested, outcome, std::move(value), own_waiter.sent_at);
     if (!outcome.queued) co_return std::nullopt;
     co_return co_await wait_in_queue(attempt, requested, *outcome.queued, give_up_at);
 }

@@ -43,8 +43,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
     std::list<batched_attempt> attempts;
     std::vector<grant> grants;
     try {
-        const auto deadline =
-            give_up_at > now() ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+        const auto deadline = reply_deadline(give_up_at > now(), give_up_at);
         const std::string first_key(scheme_.keys_of(requested.front().name).lock());
         auto* server_link = &lock_base::link_of(first_key);
         if (!server_link->connected())

@@ -76,8 +76,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
         std::optional<error> trouble;
         auto refresh_at = give_up_at;
         try {
-            const auto deadline =
-                is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+            const auto deadline = reply_deadline(is_blocking, give_up_at);
             auto reply = co_await send_acquire(*attempt, requested, is_blocking, deadline);
             if (reply.granted || !is_blocking) co_return std::move(reply.granted);
             pauses.reset();
