@@ -45,8 +45,9 @@ std::string read_all(int file, const std::string& path) {
         if (size == 0) return text;
         text.append(block.data(), static_cast<std::size_t>(size));
         if (text.size() > most_bytes)
-            throw failure(exit_code::config,
-                          "'" + path + "' is longer than 64 KiB; name a configuration file.");
+            throw failure(
+                exit_code::config,
+                "'" + path + "' is longer than 64 KiB; shorten it, or name another file.");
     }
 }
 
@@ -57,9 +58,11 @@ std::optional<trusted_text> read_trusted(const std::string& path) {
     const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     if (file.get() < 0) {
         if (errno == ENOENT || errno == ENOTDIR) return {};
-        const std::string reason = std::strerror(errno);
+        const int problem = errno;
+        if (problem != EACCES && problem != EPERM)
+            throw system_failure("Cannot open '" + path + "'");
         throw unreadable_file(exit_code::no_input,
-                              "Cannot read '" + path + "': " + reason +
+                              "Cannot read '" + path + "': " + std::strerror(problem) +
                                   "; correct its permissions, or use --on URL.");
     }
     struct stat status {};

@@ -35,15 +35,16 @@ using process_predicate = std::function<bool(const process&)>;
 // ended meanwhile.
 [[nodiscard]] std::string content_of(const std::string& path);
 
-// How often this thread could not read /proc or a cgroup because there was no descriptor or no
-// memory left. The content is then unknown.
+// How often this thread could not open a file of /proc or of a cgroup because there was no
+// descriptor or no memory left. The file's content is then unknown.
 [[nodiscard]] std::uint64_t failed_proc_reads() noexcept;
 
 // All processes that /proc shows, except those that end meanwhile.
 [[nodiscard]] std::vector<process> all_processes();
 
 enum class signal_result { sent, gone, not_permitted };
-// Signals this process, never a later one with the same number. Signal 0 only checks.
+// Signals the process only if it still has its number; on a kernel without pidfd_open, another may
+// get the number in the instant between the check and the signal. Signal 0 only checks.
 signal_result send_signal(const process& target, int signal) noexcept;
 
 struct command_spec {

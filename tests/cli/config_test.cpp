@@ -369,8 +369,15 @@ TEST_F(Config, OnlyARegularFileOfSettingsIsRead) {
                    "'" + host_path() + "' is not a regular file; use a regular file.");
     std::filesystem::remove(host_path());
     write_host_config("#" + std::string(70'000, 'x'));
-    expect_refused(run({"ls"}), 78,
-                   "'" + host_path() + "' is longer than 64 KiB; name a configuration file.");
+    expect_refused(
+        run({"ls"}), 78,
+        "'" + host_path() + "' is longer than 64 KiB; shorten it, or name another file.");
+    std::filesystem::remove(host_path());
+    std::filesystem::create_symlink(host_path(), host_path());
+    // Also for a command that needs no URL: the file might have a namespace.
+    for (const words& command : {words{"ls"}, words{"ls", "--on", sqlite_url("a.db")}})
+        expect_refused(run(command), 71,
+                       "Cannot open '" + host_path() + "': Too many levels of symbolic links.");
     EXPECT_EQ(run({"ls", "--local"}, {{"PAWL_CONFIG", "/dev/null"}}).code, 0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// error: use of deleted function
+// error: use of deleted function|attempt to use a deleted function
 #include <pawl/blocking.hpp>
 
 bool work(pawl::blocking::client& locks) {

@@ -9,8 +9,8 @@ namespace pawl::redis::redisson {
 namespace {
 
 // A random UUID (version 4).
-std::string random_uuid(runtime& time) {
-    auto text = core::random_hex(time, 16);
+std::string random_uuid(runtime& source) {
+    auto text = core::random_hex(source, 16);
     text[12] = '4';
     text[16] = "89ab"[text[16] % 4];
     for (const auto at : {20u, 16u, 12u, 8u})

@@ -231,7 +231,7 @@ void reconnecting_link::on_connection_ended(const boost::system::error_code& rea
         if (!is_closing_) log(last_end_.text);
     }
     last_end_.failure = was_ready ? nullptr : attempt_end_.failure;
-    subscriptions_.forget_all();
+    subscriptions_.mark_all_unconfirmed();
     if (connection_) connection_->fail_all(last_end_.text.empty() ? "it ended" : last_end_.text);
     if (handshake_ended_) handshake_ended_->notify();
     const auto now = time().now();
@@ -250,7 +250,7 @@ void reconnecting_link::on_connection_ended(const boost::system::error_code& rea
 void reconnecting_link::fail_waiting_requests(const std::exception_ptr& reason) {
     is_ready_ = false;
     last_end_.failure = reason;
-    subscriptions_.forget_all();
+    subscriptions_.mark_all_unconfirmed();
     if (connection_) connection_->fail_all("it ended");
     if (handshake_ended_) handshake_ended_->notify();
     for (auto* waiter : ready_waiters_) {
@@ -292,7 +292,7 @@ void reconnecting_link::on_push(const reply& message) {
     } else if (push_type == "sunsubscribe" && subscriptions_.is_confirmed(words[1].text)) {
         // The slot has moved to another node, and the channel with it. An empty message tells
         // the listener that messages may have been lost.
-        subscriptions_.forget(words[1].text);
+        subscriptions_.mark_unconfirmed(words[1].text);
         listener_->on_message(words[1].text, "");
     } else if (push_type == "invalidate") {
         ++context_.counts->pushes;

@@ -35,12 +35,12 @@ void subscriptions::confirm(std::string_view channel) {
     if (it != channels_.end()) it->second.is_confirmed = true;
 }
 
-void subscriptions::forget(std::string_view channel) {
+void subscriptions::mark_unconfirmed(std::string_view channel) {
     const auto it = channels_.find(channel);
     if (it != channels_.end()) it->second.is_confirmed = false;
 }
 
-void subscriptions::forget_all() noexcept {
+void subscriptions::mark_all_unconfirmed() noexcept {
     for (auto& [channel, entry] : channels_)
         entry.is_confirmed = false;
 }

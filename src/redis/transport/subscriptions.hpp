@@ -21,9 +21,9 @@ public:
     // True: the server has confirmed the subscription on the present connection.
     [[nodiscard]] bool is_confirmed(std::string_view channel) const;
     void confirm(std::string_view channel);
-    void forget(std::string_view channel);
-    // Call this when the connection has ended: no subscription is confirmed any more.
-    void forget_all() noexcept;
+    void mark_unconfirmed(std::string_view channel);
+    // To be called when the connection has ended.
+    void mark_all_unconfirmed() noexcept;
 
     [[nodiscard]] std::vector<std::string> all() const;
     // Confirms the channels to which a new connection has subscribed. Returns those that have no

@@ -247,7 +247,7 @@ void link_endpoint::fail_requests() {
     const uncounted_allocations uncounted;
     is_ready_ = false;
     connection_id_ = 0;
-    subscriptions_.forget_all();
+    subscriptions_.mark_all_unconfirmed();
     for (const auto& pending : std::exchange(sent_requests_, {})) {
         // The command is sent again although it may have been executed.
         if (bug_ == injected_bug::resent_after_loss && !is_closing_) {
