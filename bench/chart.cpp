@@ -22,7 +22,7 @@ constexpr int row_height = 44;
 constexpr std::string_view style = R"css(
   <style>
     .card { fill: #fbfbfa; stroke: #d9d9d4 } .ink { fill: #20242a } .soft { fill: #666d76 }
-    .limit { fill: #b9bec6 } .good { fill: #1f8a70 } .bad { fill: #d1672b }
+    .baseline { fill: #b9bec6 } .good { fill: #1f8a70 } .bad { fill: #d1672b }
     .plain { fill: #4a7fb5 }
     .tick { stroke: #20242a } .rule { stroke: #e4e4df }
     text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
@@ -32,7 +32,7 @@ constexpr std::string_view style = R"css(
     .strong { font-weight: 600 }
     @media (prefers-color-scheme: dark) {
       .card { fill: #16191d; stroke: #31363d } .ink { fill: #e8eaed } .soft { fill: #9aa2ad }
-      .limit { fill: #59616c } .good { fill: #35b896 } .bad { fill: #ec8a4f }
+      .baseline { fill: #59616c } .good { fill: #35b896 } .bad { fill: #ec8a4f }
       .plain { fill: #6aa3de }
       .tick { stroke: #e8eaed } .rule { stroke: #262b31 }
     }
@@ -68,25 +68,25 @@ std::string draw_tick(double x, double y) {
 double target_value(const row& line) {
     const std::string digits = line.target.substr(line.target.find(' ') + 1);
     const double value = std::stod(digits);
-    return line.ratio && line.limit ? value * *line.limit : value;
+    return line.ratio && line.baseline ? value * *line.baseline : value;
 }
 
 std::string draw(const row& line, double y) {
     const bool has_target = !line.target.empty();
     const double target = has_target ? target_value(line) : 0;
-    const double most = std::max({line.measured, line.limit.value_or(0), target, 1e-9}) * 1.05;
+    const double most = std::max({line.measured, line.baseline.value_or(0), target, 1e-9}) * 1.05;
     const auto length = [&](double value) { return bar_width * value / most; };
     const char* kind = !line.met ? "plain" : *line.met ? "good" : "bad";
 
     std::string out = draw_text(left, y + 10, "ink", line.label);
-    if (!line.limit_name.empty()) {
-        out += draw_text(left, y + 25, "soft small", "limit: " + line.limit_name);
+    if (!line.baseline_name.empty()) {
+        out += draw_text(left, y + 25, "soft small", "baseline: " + line.baseline_name);
     }
-    if (has_target || line.limit) {
-        out += draw_bar(y, line.limit ? 13 : 22, length(line.measured), kind);
+    if (has_target || line.baseline) {
+        out += draw_bar(y, line.baseline ? 13 : 22, length(line.measured), kind);
     }
-    if (line.limit) {
-        out += draw_bar(y + 15, 7, length(*line.limit), "limit");
+    if (line.baseline) {
+        out += draw_bar(y + 15, 7, length(*line.baseline), "baseline");
     }
     if (has_target) {
         out += draw_tick(bar_left + length(target), y);
@@ -116,7 +116,7 @@ std::string draw_legend(double y) {
     };
     entry(left, "good", "Pawl, target met");
     entry(left + 140, "bad", "Pawl, target not met");
-    entry(left + 300, "limit", "the limit, measured in the same run");
+    entry(left + 300, "baseline", "the baseline, measured in the same run");
     return out + draw_text(left + 540, y, "soft small", "┊ the target");
 }
 
@@ -135,11 +135,11 @@ void write_chart(const std::string& path, const machine_info& machine,
     }
     std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " +
                       std::to_string(width) + ' ' + std::to_string(height) +
-                      "\" role=\"img\" aria-label=\"Pawl and its limits\">";
+                      "\" role=\"img\" aria-label=\"Pawl and its baselines\">";
     out += style;
     out += "  <rect x=\"0.5\" y=\"0.5\" width=\"" + std::to_string(width - 1) + "\" height=\"" +
            std::to_string(height - 1) + "\" rx=\"10\" class=\"card\"/>\n";
-    out += draw_text(left, 42, "ink title", "Pawl and its limits") +
+    out += draw_text(left, 42, "ink title", "Pawl and its baselines") +
            draw_text(left, 64, "soft small", about);
     double y = top;
     for (const row& each : rows) {

@@ -156,8 +156,8 @@ void count_system_calls(const bench_context& context, const std::string& file,
         }
         return sum;
     };
-    std::string names, limit_names;
-    const double limit = per_request("hiredis", limit_names);
+    std::string names, baseline_names;
+    const double baseline = per_request("hiredis", baseline_names);
     for (const std::string kind : {"blocking", "coroutine"}) {
         names.clear();
         const double measured = per_request(kind, names);
@@ -166,10 +166,10 @@ void count_system_calls(const bench_context& context, const std::string& file,
                                  .label = "system calls of one uncontended request, " + kind,
                                  .unit = "calls",
                                  .measured = measured,
-                                 .limit_name = "hiredis",
-                                 .limit = limit,
-                                 .ratio = measured / limit,
-                                 .note = "without futex: " + names + "; hiredis: " + limit_names},
+                                 .baseline_name = "hiredis",
+                                 .baseline = baseline,
+                                 .ratio = measured / baseline,
+                                 .note = "without futex: " + names + "; hiredis: " + baseline_names},
                                 bound::at_most, 1.5));
     }
 }
@@ -182,7 +182,7 @@ void count_instructions(const bench_context& context, const std::string& file,
         const auto after = instructions(context, kind, few_pairs + pairs, file);
         return static_cast<double>(after - before) / pairs;
     };
-    const double limit = per_pair("hiredis");
+    const double baseline = per_pair("hiredis");
     for (const std::string kind : {"blocking", "coroutine"}) {
         const double measured = per_pair(kind);
         progress("instructions, " + kind + ": " + format_number(measured));
@@ -190,9 +190,9 @@ void count_instructions(const bench_context& context, const std::string& file,
                                  .label = "instructions of one uncontended pair, " + kind,
                                  .unit = "instructions",
                                  .measured = measured,
-                                 .limit_name = "hiredis, the same two scripts",
-                                 .limit = limit,
-                                 .ratio = measured / limit,
+                                 .baseline_name = "hiredis, the same two scripts",
+                                 .baseline = baseline,
+                                 .ratio = measured / baseline,
                                  .note = "callgrind: in the client's process, without the kernel"},
                                 bound::at_most, 1.3));
     }
@@ -214,7 +214,7 @@ double bytes_per_pair(hiredis_client& server, Pair&& pair) {
     return static_cast<double>(traffic(server) - before - cost_of_asking) / pairs;
 }
 
-// The limit has the same keys and value, but no queue, no floor of the token, and no hand-off.
+// The baseline has the same keys and value, but no queue, no floor of the token, and no hand-off.
 void count_bytes(const bench_context& context, std::vector<row>& rows) {
     const recorded_pair pair = record_pair(context);
     hiredis_client server(context.port);
@@ -227,7 +227,7 @@ void count_bytes(const bench_context& context, std::vector<row>& rows) {
     const auto release = server.call(
         {"SCRIPT", "LOAD",
          "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end"});
-    const double limit = bytes_per_pair(server, [&] {
+    const double baseline = bytes_per_pair(server, [&] {
         server.call({"EVALSHA", acquire, "2", lock, fence, value, "30000"});
         server.call({"EVALSHA", release, "1", lock, value});
     });
@@ -238,9 +238,9 @@ void count_bytes(const bench_context& context, std::vector<row>& rows) {
                     .label = "bytes of one uncontended pair, both ways",
                     .unit = "bytes",
                     .measured = measured,
-                    .limit_name = "the smallest EVALSHA with a token",
-                    .limit = limit,
-                    .ratio = measured / limit,
+                    .baseline_name = "the smallest EVALSHA with a token",
+                    .baseline = baseline,
+                    .ratio = measured / baseline,
                     .note = "INFO stats: total_net_input_bytes + total_net_output_bytes"});
 }
 

@@ -32,7 +32,7 @@ void measure_handoff(const bench_context& context, std::vector<row>& rows) {
     hiredis_client publisher(context.port);
 
     std::vector<double> measured_values;
-    std::vector<double> limits;
+    std::vector<double> baselines;
     std::vector<double> ratios;
     for (int round = 0; round < rounds; ++round) {
         std::vector<double> handoffs;
@@ -50,11 +50,11 @@ void measure_handoff(const bench_context& context, std::vector<row>& rows) {
             trips.push_back(seconds(read_time(subscriber) - before) * 1e6);
         }
         measured_values.push_back(median(handoffs));
-        limits.push_back(median(trips));
-        ratios.push_back(measured_values.back() / limits.back());
+        baselines.push_back(median(trips));
+        ratios.push_back(measured_values.back() / baselines.back());
         if (round % 10 != 9) continue;
         progress("hand-off " + std::to_string(round + 1) + "/" + std::to_string(rounds) +
-                 ": PUBLISH to receive " + format_number(limits.back()) +
+                 ": PUBLISH to receive " + format_number(baselines.back()) +
                  " µs, release to running " + format_number(measured_values.back()) + " µs");
     }
     publisher.call({"PUBLISH", "bench", "stop"});
@@ -62,8 +62,8 @@ void measure_handoff(const bench_context& context, std::vector<row>& rows) {
                              .label = "hand-off, release to running, two processes, p50",
                              .unit = "µs",
                              .measured = median(measured_values),
-                             .limit_name = "hiredis, PUBLISH to receive, two processes",
-                             .limit = median(limits),
+                             .baseline_name = "hiredis, PUBLISH to receive, two processes",
+                             .baseline = median(baselines),
                              .ratio = median(ratios)},
                             bound::at_most, 1.5));
 }

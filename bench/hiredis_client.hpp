@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// hiredis with one blocking connection: the limit of most measurements. And what a server reports
+// hiredis with one blocking connection: the baseline of most measurements. And what a server reports
 // about its clients.
 #pragma once
 

@@ -48,8 +48,8 @@ void measure_hot_lock(const bench_context& context, int processes, std::vector<r
                              .label = "one hot lock, " + many + ", fewest per process",
                              .unit = "acquisitions",
                              .measured = *least,
-                             .limit_name = "mean per process",
-                             .limit = mean,
+                             .baseline_name = "mean per process",
+                             .baseline = mean,
                              .note = "most " + format_number(*most)},
                             bound::at_least, 0.5));
 }

@@ -11,8 +11,8 @@
 namespace bench {
 
 row evaluate(row line, bound which, double target) {
-    if (line.limit && !line.ratio && *line.limit > 0) {
-        line.ratio = line.measured / *line.limit;
+    if (line.baseline && !line.ratio && *line.baseline > 0) {
+        line.ratio = line.measured / *line.baseline;
     }
     const double value = line.ratio ? *line.ratio : line.measured;
     line.target = (which == bound::at_most ? "≤ " : "≥ ") + format_number(target);

@@ -19,17 +19,17 @@ struct settings {
     std::string out;     // folder for the rows and the chart; empty: none
 };
 
-// One row of the report. The limit is the number to compare with, usually a baseline: the same work
+// One row of the report. The baseline is the number to compare with, usually the same work
 // without Pawl, measured in the same run.
 struct row {
     std::string id;
     std::string label;
     std::string unit;
     double measured = 0;
-    std::string limit_name;  // empty: no limit to compare with
-    std::optional<double> limit{};
+    std::string baseline_name;  // empty: no baseline to compare with
+    std::optional<double> baseline{};
     std::optional<double>
-        ratio{};         // measured ÷ limit; the median over rounds if it was measured in rounds
+        ratio{};         // measured ÷ baseline; the median over rounds if it was measured in rounds
     std::string target;  // for readers: "≤ 1.25"; empty: no target
     std::optional<bool> met{};
     std::string note{};
@@ -37,7 +37,7 @@ struct row {
 
 enum class bound { at_most, at_least };
 
-// Sets `ratio` if the row has a limit, and `target` and `met`. The target applies to the ratio if
+// Sets `ratio` if the row has a baseline, and `target` and `met`. The target applies to the ratio if
 // there is one, otherwise to the number itself.
 row evaluate(row line, bound which, double target);
 

@@ -3,7 +3,7 @@
 
 // pawl_bench [--quick] [--only ID] [--json FILE] [--out FOLDER]
 //
-// Starts its own Redis server and measures Pawl. Each limit is measured in the same run.
+// Starts its own Redis server and measures Pawl. Each baseline is measured in the same run.
 #include "report.hpp"
 #include "workers.hpp"
 

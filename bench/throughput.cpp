@@ -130,7 +130,7 @@ double run_redis_benchmark(const bench_context& context, command_words command, 
 
 // Acquires of free locks, then releases of held locks, because redis-benchmark sends one command at
 // a time.
-double limit_pairs_per_second(const bench_context& context, const recorded_pair& pair,
+double baseline_pairs_per_second(const bench_context& context, const recorded_pair& pair,
                               int requests) {
     hiredis_client server(context.port);
     server.call({"FLUSHALL"});
@@ -165,17 +165,17 @@ void measure_throughput(const bench_context& context, std::vector<row>& rows) {
     const int rounds = context.options.quick ? 1 : 5;
     const int requests = context.options.quick ? 20'000 : 150'000;
     std::vector<double> measured_values;
-    std::vector<double> limits;
+    std::vector<double> baselines;
     std::vector<double> ratios;
     processor_time used;
     for (int round = 0; round < rounds; ++round) {
-        limits.push_back(limit_pairs_per_second(context, pair, requests));
+        baselines.push_back(baseline_pairs_per_second(context, pair, requests));
         const throughput result = run_coroutines(context, context.options.quick ? 1s : 4s);
         measured_values.push_back(result.pairs_per_second);
         used = result.per_pair;
-        ratios.push_back(measured_values.back() / limits.back());
+        ratios.push_back(measured_values.back() / baselines.back());
         progress("throughput " + std::to_string(round + 1) + "/" + std::to_string(rounds) +
-                 ": redis-benchmark " + format_number(limits.back()) +
+                 ": redis-benchmark " + format_number(baselines.back()) +
                  " pairs/s, 1,000 coroutines " + format_number(measured_values.back()) +
                  " pairs/s");
     }
@@ -184,8 +184,8 @@ void measure_throughput(const bench_context& context, std::vector<row>& rows) {
                   .label = "1,000 coroutines, one client, different names",
                   .unit = "pairs/s",
                   .measured = median(measured_values),
-                  .limit_name = "redis-benchmark -P 64, the same scripts",
-                  .limit = median(limits),
+                  .baseline_name = "redis-benchmark -P 64, the same scripts",
+                  .baseline = median(baselines),
                   .ratio = median(ratios),
                   .note = "processor time per pair: client " + format_number(used.client * 1e6) +
                           " µs, server " + format_number(used.server * 1e6) + " µs"},

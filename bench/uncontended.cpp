@@ -71,18 +71,18 @@ void measure_uncontended(const bench_context& context, std::vector<row>& rows) {
     const int rounds = context.options.quick ? 10 : 100;
     const int times = context.options.quick ? 100 : 300;
 
-    hiredis_client limit(context.port);
+    hiredis_client baseline(context.port);
     asio::io_context loop;
     pawl::client async_locks(loop.get_executor(), pawl::from_url(context.url));
-    std::vector<double> limits;
+    std::vector<double> baselines;
     std::vector<double> blocking;
     std::vector<double> coroutine;
     std::vector<double> blocking_ratio;
     std::vector<double> coroutine_ratio;
     for (int round = 0; round < rounds; ++round) {
-        limits.push_back(median(time_each(times, [&] {
-            limit.call(pair.acquire);
-            limit.call(pair.release);
+        baselines.push_back(median(time_each(times, [&] {
+            baseline.call(pair.acquire);
+            baseline.call(pair.release);
         })));
         {
             pawl::blocking::client locks(pawl::from_url(context.url));
@@ -91,11 +91,11 @@ void measure_uncontended(const bench_context& context, std::vector<row>& rows) {
                 median(time_each(times, [&] { locks.acquire("bench/pair").release(); })));
         }
         coroutine.push_back(median(time_coroutine(loop, async_locks, times)));
-        blocking_ratio.push_back(blocking.back() / limits.back());
-        coroutine_ratio.push_back(coroutine.back() / limits.back());
+        blocking_ratio.push_back(blocking.back() / baselines.back());
+        coroutine_ratio.push_back(coroutine.back() / baselines.back());
         if (round % 10 != 9) continue;
         progress("pair " + std::to_string(round + 1) + "/" + std::to_string(rounds) + ": hiredis " +
-                 format_number(limits.back()) + " µs, blocking " + format_number(blocking.back()) +
+                 format_number(baselines.back()) + " µs, blocking " + format_number(blocking.back()) +
                  " µs, coroutine " + format_number(coroutine.back()) + " µs");
     }
     const std::string name = "blocking hiredis, the same two scripts";
@@ -103,16 +103,16 @@ void measure_uncontended(const bench_context& context, std::vector<row>& rows) {
                              .label = "acquire + release, blocking, p50",
                              .unit = "µs",
                              .measured = median(blocking),
-                             .limit_name = name,
-                             .limit = median(limits),
+                             .baseline_name = name,
+                             .baseline = median(baselines),
                              .ratio = median(blocking_ratio)},
                             bound::at_most, 1.25));
     rows.push_back(evaluate({.id = "pair.coroutine",
                              .label = "acquire + release, coroutine, p50",
                              .unit = "µs",
                              .measured = median(coroutine),
-                             .limit_name = name,
-                             .limit = median(limits),
+                             .baseline_name = name,
+                             .baseline = median(baselines),
                              .ratio = median(coroutine_ratio)},
                             bound::at_most, 1.35));
 }

@@ -43,6 +43,14 @@ timespec to_timespec(time_point when) {
     return {.tv_sec = seconds.count(), .tv_nsec = (since - seconds).count()};
 }
 
+void discard_pending(int signal) noexcept {
+    sigset_t only;
+    ::sigemptyset(&only);
+    ::sigaddset(&only, signal);
+    constexpr timespec at_once{};
+    ::sigtimedwait(&only, nullptr, &at_once);
+}
+
 }  // namespace
 
 void deliver_pending(int signal) noexcept {
@@ -76,7 +84,11 @@ event_source::event_source() {
     if (!signals_ || !timer_) throw system_failure("Cannot wait for signals");
 }
 
-event_source::~event_source() { ::sigprocmask(SIG_SETMASK, &original_mask_, nullptr); }
+// A pending SIGPIPE is of this process's own messages, and would end it now.
+event_source::~event_source() {
+    if (::sigismember(&original_mask_, SIGPIPE) == 0) discard_pending(SIGPIPE);
+    ::sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
+}
 
 void event_source::read_reports(event_batch& batch) {
     lock_report next;

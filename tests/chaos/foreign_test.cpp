@@ -37,7 +37,7 @@ TEST_F(Foreign, HoldersExcludeUsAndWeExcludeThem) {
     EXPECT_TRUE(set_foreign_lock("it", "theirs", 60000));
 }
 
-TEST_F(Foreign, KeyTemplatesAreTakenAsTheyAre) {
+TEST_F(Foreign, KeyTemplatesMayBePercentEncoded) {
     for (const std::string& suffix :
          {std::string("?key=redlock:{name}"), std::string("?key=redlock:%7Bname%7D")}) {
         client locks = direct_client(suffix);
@@ -83,10 +83,10 @@ TEST_F(Foreign, OverwritersTakeTheLockOver) {
     EXPECT_EQ(server.execute({"GET", "it"}).text, "theirs");
 }
 
-// 1. We hold the lock. 2. Somebody writes another type of data to one of its keys. 3. We release:
-// only if the lock's own key was overwritten does it belong to another. Otherwise it is ours and
-// stays until the lease ends: the release must not report "released" or "lost".
-TEST_F(Foreign, DataBesideTheLockIsNoLoss) {
+// 1. We hold the lock. 2. Somebody writes another type of data to one of its keys. 3. We release.
+// If the hold was in that key (an exclusive one is in the lock's key, a shared one in :h), the lock
+// belongs to another. Otherwise the hold stays until its lease ends, so the result is unknown.
+TEST_F(Foreign, DataInOneOfItsKeysEndsOnlyTheHoldInThatKey) {
     client locks = direct_client();
     const auto release_with_list_at = [&](const std::string& key, pawl::lock_mode mode) {
         auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience, .mode = mode});
@@ -113,7 +113,8 @@ TEST_F(Foreign, HoldersAreShownWithoutAName) {
     EXPECT_GT(info.held_by->remaining, 50s);
 }
 
-// The token was that of the hold before: a resource would refuse it.
+// Such a holder has no token. The counter has that of Pawl's last hold, which a resource would
+// refuse.
 TEST_F(Foreign, HoldersAreShownWithoutOurToken) {
     client locks = direct_client("?key={name}");
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
@@ -128,7 +129,7 @@ TEST_F(Foreign, HoldersAreShownWithoutOurToken) {
     }
 }
 
-// Without a key template no other library uses the key: a value of the caller's own did count.
+// Without a key template only Pawl uses the key, so the counter is the holder's token.
 TEST_F(Foreign, ChosenValuesOfOurOwnKeysHaveTheirToken) {
     client locks = direct_client();
     auto lock = locks.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
@@ -136,8 +137,9 @@ TEST_F(Foreign, ChosenValuesOfOurOwnKeysHaveTheirToken) {
     EXPECT_EQ(locks.inspect("it").held_by.value().token, lock.token());
 }
 
-// A list beside one lock and a hash beside another: alone, these say nothing about a lock.
-TEST_F(Foreign, DataBesideALockLeavesTheOthersListed) {
+// In two namespaces, a key of the lock `odd` has another type. The list leaves that lock out and
+// has the others.
+TEST_F(Foreign, DataInAKeyOfALockLeavesTheOthersListed) {
     client locks = direct_client("?key={name}"), own = direct_client();
     ASSERT_TRUE(set_foreign_lock("odd", "theirs", 60000));
     (void)server.execute({"LPUSH", "pawl:x:{odd}:q", "z"});

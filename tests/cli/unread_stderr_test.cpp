@@ -23,6 +23,7 @@
 
 #include <array>
 #include <filesystem>
+#include <utility>
 
 namespace {
 
@@ -39,7 +40,10 @@ public:
     }
     full_pipe(const full_pipe&) = delete;
     full_pipe& operator=(const full_pipe&) = delete;
-    ~full_pipe() { ::close(file_); }
+    ~full_pipe() { close(); }
+
+    // Ends the only reader.
+    void close() { ::close(std::exchange(file_, -1)); }
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     // Everything so far, without the filling.
@@ -59,9 +63,10 @@ private:
 
 class UnreadStderr : public ::testing::Test {
 protected:
-    void start(const test_sandbox& sandbox, const words& options, const std::string& command) {
+    void start(const test_sandbox& sandbox, const words& options, const std::string& command,
+               const std::string& verb = "run") {
         const auto script = "exec " PAWL_COMMAND " \"$@\" 2>" + stderr_.path();
-        pawl_ = std::make_unique<started_process>(words{"sh", "-c", script, "sh", "run"} + options +
+        pawl_ = std::make_unique<started_process>(words{"sh", "-c", script, "sh", verb} + options +
                                                       words{"x", "--", "sh", "-c", command},
                                                   sandbox.environment());
         ASSERT_TRUE(sandbox.eventually_held("x"));
@@ -110,6 +115,24 @@ TEST_F(UnreadStderr, DoesNotKeepTheLockFromItsRenewals) {
     EXPECT_TRUE(eventually_renewed(sandbox, "x", 2));
     EXPECT_TRUE(pawl_->is_running());
     EXPECT_TRUE(eventually_says("pawl: ")) << "what there was to tell";
+}
+
+//   the reader of stderr ends | pawl: writes a message and gets SIGPIPE, which it has blocked | pawl:
+//   restores its signal mask at the end of the run
+TEST_F(UnreadStderr, WithoutAReaderLeavesTheExitStatus) {
+    start(sandbox_, {"--max-hold", "1s"}, "exec sleep 600");
+    stderr_.close();
+    const auto ended = pawl_->wait();
+    EXPECT_EQ(ended.signal, 0);
+    EXPECT_EQ(ended.code, 70);
+}
+
+TEST_F(UnreadStderr, WithoutAReaderLeavesACandidate) {
+    start(sandbox_, {}, "echo leads; exec sleep 600", "elect");
+    ASSERT_TRUE(support::eventually([&] { return pawl_->out() == "leads\n"; }));
+    stderr_.close();
+    EXPECT_EQ(sandbox_.run({"release", "--force", "--yes", "x"}).code, 0);
+    EXPECT_TRUE(support::eventually([&] { return pawl_->out() == "leads\nleads\n"; }));
 }
 
 // More lines than are kept: the first lines remain in order, and the others are counted.

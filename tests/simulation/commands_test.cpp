@@ -164,7 +164,7 @@ bool is(const words& command, std::string_view name, std::size_t size) {
 }
 
 constexpr injected_error injected_errors[] = {
-    {"pexpire_is_a_millisecond_late",
+    {"pexpire_is_a_millisecond_off",
      [](words& command) {
          if (is(command, "PEXPIRE", 3) && command[2].size() == 3) command[2][2] ^= 1;
      }},

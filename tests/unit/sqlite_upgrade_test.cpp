@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A file of the version before is upgraded with all its content.
+// Files of the versions 1 and 2 are upgraded with all their content.
 #include "lock_file_fixture.hpp"
 #include "sqlite/file_location.hpp"
 
@@ -32,7 +32,7 @@ PRAGMA application_id = 1348564844;
 PRAGMA user_version = 1;
 )";
 
-constexpr const char* next_program_of_version_1 =
+constexpr const char* acquire_of_version_1 =
     "INSERT OR REPLACE INTO locks (ns, name, owner, client, host, pid, command, since, boot, "
     "expires, token) VALUES ('pawl', 'it', 'x', '', '', 0, '', 0, '', 0, 0)";
 
@@ -126,14 +126,14 @@ TEST(sqlite_upgrade, brings_latches) {
     EXPECT_TRUE(gate.try_wait());
 }
 
-// It sees at most one holder of a name, and would take that one for all.
-TEST(sqlite_upgrade, shuts_out_programs_of_the_version_before_that_still_run) {
+// A program of version 1 sees at most one holder of a name, and would take that one for all.
+TEST(sqlite_upgrade, shuts_out_running_programs_of_version_1) {
     const old_file file;
     sqlite_connection old_program(file.lock_file.path());
     EXPECT_EQ(old_program.text("SELECT count(*) FROM locks"), "2");
     backend_runner holder(file.lock_file.service());
     EXPECT_TRUE(holder.inspect("it").held_by);
-    EXPECT_THROW(old_program.run(next_program_of_version_1), std::runtime_error);
+    EXPECT_THROW(old_program.run(acquire_of_version_1), std::runtime_error);
 }
 
 TEST(sqlite_upgrade, may_be_begun_by_many_at_once) {
