@@ -162,15 +162,16 @@ void count_system_calls(const bench_context& context, const std::string& file,
         names.clear();
         const double measured = per_request(kind, names);
         progress("system calls, " + kind + ": " + names);
-        rows.push_back(evaluate({.id = "counts.system_calls." + kind,
-                                 .label = "system calls of one uncontended request, " + kind,
-                                 .unit = "calls",
-                                 .measured = measured,
-                                 .baseline_name = "hiredis",
-                                 .baseline = baseline,
-                                 .ratio = measured / baseline,
-                                 .note = "without futex: " + names + "; hiredis: " + baseline_names},
-                                bound::at_most, 1.5));
+        rows.push_back(
+            evaluate({.id = "counts.system_calls." + kind,
+                      .label = "system calls of one uncontended request, " + kind,
+                      .unit = "calls",
+                      .measured = measured,
+                      .baseline_name = "hiredis",
+                      .baseline = baseline,
+                      .ratio = measured / baseline,
+                      .note = "without futex: " + names + "; hiredis: " + baseline_names},
+                     bound::at_most, 1.5));
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// hiredis with one blocking connection: the baseline of most measurements. And what a server reports
-// about its clients.
+// hiredis with one blocking connection: the baseline of most measurements. And what a server
+// reports about its clients.
 #pragma once
 
 #include <cstdint>

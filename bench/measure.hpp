@@ -29,7 +29,7 @@ struct row {
     std::string baseline_name;  // empty: no baseline to compare with
     std::optional<double> baseline{};
     std::optional<double>
-        ratio{};         // measured ÷ baseline; the median over rounds if it was measured in rounds
+        ratio{};  // measured ÷ baseline; the median over rounds if it was measured in rounds
     std::string target;  // for readers: "≤ 1.25"; empty: no target
     std::optional<bool> met{};
     std::string note{};
@@ -37,8 +37,8 @@ struct row {
 
 enum class bound { at_most, at_least };
 
-// Sets `ratio` if the row has a baseline, and `target` and `met`. The target applies to the ratio if
-// there is one, otherwise to the number itself.
+// Sets `ratio` if the row has a baseline, and `target` and `met`. The target applies to the ratio
+// if there is one, otherwise to the number itself.
 row evaluate(row line, bound which, double target);
 
 [[nodiscard]] double percentile(std::vector<double> values, double share);

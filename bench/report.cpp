@@ -94,14 +94,15 @@ void print_table(const machine_info& machine, const std::vector<row>& rows) {
                 pad_right("measured", 24).c_str(), pad_right("baseline", 18).c_str(),
                 pad_right("ratio", 8).c_str(), pad_right("target", 9).c_str(), "met");
     for (const row& each : rows) {
-        std::printf("%s%s%s%s%s%s\n", pad_right(each.label, 54).c_str(),
-                    pad_right(with_unit(each.measured, each.unit), 24).c_str(),
-                    pad_right(each.baseline ? with_unit(*each.baseline, each.unit) : "-", 18).c_str(),
-                    pad_right(each.ratio ? format_number(*each.ratio) : "-", 8).c_str(),
-                    pad_right(each.target.empty() ? "-" : each.target, 9).c_str(),
-                    !each.met   ? "-"
-                    : *each.met ? "yes"
-                                : "NO");
+        std::printf(
+            "%s%s%s%s%s%s\n", pad_right(each.label, 54).c_str(),
+            pad_right(with_unit(each.measured, each.unit), 24).c_str(),
+            pad_right(each.baseline ? with_unit(*each.baseline, each.unit) : "-", 18).c_str(),
+            pad_right(each.ratio ? format_number(*each.ratio) : "-", 8).c_str(),
+            pad_right(each.target.empty() ? "-" : each.target, 9).c_str(),
+            !each.met   ? "-"
+            : *each.met ? "yes"
+                        : "NO");
         if (!each.baseline_name.empty()) {
             std::printf("    baseline: %s\n", each.baseline_name.c_str());
         }
@@ -127,7 +128,8 @@ void write_json(const std::string& path, const machine_info& machine,
             << ", \"unit\": " << to_json_string(each.unit)
             << ", \"measured\": " << format_json_number(each.measured)
             << ", \"baseline\": " << (each.baseline ? format_json_number(*each.baseline) : "null")
-            << ", \"baseline_name\": " << (each.baseline ? to_json_string(each.baseline_name) : "null")
+            << ", \"baseline_name\": "
+            << (each.baseline ? to_json_string(each.baseline_name) : "null")
             << ", \"ratio\": " << (each.ratio ? format_json_number(*each.ratio) : "null")
             << ", \"target\": " << (each.target.empty() ? "null" : to_json_string(each.target))
             << ", \"met\": "

@@ -131,7 +131,7 @@ double run_redis_benchmark(const bench_context& context, command_words command, 
 // Acquires of free locks, then releases of held locks, because redis-benchmark sends one command at
 // a time.
 double baseline_pairs_per_second(const bench_context& context, const recorded_pair& pair,
-                              int requests) {
+                                 int requests) {
     hiredis_client server(context.port);
     server.call({"FLUSHALL"});
     const double acquires = run_redis_benchmark(context, pair.acquire, requests, 100'000'000);

@@ -95,8 +95,9 @@ void measure_uncontended(const bench_context& context, std::vector<row>& rows) {
         coroutine_ratio.push_back(coroutine.back() / baselines.back());
         if (round % 10 != 9) continue;
         progress("pair " + std::to_string(round + 1) + "/" + std::to_string(rounds) + ": hiredis " +
-                 format_number(baselines.back()) + " µs, blocking " + format_number(blocking.back()) +
-                 " µs, coroutine " + format_number(coroutine.back()) + " µs");
+                 format_number(baselines.back()) + " µs, blocking " +
+                 format_number(blocking.back()) + " µs, coroutine " +
+                 format_number(coroutine.back()) + " µs");
     }
     const std::string name = "blocking hiredis, the same two scripts";
     rows.push_back(evaluate({.id = "pair.blocking",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The steps of the protocol, each in one transaction. docs/backends/sqlite.md explains it.
+// The steps of the protocol, each in one transaction; serving the queue is a transaction of its
+// own. docs/backends/sqlite.md explains it.
 #pragma once
 
 #include "database.hpp"

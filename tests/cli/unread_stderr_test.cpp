@@ -66,9 +66,9 @@ protected:
     void start(const test_sandbox& sandbox, const words& options, const std::string& command,
                const std::string& verb = "run") {
         const auto script = "exec " PAWL_COMMAND " \"$@\" 2>" + stderr_.path();
-        pawl_ = std::make_unique<started_process>(words{"sh", "-c", script, "sh", verb} + options +
-                                                      words{"x", "--", "sh", "-c", command},
-                                                  sandbox.environment());
+        pawl_ = std::make_unique<started_process>(
+            words{"sh", "-c", script, "sh", verb} + options + words{"x", "--", "sh", "-c", command},
+            sandbox.environment());
         ASSERT_TRUE(sandbox.eventually_held("x"));
     }
     // The command itself writes nothing to stderr: the shell would report a killed `sleep`.
@@ -117,8 +117,8 @@ TEST_F(UnreadStderr, DoesNotKeepTheLockFromItsRenewals) {
     EXPECT_TRUE(eventually_says("pawl: ")) << "what there was to tell";
 }
 
-//   the reader of stderr ends | pawl: writes a message and gets SIGPIPE, which it has blocked | pawl:
-//   restores its signal mask at the end of the run
+//   the reader of stderr ends | pawl: writes a message and gets SIGPIPE, which it has blocked |
+//   pawl: restores its signal mask at the end of the run
 TEST_F(UnreadStderr, WithoutAReaderLeavesTheExitStatus) {
     start(sandbox_, {"--max-hold", "1s"}, "exec sleep 600");
     stderr_.close();

@@ -123,9 +123,8 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
     for (const auto stands :
          {deployment::alone, deployment::replicated, deployment::replica, deployment::unknown})
         expect_on_page(line(deployment_finding(stands, 2)));
-    expect_on_page(line(cluster_finding(3, false)));
     for (const auto nodes : {0, 1, 3})
-        expect_on_page(line(cluster_finding(nodes, true)));
+        expect_on_page(line(cluster_finding(nodes)));
 }
 
 // A server without a limit evicts nothing, whatever its policy; the limit may come tomorrow.

@@ -135,15 +135,11 @@ finding address_finding(const std::string& host, const std::string& run_id,
             "a server that starts there would grant the same locks; name one address in the URL"};
 }
 
-finding cluster_finding(std::int64_t nodes, bool redisson) {
+finding cluster_finding(std::int64_t nodes) {
     const std::string fact = nodes == 0 ? "a node of a Redis Cluster"
                              : nodes == 1
                                  ? "the only node with slots of a Redis Cluster"
                                  : "one of " + std::to_string(nodes) + " nodes of a Redis Cluster";
-    if (!redisson)
-        return {grade::bad, "cluster", fact,
-                "the native layout needs a server that has all keys; name a server outside a "
-                "cluster"};
     if (nodes == 0)
         return {grade::warning, "cluster", fact,
                 "in Redisson's layout names in the slots of other nodes are refused; allow the "

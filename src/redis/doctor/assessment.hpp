@@ -39,8 +39,9 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 // read. `servers`: those at the addresses of the name.
 [[nodiscard]] finding address_finding(const std::string& host, const std::string& run_id,
                                       const std::vector<probed_server>& servers);
-// For a node of a cluster. `nodes`: the number of nodes with slots; 0 if it cannot be read.
-[[nodiscard]] finding cluster_finding(std::int64_t nodes, bool redisson);
+// For a node of a cluster, in Redisson's layout; the native layout refuses such a node. `nodes`:
+// the number of nodes with slots; 0 if it cannot be read.
+[[nodiscard]] finding cluster_finding(std::int64_t nodes);
 
 [[nodiscard]] finding transport_finding(transport used_transport);
 // `has_own_user`: the user is not `default`. The finding does not show the name, since some users

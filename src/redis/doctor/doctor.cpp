@@ -238,8 +238,7 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
     const auto facts = co_await query_deployment(server_link, time, server_options);
     report.guarantees = guarantees_of(server_persistence, facts.server_deployment);
     if (facts.server_deployment == deployment::cluster)
-        findings.push_back(
-            cluster_finding(facts.nodes, server_options.layout == key_layout::redisson));
+        findings.push_back(cluster_finding(facts.nodes));
     if (facts.server_deployment != deployment::cluster || facts.replicas > 0)
         findings.push_back(deployment_finding(facts.server_deployment, facts.replicas));
     co_await measure_latency_and_clock(findings, server_link, time, server_options);
