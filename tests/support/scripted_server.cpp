@@ -56,6 +56,10 @@ bool scripted_connection::send(std::string_view bytes) {
     return true;
 }
 
+void scripted_connection::send_last(std::string_view bytes) {
+    (void)::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_MORE);
+}
+
 bool scripted_connection::flood(std::string_view chunk, std::size_t limit) {
     std::string block;
     while (block.size() < 64 << 10)

@@ -32,6 +32,8 @@ public:
     [[nodiscard]] bool was_reset() const noexcept { return was_reset_; }
     // False when the client has gone.
     bool send(std::string_view bytes);
+    // The bytes arrive together with the end of the connection, when the script returns.
+    void send_last(std::string_view bytes);
     // Sends `chunk` again and again, until `limit` bytes or a little more were sent, or the client
     // has gone: then it returns false.
     bool flood(std::string_view chunk, std::size_t limit);

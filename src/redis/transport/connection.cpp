@@ -125,6 +125,17 @@ void connection::close() noexcept {
     close_socket();
 }
 
+void connection::check_end() noexcept {
+    if (is_closed_) return;
+    char byte = 0;
+    const auto received =
+        ::recv(socket_.native_handle(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
+    if (received > 0 || (received < 0 && (errno == EAGAIN || errno == EINTR))) return;
+    failure_ = received == 0 ? error_code(asio::error::eof)
+                             : error_code(errno, boost::system::system_category());
+    close();
+}
+
 void connection::close_socket() noexcept {
     const core::close_on_fork::no_fork fork_lock;
     fork_guard_.forget(fork_lock);
@@ -201,7 +212,7 @@ void connection::on_written(error_code ec) {
     is_flushing_ = false;
     clear_sent(sending_);
     if (ec) {
-        write_failed_ = ec;
+        failure_ = ec;
         close();
     }
     try {
@@ -225,12 +236,14 @@ asio::awaitable<error_code> connection::read(std::function<void(const reply&)> o
             received = co_await tls_->stream.async_read_some(free, token);
         else
             received = co_await socket_.async_read_some(free, token);
-        if (ec) co_return write_failed_ ? write_failed_ : ec;
+        if (ec) co_return failure_ ? failure_ : ec;
         unparsed_end_ += received;
         peer_speaks_tls_ = !tls_ && is_tls_alert({read_buffer_.data() + unparsed_begin_,
                                                   unparsed_end_ - unparsed_begin_});
-        ec = parse(on_push);
-        if (!ec && is_closed_) ec = asio::error::operation_aborted;
+        bool has_push = false;
+        ec = parse(on_push, has_push);
+        if (!ec && (has_push || is_in_handshake_)) check_end();
+        if (!ec && is_closed_) ec = failure_ ? failure_ : asio::error::operation_aborted;
         if (ec) co_return ec;
     }
 }
@@ -266,7 +279,7 @@ error_code connection::parse_node(std::string_view message, bool& has_node) {
     return {};
 }
 
-error_code connection::parse(const std::function<void(const reply&)>& on_push) {
+error_code connection::parse(const std::function<void(const reply&)>& on_push, bool& has_push) {
     while (unparsed_begin_ < unparsed_end_) {
         const std::string_view message(read_buffer_.data() + unparsed_begin_,
                                        unparsed_end_ - unparsed_begin_);
@@ -281,10 +294,12 @@ error_code connection::parse(const std::function<void(const reply&)>& on_push) {
         checker_.next_message();
         auto message_reply = builder_.take_reply();
         // Attributes ('|') describe the next reply; Pawl ignores them.
-        if (message.front() == '>')
+        if (message.front() == '>') {
+            has_push = true;
             on_push(message_reply);
-        else if (message.front() != '|')
+        } else if (message.front() != '|') {
             deliver(std::move(message_reply));
+        }
         if (is_closed_) return {};
     }
     unparsed_begin_ = unparsed_end_ = 0;

@@ -62,9 +62,17 @@ public:
     // otherwise a network that recovers after a minute would deliver them.
     void close() noexcept;
     [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
+    // Closes the connection if the server has closed it. A loop with the setting
+    // `reset_edge_on_partial_read`, such as that of the sync API, may not notice an end that came
+    // together with data. So call this some time after each reply. `read` itself calls it for
+    // pushes, and during the handshake.
+    void check_end() noexcept;
 
     // Call this after the handshake of Redis: from then on, larger replies are allowed.
-    void allow_large_replies() noexcept { checker_.set_limits(session_limits); }
+    void allow_large_replies() noexcept {
+        checker_.set_limits(session_limits);
+        is_in_handshake_ = false;
+    }
 
     // `text` is one or more commands with `replies` replies in total. `request` is null if the
     // caller does not wait for them. An idle connection sends at once; a busy one gathers the
@@ -105,7 +113,8 @@ private:
     void on_written(boost::system::error_code ec);
     void make_room();
     [[nodiscard]] boost::system::error_code parse_node(std::string_view message, bool& has_node);
-    boost::system::error_code parse(const std::function<void(const reply&)>& on_push);
+    boost::system::error_code parse(const std::function<void(const reply&)>& on_push,
+                                    bool& has_push);
     void deliver(reply message);
     void cancel(std::uint64_t number) override;
     void forget(std::uint64_t number) noexcept override;
@@ -123,6 +132,7 @@ private:
     address server_;
     bool was_opened_ = false;
     bool is_in_tls_handshake_ = false;
+    bool is_in_handshake_ = true;
     bool is_closed_ = false;
     bool peer_speaks_tls_ = false;  // a port without TLS in the settings replied with TLS
 
@@ -131,8 +141,8 @@ private:
 
     std::string to_send_;
     std::string sending_;
-    bool is_flushing_ = false;  // a write is under way, or will be at the end of this turn
-    boost::system::error_code write_failed_;
+    bool is_flushing_ = false;           // a write is under way, or will be at the end of this turn
+    boost::system::error_code failure_;  // of a write, or the end that `check_end` has found
 
     std::vector<char> read_buffer_;
     std::size_t unparsed_begin_ = 0;  // of the bytes that were read and not parsed yet

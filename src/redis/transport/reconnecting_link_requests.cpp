@@ -164,6 +164,7 @@ asio::awaitable<void> reconnecting_link::check_replies() {
         co_await reply_watch_.wait_until(time().now() + reply_watch_interval);
         const auto now = time().now();
         if (!connection_) continue;
+        connection_->check_end();
         for (auto* request : connection_->waiting_requests()) {
             if (request->reply_due_at <= now && !timed_out_after_) {
                 timed_out_after_ = settings_.reply_timeout;
