@@ -5,8 +5,20 @@
 
 namespace pawl::core {
 
+waiting_room::queues::value_type& waiting_room::queue_of(const std::string& name) {
+    if (spare_.empty()) return *queues_.try_emplace(name).first;
+    const auto present = queues_.find(name);
+    if (present != queues_.end()) return *present;
+    spare_.key() = name;
+    return *queues_.insert(std::move(spare_)).position;
+}
+
+void waiting_room::remove_empty(const std::string& name) noexcept {
+    spare_ = queues_.extract(queues_.find(name));
+}
+
 waiting_room::waiter::waiter(waiting_room& room, const std::string& name)
-    : room_(room), queue_(*room.queues_.try_emplace(name).first) {
+    : room_(room), queue_(room.queue_of(name)) {
     auto& waiters = queue_.second;
     // The first waiter needs no wakeup.
     if (!waiters.empty()) wakeup_ = std::make_unique<wakeup>(room.time_, room.strand_);
@@ -18,7 +30,7 @@ waiting_room::waiter::~waiter() {
     const bool was_first = is_first();
     waiters.erase(waiters.iterator_to(*this));
     if (waiters.empty()) {
-        room_.queues_.erase(room_.queues_.find(queue_.first));
+        room_.remove_empty(queue_.first);
     } else if (was_first) {
         waiters.front().wakeup_->notify();
     }

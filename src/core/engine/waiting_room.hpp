@@ -45,10 +45,16 @@ public:
     [[nodiscard]] bool has_waiters(const std::string& name) const { return queues_.contains(name); }
 
 private:
+    // By name. The first waiter of a queue waits at the service.
+    using queues = std::unordered_map<std::string, boost::intrusive::list<waiter>>;
+
+    queues::value_type& queue_of(const std::string& name);
+    void remove_empty(const std::string& name) noexcept;
+
     runtime& time_;
     boost::asio::any_io_executor strand_;
-    // By name. The first waiter of a queue waits at the service.
-    std::unordered_map<std::string, boost::intrusive::list<waiter>> queues_;
+    queues queues_;
+    queues::node_type spare_;  // an earlier queue, for the next one
 };
 
 // The names for which requests wait at the service without a waiting room. Used on one strand.
