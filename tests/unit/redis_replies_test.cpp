@@ -139,14 +139,15 @@ TEST(RedisReplies, OfAcquires) {
     expect_contract("native", call);
     const auto queued = list({integer(0), integer(100), text("1700000000000"), integer(2)});
     expect_strict(call, queued);
-    const auto granted = list({integer(1), text("7")});
+    const auto granted = text("7");
     expect_strict(call, granted);
     EXPECT_TRUE(call.read(granted).granted);
     EXPECT_EQ(call.read(granted).token, fencing_token(7));
     EXPECT_EQ(call.read(queued).queued->rank, 2);
     expect_refused(call, list({integer(0), integer(100), text("1"), integer(-1)}), "rank -1");
-    expect_refused(call, list({integer(1), text("-7")}), "token -7");
-    expect_refused(call, list({integer(1), text("9223372036854775808")}), "a token of 64 bits");
+    expect_refused(call, text("-7"), "token -7");
+    expect_refused(call, text("9223372036854775808"), "a token of 64 bits");
+    expect_refused(call, list({integer(1), text("7")}), "a list with a token");
     expect_refused(call, list({integer(2), integer(3)}), "a refusal of permits");
     expect_refused(call, list({integer(0), integer(100)}), "no place for a waiter");
 
@@ -197,15 +198,16 @@ TEST(RedisReplies, OfReleases) {
     const release_call call{it, "value", "1 1", "ch:", "client:next", "next", "1000", false, "run"};
     expect_contract("native", call);
     EXPECT_EQ(call.read(list({integer(1), text("9")})).successor_token, fencing_token(9));
-    EXPECT_EQ(call.read(list({integer(2)})).result, release_result::taken_over);
+    EXPECT_EQ(call.read(integer(2)).result, release_result::taken_over);
     expect_refused(call, list({integer(0), text("9")}), "a successor of nothing");
-    expect_refused(call, integer(1), "a status alone");
+    expect_refused(call, list({integer(1)}), "a list with a status");
     const release_call plain{it, "value", "1 1", "ch:", "", "", "", false, "run"};
-    expect_strict(plain, list({integer(1)}));
+    expect_strict(plain, integer(1));
+    expect_refused(plain, list({integer(1), text("9")}), "a successor that was not named");
 
     const release_non_exclusive_call other{it, "value", "1 1", "ch:", "run"};
     expect_contract("native", other);
-    expect_strict(other, list({integer(0)}));
+    expect_strict(other, integer(0));
 
     const downgrade_call downgrade{it, "value", "1000", "7", "1 1", "ch:", "run"};
     expect_contract("native", downgrade);

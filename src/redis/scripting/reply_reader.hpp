@@ -28,6 +28,7 @@ public:
         : code_(code), item_(item), subject_(subject) {}
 
     [[nodiscard]] bool is_nil() const noexcept { return item_.type == reply::kind::nil; }
+    [[nodiscard]] bool is_text() const noexcept { return item_.type == reply::kind::string; }
     [[nodiscard]] bool is_array() const noexcept { return item_.type == reply::kind::array; }
 
     // For arrays only.

@@ -66,7 +66,7 @@ constexpr replacement replacements[] = {
      R"(if state ~= "exclusive" then)", "if false then"},
     {injected_bug::release_leaves_lock, "release",  //
      R"(if not has_successor and redis.call("EXISTS", KEYS[3]) == 0 then)",
-     "do return {1} end if false then"},
+     "do return 1 end if false then"},
     {injected_bug::join_overtakes_queue, "acquire_any_mode",  //
      R"(if redis.call("ZCARD", k.queue) == 0 and can_be_granted)", "if can_be_granted"},
     {injected_bug::writer_beside_readers, "",  //

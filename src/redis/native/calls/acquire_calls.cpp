@@ -60,7 +60,12 @@ script_call acquire_call::command() const {
 }
 
 acquire_reply acquire_call::read(const reply& from) const {
-    return read_acquire({scripts::acquire, from, lock_keys.lock()}, !waiter.empty(), 1);
+    const reply_reader reader(scripts::acquire, from, lock_keys.lock());
+    if (!reader.is_text()) return read_acquire(reader, !waiter.empty(), 0);
+    acquire_reply result;
+    result.granted = true;
+    result.token = reader.token();
+    return result;
 }
 
 script_call acquire_any_mode_call::command() const {

@@ -13,15 +13,16 @@ namespace pawl::redis {
 namespace {
 
 release_reply read_release(const reply_reader& from, bool names_successor) {
-    switch (from.at(0).integer(0, 2)) {
-    case 0: from.expect_size(1); return {release_result::expired};
-    case 2: from.expect_size(1); return {release_result::taken_over};
-    default: break;
+    if (names_successor && from.is_array()) {
+        from.expect_size(2);
+        (void)from.at(0).integer(1, 1);
+        return {release_result::released, from.at(1).token()};
     }
-    if (from.size() == 1) return {release_result::released};
-    if (!names_successor) from.fail();
-    from.expect_size(2);
-    return {release_result::released, from.at(1).token()};
+    switch (from.integer(0, 2)) {
+    case 0: return {release_result::expired};
+    case 2: return {release_result::taken_over};
+    default: return {release_result::released};
+    }
 }
 
 }  // namespace

@@ -6,16 +6,16 @@
 -- decides, and the successor has no precedence.
 -- KEYS lock fence queue waiters holders details
 -- ARGV value floor channel_prefix [successor successor_value successor_ttl_ms queue_first] run
--- -> {1} released | {1, token} released to the successor | {0} gone | {2} another holder's
+-- -> 1 released | {1, token} released to the successor | 0 gone | 2 another holder's
 local value = redis.call("GET", KEYS[1])
 if value ~= ARGV[1] then
-    return {value and 2 or 0}
+    return value and 2 or 0
 end
 -- Without waiters, which is the usual case, the functions below are not even created.
 local has_successor = #ARGV > 4
 if not has_successor and redis.call("EXISTS", KEYS[3]) == 0 then
     redis.call("DEL", KEYS[1])
-    return {1}
+    return 1
 end
 --@include _token.lua
 --@include _clock.lua
@@ -40,4 +40,4 @@ if has_successor then
 end
 -- No DEL: grant_waiters overwrites or deletes the lock's key.
 grant_waiters(k, "free", ARGV[2], ARGV[3])
-return {1}
+return 1
