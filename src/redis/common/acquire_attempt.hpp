@@ -26,7 +26,9 @@ public:
     // `undo` removes every trace of the request from the server. `lease`: the longest lease that
     // the request can take.
     acquire_attempt(undo_queue::undo undo, duration lease)
-        : undo_(undo_queue::prepare(std::move(undo))), lease_(lease) {}
+        : acquire_attempt(undo_queue::prepare(std::move(undo)), lease) {}
+    acquire_attempt(undo_queue::prepared_entry undo, duration lease) noexcept
+        : undo_(std::move(undo)), lease_(lease) {}
     ~acquire_attempt() {
         if (state_ != state::not_sent && state_ != state::settled)
             undos_->add(std::move(undo_), lease_, connection_number_);
@@ -42,6 +44,11 @@ public:
     }
     void set_state(state next) noexcept { state_ = next; }
     [[nodiscard]] state current() const noexcept { return state_; }
+    // The undo of a settled attempt, which does not need it; otherwise nothing.
+    [[nodiscard]] undo_queue::prepared_entry take_unused_undo() noexcept {
+        if (state_ != state::settled) return {};
+        return std::move(undo_);
+    }
     [[nodiscard]] bool is_unanswered() const noexcept { return state_ == state::sent; }
     [[nodiscard]] bool has_queue_entry() const noexcept { return state_ == state::queued; }
 

@@ -115,12 +115,13 @@ keys::keys(std::string lock_key, std::string_view base)
     : text_(std::move(lock_key)),
       lock_size_(text_.size()),
       companion_size_((base.empty() ? lock_size_ : base.size()) + 2) {
-    text_.reserve(lock_size_ + 5 * companion_size_);
-    // The base may be a part of the text, which has enough room and does not move.
+    text_.resize(lock_size_ + 5 * companion_size_);
     if (base.empty()) base = lock();
-    for (const std::string_view suffix : {":f", ":q", ":w", ":h", ":d"}) {
-        text_ += base;
-        text_ += suffix;
+    auto* position = text_.data() + lock_size_;
+    for (const char suffix : {'f', 'q', 'w', 'h', 'd'}) {
+        position = std::copy(base.begin(), base.end(), position);
+        *position++ = ':';
+        *position++ = suffix;
     }
 }
 
@@ -150,8 +151,9 @@ key_scheme::key_scheme(std::string name_space, const std::string& key_template,
     key_suffix_ = key_template.substr(position + 6);
 }
 
-keys key_scheme::keys_of(std::string_view name) const {
-    std::string lock;
+keys key_scheme::keys_of(std::string_view name, std::string buffer) const {
+    auto lock = std::move(buffer);
+    lock.clear();
     // Room for all keys, unless the name has characters to escape.
     lock.reserve(6 * (key_prefix_.size() + name.size() + key_suffix_.size() + 2));
     lock += key_prefix_;

@@ -19,6 +19,8 @@ public:
     // The other keys are `base` with a suffix; without a base, the lock's key with a suffix.
     explicit keys(std::string lock_key, std::string_view base = {});
     keys() = default;
+    // The memory, for other keys.
+    [[nodiscard]] std::string take_text() && noexcept { return std::move(text_); }
 
     // STRING: the holder's value, or the mark of non-exclusive holders
     [[nodiscard]] std::string_view lock() const noexcept { return {text_.data(), lock_size_}; }
@@ -58,7 +60,8 @@ public:
     // not usable.
     key_scheme(std::string name_space, const std::string& key_template, std::uint32_t database = 0);
 
-    [[nodiscard]] keys keys_of(std::string_view name) const;
+    // `buffer` is memory that the keys may use.
+    [[nodiscard]] keys keys_of(std::string_view name, std::string buffer = {}) const;
     // The name of the lock with this key; nothing if no lock of this scheme has this key.
     [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
     // The pattern for SCAN that matches the keys of all locks whose names begin with `prefix`.

@@ -67,6 +67,21 @@ std::shared_ptr<owner_record> locks::make_record(std::string_view name,
                                           prefix_without_owner_);
 }
 
+// The undo refers to the record, so both are used again together, and only if no other owner of the
+// record is left.
+locks::prepared_attempt locks::prepare_attempt(std::string_view name, std::string_view owner) {
+    auto attempt = std::exchange(spare_attempt_, {});
+    if (attempt.undo.empty() || attempt.record.use_count() != 2) {
+        attempt.record = make_record(name, owner);
+        attempt.undo = undo_queue::prepare(leave_of(attempt.record));
+        return attempt;
+    }
+    attempt.record->assign(scheme_.keys_of(name, attempt.record->take_key_text()), client_, owner,
+                           prefix_without_owner_);
+    attempt.undo.front().action.lock = attempt.record->lock_keys.lock();
+    return attempt;
+}
+
 // A plain exclusive claim may take a free lock although others wait. The usual first request asks
 // for no place in the queue, so it is shorter.
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
@@ -84,16 +99,20 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     for (;; next_owner = core::random_hex(time(), 16)) {
         std::optional<error> trouble;
         {
-            const auto record =
-                make_record(requested.name, next_owner.empty() ? requested.owner : next_owner);
-            acquire_attempt undo_guard(leave_of(record), requested.ttl);
+            auto attempt =
+                prepare_attempt(requested.name, next_owner.empty() ? requested.owner : next_owner);
+            const auto& record = attempt.record;
+            acquire_attempt undo_guard(std::move(attempt.undo), requested.ttl);
             try {
                 std::optional<grant> result;
                 if (asks_for_place)
                     result = co_await queue_up(undo_guard, record, requested, wait_until);
                 else
                     result = co_await take_free_lock(undo_guard, *record, requested, wait_until);
-                if (result) result->owner = std::move(next_owner);
+                if (result) {
+                    result->owner = std::move(next_owner);
+                    spare_attempt_ = {record, undo_guard.take_unused_undo()};
+                }
                 // Even if the second request found the lock free: with holds that are shorter than
                 // a round trip, this client's next acquire will find it taken again.
                 if (was_taken) expects_to_wait_ = true;

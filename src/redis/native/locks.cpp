@@ -56,11 +56,14 @@ std::int64_t locks::wall_ms() const {
 // The same arithmetic as in _token.lua, with the server's clock at the time of the handshake.
 short_text locks::token_floor(const link& server_link) const {
     const std::chrono::microseconds since_1970(server_link.current().time_us);
-    short_text floor;
-    floor += core::clock_token(std::chrono::system_clock::time_point(since_1970));
-    floor += " ";
-    floor += std::chrono::ceil<std::chrono::milliseconds>(options_.token_retention).count();
-    return floor;
+    if (last_floor_.since_1970 != since_1970) {
+        short_text floor;
+        floor += core::clock_token(std::chrono::system_clock::time_point(since_1970));
+        floor += " ";
+        floor += std::chrono::ceil<std::chrono::milliseconds>(options_.token_retention).count();
+        last_floor_ = {since_1970, floor};
+    }
+    return last_floor_.text;
 }
 
 short_text locks::run_tag(const link& server_link) noexcept {

@@ -73,6 +73,13 @@ private:
                                                      const keys& lock_keys);
     [[nodiscard]] std::shared_ptr<owner_record> make_record(std::string_view name,
                                                             std::string_view owner) const;
+    // One attempt's record and its undo, which shares the record.
+    struct prepared_attempt {
+        std::shared_ptr<owner_record> record;
+        undo_queue::prepared_entry undo;
+    };
+    // Uses the memory of an earlier attempt, if there is one.
+    [[nodiscard]] prepared_attempt prepare_attempt(std::string_view name, std::string_view owner);
     // Takes the lock if it is free, whether or not others wait for it. `give_up_at` =
     // time_point::min(): for an acquire that does not wait.
     boost::asio::awaitable<std::optional<grant>> take_free_lock(acquire_attempt& undo_guard,
@@ -161,6 +168,13 @@ private:
     const std::string channel_;               // the channel for messages to this client
     const std::string prefix_without_owner_;  // what follows the owner in a value's prefix
     native_latches latches_;
+    // The floor for the last time of a server's clock.
+    mutable struct {
+        std::chrono::microseconds since_1970{-1};
+        short_text text;
+    } last_floor_;
+    prepared_attempt spare_attempt_;  // of an earlier acquire, for the next one
+    std::string spare_key_text_;      // of an earlier release, for the next one
     waiter_table waiters_;
     std::map<std::string, unsigned, std::less<>> local_hand_offs_;
     // The first request of the last plain exclusive acquire or try found its lock taken. Then the

@@ -129,7 +129,7 @@ asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, con
 
 asio::awaitable<release_result> locks::release(const hold& held) {
     const operation_guard operation(*this);
-    const auto lock_keys = scheme_.keys_of(held.claim.name);
+    auto lock_keys = scheme_.keys_of(held.claim.name, std::exchange(spare_key_text_, {}));
     const auto give_up_at = release_deadline(held);
     auto result = release_result::unknown;
     local_successor successor;
@@ -166,6 +166,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     }
     if (result == release_result::unknown && !is_closing())
         asio::co_spawn(context_.strand, release_later(held), asio::detached);
+    spare_key_text_ = std::move(lock_keys).take_text();
     co_return result;
 }
 

@@ -23,6 +23,10 @@ class owner_record {
 public:
     owner_record(keys keys_of_lock, std::string_view client, std::string_view owner,
                  std::string_view prefix_without_owner);
+    // For another lock and owner, in the same memory. `take_key_text` empties the keys before.
+    void assign(keys keys_of_lock, std::string_view client, std::string_view owner,
+                std::string_view prefix_without_owner);
+    [[nodiscard]] std::string take_key_text() noexcept { return std::move(lock_keys).take_text(); }
 
     // CLIENT:OWNER, the owner's entry in the queue if it waits
     [[nodiscard]] std::string_view member() const noexcept {
@@ -36,12 +40,13 @@ public:
         return value_prefix().substr(0, owner_size_);
     }
 
-    const keys lock_keys;
+    keys lock_keys;
     std::string kept_value{};  // of the owner's hold that the undo must not end; empty: none
 
 private:
     std::string text_;  // the member, and then the rest of the prefix
-    std::size_t owner_begin_, owner_size_;
+    std::size_t owner_begin_ = 0;
+    std::size_t owner_size_ = 0;
 };
 
 struct waiter {
