@@ -242,8 +242,10 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
     const bool single_attempt = requested.try_policy.has_value();
     check_mode(options, *backend_);
     throw_if_closed();
-    auto claim = make_claim(name, options);
-    auto reservation = reserve_lease(claim, options.max_hold);
+    auto reservation = reserve_lease(make_claim(name, options), options.max_hold);
+    // Each later attempt has a copy with another owner; few acquires need one.
+    const claim* requested_claim = &reservation.requested();
+    std::unique_ptr<claim> repeated;
     // These requests do not wait in the waiting room: a single attempt does not wait at all; the
     // others queue at the service.
     const bool bypasses_room =
@@ -265,17 +267,21 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
         std::optional<error> failure;
         std::optional<grant> granted;
         try {
-            granted = co_await live_backend().acquire(claim, give_up_at);
+            granted = co_await live_backend().acquire(*requested_claim, give_up_at);
         } catch (const error& e) {
             failure = e;
         }
         throw_if_forked();
-        if (granted) co_return keep(reservation, std::move(claim.owner), std::move(*granted));
+        if (granted)
+            co_return keep(reservation, repeated ? std::move(repeated->owner) : std::string(),
+                           std::move(*granted));
         if (!failure && single_attempt) co_return lease_handle{};
         if (!failure) throw timeout_error(name);
         if (!backoff) backoff.reset(new outage_backoff(backoff_until(give_up_at)));
         co_await backoff->wait_or_throw(*failure);
-        claim.owner = make_owner();
+        if (!repeated) repeated = std::make_unique<claim>(*requested_claim);
+        repeated->owner = make_owner();
+        requested_claim = repeated.get();
     }
 }
 

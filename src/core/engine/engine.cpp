@@ -7,6 +7,7 @@
 #include "../lease/service_ttl.hpp"
 #include "../util/exhausted.hpp"
 #include "../util/identity.hpp"
+#include "../util/inline_executor.hpp"
 #include "../util/permits.hpp"
 #include "../util/random.hpp"
 #include "validate.hpp"
@@ -25,7 +26,9 @@ engine::engine(const asio::any_io_executor& executor, client_options options, bo
       is_serial_(is_serial),
       handler_executor_(executor),
       strand_(is_serial ? executor : asio::any_io_executor(asio::make_strand(executor))),
+      inline_strand_(inline_executor(std::make_shared<const asio::any_io_executor>(strand_))),
       waiting_room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_),
+      owners_(options_.time != nullptr ? *options_.time : real_runtime()),
       close_wakeup_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
     if (options_.time == nullptr) options_.time = &real_runtime();
 }
@@ -109,7 +112,7 @@ asio::awaitable<std::vector<lease_handle>> engine::acquire_batch(
     auto grants = co_await live_backend().acquire_batch(claims, give_up_at);
     throw_if_forked();
     for (std::size_t i = 0; i < grants.size(); ++i)
-        handles.push_back(keep(reservations[i], std::move(claims[i].owner), std::move(grants[i])));
+        handles.push_back(keep(reservations[i], {}, std::move(grants[i])));
     co_return handles;
 }
 
@@ -119,9 +122,10 @@ asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string v
     check_options(options);
     check_value(value, options, backend_->capabilities());
     throw_if_closed();
-    auto claim = make_claim(std::move(name), options);
-    claim.value = std::move(value);
-    auto reservation = reserve_lease(claim, options.max_hold);
+    auto requested = make_claim(std::move(name), options);
+    requested.value = std::move(value);
+    auto reservation = reserve_lease(std::move(requested), options.max_hold);
+    const auto& claim = reservation.requested();
     std::optional<grant> granted;
     if (adopting)
         granted = co_await live_backend().adopt(claim);
@@ -129,7 +133,7 @@ asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string v
         granted = co_await live_backend().acquire(claim, time().now());
     throw_if_forked();
     if (!granted) co_return lease_handle{};
-    co_return keep(reservation, std::move(claim.owner), std::move(*granted));
+    co_return keep(reservation, {}, std::move(*granted));
 }
 
 void engine::throw_if_closed() const {
@@ -147,7 +151,7 @@ backend& engine::live_backend() const {
     return *backend_;
 }
 
-claim engine::make_claim(std::string name, const lock_options& options) const {
+claim engine::make_claim(std::string name, const lock_options& options) {
     const auto capabilities = backend_->capabilities();
     check_ttl(options.ttl, capabilities);
     return {.name = std::move(name),
@@ -159,8 +163,6 @@ claim engine::make_claim(std::string name, const lock_options& options) const {
             .permits = options.permits,
             .total_permits = options.total_permits};
 }
-
-std::string engine::make_owner() const { return random_hex(time(), 16); }
 
 // Handles the end of the keeper's coroutine, also if Asio destroys the coroutine because there is
 // no memory. The coroutine is started again, by the next acquire at the latest. Until then the
@@ -208,17 +210,17 @@ void engine::start_keeper() {
 }
 
 // Also starts the keeper.
-lease_keeper::reservation engine::reserve_lease(const claim& claim, duration max_hold) {
+lease_keeper::reservation engine::reserve_lease(claim requested, duration max_hold) {
     start_keeper();
-    return {*keeper_, std::make_shared<lease>(shared_from_this(), time(), claim, max_hold)};
+    return {*keeper_,
+            std::make_shared<lease>(shared_from_this(), time(), std::move(requested), max_hold)};
 }
 
-// Keeps the granted lease. `owner` is the owner of the granted attempt, unless the backend has used
-// another one.
-lease_handle engine::keep(lease_keeper::reservation& reservation, std::string&& owner,
+lease_handle engine::keep(lease_keeper::reservation& reservation, std::string owner,
                           grant&& granted) noexcept {
     ++counters_->grants;
-    if (!granted.owner.empty()) owner = std::exchange(granted.owner, {});
+    if (!granted.owner.empty()) owner = std::move(granted.owner);  // the backend has used another
+    granted.owner.clear();
     return reservation.keep(std::move(owner), std::move(granted));
 }
 

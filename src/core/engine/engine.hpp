@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../lease/lease_keeper.hpp"
+#include "../util/random.hpp"
 #include "engine_registry.hpp"
 #include "outage_backoff.hpp"
 #include "waiting_room.hpp"
@@ -22,7 +23,6 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <set>
 
 namespace pawl::core {
 
@@ -48,6 +48,10 @@ public:
                     client_options options, bool is_serial = false);
 
     [[nodiscard]] const boost::asio::any_io_executor& strand() const noexcept { return strand_; }
+    // For a coroutine that begins on the strand.
+    [[nodiscard]] const boost::asio::any_io_executor& inline_strand() const noexcept {
+        return inline_strand_;
+    }
     // The time at which the leases next need the event loop. From any thread.
     [[nodiscard]] time_point next_run() const noexcept { return keeper_->next_run(); }
     // The default executor of the caller's handlers. It is not the strand.
@@ -156,17 +160,19 @@ private:
     // One request that may wait at the service. Not a loop of attempts.
     boost::asio::awaitable<lease_handle> acquire_unpolled(std::string name, request requested,
                                                           time_point give_up_at);
-    claim make_claim(std::string name, const lock_options& options) const;
-    std::string make_owner() const;
-    lease_keeper::reservation reserve_lease(const claim& claim, duration max_hold);
+    claim make_claim(std::string name, const lock_options& options);
+    // Not in a fork: see `random_numbers`.
+    [[nodiscard]] std::string make_owner() { return owners_.next(); }
+    lease_keeper::reservation reserve_lease(claim requested, duration max_hold);
     class keeper_run;
     class release_request;
     class releaser;
     class close_request;
     void start_keeper();
     void log(const std::function<std::string()>& line) const noexcept;
-    // Arguments by value would be in the frame of each acquire.
-    lease_handle keep(lease_keeper::reservation& reservation, std::string&& owner,
+    // Keeps the granted lease. `owner` is that of the granted attempt; empty: the reservation's. A
+    // grant by value would be in the frame of each acquire.
+    lease_handle keep(lease_keeper::reservation& reservation, std::string owner,
                       grant&& granted) noexcept;
     // Releases a hold that has no handle any more.
     void release_orphan(const std::shared_ptr<lease>& lease) noexcept;
@@ -218,6 +224,7 @@ private:
     const bool is_serial_;
     boost::asio::any_io_executor handler_executor_;
     boost::asio::any_io_executor strand_;
+    boost::asio::any_io_executor inline_strand_;
     std::unique_ptr<backend> backend_;
     waiting_room waiting_room_;
     waiting_names waiting_names_;
@@ -226,7 +233,8 @@ private:
     using operation_list =
         boost::intrusive::list<operation, boost::intrusive::constant_time_size<false>>;
     operation_list operations_;
-    std::set<std::shared_ptr<lease>> being_released_;  // only those with release handlers
+    lease::release_list being_released_;  // only leases with release handlers
+    random_numbers owners_;
     std::shared_ptr<engine_registry> registry_;
     bool is_keeper_running_ = false;
     bool is_keeper_starting_ = false;

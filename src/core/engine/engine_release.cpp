@@ -112,7 +112,7 @@ void engine::add_release_handler(const std::shared_ptr<lease>& lease,
                                  lease::release_handler handler) {
     try {
         lease->release_handlers.reserve(lease->release_handlers.size() + 1);
-        being_released_.insert(lease);
+        if (!lease->is_in_release_list()) being_released_.push_back(*lease);
         lease->release_handlers.push_back(std::move(handler));
     } catch (const std::bad_alloc&) {
         complete(std::move(handler), release_result::unknown);
@@ -194,7 +194,7 @@ void engine::send_or_queue_release(const std::shared_ptr<lease>& lease) {
     if (has_reached(close_stage::drained) || is_forked()) {
         finish_release(lease, release_result::unknown);
     } else if (!has_reached(close_stage::requested)) {
-        asio::co_spawn(strand_, send_release(lease), asio::detached);
+        asio::co_spawn(inline_strand_, send_release(lease), asio::detached);
     } else {
         // The coroutine may begin and end inside co_spawn, so the lease is queued first.
         to_release_.push_back(lease);
@@ -245,7 +245,7 @@ asio::awaitable<void> engine::send_release(std::shared_ptr<lease> lease) {
 
 void engine::finish_release(const std::shared_ptr<lease>& lease, release_result result) noexcept {
     lease->release_outcome = result;
-    being_released_.erase(lease);
+    lease->leave_release_list();
     for (auto& handler : std::exchange(lease->release_handlers, {})) {
         try {
             complete(std::move(handler), result);
@@ -480,8 +480,8 @@ void engine::abandon() {
         for (auto& wait : std::exchange(lease->loss_waits, {}))
             loss_waits.push_back(std::move(wait.handler));
     }
-    for (const auto& lease : std::exchange(being_released_, {}))
-        for (auto& wait : std::exchange(lease->release_handlers, {}))
+    for (; !being_released_.empty(); being_released_.pop_front())
+        for (auto& wait : std::exchange(being_released_.front().release_handlers, {}))
             release_waits.push_back(std::move(wait));
 }
 

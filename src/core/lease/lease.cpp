@@ -40,7 +40,7 @@ std::optional<time_point> lease::report_at() const noexcept {
 void lease::lose_at_deadline() noexcept { lose(reason_at_deadline()); }
 
 void lease::record_grant(std::string owner, grant grant) noexcept {
-    hold_.claim.owner = std::move(owner);
+    if (!owner.empty()) hold_.claim.owner = std::move(owner);
     hold_.grant = std::move(grant);
     if (!hold_.claim.fenced) hold_.grant.token = {};
     end_of_max_hold_ = plus(time_.now(), max_hold_);

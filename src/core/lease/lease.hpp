@@ -14,6 +14,7 @@
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/container/small_vector.hpp>
+#include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set_hook.hpp>
 
 #include <algorithm>
@@ -69,15 +70,27 @@ struct lease_handle {
     std::uint32_t number = 0;
 };
 
+// For the keeper's two sets, and for the engine's list of leases with release handlers.
+using due_hook = boost::intrusive::set_base_hook<boost::intrusive::tag<struct due_tag>>;
+using owner_hook = boost::intrusive::set_base_hook<boost::intrusive::tag<struct owner_tag>>;
+using release_hook =
+    boost::intrusive::list_base_hook<boost::intrusive::tag<struct release_tag>,
+                                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
 class lease final : public std::enable_shared_from_this<lease>,
                     public watched_hold,
-                    public boost::intrusive::set_base_hook<> {
+                    public due_hook,
+                    public owner_hook,
+                    public release_hook {
 public:
+    using release_list = boost::intrusive::list<lease, boost::intrusive::base_hook<release_hook>,
+                                                boost::intrusive::constant_time_size<false>>;
+
     // Made before the request is sent, so that nothing can fail between the grant and the first
     // renewal.
     lease(std::shared_ptr<engine> engine, runtime& time, claim claim, duration max_hold);
     ~lease() override;
-    // The claim was granted, under this owner.
+    // The claim was granted, under this owner; empty: under the claim's.
     void record_grant(std::string owner, grant grant) noexcept;
 
     // From any thread.
@@ -144,6 +157,8 @@ public:
     bool is_releasing = false;
     // Called when the release is over. There is seldom more than one.
     boost::container::small_vector<release_handler, 1> release_handlers;
+    [[nodiscard]] bool is_in_release_list() const noexcept { return release_hook::is_linked(); }
+    void leave_release_list() noexcept { release_hook::unlink(); }
     struct loss_wait {
         std::uint64_t id;
         loss_handler handler;
@@ -153,7 +168,8 @@ public:
     std::vector<std::shared_ptr<wakeup>> reply_waiters;
     void notify_replied();
     struct keeper_entry {
-        time_point next_due{};  // when the keeper handles the lease next
+        std::shared_ptr<lease> self;  // while the keeper has the lease
+        time_point next_due{};        // when the keeper handles the lease next
         time_point renew_at{};
         time_point risk_at{};
         bool in_flight = false;

@@ -60,20 +60,19 @@ lease_handle lease_keeper::reservation::keep(std::string owner, grant grant) noe
 }
 
 void lease_keeper::reserve(const std::shared_ptr<lease>& lease) {
-    by_owner_.emplace(lease->granted_hold().claim.owner, lease);
+    lease->in_keeper.self = lease;
+    by_owner_.insert(*lease);
     lease->in_keeper.next_due = time_point::max();
     lease->in_keeper.number = ++reservations_;
     order_.insert(*lease);
 }
 
-// The map entry is moved and not created, so this cannot fail.
 void lease_keeper::record_grant(lease& lease, std::string owner, grant grant) noexcept {
-    if (lease.granted_hold().claim.owner != owner)
-        lease.in_keeper.pushed_loss = loss_reason::none;  // it was another attempt's
-    auto entry = by_owner_.extract(lease.granted_hold().claim.owner);
+    if (owner.empty()) return lease.record_grant({}, std::move(grant));
+    lease.in_keeper.pushed_loss = loss_reason::none;  // it was another attempt's
+    by_owner_.erase(by_owner_.iterator_to(lease));
     lease.record_grant(std::move(owner), std::move(grant));
-    entry.key() = lease.granted_hold().claim.owner;
-    by_owner_.insert(std::move(entry));
+    by_owner_.insert(lease);
 }
 
 void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
@@ -99,7 +98,8 @@ void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
 
 void lease_keeper::forget(const std::shared_ptr<lease>& lease) noexcept {
     order_.erase(order_.iterator_to(*lease));
-    by_owner_.erase(lease->granted_hold().claim.owner);
+    by_owner_.erase(by_owner_.iterator_to(*lease));
+    lease->in_keeper.self.reset();
 }
 
 bool lease_keeper::drop(const std::shared_ptr<lease>& lease) {
@@ -112,14 +112,14 @@ bool lease_keeper::drop(const std::shared_ptr<lease>& lease) {
 
 std::shared_ptr<lease> lease_keeper::first() const noexcept {
     for (const auto& each : order_)
-        if (each.in_keeper.is_kept) return by_owner_.find(each.granted_hold().claim.owner)->second;
+        if (each.in_keeper.is_kept) return each.in_keeper.self;
     return nullptr;
 }
 
 void lease_keeper::handle_pushed_loss(std::string_view owner, loss_reason reason) {
     const auto entry = by_owner_.find(owner);
     if (entry == by_owner_.end()) return;
-    const auto lease = entry->second;
+    const auto lease = entry->in_keeper.self;
     // The report can overtake the grant on its way to the caller.
     if (!lease->in_keeper.is_kept) lease->in_keeper.pushed_loss = reason;
     lose(lease, reason);
@@ -127,11 +127,10 @@ void lease_keeper::handle_pushed_loss(std::string_view owner, loss_reason reason
 
 // A renewal in flight may have been executed before the loss, so another one follows its answer.
 void lease_keeper::confirm_all() noexcept {
-    for (const auto& [owner, held_lease] : by_owner_) {
-        if (!held_lease->in_keeper.is_kept ||
-            std::exchange(held_lease->in_keeper.must_confirm, true))
+    for (auto& held_lease : by_owner_) {
+        if (!held_lease.in_keeper.is_kept || std::exchange(held_lease.in_keeper.must_confirm, true))
             continue;
-        if (!held_lease->in_keeper.in_flight) advance_confirmation(*held_lease);
+        if (!held_lease.in_keeper.in_flight) advance_confirmation(held_lease);
     }
 }
 
@@ -174,12 +173,17 @@ void lease_keeper::lose(const std::shared_ptr<lease>& lease, loss_reason reason)
 asio::awaitable<void> lease_keeper::run(std::shared_ptr<void> self) {
     while (!stopped_) {
         bool short_of_memory = false;
+        const auto now = time_.now();
+        const auto planned = next_run();
         try {
-            renew_due(time_.now());
+            renew_due(now);
         } catch (const std::bad_alloc&) {
             short_of_memory = true;
         }
         auto next = order_.empty() ? time_point::max() : order_.begin()->in_keeper.next_due;
+        // Does not wait longer than planned, even if the lease has been released meanwhile.
+        // Otherwise each short hold would end this wait and begin another one.
+        if (planned > now) next = std::min(next, planned);
         if (short_of_memory) next = std::max(next, time_.now() + std::chrono::milliseconds(5));
         set_next_run(next);
         co_await wakeup_.wait_until(next);

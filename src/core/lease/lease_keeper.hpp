@@ -17,7 +17,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,7 +52,11 @@ public:
             : keeper_(other.keeper_), lease_(std::exchange(other.lease_, nullptr)) {}
         reservation& operator=(reservation&&) = delete;
 
-        // The claim was granted, under this owner.
+        // The claim, also after other attempts under other owners.
+        [[nodiscard]] const claim& requested() const noexcept {
+            return lease_->granted_hold().claim;
+        }
+        // The claim was granted, under this owner; empty: under the claim's.
         [[nodiscard]] lease_handle keep(std::string owner, grant grant) noexcept;
 
     private:
@@ -96,6 +99,13 @@ private:
         }
     };
 
+    struct owner_of {
+        using type = std::string_view;
+        type operator()(const lease& lease) const noexcept {
+            return lease.granted_hold().claim.owner;
+        }
+    };
+
     void reserve(const std::shared_ptr<lease>& lease);
     void record_grant(lease& lease, std::string owner, grant grant) noexcept;
     void keep(const std::shared_ptr<lease>& lease) noexcept;
@@ -128,9 +138,13 @@ private:
     std::uint64_t reservations_ = 0;
     time_point next_confirmation_ =
         time_point::min();  // the next round begins at this time or later
-    std::unordered_map<std::string_view, std::shared_ptr<lease>> by_owner_;
-    // Of the leases of `by_owner_`, so it must be destroyed first.
-    boost::intrusive::set<lease, boost::intrusive::compare<due_earlier>> order_;
+    // Both sets have the same leases, which keep themselves alive while they are in the sets.
+    boost::intrusive::set<lease, boost::intrusive::base_hook<owner_hook>,
+                          boost::intrusive::key_of_value<owner_of>>
+        by_owner_;
+    boost::intrusive::set<lease, boost::intrusive::base_hook<due_hook>,
+                          boost::intrusive::compare<due_earlier>>
+        order_;
 };
 
 }  // namespace pawl::core
