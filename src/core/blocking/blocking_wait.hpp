@@ -11,6 +11,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
+#include <atomic>
 #include <new>
 #include <optional>
 #include <stop_token>
@@ -53,6 +54,19 @@ private:
     std::shared_ptr<core::engine::operation> operation_;
 };
 
+// Runs the coroutine on the loop, and waits for its completion. Without memory to begin, the
+// destructor of `completion` completes the call.
+template <class Completion>
+void run_coroutine(loop::call& call, const core::engine& engine,
+                   boost::asio::awaitable<void> coroutine, Completion completion) {
+    try {
+        call.run([&] {
+            boost::asio::co_spawn(engine.inline_strand(), std::move(coroutine),
+                                  std::move(completion));
+        });
+    } catch (...) {}
+}
+
 // Runs a coroutine on the engine's strand while the caller waits, and returns its result or throws
 // its exception.
 template <class Result>
@@ -66,6 +80,7 @@ public:
     // Without memory for it, the wait is not cancelled: an exception that leaves a callback of a
     // stop token ends the process.
     void cancel() noexcept {
+        is_cancelled_ = true;
         try {
             boost::asio::post(engine_->strand(), [operation = operation_] { operation->cancel(); });
         } catch (...) {}
@@ -73,15 +88,12 @@ public:
 
     Result wait_for(boost::asio::awaitable<Result> work) {
         auto coroutine = run(std::move(work));
-        call_completion completion(call_, failure_, operation_);
         // Asio uses the slot until the completion handler is called or destroyed. So the wait lasts
         // until then, also if the coroutine could not begin.
-        try {
-            boost::asio::co_spawn(
-                engine_->strand(), std::move(coroutine),
-                boost::asio::bind_cancellation_slot(operation_->slot(), std::move(completion)));
-        } catch (...) {}
-        call_.wait();
+        call_completion completion(call_, failure_, operation_);
+        run_coroutine(
+            call_, *engine_, std::move(coroutine),
+            boost::asio::bind_cancellation_slot(operation_->slot(), std::move(completion)));
         if (failure_) rethrow(engine_, failure_);
         return std::move(*result_);
     }
@@ -89,6 +101,8 @@ public:
 private:
     boost::asio::awaitable<void> run(boost::asio::awaitable<Result> work) {
         try {
+            // The coroutine may begin before the handler that `cancel` has posted.
+            if (is_cancelled_) operation_->cancel();
             operation_->begin();
             result_.emplace(co_await std::move(work));
         } catch (...) {
@@ -99,6 +113,7 @@ private:
     loop::call call_;
     std::shared_ptr<core::engine::operation> operation_;
     std::shared_ptr<core::engine> engine_;
+    std::atomic<bool> is_cancelled_ = false;
     std::optional<Result> result_;
     std::exception_ptr failure_;
 };

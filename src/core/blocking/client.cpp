@@ -63,10 +63,7 @@ void run_on_hold(const std::shared_ptr<loop>& loop, const std::shared_ptr<core::
     std::exception_ptr failure;
     auto coroutine = ((*loop->engine).*operation)(lease);
     call_completion completion(call, failure, nullptr);
-    try {
-        asio::co_spawn(loop->engine->strand(), std::move(coroutine), std::move(completion));
-    } catch (...) {}  // its destructor completes the call
-    call.wait();
+    run_coroutine(call, *loop->engine, std::move(coroutine), std::move(completion));
     if (failure) rethrow(loop->engine, failure);
 }
 
@@ -113,17 +110,14 @@ release_result held_lock::release() {
     try {
         auto result = release_result::unknown;
         loop::call call(*loop_);
-        // The handler is created before the dispatch, so that std::bad_alloc is thrown here.
+        // The handler is created before the call, so that std::bad_alloc is thrown here.
         core::lease::release_handler handler([&result, &call](release_result outcome) {
             result = outcome;
             call.complete();
         });
-        asio::dispatch(
-            lease_->owning_engine()->strand(),
-            [released = core::handle_id{lease_, number_}, done = std::move(handler)]() mutable {
-                released.lease->owning_engine()->release(released, std::move(done));
-            });
-        call.wait();
+        call.run([&released = lease_, number = number_, &handler] {
+            released->owning_engine()->release({released, number}, std::move(handler));
+        });
         return result;
     } catch (...) {
         return release_result::unknown;
@@ -164,8 +158,7 @@ client::~client() {
     }
     try {
         loop::call call(*loop_);
-        loop_->engine->close([&call] { call.complete(); });
-        call.wait();
+        call.run([this, &call] { loop_->engine->close([&call] { call.complete(); }); });
     } catch (...) {}  // no memory for the releases: the holds end with their leases
     loop_->stop();
 }

@@ -42,20 +42,45 @@ bool loop::is_stopped() {
     return is_stopped_;
 }
 
-void loop::call::complete() {
+// The call's own thread needs no mutex: while it drives, no other thread completes the call.
+void loop::call::complete() noexcept {
+    if (is_driving_) {
+        is_complete_ = true;
+        return;
+    }
     const std::lock_guard lock(loop_.mutex_);
     is_complete_ = true;
-    if (is_driving_)
-        loop_.context_.stop();
-    else
-        wakeup_.notify_one();
+    wakeup_.notify_one();
 }
 
-void loop::call::wait() {
+// Drives the loop from now on, unless another thread does. Handlers that a thread has posted before
+// its call also run before the call.
+void loop::call::enter() noexcept {
+    bool must_poll = false;
+    {
+        const std::lock_guard lock(loop_.mutex_);
+        ++loop_.callers_;
+        ++loop_.activity_count_;
+        if (loop_.is_driven_by_thread_) loop_.context_.stop();  // makes the thread stop driving
+        if (loop_.is_driven_) return;
+        loop_.is_driven_ = is_driving_ = true;
+        must_poll = std::exchange(loop_.must_poll_, false);
+    }
+    if (must_poll) loop_.run_handler([this] { loop_.context_.poll(); });
+}
+
+// One handler at a time, because stopping the loop is dearer than to look after each handler.
+void loop::call::drive() noexcept {
+    while (!is_complete_) {
+        loop_.run_handler([this] {
+            if (loop_.context_.run_one() == 0) loop_.context_.restart();
+        });
+    }
+}
+
+void loop::call::wait() noexcept {
+    if (is_driving_) drive();
     std::unique_lock lock(loop_.mutex_);
-    ++loop_.callers_;
-    ++loop_.activity_count_;
-    if (loop_.is_driven_by_thread_) loop_.context_.stop();  // makes the thread stop driving
     while (!is_complete_) {
         if (loop_.is_driven_) {
             loop_.waiting_calls_.push_back(*this);
@@ -65,11 +90,16 @@ void loop::call::wait() {
         }
         loop_.is_driven_ = is_driving_ = true;
         lock.unlock();
-        loop_.drive();
+        drive();
         lock.lock();
-        loop_.context_.restart();
-        loop_.is_driven_ = is_driving_ = false;
     }
+    lock.unlock();
+    leave();
+}
+
+void loop::call::leave() noexcept {
+    const std::lock_guard lock(loop_.mutex_);
+    if (std::exchange(is_driving_, false)) loop_.is_driven_ = false;
     --loop_.callers_;
     loop_.wake_next_driver();
 }
@@ -101,6 +131,7 @@ void loop::wake_next_driver() {
     if (!waiting_calls_.empty()) {
         waiting_calls_.front().wakeup_.notify_one();
     } else if (callers_ == 0 && (is_thread_parked_ || is_renewal_near())) {
+        is_thread_parked_ = false;
         thread_wakeup_.notify_one();
     }
 }
@@ -115,14 +146,11 @@ bool loop::is_renewal_near() const noexcept {
 void loop::run_ready() noexcept {
     {
         const std::lock_guard lock(mutex_);
+        if (is_driven_) must_poll_ = true;
         if (is_driven_ || is_stopped_) return;
         is_driven_ = true;
     }
-    try {
-        context_.poll();
-    } catch (...) {
-        log_unhandled();
-    }
+    run_handler([this] { context_.poll(); });
     const std::lock_guard lock(mutex_);
     is_driven_ = false;
     ++activity_count_;
@@ -137,7 +165,9 @@ void loop::run_thread() {
     while (!is_stopped_) {
         if (callers_ > 0 && activity_count_ == seen_activity) {
             is_thread_parked_ = true;
-            thread_wakeup_.wait(lock, [this] { return is_stopped_ || callers_ == 0; });
+            // Not until `callers_` is 0: the next caller may come before the thread has the mutex,
+            // and then every later call would wake it in vain.
+            thread_wakeup_.wait(lock, [this] { return is_stopped_ || !is_thread_parked_; });
             is_thread_parked_ = false;
         }
         if (is_driven_ || callers_ > 0 ||

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The calls of one thread take effect in their order, whichever thread drives the event loop.
+#include <pawl/blocking.hpp>
+#include <pawl/memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// The destructor of a handle only posts its release if another thread drives the loop. The other
+// thread may stop driving before it has run the release.
+TEST(blocking_order, a_destroyed_handle_is_released_before_the_next_call) {
+    pawl::blocking::client locks(pawl::memory::make());
+    std::atomic<bool> done = false;
+    std::jthread other([&] {
+        while (!done)
+            locks.acquire("other").release();
+    });
+    for (int i = 0; i < 20'000; ++i) {
+        {
+            const auto lock = locks.try_acquire("it");
+            ASSERT_TRUE(lock) << "after " << i << " holds";
+        }
+    }
+    done = true;
+}
+
+}  // namespace
