@@ -14,18 +14,30 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
 
 namespace asio = boost::asio;
 
 namespace pawl::core {
+namespace {
+
+// A strand over the executor's own type. A strand over any_io_executor allocates memory for each
+// query of a property.
+asio::any_io_executor strand_over(const asio::any_io_executor& executor) {
+    if (const auto* native = executor.target<asio::io_context::executor_type>())
+        return asio::make_strand(*native);
+    return asio::make_strand(executor);
+}
+
+}  // namespace
 
 engine::engine(const asio::any_io_executor& executor, client_options options, bool is_serial)
     : options_(std::move(options)),
       is_serial_(is_serial),
       handler_executor_(executor),
-      strand_(is_serial ? executor : asio::any_io_executor(asio::make_strand(executor))),
+      strand_(is_serial ? executor : strand_over(executor)),
       inline_strand_(inline_executor(std::make_shared<const asio::any_io_executor>(strand_))),
       waiting_room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_),
       owners_(options_.time != nullptr ? *options_.time : real_runtime()),

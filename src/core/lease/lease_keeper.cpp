@@ -68,7 +68,8 @@ void lease_keeper::reserve(const std::shared_ptr<lease>& lease) {
 }
 
 void lease_keeper::record_grant(lease& lease, std::string owner, grant grant) noexcept {
-    if (owner.empty()) return lease.record_grant({}, std::move(grant));
+    if (owner.empty() || owner == lease.granted_hold().claim.owner)
+        return lease.record_grant({}, std::move(grant));
     lease.in_keeper.pushed_loss = loss_reason::none;  // it was another attempt's
     by_owner_.erase(by_owner_.iterator_to(lease));
     lease.record_grant(std::move(owner), std::move(grant));
