@@ -40,7 +40,6 @@ engine::engine(const asio::any_io_executor& executor, client_options options, bo
       strand_(is_serial ? executor : strand_over(executor)),
       inline_strand_(inline_executor(std::make_shared<const asio::any_io_executor>(strand_))),
       waiting_room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_),
-      owners_(options_.time != nullptr ? *options_.time : real_runtime()),
       close_wakeup_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
     if (options_.time == nullptr) options_.time = &real_runtime();
 }
@@ -163,7 +162,7 @@ backend& engine::live_backend() const {
     return *backend_;
 }
 
-claim engine::make_claim(std::string name, const lock_options& options) {
+claim engine::make_claim(std::string name, const lock_options& options) const {
     const auto capabilities = backend_->capabilities();
     check_ttl(options.ttl, capabilities);
     return {.name = std::move(name),
@@ -175,6 +174,8 @@ claim engine::make_claim(std::string name, const lock_options& options) {
             .permits = options.permits,
             .total_permits = options.total_permits};
 }
+
+std::string engine::make_owner() const { return random_hex(time(), 16); }
 
 // Handles the end of the keeper's coroutine, also if Asio destroys the coroutine because there is
 // no memory. The coroutine is started again, by the next acquire at the latest. Until then the

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "../lease/lease_keeper.hpp"
-#include "../util/random.hpp"
 #include "engine_registry.hpp"
 #include "outage_backoff.hpp"
 #include "waiting_room.hpp"
@@ -160,9 +159,8 @@ private:
     // One request that may wait at the service. Not a loop of attempts.
     boost::asio::awaitable<lease_handle> acquire_unpolled(std::string name, request requested,
                                                           time_point give_up_at);
-    claim make_claim(std::string name, const lock_options& options);
-    // Not in a fork: see `random_numbers`.
-    [[nodiscard]] std::string make_owner() { return owners_.next(); }
+    claim make_claim(std::string name, const lock_options& options) const;
+    std::string make_owner() const;
     lease_keeper::reservation reserve_lease(claim requested, duration max_hold);
     class keeper_run;
     class release_request;
@@ -234,7 +232,6 @@ private:
         boost::intrusive::list<operation, boost::intrusive::constant_time_size<false>>;
     operation_list operations_;
     lease::release_list being_released_;  // only leases with release handlers
-    random_numbers owners_;
     std::shared_ptr<engine_registry> registry_;
     bool is_keeper_running_ = false;
     bool is_keeper_starting_ = false;

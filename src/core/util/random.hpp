@@ -7,55 +7,23 @@
 #include <pawl/spi/runtime.hpp>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 
 namespace pawl::core {
 
-[[nodiscard]] inline std::string to_hex(std::span<const std::byte> bytes) {
+inline std::string random_hex(runtime& time, std::size_t bytes) {
     static constexpr char digits[] = "0123456789abcdef";
-    std::string text(bytes.size() * 2, '0');
-    auto position = text.begin();
-    for (const auto each : bytes) {
-        const auto byte = std::to_integer<unsigned>(each);
-        *position++ = digits[byte >> 4];
-        *position++ = digits[byte & 15];
+    std::array<std::byte, 32> raw{};
+    time.random(std::span(raw).first(bytes));
+    std::string text(bytes * 2, '0');
+    for (std::size_t i = 0; i < bytes; ++i) {
+        const auto byte = std::to_integer<unsigned>(raw[i]);
+        text[2 * i] = digits[byte >> 4];
+        text[2 * i + 1] = digits[byte & 15];
     }
     return text;
 }
-
-inline std::string random_hex(runtime& time, std::size_t bytes) {
-    std::array<std::byte, 32> raw{};
-    const auto requested = std::span(raw).first(bytes);
-    time.random(requested);
-    return to_hex(requested);
-}
-
-// Random numbers of 128 bits in hex, each returned once. Requests many of them in one system call.
-// Must not be used in a fork, where the same numbers would be returned as in the parent.
-class random_numbers {
-public:
-    explicit random_numbers(runtime& time) noexcept : time_(time) {}
-
-    [[nodiscard]] std::string next() {
-        if (left_.empty()) {
-            time_.random(bytes_);
-            left_ = bytes_;
-        }
-        auto text = to_hex(left_.first(number_size));
-        left_ = left_.subspan(number_size);
-        return text;
-    }
-
-private:
-    static constexpr std::size_t number_size = 16;
-
-    runtime& time_;
-    std::array<std::byte, 32 * number_size> bytes_{};
-    std::span<const std::byte> left_;
-};
 
 // Uniformly distributed over [low, high).
 inline duration random_between(runtime& time, duration low, duration high) {

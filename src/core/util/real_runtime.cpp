@@ -39,8 +39,8 @@ public:
     std::unique_ptr<timer> make_timer(const boost::asio::any_io_executor& executor) override {
         return std::make_unique<real_timer>(executor);
     }
-    // Uses only the system's generator. A fork would copy the state of any other generator, and two
-    // owners would be equal.
+    // Uses only the system's generator, and requests nothing in advance. A fork, or the snapshot of
+    // a machine, would copy the state of any other generator, and two owners would be equal.
     void random(std::span<std::byte> bytes) override {
         while (!bytes.empty()) {
             const auto bytes_read = ::getrandom(bytes.data(), bytes.size(), 0);
