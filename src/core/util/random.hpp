@@ -12,10 +12,10 @@
 
 namespace pawl::core {
 
-inline std::string random_hex(runtime& time, std::size_t bytes) {
+inline std::string random_hex(runtime& source, std::size_t bytes) {
     static constexpr char digits[] = "0123456789abcdef";
     std::array<std::byte, 32> raw{};
-    time.random(std::span(raw).first(bytes));
+    source.random(std::span(raw).first(bytes));
     std::string text(bytes * 2, '0');
     for (std::size_t i = 0; i < bytes; ++i) {
         const auto byte = std::to_integer<unsigned>(raw[i]);
@@ -26,9 +26,9 @@ inline std::string random_hex(runtime& time, std::size_t bytes) {
 }
 
 // Uniformly distributed over [low, high).
-inline duration random_between(runtime& time, duration low, duration high) {
+inline duration random_between(runtime& source, duration low, duration high) {
     std::array<std::byte, 8> raw{};
-    time.random(raw);
+    source.random(raw);
     std::uint64_t bits = 0;
     for (const auto byte : raw)
         bits = bits << 8 | std::to_integer<std::uint64_t>(byte);
