@@ -3,7 +3,6 @@
 
 #include "url_passwords.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -12,23 +11,67 @@ namespace pawl::cli {
 
 namespace {
 
-struct span {
-    std::size_t begin = 0;
-    std::size_t end = 0;
+// The parts of a URL, divided where pawl::from_url divides them. Together they are the whole text.
+struct url_parts {
+    std::string_view beginning;  // the scheme with "://"; empty if the URL has no authority
+    std::string_view user_info;  // with its '@'
+    std::string_view hosts;
+    std::string_view path;     // without an authority, with the scheme
+    std::string_view options;  // with the '?'
 };
 
-// The user and password in front of the @. A password may contain an unescaped / or ?, so the last
-// @ counts.
-span user_info(std::string_view url) {
-    const auto scheme = url.find("://");
-    if (scheme == std::string_view::npos) return {};
-    const auto begin = scheme + 3;
-    const auto authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
-    auto at = authority.rfind('@');
-    if (at == std::string_view::npos && authority.find(':') != std::string_view::npos) {
-        at = url.substr(begin).rfind('@');
+std::string_view take(std::string_view& rest, std::size_t size) {
+    const auto head = rest.substr(0, size);
+    rest.remove_prefix(head.size());
+    return head;
+}
+
+url_parts split(std::string_view url) {
+    url_parts parts;
+    const auto colon = url.find(':');
+    if (colon != std::string_view::npos && url.substr(colon).starts_with("://")) {
+        parts.beginning = take(url, colon + 3);
+        parts.hosts = take(url, url.find_first_of("/?"));
+        if (const auto at = parts.hosts.rfind('@'); at != std::string_view::npos)
+            parts.user_info = take(parts.hosts, at + 1);
     }
-    return at == std::string_view::npos ? span{} : span{begin, begin + at};
+    parts.path = take(url, url.find('?'));
+    parts.options = url;
+    return parts;
+}
+
+// Removes and returns the first option of "?NAME=VALUE&…".
+std::string_view take_option(std::string_view& options) {
+    options.remove_prefix(1);
+    return take(options, options.find('&'));
+}
+
+bool contains(std::string_view text, char c) { return text.find(c) != std::string_view::npos; }
+
+bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// HOST, HOST:PORT or [ADDRESS]:PORT.
+bool is_host(std::string_view text) {
+    if (text.starts_with('[')) take(text, text.find(']') + 1);
+    const auto colon = text.find(':');
+    return colon == std::string_view::npos || is_number(text.substr(colon + 1));
+}
+
+// An unescaped '/' or '?' in a password ends the authority early. The rest of the password is then
+// in the path or in the options, and is no valid part of a URL.
+bool may_have_split_password(const url_parts& parts) {
+    if (!contains(parts.user_info, ':') && !contains(parts.hosts, ':')) return false;
+    if (!contains(parts.path, '@') && !contains(parts.options, '@')) return false;
+    if (!is_host(parts.hosts)) return true;
+    const bool is_redis = parts.beginning == "redis://" || parts.beginning == "rediss://";
+    if (is_redis && parts.path.size() > 1 && !is_number(parts.path.substr(1))) return true;
+    for (auto options = parts.options; !options.empty();) {
+        const auto option = take_option(options);
+        if (!option.empty() && !contains(option, '=')) return true;
+    }
+    return false;
 }
 
 bool is_secret(std::string_view option) {
@@ -36,25 +79,41 @@ bool is_secret(std::string_view option) {
     return name == "password" || name == "secret" || name == "token";
 }
 
+int hex_digit(char digit) {
+    const auto position = std::string_view("0123456789abcdefABCDEF").find(digit);
+    if (position == std::string_view::npos) return -1;
+    return static_cast<int>(position < 16 ? position : position - 6);
+}
+
+std::string decode(std::string_view text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+        const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
+        if (low < 0) {
+            plain += text[i];
+            continue;
+        }
+        plain += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return plain;
+}
+
 }  // namespace
 
 std::string without_password(std::string_view url) {
-    std::string result(url);
-    if (const auto info = user_info(url); info.end > info.begin) {
-        const auto text = url.substr(info.begin, info.end - info.begin);
-        const auto user = text.substr(0, text.find(':'));
-        const auto skip = user.empty() ? 1U : 0U;  // without a user, the @ is removed, too
-        result.replace(info.begin, info.end - info.begin + skip, user);
-    }
-    const auto query = result.find('?');
-    if (query == std::string::npos) return result;
-
-    std::string clean_url = result.substr(0, query);
-    std::string_view remaining_options = std::string_view(result).substr(query + 1);
+    const auto parts = split(url);
+    std::string clean_url(parts.beginning);
+    const auto colon = parts.user_info.find(':');
+    if (colon == std::string_view::npos)
+        clean_url += parts.user_info;
+    else if (colon > 0)
+        clean_url.append(parts.user_info.substr(0, colon)).append(1, '@');
+    clean_url.append(parts.hosts).append(parts.path);
     char separator = '?';
-    while (!remaining_options.empty()) {
-        const auto option = remaining_options.substr(0, remaining_options.find('&'));
-        remaining_options.remove_prefix(std::min(remaining_options.size(), option.size() + 1));
+    for (auto options = parts.options; !options.empty();) {
+        const auto option = take_option(options);
         if (is_secret(option)) continue;
         clean_url.append(1, separator).append(option);
         separator = '&';
@@ -62,18 +121,33 @@ std::string without_password(std::string_view url) {
     return clean_url;
 }
 
+std::string hide_password(std::string_view text) {
+    const auto end_of_scheme = text.find("://");
+    if (end_of_scheme == std::string_view::npos) return std::string(text);
+    const auto is_of_scheme = [](char each) {
+        return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
+               (each >= '0' && each <= '9') || each == '+' || each == '-' || each == '.';
+    };
+    auto begin = end_of_scheme;
+    while (begin > 0 && is_of_scheme(text[begin - 1]))
+        --begin;
+    std::string result(text.substr(0, begin));
+    const auto url = text.substr(begin);
+    if (may_have_split_password(split(url)))
+        result.append(url.substr(0, end_of_scheme - begin)).append(":***");
+    else
+        result += without_password(url);
+    return result;
+}
+
 std::vector<std::string> variables_of(std::string_view url) {
     std::vector<std::string> names;
-    const auto query = url.find('?');
-    std::string_view remaining_options =
-        query == std::string_view::npos ? "" : url.substr(query + 1);
-    while (!remaining_options.empty()) {
-        const auto option = remaining_options.substr(0, remaining_options.find('&'));
-        remaining_options.remove_prefix(std::min(remaining_options.size(), option.size() + 1));
+    for (auto options = split(url).options; !options.empty();) {
+        const auto option = take_option(options);
         const auto equals = option.find('=');
-        if (equals == std::string_view::npos || !option.substr(0, equals).ends_with("_env"))
+        if (equals == std::string_view::npos || !decode(option.substr(0, equals)).ends_with("_env"))
             continue;
-        names.emplace_back(option.substr(equals + 1));
+        names.push_back(decode(option.substr(equals + 1)));
     }
     return names;
 }
@@ -86,7 +160,7 @@ void hide_passwords(int count, char** arguments) {
     for (int i = 0; i < count && arguments[i] == end; ++i)
         end += std::strlen(arguments[i]) + 1;
     for (int i = 0; i < count; ++i) {
-        const std::string hidden = without_password(arguments[i]);
+        const std::string hidden = hide_password(arguments[i]);
         const bool together = arguments[i] >= next && arguments[i] < end;
         const std::size_t before = std::strlen(arguments[i]);
         if (!together) {
@@ -101,7 +175,7 @@ void hide_passwords(int count, char** arguments) {
     if (next < end) std::memset(next, 0, static_cast<std::size_t>(end - next));
 
     if (char* url = ::getenv("PAWL_URL")) {
-        const std::string hidden = without_password(url);
+        const std::string hidden = hide_password(url);
         std::memset(url, 0, std::strlen(url));
         std::memcpy(url, hidden.c_str(), hidden.size());
     }

@@ -10,10 +10,13 @@
 
 namespace pawl::cli {
 
-// The URL without its password. The user remains.
+// A valid URL without its password, for use. The user remains.
 [[nodiscard]] std::string without_password(std::string_view url);
+// A text for people, such as an argument, without the password of a URL in it. A URL whose password
+// may contain an unescaped '/' or '?' becomes SCHEME:***, which no service has as its URL.
+[[nodiscard]] std::string hide_password(std::string_view text);
 
-// Environment variables from which the URL's options take a secret.
+// Environment variables from which the URL's options take a password.
 [[nodiscard]] std::vector<std::string> variables_of(std::string_view url);
 
 // Overwrites passwords of URLs in the process's arguments and in its initial PAWL_URL, which `ps`

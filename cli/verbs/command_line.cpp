@@ -87,7 +87,7 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
                        "; did you mean " + meant + "?";
         }
         const std::string kind = option ? "option " : verbs.empty() ? "command " : "argument ";
-        return "There is no " + kind + in_quotes(without_password(unparsed.front())) + "; see " +
+        return "There is no " + kind + in_quotes(hide_password(unparsed.front())) + "; see " +
                help + ".";
     }
     if (required) {

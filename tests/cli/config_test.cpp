@@ -358,6 +358,16 @@ TEST_F(Config, APasswordThatEverybodyMayReadIsRefused) {
     EXPECT_EQ(used_url(), server.url());
 }
 
+TEST_F(Config, AnAtSignInAnOptionIsNoPassword) {
+    support::redis_server server;
+    const auto url = server.url("?namespace=a@b");
+    write_host_config("url = " + url);
+    EXPECT_EQ(used_url(), url);
+    write(sandbox_.file("url"), url);
+    write_host_config("url_file = " + sandbox_.file("url"));
+    EXPECT_EQ(used_url(), url);
+}
+
 TEST_F(Config, OnlyARegularFileOfSettingsIsRead) {
     std::filesystem::remove(host_path());
     std::filesystem::create_directory(host_path());

@@ -33,6 +33,12 @@ protected:
         }
         return text;
     }
+    // The URL that the command gets.
+    [[nodiscard]] std::string passed_url(const std::string& url) const {
+        const auto result = sandbox_.run({"run", "--on", url, "x", "--", "printenv", "PAWL_URL"});
+        EXPECT_EQ(result.code, 0) << result.err;
+        return result.out.substr(0, result.out.find('\n'));
+    }
     void expect_hidden(const words& options, const variables& more) {
         const auto process =
             sandbox_.start(words{"run", "-v"} + options +
@@ -78,6 +84,29 @@ TEST_F(Secrets, AVariableThatHoldsThePasswordDoesNotReachTheCommand) {
                      {{"SECRET", secret}});
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(result.out.find(secret), std::string::npos);
+}
+
+TEST_F(Secrets, TheCommandGetsTheUrlOfTheSameServer) {
+    const auto host = "127.0.0.1:" + std::to_string(server_.port());
+    std::filesystem::create_directory(sandbox_.file("job@nightly"));
+    const auto file = sandbox_.file("job@nightly/pw");
+    std::ofstream(file) << secret << "\n";
+    std::filesystem::permissions(file, std::filesystem::perms(0600));
+    const auto passed = "redis://" + host + "/0?password_file=" + file;
+    EXPECT_EQ(passed_url(passed), passed);
+    EXPECT_EQ(passed_url("redis://default:" + secret + "@" + host + "/0?namespace=a@" + host),
+              "redis://default@" + host + "/0?namespace=a@" + host);
+}
+
+TEST_F(Secrets, APasswordWithAHashSignIsHiddenAsAWhole) {
+    support::redis_server server({.config = {"requirepass pa@x#w"}, .password = "pa@x#w"});
+    const auto host = "127.0.0.1:" + std::to_string(server.port());
+    EXPECT_EQ(passed_url("redis://:pa@x#w@" + host), "redis://" + host);
+    EXPECT_EQ(sandbox_
+                  .run({"run", "--on", "redis://:pa@x#w@" + host, "x", "--", "sh", "-c",
+                        "tr '\\0' '\\n' < /proc/$PPID/cmdline | grep ^redis:"})
+                  .out,
+              "redis://" + host + "\n");
 }
 
 TEST_F(Secrets, OfTheCommandsOwnArgumentsAreItsOwn) {

@@ -11,7 +11,9 @@
 #include <ui/style.hpp>
 #include <verbs/changes.hpp>
 
+#include <pawl/error.hpp>
 #include <pawl/options.hpp>
+#include <pawl/service.hpp>
 
 #include <gtest/gtest.h>
 
@@ -129,20 +131,46 @@ TEST(Passwords, AreTakenOutOfUrls) {
         {"redis://user:pw@h:1/2?namespace=x", "redis://user@h:1/2?namespace=x"},
         {"redis://:pw@h", "redis://h"},
         {"redis://:p@w@h", "redis://h"},
-        {"redis://u:p/w?x@h/0", "redis://u@h/0"},
-        {"--on=redis://u:pw@h", "--on=redis://u@h"},
+        {"redis://:p@w#x@h:1", "redis://h:1"},
         {"redis+unix://u:pw@/tmp/s", "redis+unix://u@/tmp/s"},
         {"redis+unix:///tmp/a:b@c", "redis+unix:///tmp/a:b@c"},
         {"redis://h?a=1&password=pw&b=2", "redis://h?a=1&b=2"},
         {"redis://h?password=pw", "redis://h"},
         {"sqlite:/a/b", "sqlite:/a/b"},
         {"plain", "plain"}};
-    for (const auto& [url, expected] : table)
+    for (const auto& [url, expected] : table) {
         EXPECT_EQ(without_password(url), expected);
+        EXPECT_EQ(hide_password(url), expected);
+        EXPECT_EQ(hide_password(std::string("--on=") + url), std::string("--on=") + expected);
+    }
+}
+
+TEST(Passwords, AnAtSignBehindTheHostIsNoEndOfOne) {
+    for (const std::string url :
+         {"redis://127.0.0.1:1/0?namespace=a@localhost:1", "redis://h:1/0?key=app@{name}",
+          "redis://h:1?password_file=/job@nightly/pw", "redis://[::1]:1/0?key=@{name}",
+          "redis://h:1?namespace=a@b", "redis://u@h:1/0?key=a:@{name}"}) {
+        EXPECT_EQ(without_password(url), url);
+        EXPECT_EQ(hide_password(url), url);
+    }
+    EXPECT_EQ(without_password("redis://u:p@h:1/0?key=@{name}"), "redis://u@h:1/0?key=@{name}");
+    EXPECT_EQ(without_password("sqlite:/a://u:p@b"), "sqlite:/a://u:p@b");
+}
+
+TEST(Passwords, OfMistakenUrlsAreHidden) {
+    const std::vector<std::pair<const char*, const char*>> table{
+        {"redis://u:p/w?x@h/0", "redis:***"},      {"redis://u:12/w@h/0", "redis:***"},
+        {"redis://u:12?w@h/0", "redis:***"},       {"redis://u:p@w/x@h", "redis:***"},
+        {"--on=redis://:p/w@h", "--on=redis:***"}, {"foo://u:p/w@h", "foo:***"}};
+    for (const auto& [url, expected] : table)
+        EXPECT_EQ(hide_password(url), expected);
+    EXPECT_THROW(static_cast<void>(pawl::from_url("redis:***")), pawl::error);
 }
 
 TEST(Passwords, TheVariableThatHasOneIsKnown) {
     EXPECT_EQ(variables_of("redis://h?password_env=SECRET&x=1"),
+              std::vector<std::string>{"SECRET"});
+    EXPECT_EQ(variables_of("redis://h?x=1&password%5Fenv=SE%43RET"),
               std::vector<std::string>{"SECRET"});
     EXPECT_TRUE(variables_of("redis://h?password_file=/x").empty());
 }

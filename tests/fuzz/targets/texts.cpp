@@ -11,6 +11,7 @@
 #include <ui/style.hpp>
 #include <verbs/arguments.hpp>
 
+#include <core/util/url.hpp>
 #include <redis/common/keys.hpp>
 
 #include <pawl/error.hpp>
@@ -30,6 +31,30 @@ void check_sentence(const std::string& sentence) {
     static_cast<void>(pawl::cli::printable(sentence));
 }
 
+// The URL of a command must name the same locks as the URL that was given.
+void check_same_service(std::string_view input, std::string_view described) {
+    pawl::core::url before, after;
+    try {
+        before = pawl::core::parse_url(input);
+    } catch (const pawl::error&) {
+        return;
+    }
+    after = pawl::core::parse_url(described);
+    if (after.password) fail("a URL without its password has a password");
+    const auto is_secret = [](const auto& option) {
+        return option.first == "password" || option.first == "secret" || option.first == "token";
+    };
+    std::erase_if(before.options, is_secret);
+    std::erase_if(after.options, is_secret);
+    const auto is_same_host = [](const auto& left, const auto& right) {
+        return left.host == right.host && left.port == right.port;
+    };
+    if (!std::ranges::equal(before.hosts, after.hosts, is_same_host) ||
+        before.scheme != after.scheme || before.path != after.path || before.user != after.user ||
+        before.options != after.options)
+        fail("a URL without its password is another URL");
+}
+
 }  // namespace
 
 void urls(std::string_view input) {
@@ -38,7 +63,9 @@ void urls(std::string_view input) {
         if (input.find(option) != std::string_view::npos) return;
     }
     const auto described = pawl::cli::without_password(input);
-    if (described.size() > input.size()) fail("a URL without its password is longer");
+    check_same_service(input, described);
+    if (pawl::cli::hide_password(input).size() > input.size())
+        fail("a URL with its password hidden is longer");
     static_cast<void>(pawl::cli::variables_of(input));
     static_cast<void>(pawl::redacted(input));
     try {
