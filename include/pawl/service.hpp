@@ -47,7 +47,7 @@ private:
 [[nodiscard]] service from_url(std::string_view url);
 
 // The URL for messages: without user and password, and with *** for the value of a `password`
-// option.
+// option. A mistaken URL may have its password in the wrong part; it then becomes SCHEME:***.
 [[nodiscard]] std::string redacted(std::string_view url);
 
 }  // namespace pawl

@@ -61,6 +61,26 @@ std::string_view take_until(std::string_view& rest, std::string_view marks) {
     return head;
 }
 
+// The part of a URL between "//" and the path or the options.
+struct authority {
+    std::string_view user_info;  // without the '@'
+    bool has_user_info = false;
+    std::string_view hosts;
+};
+
+// Removes the authority from the text behind "//". Splits it at the last '@': an unescaped one in a
+// password must not move the rest of the password into the host.
+authority take_authority(std::string_view& rest) {
+    authority result;
+    result.hosts = take_until(rest, "/?");
+    const auto at = result.hosts.rfind('@');
+    if (at == std::string_view::npos) return result;
+    result.has_user_info = true;
+    result.user_info = result.hosts.substr(0, at);
+    result.hosts.remove_prefix(at + 1);
+    return result;
+}
+
 void parse_user(std::string_view text, url& result) {
     const auto colon = text.find(':');
     if (const auto user = text.substr(0, colon); !user.empty()) result.user = decode(user, "user");
@@ -164,30 +184,44 @@ url parse_url(std::string_view text) {
     text.remove_prefix(parsed.scheme.size() + 1);
     if (text.starts_with("//")) {
         text.remove_prefix(2);
-        auto authority = take_until(text, "/?");
-        // Splits at the last '@': an unescaped one in a password must not move the rest of the
-        // password into the host.
-        if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
-            parse_user(authority.substr(0, at), parsed);
-            authority.remove_prefix(at + 1);
-        }
-        parse_hosts(authority, parsed);
+        const auto parts = take_authority(text);
+        if (parts.has_user_info) parse_user(parts.user_info, parsed);
+        parse_hosts(parts.hosts, parsed);
     }
     parsed.path = decode(take_until(text, "?"), "path");
     parse_options(text, parsed);
     return parsed;
 }
 
+namespace {
+
+bool is_parsed(std::string_view text) {
+    try {
+        static_cast<void>(parse_url(text));
+        return true;
+    } catch (const error&) {
+        return false;
+    }
+}
+
+// For a URL that is not parsed, the last '@' may be the end of a password with an unescaped '/' or
+// '?'. Nothing behind the scheme is then shown.
+std::string without_user_info(std::string_view text) {
+    const auto scheme = scheme_of(text);
+    auto rest = text.substr(scheme.size());
+    if (!rest.starts_with("://")) return std::string(text);
+    rest.remove_prefix(3);
+    const auto hosts = take_authority(rest).hosts;
+    if (rest.find('@') != std::string_view::npos && !is_parsed(text))
+        return std::string(scheme) + ":***";
+    return std::string(scheme).append("://").append(hosts).append(rest);
+}
+
+}  // namespace
 }  // namespace core
 
 std::string redacted(std::string_view url) {
-    const auto begin = url.find("://");
-    if (begin == std::string_view::npos) return std::string(url);
-    const auto end = std::min(url.find_first_of("/?", begin + 3), url.size());
-    const auto at = url.rfind('@', end);
-    std::string text(url);
-    if (at != std::string_view::npos && at > begin && at < end)
-        text.erase(begin + 3, at - begin - 2);
+    auto text = core::without_user_info(url);
     // A password can also be an option.
     for (auto option = text.find("password="); option != std::string::npos;
          option = text.find("password=", option + 12)) {
