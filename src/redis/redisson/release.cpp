@@ -55,9 +55,12 @@ asio::awaitable<void> locks::renew_group(renewal_batch& batch, std::span<const l
 
 release_call locks::make_release(const link& server_link, const lock_object& object,
                                  std::string_view unlock_latch) const {
-    // The unlock latch outlives the attempts of `release`, whose result the caller gets.
-    // `release_later` may repeat after the latch has expired: it then finds that the hold is gone.
-    const auto latch_lifetime = 2 * (options_.reply_timeout + options_.connect_timeout);
+    // The unlock latch is Redisson's key for the result of a release: a repeated request reads its
+    // result there. The latch outlives the attempts of `release`, whose result the caller gets.
+    // With short timeouts these attempts last longer than the timeouts. `release_later` may repeat
+    // after the latch has expired: it then finds that the hold is gone.
+    const auto latch_lifetime =
+        std::max<duration>(2 * (options_.reply_timeout + options_.connect_timeout), 1s);
     return {object, unlock_latch, server_link.current().publish_command(),
             milliseconds_text(latch_lifetime), milliseconds_text(queue_lease)};
 }
@@ -73,8 +76,7 @@ asio::awaitable<reply> locks::send_release(const lock_object& object, std::strin
     co_return server_reply;
 }
 
-// The release is repeated after a lost reply. The unlock latch then gives the first request's
-// result.
+// The release is repeated after a lost reply. The unlock latch then has the first request's result.
 asio::awaitable<release_result> locks::release(const hold& held) {
     const operation_guard operation(*this);
     const auto object = object_of(held);

@@ -42,7 +42,7 @@ struct acquire_call {
 // semaphore_release.lua, by the object's kind.
 struct release_call {
     const lock_object& object;
-    std::string_view unlock_latch;  // empty: none
+    std::string_view unlock_latch;  // the key for the result; empty: none
     std::string_view publish_command;
     std::string unlock_latch_ms;
     std::string queue_lease_ms;  // as in the acquire that entered the queue
