@@ -318,6 +318,25 @@ TEST(BadInput, OfTheService) {
         expect_sentence(sandbox.run({"status", "--on", url, "x"}), 69, url);
 }
 
+TEST(BadInput, ANameThatIsAKeyBesideALock) {
+    support::redis_server server;
+    const test_sandbox sandbox(server.url("?key={name}"));
+    const std::string name = "pawl:x:{a}:f";
+    for (const words& row : std::vector<words>{{"run", name, "--", "true"},
+                                               {"run", "a", "--also", name, "--", "true"},
+                                               {"elect", name, "--", "true"},
+                                               {"status", name},
+                                               {"release", "--force", "--yes", name},
+                                               {"resize", "--create", name, "2"}}) {
+        const auto result = sandbox.run(row);
+        expect_sentence(result, 64, row.front());
+        EXPECT_EQ(result.err,
+                  "pawl: The lock's key 'pawl:x:{a}:f' begins with 'pawl:x:', as Pawl's own keys "
+                  "beside a lock do; choose another name or key template.\n");
+    }
+    EXPECT_EQ(server.keys(), std::vector<std::string>{});
+}
+
 TEST(BadInput, OfTheClientCertificate) {
     support::redis_server server({.tls = true});
     const auto file = [&](const char* name) { return server.folder().file(name); };

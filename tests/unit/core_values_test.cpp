@@ -156,7 +156,12 @@ TEST(Urls, AreShownWithoutUserAndPassword) {
     EXPECT_EQ(redacted("redis://u:secret@h:1/0"), "redis://h:1/0");
     EXPECT_EQ(redacted("redis://:s@cret@h"), "redis://h");
     EXPECT_EQ(redacted("redis://h?password=secret&x=1"), "redis://h?password=***&x=1");
+    EXPECT_EQ(redacted("redis://:s@cr#et@h:1"), "redis://h:1");
+    EXPECT_EQ(redacted("redis://h:1/0?namespace=a@b:1"), "redis://h:1/0?namespace=a@b:1");
+    EXPECT_EQ(redacted("redis://u:p@h:99999"), "redis://h:99999");
+    EXPECT_EQ(redacted("redis://u:sec/ret@h"), "redis:***");
     EXPECT_EQ(redacted("sqlite:/a@b"), "sqlite:/a@b");
+    EXPECT_EQ(redacted("sqlite:/a://b@c"), "sqlite:/a://b@c");
     EXPECT_EQ(redis::at("redis://u:secret@h:1/2").describe(), "redis://h:1/2");
 }
 
@@ -193,6 +198,26 @@ TEST(Keys, FollowATemplateToTheLetter) {
     EXPECT_EQ(redis::key_scheme("pawl", "{name}").keys_of("job").lock(), "job");
     EXPECT_EQ(error_of([] { redis::key_scheme("pawl", "nothing"); }), errc::bad_option);
     EXPECT_EQ(error_of([] { redis::key_scheme("", ""); }), errc::bad_option);
+}
+
+TEST(Keys, OfATemplateAreNeverTheOtherKeysOfALock) {
+    const redis::key_scheme scheme("pawl", "{name}");
+    std::vector<std::string> names{"pawl:x:", "pawl:y:a"};
+    for (const std::string_view name : {"{a}", "a", "}"}) {
+        const auto keys = scheme.keys_of(name);
+        for (const auto key : {keys.fence(), keys.queue(), keys.details()})
+            names.emplace_back(key);
+    }
+    for (const auto& name : names) {
+        EXPECT_EQ(error_of([&] { static_cast<void>(scheme.keys_of(name)); }), errc::bad_name)
+            << name;
+        EXPECT_EQ(scheme.name_of(name), std::nullopt) << name;
+    }
+    for (const std::string_view name : {"pawl:x", "pawl:xy", "pawl2:x:a", "x:pawl:x:a"})
+        EXPECT_EQ(scheme.name_of(scheme.keys_of(name).lock()), name);
+    const redis::key_scheme prefixed("pawl", "pawl:{name}");
+    EXPECT_EQ(error_of([&] { static_cast<void>(prefixed.keys_of("y:{1}a")); }), errc::bad_name);
+    EXPECT_EQ(redis::key_scheme("pawl", "").keys_of("pawl:x:a").lock(), "pawl:{pawl:x:a}");
 }
 
 // The server's own computation: CRC-16 of the text in the first braces, if any, modulo 16384.

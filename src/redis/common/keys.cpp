@@ -162,8 +162,12 @@ keys key_scheme::keys_of(std::string_view name, std::string buffer) const {
     else
         append_escaped(lock, name);
     lock += key_suffix_;
-    // The base is never a key that `name_of` accepts for a lock.
     if (!is_plain_) return keys(std::move(lock));
+    if (is_companion(lock))
+        throw error(errc::bad_name, "The lock's key '" + lock + "' begins with '" +
+                                        lock.substr(0, name_space_.size() + 3) +
+                                        "', as Pawl's own keys beside a lock do; choose another "
+                                        "name or key template.");
     const auto base = companion_key_base(name_space_, lock);
     return keys(std::move(lock), base);
 }
@@ -179,9 +183,14 @@ std::optional<std::string> key_scheme::name_of(std::string_view key) const {
     const auto name =
         key.substr(key_prefix_.size(), key.size() - key_prefix_.size() - key_suffix_.size());
     if (!is_plain_) return unescape(name);
-    if (key.starts_with(name_space_ + ":x:") || key.starts_with(name_space_ + ":y:"))
-        return std::nullopt;
+    if (is_companion(key)) return std::nullopt;
     return std::string(name);
+}
+
+bool key_scheme::is_companion(std::string_view key) const noexcept {
+    if (!key.starts_with(name_space_)) return false;
+    key.remove_prefix(name_space_.size());
+    return key.starts_with(":x:") || key.starts_with(":y:");
 }
 
 std::string key_scheme::glob(std::string_view prefix) const {

@@ -60,7 +60,8 @@ public:
     // not usable.
     key_scheme(std::string name_space, const std::string& key_template, std::uint32_t database = 0);
 
-    // `buffer` is memory that the keys may use.
+    // `buffer` is memory that the keys may use. Throws errc::bad_name if, with a template, the lock's
+    // key would have the form of the other keys of a lock.
     [[nodiscard]] keys keys_of(std::string_view name, std::string buffer = {}) const;
     // The name of the lock with this key; nothing if no lock of this scheme has this key.
     [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
@@ -75,6 +76,9 @@ public:
     [[nodiscard]] bool is_shared_with_others() const noexcept { return is_plain_; }
 
 private:
+    // With a template, the keys of a lock except its own begin with NAMESPACE:x: or NAMESPACE:y:.
+    [[nodiscard]] bool is_companion(std::string_view key) const noexcept;
+
     std::string name_space_;
     std::string key_prefix_, key_suffix_;  // the parts of the lock's key around the name
     std::string channel_prefix_;
