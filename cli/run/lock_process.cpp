@@ -53,6 +53,23 @@ void detach_from_job(int channel) {
     ::close_range(low + 1, ~0U, 0);
 }
 
+// The command that other users see. Redis keeps 64 bytes, so every service shows as many.
+std::string label_of(const run_options& options) {
+    constexpr std::size_t max_size = 64;
+    auto label = options.label.empty()
+                     ? std::filesystem::path(options.command.front()).filename().string()
+                     : options.label;
+    if (label.size() <= max_size) return label;
+    auto size = max_size;
+    const auto is_within_character = [&] {
+        return (static_cast<unsigned char>(label[size]) & 0xC0) == 0x80;
+    };
+    while (size > max_size - 4 && is_within_character())
+        --size;
+    label.resize(size);
+    return label;
+}
+
 class lock_process {
 public:
     lock_process(const run_options& options, shared_state& shared,
@@ -332,9 +349,7 @@ int lock_process::run(const service& lock_service) {
         ::shutdown(channel_, SHUT_RDWR);
     });
     client_options settings;
-    settings.command = options_.label.empty()
-                           ? std::filesystem::path(options_.command.front()).filename().string()
-                           : options_.label;
+    settings.command = label_of(options_);
     settings.pid = ::getppid();  // the process that the shell started
     // A wait for an unavailable service is always reported, because the URL may be mistyped.
     settings.log = [verbose = options_.verbose](std::string_view line) {

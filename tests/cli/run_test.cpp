@@ -370,6 +370,10 @@ TEST(Run, LabelIsWhatOthersSee) {
     };
     EXPECT_EQ(shown({}), "sleep");
     EXPECT_EQ(shown({"--label", "nightly"}), "nightly");
+    // As many bytes as Redis keeps, and no part of a character.
+    const std::string longest(63, 'x');
+    EXPECT_EQ(shown({"--label", longest + "yz"}), longest + "y");
+    EXPECT_EQ(shown({"--label", longest + "üz"}), longest);
 }
 
 }  // namespace
