@@ -2,8 +2,10 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Counts of uncontended pairs: system calls, instructions, bytes and allocations. They hardly
-// depend on the machine and its load. A worker process runs few pairs and then many, so that the
-// difference has no start-up.
+// depend on the machine and its load. System calls and instructions are the difference between two
+// worker processes, of which one runs few pairs and the other runs more, so they contain no
+// start-up. The server counts the bytes of a client in this process. A worker counts its own
+// allocations after a first pair.
 #include "allocations.hpp"
 #include "workers.hpp"
 
@@ -73,17 +75,14 @@ void run_hiredis(const bench_context& context, int pairs) {
     write_line("0");
 }
 
-// The output of a program whose last lines report a count, such as strace or valgrind.
-std::string output_of(const std::string& program, std::vector<std::string> arguments) {
+// Runs strace or valgrind, which write their counts to a file, until the end.
+void run_tool(const std::string& program, std::vector<std::string> arguments) {
     support::child tool(program, std::move(arguments));
-    std::string text;
-    char buffer[4096];
-    for (ssize_t size = 0; (size = ::read(tool.output(), buffer, sizeof buffer)) > 0;)
-        text.append(buffer, static_cast<std::size_t>(size));
+    char ignored[4096];
+    while (::read(tool.output(), ignored, sizeof ignored) > 0) {}
     if (const int status = tool.wait(); status != 0)
         throw std::runtime_error(program + " failed with " + std::to_string(status) +
                                  "; ./dev bench installs it.");
-    return text;
 }
 
 std::vector<std::string> worker_command(const bench_context& context, const std::string& kind,
@@ -114,8 +113,8 @@ std::string content_of(const std::string& file) {
 std::map<std::string, std::int64_t> system_calls(const bench_context& context,
                                                  const std::string& kind, int pairs,
                                                  const std::string& file) {
-    output_of("strace", joined({"-f", "-c", "-U", "calls,name", "-e", "trace=!futex", "-o", file},
-                               worker_command(context, kind, pairs)));
+    run_tool("strace", joined({"-f", "-c", "-U", "calls,name", "-e", "trace=!futex", "-o", file},
+                              worker_command(context, kind, pairs)));
     std::map<std::string, std::int64_t> calls;
     std::istringstream lines(content_of(file));
     for (std::string line; std::getline(lines, line);) {
@@ -130,9 +129,9 @@ std::map<std::string, std::int64_t> system_calls(const bench_context& context,
 
 std::int64_t instructions(const bench_context& context, const std::string& kind, int pairs,
                           const std::string& file) {
-    output_of("valgrind",
-              joined({"--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-file=" + file},
-                     worker_command(context, kind, pairs)));
+    run_tool("valgrind",
+             joined({"--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-file=" + file},
+                    worker_command(context, kind, pairs)));
     const auto text = content_of(file);
     const std::string label = "Collected : ";
     const auto position = text.find(label);

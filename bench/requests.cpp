@@ -133,8 +133,9 @@ void measure_waiter(const bench_context& context, std::vector<row>& rows) {
     read_line(waiter);
     waiter.write_line("bench/long");
     wait_for_waiters(holder, "bench/long", 1);
-    std::this_thread::sleep_for(
-        2s);  // only its first refresh tells the waiter that it is the first
+    // The first refresh, after about 1 s, gives the first waiter a place that lives longer. From
+    // then on the waiter refreshes at a steady rate.
+    std::this_thread::sleep_for(2s);
     monitor watch(context.port);
     std::this_thread::sleep_for(time);
     watch.mark();

@@ -28,9 +28,9 @@ namespace asio = boost::asio;
 using pawl::boot_clock;
 
 // Used only on the loop's single thread.
-struct shared_round {
-    explicit shared_round(asio::io_context& loop) : turn_began(loop) {}
-    handoff_round state;
+struct shared_ring {
+    explicit shared_ring(asio::io_context& loop) : turn_began(loop) {}
+    handoff_ring state;
     asio::steady_timer turn_began;  // cancelled when a turn begins
 };
 
@@ -46,13 +46,13 @@ asio::awaitable<void> run_pairs(pawl::client& locks, std::string name, pawl::tim
     }
 }
 
-asio::awaitable<void> run_round(pawl::client& locks, shared_round& shared) {
-    handoff_round& state = shared.state;
+asio::awaitable<void> pass_lock_on(pawl::client& locks, shared_ring& ring) {
+    handoff_ring& state = ring.state;
     asio::steady_timer rest(co_await asio::this_coro::executor);
     while (!state.over) {
         pawl::held_lock lock = co_await locks.async_acquire("hand", {}, asio::use_awaitable);
         const auto own_turn = state.enter(boot_clock::now());
-        shared.turn_began.cancel();
+        ring.turn_began.cancel();
         if (!state.over) {
             rest.expires_after(random_hold_time());
             co_await rest.async_wait(asio::use_awaitable);
@@ -60,18 +60,18 @@ asio::awaitable<void> run_round(pawl::client& locks, shared_round& shared) {
         state.released = boot_clock::now();
         co_await lock.async_release(asio::use_awaitable);
         while (state.must_wait(own_turn)) {
-            shared.turn_began.expires_at(asio::steady_timer::time_point::max());
-            co_await shared.turn_began.async_wait(asio::as_tuple(asio::use_awaitable));
+            ring.turn_began.expires_at(asio::steady_timer::time_point::max());
+            co_await ring.turn_began.async_wait(asio::as_tuple(asio::use_awaitable));
         }
     }
 }
 
-asio::awaitable<void> stop_after(shared_round& shared, pawl::duration span) {
+asio::awaitable<void> stop_after(shared_ring& ring, pawl::duration span) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
     timer.expires_after(span);
     co_await timer.async_wait(asio::use_awaitable);
-    shared.state.over = true;
-    shared.turn_began.cancel();
+    ring.state.over = true;
+    ring.turn_began.cancel();
 }
 
 asio::awaitable<void> acquire_and_release(pawl::client& locks, std::string name,
@@ -113,17 +113,17 @@ public:
     }
 
     std::vector<double> measure_handoff(int users, int clients, double seconds) override {
-        shared_round shared(loop_);
+        shared_ring ring(loop_);
         std::vector<std::future<void>> futures;
         for (int user = 0; user < users; ++user) {
-            futures.push_back(
-                asio::co_spawn(loop_, run_round(client(user % clients), shared), asio::use_future));
+            futures.push_back(asio::co_spawn(loop_, pass_lock_on(client(user % clients), ring),
+                                             asio::use_future));
         }
         futures.push_back(
-            asio::co_spawn(loop_, stop_after(shared, to_duration(seconds)), asio::use_future));
+            asio::co_spawn(loop_, stop_after(ring, to_duration(seconds)), asio::use_future));
         for (auto& each : futures)
             each.get();
-        return shared.state.us;
+        return ring.state.us;
     }
 
     void acquire(const std::string& name) override {

@@ -44,9 +44,9 @@ public:
 // queue.
 [[nodiscard]] pawl::duration random_hold_time();
 
-// Users of one name pass it round: a user that has released asks again only after another user has
-// it. Not synchronized.
-struct handoff_round {
+// Users of one lock, who pass it on in a ring: a user that has released the lock requests it again
+// only after another user has it. Not synchronized.
+struct handoff_ring {
     std::vector<double> us;
     pawl::time_point released{};
     std::int64_t turn = 0;

@@ -20,29 +20,29 @@ namespace {
 
 using pawl::boot_clock;
 
-struct shared_round {
+struct shared_ring {
     std::mutex mutex;
     std::condition_variable next;
-    handoff_round state;
+    handoff_ring state;
 };
 
-void run_round(pawl::blocking::client& locks, shared_round& shared) {
+void pass_lock_on(pawl::blocking::client& locks, shared_ring& ring) {
     for (;;) {
         auto lock = locks.acquire("hand");
         const auto now = boot_clock::now();
-        std::unique_lock guard(shared.mutex);
-        const auto own_turn = shared.state.enter(now);
-        shared.next.notify_all();
-        const bool over = shared.state.over;
+        std::unique_lock guard(ring.mutex);
+        const auto own_turn = ring.state.enter(now);
+        ring.next.notify_all();
+        const bool over = ring.state.over;
         guard.unlock();
         if (!over) std::this_thread::sleep_for(random_hold_time());
         guard.lock();
-        shared.state.released = boot_clock::now();
+        ring.state.released = boot_clock::now();
         guard.unlock();
         lock.release();
         guard.lock();
-        shared.next.wait(guard, [&] { return !shared.state.must_wait(own_turn); });
-        if (shared.state.over) return;
+        ring.next.wait(guard, [&] { return !ring.state.must_wait(own_turn); });
+        if (ring.state.over) return;
     }
 }
 
@@ -75,18 +75,19 @@ public:
     }
 
     std::vector<double> measure_handoff(int users, int clients, double seconds) override {
-        shared_round shared;
+        shared_ring ring;
         {
             std::vector<std::jthread> workers;
             for (int user = 0; user < users; ++user) {
-                workers.emplace_back(run_round, std::ref(client(user % clients)), std::ref(shared));
+                workers.emplace_back(pass_lock_on, std::ref(client(user % clients)),
+                                     std::ref(ring));
             }
             std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-            const std::lock_guard guard(shared.mutex);
-            shared.state.over = true;
-            shared.next.notify_all();
+            const std::lock_guard guard(ring.mutex);
+            ring.state.over = true;
+            ring.next.notify_all();
         }
-        return shared.state.us;
+        return ring.state.us;
     }
 
     void acquire(const std::string& name) override { held_[name] = client(0).acquire(name); }
