@@ -42,8 +42,8 @@ int elect(const run_options& options) {
         const int status = term.run();
         const bool lost = term.was_ended_by_loss();
         // The library's wait covers an unavailable service from the start. A term may still end
-        // without a service, for example if a grant is not renewed in time. A candidate that has
-        // reached the service before then stands again.
+        // without a service, for example if a grant is not renewed in time. If this candidate has
+        // reached the service at least once, it stands again.
         reached = reached || term.reached_service();
         const bool unavailable = reached && term.ended_without_service();
         if (!lost && !unavailable) return status;

@@ -30,8 +30,8 @@ namespace pawl::redis {
 // that was lost or never sent.
 inline constexpr duration min_refresh_interval = std::chrono::milliseconds(950);
 inline constexpr duration max_refresh_interval = std::chrono::milliseconds(1200);
-// A request has at least this long for its reply, even if the caller's wait ends earlier. Only a
-// longer silence counts as an unreachable server.
+// The request of a waiting acquire, and a waiter's refresh, have at least this long for the reply,
+// even if the caller's wait ends earlier. Only a longer silence counts as an unreachable server.
 inline constexpr duration min_reply_wait = std::chrono::milliseconds(300);
 
 class lock_base : public backend, protected link::listener {

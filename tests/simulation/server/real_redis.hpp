@@ -17,7 +17,8 @@
 
 namespace pawl::simulation {
 
-// The server runs in a temporary folder on a unix socket. The destructor removes both.
+// The server runs in a temporary folder on a unix socket. The destructor kills the
+// server and removes the folder.
 class real_redis {
 public:
     real_redis();
