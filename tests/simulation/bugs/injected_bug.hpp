@@ -112,6 +112,9 @@ enum class injected_bug : std::uint8_t {
     redisson_semaphore_overdrawn,
     redisson_semaphore_release_repeats,
     redisson_semaphore_release_notifies_nobody,
+    redisson_endless_permits_expire,
+    redisson_endless_permits_not_lent,
+    redisson_endless_permits_released,
     // In Java's programs.
     redisson_java_clock_ahead,
     redisson_java_ids_repeat,
@@ -249,6 +252,12 @@ inline constexpr std::array injected_bug_names{
               std::string_view("redisson_semaphore_release_repeats")},
     std::pair{injected_bug::redisson_semaphore_release_notifies_nobody,
               std::string_view("redisson_semaphore_release_notifies_nobody")},
+    std::pair{injected_bug::redisson_endless_permits_expire,
+              std::string_view("redisson_endless_permits_expire")},
+    std::pair{injected_bug::redisson_endless_permits_not_lent,
+              std::string_view("redisson_endless_permits_not_lent")},
+    std::pair{injected_bug::redisson_endless_permits_released,
+              std::string_view("redisson_endless_permits_released")},
     std::pair{injected_bug::redisson_java_release_repeated,
               std::string_view("redisson_java_release_repeated")},
 };

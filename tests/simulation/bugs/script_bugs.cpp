@@ -164,6 +164,24 @@ end)"},
     {injected_bug::redisson_permit_ids_collide, "redisson/permits_acquire",  //
      R"(return hold .. struct.pack(">I4", i))",
      R"(return string.sub(hold, 1, 1) .. string.rep("x", 11) .. struct.pack(">I4", i))"},
+    // Permits without a lease count as expired, or not as lent, or end with each hold of Pawl's.
+    {injected_bug::redisson_endless_permits_expire, "redisson/permits_acquire",  //
+     R"(redis.call("ZRANGEBYSCORE", lent_permits, 0, now))",
+     R"((function()
+        local ids = redis.call("ZRANGEBYSCORE", lent_permits, 0, now)
+        for _, id in ipairs(redis.call("ZRANGEBYSCORE", lent_permits, never, never)) do
+            ids[#ids + 1] = id
+        end
+        return ids
+    end)())"},
+    {injected_bug::redisson_endless_permits_not_lent, "redisson/permits_acquire",  //
+     R"(redis.call("ZCARD", KEYS[2]))", R"(redis.call("ZCOUNT", KEYS[2], now, never - 1))"},
+    {injected_bug::redisson_endless_permits_released, "redisson/permits_release",  //
+     R"(if returned > 0 and redis.call("EXISTS", KEYS[1]) == 1 then)",
+     R"(if returned > 0 and redis.call("EXISTS", KEYS[1]) == 1 then
+    for _, id in ipairs(redis.call("ZRANGEBYSCORE", KEYS[2], never, never)) do
+        returned = returned + redis.call("ZREM", KEYS[2], id)
+    end)"},
     {injected_bug::redisson_semaphore_overdrawn, "redisson/semaphore_acquire",  //
      "if free < tonumber(ARGV[5]) or", "if free < 1 or"},
     {injected_bug::redisson_semaphore_release_repeats, "redisson/semaphore_release",  //

@@ -128,10 +128,10 @@ void checker::excuse_grant(user_hold& held, const lock_record& lock,
     // The server may have granted the lock before the fault that took it away, although the user
     // sees the grant only now. The user believes it for one lease.
     if (request.requested_at <= lock.last_fault)
-        held.excused_until = lock.last_fault + request.ttl * 102 / 100;
+        held.excused_until = end_of_excuse(held, lock.last_fault);
     // A waiter computes the instant of its grant from the server's clock, which was set meanwhile.
     if (request.requested_at <= lock.server->clock_set_at)
-        held.excused_until = loop_.now() + request.ttl * 102 / 100;
+        held.excused_until = end_of_excuse(held, loop_.now());
     if (request.requested_at <= lock.restored_at) held.excused_until = instant::max();
 }
 
@@ -257,7 +257,12 @@ void checker::check_deadline(hold_id id) {
     }
 }
 
-void checker::end_hold(hold_id id) { holds_.erase(id); }
+void checker::end_hold(hold_id id) {
+    const auto ended = holds_.extract(id);
+    if (ended.empty()) return;
+    for (const auto& permit : ended.mapped().permit_ids)
+        java_permit_ids_.erase(permit);
+}
 
 void checker::check_release(const std::vector<std::string>& names,
                             const std::vector<released_hold>& holds, bool expects_release,
@@ -315,13 +320,22 @@ void checker::check_noticed_loss(hold_id id) {
 void checker::note_crash(simulated_process& process) {
     dead_processes_.insert(&process);
     std::erase_if(holds_, [&](const auto& held) { return held.second.process == &process; });
+    std::erase_if(java_permit_ids_, [&](const auto& permit) { return permit.second == &process; });
+}
+
+// The user believes in the hold for at most one lease after the fault. Nothing tells a Java thread
+// that permits without a lease are lost.
+instant checker::end_of_excuse(const user_hold& held, instant fault) const {
+    const bool is_endless = held.believed_until == instant::max();
+    if (is_endless && !is_plain_semaphore(locks_.at(held.name))) return instant::max();
+    return fault + held.ttl * 102 / 100;
 }
 
 void checker::note_fault(lock_record& lock) {
     lock.last_fault = loop_.now();
     for (auto& [id, held] : holds_)
         if (&locks_.at(held.name) == &lock)
-            held.excused_until = std::max(held.excused_until, loop_.now() + held.ttl * 102 / 100);
+            held.excused_until = std::max(held.excused_until, end_of_excuse(held, loop_.now()));
 }
 
 void checker::note_fault(const std::string& name) { note_fault(locks_.at(name)); }

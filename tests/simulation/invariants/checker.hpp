@@ -108,6 +108,8 @@ public:
     void on_executed(simulated_network& server, simulated_process& process, const words& command,
                      const redis::reply& reply) override;
     void on_data_changed(simulated_network& server) override;
+    void on_sent(simulated_process& process, const words& command) override;
+    void on_answered(const words& command, const redis::reply* reply) override;
 
     // A user waits for the name without an end, or until `end_wait`.
     using wait_id = std::uint64_t;
@@ -126,6 +128,8 @@ public:
     // not count any more.
     [[nodiscard]] std::int64_t forget_lost_permits(const std::string& name,
                                                    simulated_process& process);
+    // The permits without a lease that no thread of a Java program has or requests.
+    [[nodiscard]] std::vector<std::string> abandoned_permits(const std::string& name) const;
     // When all leases have ended, Redisson's layout has only counters.
     void expect_no_redisson_keys();
 
@@ -259,6 +263,7 @@ private:
     void note_fault(lock_record& lock);
     [[nodiscard]] bool is_believed(const user_hold& held) const;
     [[nodiscard]] bool is_excused(const user_hold& held) const;
+    [[nodiscard]] instant end_of_excuse(const user_hold& held, instant fault) const;
     [[nodiscard]] static bool was_ever_excused(const user_hold& held) {
         return held.excused_until >= instant{};
     }
@@ -286,6 +291,8 @@ private:
     void note_redisson_grant(lock_record& lock, const redisson_invocation& invocation);
     void note_redisson_downgrade(lock_record& lock, const redisson_invocation& invocation);
     void note_java_unlock(lock_record& lock, const std::string& owner);
+    void excuse_late_renewal(lock_record& lock, const redisson_invocation& invocation,
+                             const redisson_lock& before);
     [[nodiscard]] bool reports_releases_to_all(const lock_record& lock) const;
     void check_fair_queue(lock_record& lock, const redisson_invocation& invocation,
                           const redisson_lock& before);
@@ -383,6 +390,8 @@ private:
     std::map<std::string, simulated_process*, std::less<>> processes_;
     std::set<const simulated_process*> dead_processes_;
     std::set<std::string, std::less<>> owners_;  // of every request that could create a hold
+    // The permits that threads of living Java programs have or request, with their programs.
+    std::map<std::string, const simulated_process*> java_permit_ids_;
     std::map<const simulated_process*, std::deque<instant>> requests_;  // of its users
     using budget_key = std::pair<const simulated_process*, std::string>;
     std::map<budget_key, std::deque<instant>> refused_requests_;

@@ -17,6 +17,9 @@ namespace {
 // In a calm network, a message and its consequences take no longer.
 constexpr auto delivery_limit = 50ms;
 
+// The end of a permit without a lease, as Redisson writes it.
+constexpr std::int64_t never_ms = 922337203685477;
+
 // Pawl's ids of permits begin with the owner.
 constexpr std::size_t owner_size = 12;
 
@@ -51,6 +54,7 @@ std::optional<instant> checker::expiry_of_permits(const lock_record& lock,
         first_ms = std::min(first_ms, permit->second);
     }
     if (first_ms <= data_of(lock).now_ms()) return std::nullopt;
+    if (first_ms >= never_ms) return instant::max();
     return instant_of_server_ms(lock, first_ms);
 }
 
@@ -127,7 +131,7 @@ void checker::excuse_late_update(const lock_record& lock, const permit_state& be
     };
     for (auto& [hold, held] : holds_)
         if (&locks_.at(held.name) == &lock && std::ranges::any_of(held.permit_ids, is_shortened))
-            held.excused_until = std::max(held.excused_until, loop_.now() + held.ttl * 102 / 100);
+            held.excused_until = std::max(held.excused_until, end_of_excuse(held, loop_.now()));
 }
 
 // I5: a renewal extends its own permits, and lends none.
@@ -175,6 +179,13 @@ void checker::expect_permit_grant(lock_record& lock) {
                                std::to_string(wait->second.permits));
         }
     });
+}
+
+std::vector<std::string> checker::abandoned_permits(const std::string& name) const {
+    std::vector<std::string> result;
+    for (const auto& [id, ends_ms] : read_permits(locks_.at(name)).ends_ms)
+        if (ends_ms >= never_ms && !java_permit_ids_.contains(id)) result.push_back(id);
+    return result;
 }
 
 // At the end, no permit is lent to a living program of Pawl's without a user.

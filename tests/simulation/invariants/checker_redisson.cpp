@@ -90,7 +90,7 @@ checker::redisson_lock checker::read_redisson_lock(const lock_record& lock) cons
     const auto* const fields = data.peek<store::hash>(lock.keys.lock);
     if (stored == nullptr || fields == nullptr) return result;
     result.ends_ms = stored->expires_ms.value_or(std::numeric_limits<std::int64_t>::max());
-    if (result.ends_ms <= data.now_ms()) return {};
+    if (result.ends_ms < data.now_ms()) return {};  // as Redis: alive in its last millisecond
     for (const auto& [field, count] : *fields)
         result.owners.insert(field);
     return result;
@@ -134,6 +134,7 @@ void checker::inspect_redisson_lock(lock_record& lock, const redisson_invocation
         note_java_unlock(lock, invocation.arguments()[1]);
     else if (invocation.script.starts_with("java/") && invocation.script.ends_with("unlock"))
         note_java_unlock(lock, invocation.arguments()[2]);
+    if (invocation.script == "java/renew") excuse_late_renewal(lock, invocation, before);
     check_fair_queue(lock, invocation, before);
     if (invocation.script == "redisson/renew") check_redisson_renewal(lock, invocation, before);
     if (invocation.script == "redisson/force_release" && invocation.reply.number == 1)
@@ -190,6 +191,18 @@ void checker::note_java_unlock(lock_record& lock, const std::string& owner) {
     for (auto& [id, held] : holds_)
         if (held.owner == owner && &locks_.at(held.name) == &lock)
             held.excused_until = instant::max();
+}
+
+// Redisson's renewal names the thread, too. If a repeated renewal is executed late, it may shorten
+// the lease of the thread's next hold.
+void checker::excuse_late_renewal(lock_record& lock, const redisson_invocation& invocation,
+                                  const redisson_lock& before) {
+    if (lock.redisson.present.ends_ms >= before.ends_ms) return;
+    const auto arguments = invocation.arguments();
+    for (auto& [id, held] : holds_)
+        if (&locks_.at(held.name) == &lock &&
+            std::ranges::find(arguments, held.owner) != arguments.end())
+            held.excused_until = std::max(held.excused_until, end_of_excuse(held, loop_.now()));
 }
 
 // I6: nobody passes a waiter of a fair lock's queue, and Java removes no live waiter of Pawl's.

@@ -221,7 +221,7 @@ void checker::note_new_value(lock_record& lock, const script_invocation& invocat
         const bool may_be_this = held.token == token_before || (forced && held.token == 0);
         if (!may_be_this || &locks_.at(held.name) != &lock) continue;
         if (forced)
-            held.excused_until = std::max(held.excused_until, loop_.now() + held.ttl * 102 / 100);
+            held.excused_until = std::max(held.excused_until, end_of_excuse(held, loop_.now()));
         // A hold that the client itself releases was given up before.
         if (token_before != 0 && is_believed(held) && !is_excused(held) &&
             !server_expiry(lock, held))
@@ -324,7 +324,7 @@ void checker::expect_all_notified(const lock_record& lock) {
     std::vector<hold_id> victims;
     for (auto& [id, held] : holds_) {
         if (&locks_.at(held.name) != &lock) continue;
-        held.excused_until = std::max(held.excused_until, loop_.now() + held.ttl * 102 / 100);
+        held.excused_until = std::max(held.excused_until, end_of_excuse(held, loop_.now()));
         if (held.token != 0) victims.push_back(id);
     }
     if (!is_calm(lock)) return;

@@ -5,6 +5,8 @@
 
 #include "../workload/plan.hpp"
 
+#include <pawl/options.hpp>
+
 #include <utility>
 
 namespace asio = boost::asio;
@@ -13,7 +15,7 @@ using namespace std::chrono_literals;
 namespace pawl::simulation {
 namespace {
 
-// The time of permits without a lease, which the simulated programs do not use.
+// The end of a permit without a lease.
 constexpr auto never_ms = "922337203685477";
 
 }  // namespace
@@ -28,6 +30,7 @@ java_permits::java_permits(java_client& client, std::string name, std::uint64_t 
       request_(wanted) {}
 
 std::string java_permits::lease_end() const {
+    if (request_.lease == forever) return never_ms;
     return std::to_string(client_.wall_ms() + request_.lease / 1ms);
 }
 

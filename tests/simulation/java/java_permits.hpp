@@ -2,7 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Permits of Redisson's PermitExpirableSemaphore for one thread of a Java program: trySetPermits,
-// acquire, tryAcquire, release and updateLeaseTime, by Redisson's own scripts.
+// acquire and tryAcquire with and without a lease, release and updateLeaseTime, by Redisson's own
+// scripts.
 #pragma once
 
 #include "java_synchronizer.hpp"
@@ -16,7 +17,7 @@ class java_permits final : public java_synchronizer {
 public:
     struct request {
         std::uint32_t permits = 1;
-        duration lease{};
+        duration lease{};        // `forever`: none
         bool sets_total = true;  // trySetPermits
     };
     java_permits(java_client& client, std::string name, std::uint64_t thread,

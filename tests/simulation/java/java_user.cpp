@@ -25,16 +25,16 @@ void java_user::start_request() {
     name_ = names[random_.below(names.size())];
     choose_wait();
     auto options = choose_common_options();
-    const bool has_lease = name_ != plain_semaphore_name;
+    const bool has_lease = name_ != plain_semaphore_name && !chooses_endless_permits();
     const bool is_renewed = has_lease && !random_.happens(behaviour().limits_hold);
     if (is_renewed) options.ttl = program_.watchdog_timeout();
     options.max_hold = forever;
     options.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
-    auto object = choose_object(options);
+    const auto lease = has_lease ? options.ttl : forever;
+    auto object = choose_object(options, lease);
     begin_request();
     request_ = invariants().begin_request(program_.process(), checker_name(name_), options);
-    hold_ = std::make_shared<current_hold>(
-        current_hold{std::move(object), 0, has_lease ? options.ttl : forever, is_renewed});
+    hold_ = std::make_shared<current_hold>(current_hold{std::move(object), 0, lease, is_renewed});
     log("requests " + name_);
     if (wait_kind_ != wait_kind::once)
         wait_id_ = invariants().begin_java_wait(program_.process(), checker_name(name_),
@@ -42,8 +42,14 @@ void java_user::start_request() {
     asio::co_spawn(program_.process().get_executor(), acquire(), asio::detached);
 }
 
-std::unique_ptr<java_synchronizer> java_user::choose_object(lock_options& options) {
-    if (name_ == semaphore_name) return choose_permits(options);
+// Redisson's `acquire()`: the permits have no lease.
+bool java_user::chooses_endless_permits() {
+    return name_ == semaphore_name && program_.context().scenario_plan.has_endless_permits &&
+           random_.happens(0.4);
+}
+
+std::unique_ptr<java_synchronizer> java_user::choose_object(lock_options& options, duration lease) {
+    if (name_ == semaphore_name) return choose_permits(options, lease);
     if (name_ == plain_semaphore_name) return choose_semaphore(options);
     const auto kind = choose_kind_of_lock(options);
     return std::make_unique<java_lock>(program_.java(), kind, name_, thread_, options.ttl,
@@ -51,16 +57,18 @@ std::unique_ptr<java_synchronizer> java_user::choose_object(lock_options& option
 }
 
 // A thread that waits for a semaphore without a number of permits sleeps until somebody sets the
-// number, so it waits for a limited time.
-std::unique_ptr<java_synchronizer> java_user::choose_permits(lock_options& options) {
+// number. If no lent permit has a lease, a thread that misses a message sleeps until the next
+// release. So both wait for a limited time.
+std::unique_ptr<java_synchronizer> java_user::choose_permits(lock_options& options,
+                                                             duration lease) {
     const auto& scenario_plan = program_.context().scenario_plan;
     options.mode = lock_mode::permits;
     options.permits = static_cast<std::uint32_t>(random_.between(1, semaphore_permits));
     const bool sets_total = !scenario_plan.has_calm_network || random_.happens(0.7);
-    if (!sets_total || scenario_plan.may_lose_data) limit_wait();
+    if (!sets_total || scenario_plan.may_lose_data || scenario_plan.has_endless_permits)
+        limit_wait();
     return std::make_unique<java_permits>(
-        program_.java(), name_, thread_,
-        java_permits::request{options.permits, options.ttl, sets_total});
+        program_.java(), name_, thread_, java_permits::request{options.permits, lease, sets_total});
 }
 
 // A thread that misses a message sleeps until the next release, because there is no lease whose end

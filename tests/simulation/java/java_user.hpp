@@ -32,8 +32,11 @@ private:
 
     void start_request() override;
     [[nodiscard]] std::vector<std::string> requested_names() const override { return {name_}; }
-    [[nodiscard]] std::unique_ptr<java_synchronizer> choose_object(lock_options& options);
-    [[nodiscard]] std::unique_ptr<java_synchronizer> choose_permits(lock_options& options);
+    [[nodiscard]] bool chooses_endless_permits();
+    [[nodiscard]] std::unique_ptr<java_synchronizer> choose_object(lock_options& options,
+                                                                   duration lease);
+    [[nodiscard]] std::unique_ptr<java_synchronizer> choose_permits(lock_options& options,
+                                                                    duration lease);
     [[nodiscard]] std::unique_ptr<java_synchronizer> choose_semaphore(lock_options& options);
     void limit_wait();
     [[nodiscard]] instant believed_until(const current_hold& held, instant sent_at) const;

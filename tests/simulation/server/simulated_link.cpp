@@ -4,6 +4,8 @@
 #include "simulated_link.hpp"
 
 #include "../bugs/latch_bugs.hpp"
+#include "../bugs/owner_bugs.hpp"
+#include "exchange_report.hpp"
 #include "replies.hpp"
 
 #include <core/util/wakeup.hpp>
@@ -20,7 +22,6 @@
 #include <algorithm>
 #include <array>
 #include <list>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -84,6 +85,7 @@ public:
           listener_(&listener),
           channel_(std::move(channel)),
           latch_bugs_(bug),
+          owner_bugs_(bug, channel_),
           state_wakeup_(*context.time, context.strand),
           drain_wakeup_(*context.time, context.strand) {
         drain_wakeup_.prepare();
@@ -124,7 +126,6 @@ private:
                                                      time_point give_up_at);
     void send(const std::shared_ptr<request>& pending);
     [[nodiscard]] bool is_dropped(const words& command);
-    void replace_owners(words& command);
     void fail_requests();
     void close_connection();
     template <class Work>
@@ -142,6 +143,7 @@ private:
     redis::subscriptions subscriptions_;
     std::vector<std::string> handshake_channels_;  // the channels that the handshake subscribes to
     latch_bugs latch_bugs_;
+    owner_bugs owner_bugs_;
 
     std::uint64_t connection_id_ = 0;
     bool running_ = false;
@@ -153,11 +155,8 @@ private:
     core::wakeup state_wakeup_;  // notified when the connection is ready, broken or to be closed
     core::wakeup drain_wakeup_;  // for `close`
     std::list<ready_waiter*> ready_waiters_;
-    std::list<std::shared_ptr<request>> sent_requests_;   // unanswered, including abandoned ones
-    std::set<std::string> owners_not_undone_;             // for batch_undo_incomplete
-    std::map<std::string, std::string> reused_owners_;    // for owners_reused: owner to replacement
-    std::map<std::string, std::string> replaced_owners_;  // for owners_reused: replacement to owner
-    int next_reused_ = 0;
+    std::list<std::shared_ptr<request>> sent_requests_;  // unanswered, including abandoned ones
+    std::set<std::string> owners_not_undone_;            // for batch_undo_incomplete
 };
 
 void link_endpoint::start_handshake() {
@@ -316,28 +315,6 @@ bool link_endpoint::is_dropped(const words& command) {
     return owners_not_undone_.contains(member.substr(member.find(':') + 1));
 }
 
-// For owners_reused: the owners of a program's requests differ in a small number that soon repeats,
-// such as the last digit of an attempt's number.
-void link_endpoint::replace_owners(words& command) {
-    const auto owner_at = [](const std::string& word) {
-        if (word.size() >= 49 && word[16] == ':') return std::size_t{17};
-        return word.size() > 32 && word[32] == ';' ? std::size_t{0} : word.npos;
-    };
-    for (std::size_t i = 3; i < command.size(); ++i) {
-        const auto offset = owner_at(command[i]);
-        if (offset == command[i].npos) continue;
-        const auto owner = command[i].substr(offset, 32);
-        auto& replacement = reused_owners_[owner];
-        if (replacement.empty()) {
-            replacement = channel_.substr(channel_.size() - 16) + "000000000000000" +
-                          char('0' + next_reused_);
-            next_reused_ = (next_reused_ + 1) % 6;
-            replaced_owners_[replacement] = owner;
-        }
-        command[i].replace(offset, 32, replacement);
-    }
-}
-
 asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> command_words,
                                            time_point give_up_at, bool tracked) {
     // Counted also if there is no timer for the request: the client undoes it in any case.
@@ -346,7 +323,7 @@ asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> com
     const auto pending = std::make_shared<request>(*context_.time, context_.strand);
     pending->completed.prepare();
     auto command = copy_words(command_words);
-    if (bug_ == injected_bug::owners_reused) replace_owners(command);
+    owner_bugs_.replace_owners(command);
     if (is_dropped(command)) co_return integer_reply(0);
     pending->command = share_uncounted(latch_bugs_.rewrite_command(std::move(command)));
     if (!is_ready_) co_await wait_until_ready(give_up_at);
@@ -355,7 +332,9 @@ asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> com
         before->command = share_uncounted({"CLIENT", "CACHING", "YES"});
         send(before);
     }
+    exchange_report report(network_, process_, pending->command);
     auto received = co_await await_reply(pending, give_up_at);
+    report.note(received);
     latch_bugs_.rewrite_reply(*pending->command, received);
     co_return received;
 }
@@ -435,9 +414,7 @@ void link_endpoint::on_push(std::uint64_t connection_id, words message) {
         return call_listener([&] { listener_->on_invalidate(message[1]); });
     if (bug_ == injected_bug::grant_messages_dropped && message[2].starts_with("grant")) return;
     if (bug_ == injected_bug::redisson_messages_dropped) return;
-    for (const auto& [other, owner] : replaced_owners_)
-        if (const auto offset = message[2].find(other); offset != message[2].npos)
-            message[2].replace(offset, other.size(), owner);
+    owner_bugs_.restore_owners(message[2]);
     if (message[1] == channel_)
         return call_listener([&] { listener_->on_message(channel_, message[2]); });
     latch_bugs_.note_message(message[1], message[2]);

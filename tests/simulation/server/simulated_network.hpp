@@ -58,6 +58,10 @@ public:
         virtual ~observer() = default;
         virtual void on_executed(simulated_network& server, simulated_process& process,
                                  const words& command, const redis::reply& reply) = 0;
+        // A program sends a command. Later the reply reaches it, or `reply` is null: it does not
+        // wait any more.
+        virtual void on_sent(simulated_process& /*process*/, const words& /*command*/) {}
+        virtual void on_answered(const words& /*command*/, const redis::reply* /*reply*/) {}
         // The data changed without a command of a program.
         virtual void on_data_changed(simulated_network& /*server*/) {}
     };
@@ -66,6 +70,7 @@ public:
     simulated_network(scheduler& loop, prng random, network_faults faults,
                       std::string server_name = {});
     void set_observer(observer* new_observer) noexcept { observer_ = new_observer; }
+    [[nodiscard]] observer* current_observer() const noexcept { return observer_; }
 
     // Returns the id of the connection, whose events go to `receiver`.
     std::uint64_t connect(const std::weak_ptr<endpoint>& receiver);

@@ -241,6 +241,7 @@ void plan_redisson(plan& result, prng& random) {
     result.has_semaphore = random.happens(0.5);
     plan_plain_semaphore(result, random);
     result.may_lose_data = std::ranges::any_of(result.faults, loses_counters, &fault::kind);
+    result.has_endless_permits = result.has_semaphore && random.happens(0.5);
 }
 
 // Each server gets a network and a clock of its own. One of them has the planned network.

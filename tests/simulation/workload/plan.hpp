@@ -117,9 +117,10 @@ struct plan {
     // In Redisson's layout: a PermitExpirableSemaphore; a Semaphore.
     bool has_semaphore = false;
     bool has_plain_semaphore = false;
-    bool shares_keys = false;      // other libraries use the same keys
-    redis::limits limits;          // of every client
-    double clock_rate_spread = 0;  // relative error of a program's clock
+    bool has_endless_permits = false;  // Java takes some permits of the former without a lease
+    bool shares_keys = false;          // other libraries use the same keys
+    redis::limits limits;              // of every client
+    double clock_rate_spread = 0;      // relative error of a program's clock
 
     bool has_calm_network = false;      // every server is calm
     bool has_latch_users = false;       // each program also has a user that counts latches down,

@@ -152,7 +152,8 @@ void scenario::populate() {
         loop_.schedule_at(fault.time, [this, &fault] {
             if (!is_closing_ && loop_.now() <= plan_.horizon) inject_fault(fault);
         });
-    if (plan_.has_fair_lock || plan_.has_plain_semaphore) plan_repairs();
+    if (plan_.has_fair_lock || plan_.has_plain_semaphore || plan_.has_endless_permits)
+        plan_repairs();
     for (const auto& shortage : plan_.shortages)
         loop_.schedule_at(shortage.time, [this, &shortage] {
             if (!is_closing_ && loop_.now() <= plan_.horizon) inject_shortage(shortage);

@@ -17,6 +17,9 @@ void simulated_operator::repair(bool faults_ended) {
     if (plan_.has_fair_lock)
         for (const auto& space : spaces_)
             repair_queue(space);
+    if (plan_.has_endless_permits)
+        for (const auto& space : spaces_)
+            return_permits(space);
     if (plan_.has_plain_semaphore) repair_semaphores(faults_ended);
 }
 
@@ -32,6 +35,20 @@ void simulated_operator::repair_queue(const key_space& space) {
         commands.push_back({"ZREM", keys.waiters, owner});
     }
     execute(space, commands);
+}
+
+// A permit without a lease stays lent if its thread is dead, or got an exception. The operator
+// releases it by its id, as docs/backends/redisson.md advises.
+void simulated_operator::return_permits(const key_space& space) {
+    const auto permits = invariants_.abandoned_permits(space.checker_name(semaphore_name));
+    const auto keys = keys_in(space, semaphore_name);
+    const auto now_ms = std::to_string(network_.wall_us() / 1000);
+    const auto channel = "redisson_sc:{" + std::string(semaphore_name) + "}";
+    std::vector<words> commands;
+    for (const auto& id : permits)
+        commands.push_back({"EVAL", text_of(java_script::permits_release), "3", keys.lock, channel,
+                            keys.details, id, "1", now_ms, "PUBLISH"});
+    if (!commands.empty()) execute(space, commands);
 }
 
 // A Semaphore's permits are lost if their holder dies, or if Java gets no reply. The operator adds

@@ -28,6 +28,7 @@ public:
 
 private:
     void repair_queue(const key_space& space);
+    void return_permits(const key_space& space);
     void repair_semaphores(bool faults_ended);
     void add_permits(const key_space& space, std::int64_t permits);
     void execute(const key_space& space, const std::vector<words>& commands);

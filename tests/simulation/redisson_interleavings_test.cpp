@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// One interleaving each of a program with Pawl and the scripts of a Java program.
+#include "java/java_scripts.hpp"
+#include "workload/single_client_process.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace pawl::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+redis::options redisson_options() {
+    redis::options result;
+    result.layout = redis::key_layout::redisson;
+    return result;
+}
+
+class RedissonInterleavings : public testing::Test {
+protected:
+    ~RedissonInterleavings() override {
+        pawl_.process.post([this] {
+            held_ = {};
+            pawl_.locks.reset();
+        });
+        loop_.run_for(60s);
+    }
+
+    redis::reply run_java(java_script script, const words& keys, const words& arguments) {
+        words command{"EVAL", text_of(script), std::to_string(keys.size())};
+        command.insert(command.end(), keys.begin(), keys.end());
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        redis::reply reply;
+        network_.change_data([&](simulated_redis& server) { reply = server.execute(0, command); });
+        return reply;
+    }
+    // RPermitExpirableSemaphore.acquire(), which has no lease, and release().
+    bool acquire_java_permit(const std::string& id) {
+        const auto reply = run_java(java_script::permits_acquire, {"s", "{s}:timeout", channel},
+                                    {"1", never_ms, now_ms(), never_ms, "PUBLISH", id});
+        return reply.text == "OK";
+    }
+    void release_java_permit(const std::string& id) {
+        run_java(java_script::permits_release, {"s", channel, "{s}:timeout"},
+                 {id, "1", now_ms(), "PUBLISH"});
+    }
+    void acquire(const lock_options& options) {
+        pawl_.process.post([this, options] {
+            pawl_.locks->async_acquire(
+                "s", options,
+                asio::bind_executor(pawl_.process.get_executor(),
+                                    [this](const boost::system::error_code& ec, held_lock lock) {
+                                        outcome_ = ec;
+                                        held_ = std::move(lock);
+                                    }));
+        });
+    }
+    [[nodiscard]] std::string now_ms() const { return std::to_string(network_.wall_us() / 1000); }
+
+    static constexpr auto never_ms = "922337203685477";
+    static constexpr auto channel = "redisson_sc:{s}";
+    scheduler loop_;
+    prng random_{1};
+    simulated_network network_{loop_, random_.fork(), network_faults{}};
+    single_client_process pawl_{loop_, network_, redisson_options(), random_.fork()};
+    std::optional<boost::system::error_code> outcome_;
+    held_lock held_;
+};
+
+constexpr lock_options one_of_two{
+    .ttl = 1s, .mode = lock_mode::permits, .permits = 1, .total_permits = 2};
+
+// Java: acquire() takes both permits without a lease. Pawl: acquire waits, and no lease's end can
+// wake it. A day later Java releases one of them: Pawl must get that one at once, and the other
+// must still be lent.
+TEST_F(RedissonInterleavings, APermitWithoutALeaseIsLentUntilItsRelease) {
+    run_java(java_script::permits_try_set, {"s", channel}, {"2", "PUBLISH"});
+    ASSERT_TRUE(acquire_java_permit("java's permit 01"));
+    ASSERT_TRUE(acquire_java_permit("java's permit 02"));
+    acquire(one_of_two);
+    loop_.run_for(1s);
+    network_.jump_clock(24h / 1us);
+    loop_.run_for(5s);
+    EXPECT_FALSE(outcome_);
+    release_java_permit("java's permit 01");
+    loop_.run_for(20ms);
+    ASSERT_TRUE(outcome_);
+    EXPECT_TRUE(held_);
+    EXPECT_FALSE(acquire_java_permit("java's permit 03"));
+    EXPECT_EQ(network_.server().data().text_of("s"), "0");
+}
+
+}  // namespace
+}  // namespace pawl::simulation
