@@ -46,12 +46,12 @@ protected:
     // RPermitExpirableSemaphore.acquire(), which has no lease, and release().
     bool acquire_java_permit(const std::string& id) {
         const auto reply = run_java(java_script::permits_acquire, {"s", "{s}:timeout", channel},
-                                    {"1", never_ms, now_ms(), never_ms, "PUBLISH", id});
+                                    {"1", never_ms, now_ms(), never_ms, publish_command_, id});
         return reply.text == "OK";
     }
     void release_java_permit(const std::string& id) {
         run_java(java_script::permits_release, {"s", channel, "{s}:timeout"},
-                 {id, "1", now_ms(), "PUBLISH"});
+                 {id, "1", now_ms(), publish_command_});
     }
     void acquire(const lock_options& options) {
         pawl_.process.post([this, options] {
@@ -64,6 +64,9 @@ protected:
                                     }));
         });
     }
+    [[nodiscard]] std::int64_t subscribers(const std::string& count_command) {
+        return network_.server().execute(0, {"PUBSUB", count_command, channel}).items[1].number;
+    }
     [[nodiscard]] std::string now_ms() const { return std::to_string(network_.wall_us() / 1000); }
 
     static constexpr auto never_ms = "922337203685477";
@@ -72,6 +75,7 @@ protected:
     prng random_{1};
     simulated_network network_{loop_, random_.fork(), network_faults{}};
     single_client_process pawl_{loop_, network_, redisson_options(), random_.fork()};
+    std::string publish_command_ = "PUBLISH";  // Java's
     std::optional<boost::system::error_code> outcome_;
     held_lock held_;
 };
@@ -83,7 +87,7 @@ constexpr lock_options one_of_two{
 // wake it. A day later Java releases one of them: Pawl must get that one at once, and the other
 // must still be lent.
 TEST_F(RedissonInterleavings, APermitWithoutALeaseIsLentUntilItsRelease) {
-    run_java(java_script::permits_try_set, {"s", channel}, {"2", "PUBLISH"});
+    run_java(java_script::permits_try_set, {"s", channel}, {"2", publish_command_});
     ASSERT_TRUE(acquire_java_permit("java's permit 01"));
     ASSERT_TRUE(acquire_java_permit("java's permit 02"));
     acquire(one_of_two);
@@ -97,6 +101,26 @@ TEST_F(RedissonInterleavings, APermitWithoutALeaseIsLentUntilItsRelease) {
     EXPECT_TRUE(held_);
     EXPECT_FALSE(acquire_java_permit("java's permit 03"));
     EXPECT_EQ(network_.server().data().text_of("s"), "0");
+}
+
+// A node of a cluster with sharded channels. Pawl waits for the permit that Java has | its
+// connection breaks, and the new one must subscribe with SSUBSCRIBE, too | Java's release is a
+// SPUBLISH: Pawl must get the permit at once, not with its next check.
+TEST_F(RedissonInterleavings, OnANodeOfAClusterAReleaseReachesAWaiterThatReconnected) {
+    network_.server().join_cluster();
+    publish_command_ = "SPUBLISH";
+    run_java(java_script::permits_try_set, {"s", channel}, {"1", publish_command_});
+    ASSERT_TRUE(acquire_java_permit("java's permit 01"));
+    acquire({.ttl = 1s, .mode = lock_mode::permits, .permits = 1, .total_permits = 1});
+    loop_.run_for(100ms);
+    EXPECT_EQ(subscribers("SHARDNUMSUB"), 1);
+    EXPECT_EQ(subscribers("NUMSUB"), 0);
+    network_.break_all(pawl_.process);
+    loop_.run_for(100ms);
+    release_java_permit("java's permit 01");
+    loop_.run_for(20ms);
+    ASSERT_TRUE(outcome_);
+    EXPECT_TRUE(held_);
 }
 
 }  // namespace

@@ -115,6 +115,10 @@ enum class injected_bug : std::uint8_t {
     redisson_endless_permits_expire,
     redisson_endless_permits_not_lent,
     redisson_endless_permits_released,
+    // In Redisson's layout, on a node of a cluster.
+    redisson_published_unsharded,
+    redisson_subscribed_unsharded,
+    redisson_renewals_cross_slots,
     // In Java's programs.
     redisson_java_clock_ahead,
     redisson_java_ids_repeat,
@@ -258,6 +262,12 @@ inline constexpr std::array injected_bug_names{
               std::string_view("redisson_endless_permits_not_lent")},
     std::pair{injected_bug::redisson_endless_permits_released,
               std::string_view("redisson_endless_permits_released")},
+    std::pair{injected_bug::redisson_published_unsharded,
+              std::string_view("redisson_published_unsharded")},
+    std::pair{injected_bug::redisson_subscribed_unsharded,
+              std::string_view("redisson_subscribed_unsharded")},
+    std::pair{injected_bug::redisson_renewals_cross_slots,
+              std::string_view("redisson_renewals_cross_slots")},
     std::pair{injected_bug::redisson_java_release_repeated,
               std::string_view("redisson_java_release_repeated")},
 };

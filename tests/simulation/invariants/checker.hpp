@@ -287,6 +287,7 @@ private:
         return plan_.layout == redis::key_layout::redisson;
     }
     void on_redisson_executed(const redisson_invocation& invocation);
+    void check_refusal(const redisson_invocation& invocation);
     void inspect_redisson_lock(lock_record& lock, const redisson_invocation& invocation);
     void note_redisson_grant(lock_record& lock, const redisson_invocation& invocation);
     void note_redisson_downgrade(lock_record& lock, const redisson_invocation& invocation);

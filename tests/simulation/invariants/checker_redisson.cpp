@@ -111,6 +111,7 @@ std::optional<instant> checker::redisson_expiry(const lock_record& lock,
 }
 
 void checker::on_redisson_executed(const redisson_invocation& invocation) {
+    if (invocation.reply.type == redis::reply::kind::error) return check_refusal(invocation);
     for (const auto& key : invocation.keys()) {
         auto* const lock = find_lock(servers_.front(), invocation.database, key);
         if (lock == nullptr) continue;
@@ -119,6 +120,12 @@ void checker::on_redisson_executed(const redisson_invocation& invocation) {
         else
             inspect_redisson_lock(*lock, invocation);
     }
+}
+
+// I6: on a node of a cluster, the keys and channels of each script are in one slot.
+void checker::check_refusal(const redisson_invocation& invocation) {
+    if (invocation.reply.text.find("the same slot") != std::string::npos)
+        fail("I6", std::string(invocation.script) + " has keys in several slots");
 }
 
 void checker::inspect_redisson_lock(lock_record& lock, const redisson_invocation& invocation) {

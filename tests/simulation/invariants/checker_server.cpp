@@ -154,8 +154,7 @@ void checker::on_executed(simulated_network& network, simulated_process& process
     note_command(server, command, script, reply);
     const auto database = network.server().database();
     if (is_redisson()) {
-        if (!script.empty() && reply.type != redis::reply::kind::error)
-            on_redisson_executed({process, database, script, command, reply});
+        if (!script.empty()) on_redisson_executed({process, database, script, command, reply});
         return;
     }
     if (command[0] == "SUBSCRIBE" && command[1].find(":c:") != std::string::npos)

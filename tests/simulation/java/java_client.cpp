@@ -73,6 +73,10 @@ std::int64_t java_client::wall_ms() const {
     return network_.wall_us() / 1000 + error_ms;
 }
 
+std::string java_client::publish_command() const {
+    return network_.server().is_cluster_node() ? "SPUBLISH" : "PUBLISH";
+}
+
 duration java_client::request_period() const noexcept {
     return (reply_timeout_ + retry_delay) * default_retries;
 }

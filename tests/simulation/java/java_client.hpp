@@ -63,6 +63,8 @@ public:
     // The clock of the Java host, which is synchronized with the server's.
     [[nodiscard]] std::int64_t wall_ms() const;
     [[nodiscard]] std::string clock_ms() const { return std::to_string(wall_ms()); }
+    // Redisson decides this when it begins: whether the server knows PUBSUB SHARDNUMSUB.
+    [[nodiscard]] std::string publish_command() const;
     // For the lifetime of an unlock latch: all attempts of one request.
     [[nodiscard]] duration request_period() const noexcept;
 

@@ -83,19 +83,20 @@ java_lock::call java_lock::unlock_call(const std::string& latch) const {
         return {java_script::fair_unlock,
                 {name_, name_with("redisson_lock_queue"), name_with("redisson_lock_timeout"),
                  name_with("redisson_lock__channel"), latch},
-                {unlock_message, lease_ms(), owner_, client_.clock_ms(), "PUBLISH", latch_ms}};
+                {unlock_message, lease_ms(), owner_, client_.clock_ms(), client_.publish_command(),
+                 latch_ms}};
     case java_object::read_lock:
         return {java_script::read_unlock,
                 {name_, channel_, tagged_ + ":" + owner_ + ":rwlock_timeout", tagged_, latch},
-                {unlock_message, owner_, "PUBLISH", latch_ms}};
+                {unlock_message, owner_, client_.publish_command(), latch_ms}};
     case java_object::write_lock:
         return {java_script::write_unlock,
                 {name_, channel_, latch},
-                {read_unlock_message, lease_ms(), owner_, "PUBLISH", latch_ms}};
+                {read_unlock_message, lease_ms(), owner_, client_.publish_command(), latch_ms}};
     default:
         return {java_script::unlock,
                 {name_, channel_, latch},
-                {unlock_message, lease_ms(), owner_, "PUBLISH", latch_ms}};
+                {unlock_message, lease_ms(), owner_, client_.publish_command(), latch_ms}};
     }
 }
 

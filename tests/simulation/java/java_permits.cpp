@@ -39,7 +39,7 @@ words java_permits::acquire_arguments() {
     for (std::uint32_t i = 0; i < request_.permits; ++i)
         ids_.push_back(client_.new_permit_id());
     words arguments{std::to_string(request_.permits), lease_end(), client_.clock_ms(), never_ms,
-                    "PUBLISH"};
+                    client_.publish_command()};
     arguments.insert(arguments.end(), ids_.begin(), ids_.end());
     return arguments;
 }
@@ -66,7 +66,7 @@ asio::awaitable<java_permits::attempt> java_permits::attempt_before_wait() {
 asio::awaitable<java_permits::hold> java_permits::acquire(time_point give_up_at) {
     if (request_.sets_total) {
         const words keys{name_, channel_};
-        const words arguments{std::to_string(semaphore_permits), "PUBLISH"};
+        const words arguments{std::to_string(semaphore_permits), client_.publish_command()};
         co_await client_.run(java_script::permits_try_set, keys, arguments,
                              java_client::retries::some);
     }
@@ -80,12 +80,12 @@ asio::awaitable<java_permits::hold> java_permits::acquire(time_point give_up_at)
 asio::awaitable<void> java_permits::release() {
     const words keys{name_, channel_, lent_permits_};
     if (ids_.size() == 1) {
-        const words arguments{ids_.front(), "1", client_.clock_ms(), "PUBLISH"};
+        const words arguments{ids_.front(), "1", client_.clock_ms(), client_.publish_command()};
         co_await client_.run(java_script::permits_release, keys, arguments,
                              java_client::retries::some);
         co_return;
     }
-    words arguments{std::to_string(ids_.size()), client_.clock_ms(), "PUBLISH"};
+    words arguments{std::to_string(ids_.size()), client_.clock_ms(), client_.publish_command()};
     arguments.insert(arguments.end(), ids_.begin(), ids_.end());
     co_await client_.run(java_script::permits_release_all, keys, arguments,
                          java_client::retries::some);
@@ -96,7 +96,7 @@ asio::awaitable<bool> java_permits::renew() {
     const words keys{name_, lent_permits_, channel_};
     const auto end = lease_end();
     for (const auto& id : ids_) {
-        const words arguments{id, end, client_.clock_ms(), "PUBLISH"};
+        const words arguments{id, end, client_.clock_ms(), client_.publish_command()};
         const auto reply = co_await client_.run(java_script::permits_update_lease, keys, arguments,
                                                 java_client::retries::some);
         if (reply.number != 1) co_return false;

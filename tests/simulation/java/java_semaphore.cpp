@@ -32,7 +32,7 @@ asio::awaitable<java_semaphore::attempt> java_semaphore::attempt_before_wait() {
 
 asio::awaitable<java_semaphore::hold> java_semaphore::acquire(time_point give_up_at) {
     const words keys{name_, channel_};
-    const words arguments{std::to_string(semaphore_permits), "PUBLISH"};
+    const words arguments{std::to_string(semaphore_permits), client_.publish_command()};
     co_await client_.run(java_script::semaphore_try_set, keys, arguments,
                          java_client::retries::none);
     const auto first = co_await attempt_before_wait();
@@ -44,7 +44,7 @@ asio::awaitable<java_semaphore::hold> java_semaphore::acquire(time_point give_up
 
 asio::awaitable<void> java_semaphore::release() {
     const words keys{name_, channel_};
-    const words arguments{permits_, "PUBLISH"};
+    const words arguments{permits_, client_.publish_command()};
     co_await client_.run(java_script::semaphore_release, keys, arguments,
                          client_.retries_of_release());
 }

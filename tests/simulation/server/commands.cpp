@@ -4,11 +4,13 @@
 #include "commands.hpp"
 
 #include "command_functions.hpp"
+#include "slots.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <unordered_map>
+#include <vector>
 
 namespace pawl::simulation {
 namespace {
@@ -91,12 +93,21 @@ bool fits(const command& command, std::size_t words) noexcept {
     return command.arity > 0 ? words == arity : words >= arity;
 }
 
+std::vector<std::string_view> keys_of(const command& command,
+                                      std::span<const std::string_view> words) {
+    std::vector<std::string_view> keys;
+    if (command.first_key == 0) return keys;
+    const auto last =
+        command.last_key < 0 ? static_cast<int>(words.size()) + command.last_key : command.last_key;
+    for (auto key = command.first_key; key <= last; key += command.key_step)
+        keys.push_back(words[static_cast<std::size_t>(key)]);
+    return keys;
+}
+
 void note_reads(const command& command, const command_call& call) {
     if (!(command.flags & reads)) return;
-    const auto last = command.last_key < 0 ? static_cast<int>(call.words.size()) + command.last_key
-                                           : command.last_key;
-    for (auto key = command.first_key; key <= last; key += command.key_step)
-        call.data.note_read(call.words[static_cast<std::size_t>(key)]);
+    for (const auto key : keys_of(command, call.words))
+        call.data.note_read(key);
 }
 
 }  // namespace
@@ -118,6 +129,7 @@ void command_session::execute(std::span<const std::string_view> words, reply_sin
         throw command_error(is_script ? "ERR Wrong number of args calling Redis command from script"
                                       : "ERR wrong number of arguments for '" +
                                             in_case(words[0], std::tolower) + "' command");
+    check_slots(*command, words);
     if (command->flags & writes) {
         if (!has_written_) check_write(*command);
         has_written_ = true;
@@ -125,6 +137,17 @@ void command_session::execute(std::span<const std::string_view> words, reply_sin
     const command_call call{words, data_, channels_, reply};
     command->run(call);
     note_reads(*command, call);
+}
+
+void command_session::check_slots(const command& command,
+                                  std::span<const std::string_view> words) const {
+    if (!slot_key_) return;
+    auto names = keys_of(command, words);
+    if (command.name == "SPUBLISH") names.push_back(words[1]);
+    for (const auto name : names)
+        if (hash_tag_of(name) != hash_tag_of(*slot_key_))
+            throw command_error(
+                "ERR Script attempted to access keys that do not hash to the same slot");
 }
 
 // A client's command is checked for memory first, a script's command last.

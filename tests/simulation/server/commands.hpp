@@ -9,6 +9,7 @@
 #include "store.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,16 +61,21 @@ public:
     command_session(origin from, store& data, pubsub& channels, const write_refusals& refused)
         : data_(data), channels_(channels), refusals_(refused), from_(from) {}
 
+    // From now on a command fails if one of its keys, or its sharded channel, is in another slot
+    // than this key.
+    void stay_in_slot_of(std::string_view key) noexcept { slot_key_ = key; }
     // Throws `command_error`; then nothing was written into `reply`.
     void execute(std::span<const std::string_view> words, reply_sink& reply);
 
 private:
     void check_write(const command& command) const;
+    void check_slots(const command& command, std::span<const std::string_view> words) const;
 
     store& data_;
     pubsub& channels_;
     const write_refusals& refusals_;
     const origin from_;
+    std::optional<std::string_view> slot_key_;
     bool has_written_ = false;
 };
 

@@ -6,6 +6,8 @@
 #include <redis_scripts.hpp>
 #include <redisson_scripts.hpp>
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +25,14 @@ const std::vector<std::string>& redisson_names() {
     }();
     return names;
 }
+
+constexpr std::array scripts_to_undo{&redis::scripts::acquire,
+                                     &redis::scripts::acquire_any_mode,
+                                     &redis::scripts::acquire_batch,
+                                     &redis::redisson::scripts::acquire,
+                                     &redis::redisson::scripts::fair_acquire,
+                                     &redis::redisson::scripts::read_acquire,
+                                     &redis::redisson::scripts::write_acquire};
 
 }  // namespace
 
@@ -50,6 +60,12 @@ const known_script* find_script(std::string_view digest_or_text) noexcept {
     }();
     const auto it = by_digest_or_text.find(digest_or_text);
     return it == by_digest_or_text.end() ? nullptr : it->second;
+}
+
+bool can_need_undo(std::string_view digest_or_text) noexcept {
+    return std::ranges::any_of(scripts_to_undo, [&](const redis::script* each) {
+        return digest_or_text == each->sha1 || digest_or_text == each->text;
+    });
 }
 
 }  // namespace pawl::simulation

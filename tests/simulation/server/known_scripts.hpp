@@ -19,5 +19,7 @@ struct known_script {
 [[nodiscard]] std::span<const known_script> known_scripts() noexcept;
 // Finds a script by its digest or its text; null if there is none.
 [[nodiscard]] const known_script* find_script(std::string_view digest_or_text) noexcept;
+// Whether a program may have to keep an undo of this script's call.
+[[nodiscard]] bool can_need_undo(std::string_view digest_or_text) noexcept;
 
 }  // namespace pawl::simulation

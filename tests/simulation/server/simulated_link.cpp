@@ -6,6 +6,7 @@
 #include "../bugs/latch_bugs.hpp"
 #include "../bugs/owner_bugs.hpp"
 #include "exchange_report.hpp"
+#include "known_scripts.hpp"
 #include "replies.hpp"
 
 #include <core/util/wakeup.hpp>
@@ -20,7 +21,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <array>
 #include <list>
 #include <optional>
 #include <set>
@@ -36,19 +36,6 @@ using redis::reply;
 
 constexpr auto connect_timeout = 5s;
 constexpr auto longest_refusal = 1s;
-constexpr std::array hold_scripts{&redis::scripts::acquire,
-                                  &redis::scripts::acquire_any_mode,
-                                  &redis::scripts::acquire_batch,
-                                  &redis::redisson::scripts::acquire,
-                                  &redis::redisson::scripts::fair_acquire,
-                                  &redis::redisson::scripts::read_acquire,
-                                  &redis::redisson::scripts::write_acquire};
-
-bool can_make_hold(std::string_view script) {
-    return std::ranges::any_of(hold_scripts, [&](const redis::script* each) {
-        return script == each->sha1 || script == each->text;
-    });
-}
 
 // One command from its sending until its reply or its failure.
 struct request {
@@ -120,6 +107,8 @@ private:
     asio::awaitable<void> wait_until_ready(time_point give_up_at);
     void start_handshake();
     void on_handshake_reply(const reply& received);
+    void join_channels();
+    [[nodiscard]] const char* subscribe_command() const noexcept;
     void send_unanswered(words command);
     void send_unsubscribe(const std::string& channel) noexcept;
     [[nodiscard]] asio::awaitable<reply> await_reply(std::shared_ptr<request> pending,
@@ -150,6 +139,7 @@ private:
     bool is_closing_ = false;
     bool is_ready_ = false;
     bool is_broken_ = false;
+    bool has_joined_ = false;  // the handshake has subscribed
     int handshake_replies_left_ = 0;
     redis::session session_;
     core::wakeup state_wakeup_;  // notified when the connection is ready, broken or to be closed
@@ -171,6 +161,7 @@ void link_endpoint::start_handshake() {
     // database_selected_once
     const bool keeps_selection =
         bug_ == injected_bug::database_selected_once && session_.connection_number > 0;
+    has_joined_ = false;
     handshake_replies_left_ = 2;
     network_.send(connection_id_, share({"HELLO"}));
     if (database_ == "0" || keeps_selection) return;
@@ -181,17 +172,13 @@ void link_endpoint::start_handshake() {
 void link_endpoint::on_handshake_reply(const reply& received) {
     const uncounted_allocations uncounted;
     --handshake_replies_left_;
-    if (!received.items.empty())
+    if (!received.items.empty()) {
         session_ = {session_.connection_number + 1, received.items.at(0).text, "7.0.15", "redis",
                     received.items.at(1).number};
-    if (handshake_replies_left_ == 1) {
-        handshake_channels_ = subscriptions_.all();
-        words join{"SUBSCRIBE"};
-        if (!channel_.empty()) join.push_back(channel_);
-        join.insert(join.end(), handshake_channels_.begin(), handshake_channels_.end());
-        if (join.size() == 1) join = {"PING"};
-        network_.send(connection_id_, share(latch_bugs_.rewrite_command(std::move(join))));
+        session_.sharded = received.items.at(2).number == 1;
+        session_.cluster = session_.sharded && bug_ != injected_bug::redisson_renewals_cross_slots;
     }
+    if (handshake_replies_left_ == 1 && !std::exchange(has_joined_, true)) join_channels();
     if (handshake_replies_left_ > 0) return;
     is_ready_ = true;
     call_listener([this] { listener_->on_connected(*link_); });
@@ -202,6 +189,30 @@ void link_endpoint::on_handshake_reply(const reply& received) {
     for (const auto& unwanted : subscriptions_.confirm_resubscribed(std::move(handshake_channels_)))
         send_unsubscribe(unwanted);
     state_wakeup_.notify();
+}
+
+// As in the real link: one command for each sharded channel, since they may be in different slots.
+void link_endpoint::join_channels() {
+    handshake_channels_ = subscriptions_.all();
+    std::vector<words> commands;
+    words plain{"SUBSCRIBE"};
+    if (!channel_.empty()) plain.push_back(channel_);
+    for (const auto& channel : handshake_channels_) {
+        if (session_.sharded)
+            commands.push_back({subscribe_command(), channel});
+        else
+            plain.push_back(channel);
+    }
+    if (plain.size() > 1) commands.push_back(std::move(plain));
+    if (commands.empty()) commands.push_back({"PING"});
+    handshake_replies_left_ = static_cast<int>(commands.size());
+    for (auto& each : commands)
+        network_.send(connection_id_, share(latch_bugs_.rewrite_command(std::move(each))));
+}
+
+const char* link_endpoint::subscribe_command() const noexcept {
+    const bool is_sharded = session_.sharded && bug_ != injected_bug::redisson_subscribed_unsharded;
+    return is_sharded ? "SSUBSCRIBE" : "SUBSCRIBE";
 }
 
 asio::awaitable<void> link_endpoint::run_connection(std::shared_ptr<link_endpoint> self) {
@@ -319,11 +330,13 @@ asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> com
                                            time_point give_up_at, bool tracked) {
     // Counted also if there is no timer for the request: the client undoes it in any case.
     const bool is_script = command_words.size() > 1 && command_words[0].starts_with("EVAL");
-    if (is_script && can_make_hold(command_words[1])) process_.count_hold_request();
+    if (is_script && can_need_undo(command_words[1])) process_.count_hold_request();
     const auto pending = std::make_shared<request>(*context_.time, context_.strand);
     pending->completed.prepare();
     auto command = copy_words(command_words);
     owner_bugs_.replace_owners(command);
+    if (bug_ == injected_bug::redisson_published_unsharded)
+        std::ranges::replace(command, "SPUBLISH", "PUBLISH");
     if (is_dropped(command)) co_return integer_reply(0);
     pending->command = share_uncounted(latch_bugs_.rewrite_command(std::move(command)));
     if (!is_ready_) co_await wait_until_ready(give_up_at);
@@ -377,7 +390,7 @@ asio::awaitable<void> link_endpoint::subscribe(std::string channel, time_point g
         const auto connection_id = connection_id_;
         const auto pending = std::make_shared<request>(*context_.time, context_.strand);
         pending->command =
-            share_uncounted(latch_bugs_.rewrite_command(words({"SUBSCRIBE", channel})));
+            share_uncounted(latch_bugs_.rewrite_command(words({subscribe_command(), channel})));
         const auto received = co_await await_reply(pending, give_up_at);
         redis::throw_if_error(received, channel);
         if (is_ready_ && connection_id_ == connection_id) subscriptions_.confirm(channel);
@@ -393,7 +406,7 @@ void link_endpoint::unsubscribe(const std::string& channel) noexcept {
 // As in the real link, the command is dropped if there is no memory for it.
 void link_endpoint::send_unsubscribe(const std::string& channel) noexcept {
     try {
-        send_unanswered({"UNSUBSCRIBE", channel});
+        send_unanswered({session_.sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE", channel});
     } catch (const std::bad_alloc&) {}
 }
 

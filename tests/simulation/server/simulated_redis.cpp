@@ -6,6 +6,7 @@
 #include "../bugs/script_bugs.hpp"
 #include "known_scripts.hpp"
 #include "replies.hpp"
+#include "slots.hpp"
 
 #include <algorithm>
 
@@ -68,12 +69,18 @@ redis::reply simulated_redis::dispatch(connection from, const words& command) {
     if (verb == "HELLO") {
         // The whole handshake in one command: identity, time, and tracking switched on.
         tracking_.insert(from);
-        return array_reply({string_reply(run_id()), integer_reply(selected_store().now_us())});
+        return array_reply({string_reply(run_id()), integer_reply(selected_store().now_us()),
+                            integer_reply(is_cluster_node_)});
     }
     if (verb == "SCAN") return scan(command);
     if (verb == "SELECT") return select(from, command.at(1));
-    if (verb == "SUBSCRIBE") return subscribe(from, command);
-    if (verb == "UNSUBSCRIBE") return unsubscribe(from, command);
+    if (verb == "SUBSCRIBE") return subscribe(channels_, from, command);
+    if (verb == "UNSUBSCRIBE") return unsubscribe(channels_, from, command);
+    if (verb == "SSUBSCRIBE") {
+        check_slots(std::span(command).subspan(1));
+        return subscribe(sharded_channels_, from, command);
+    }
+    if (verb == "SUNSUBSCRIBE") return unsubscribe(sharded_channels_, from, command);
     if (verb == "CLIENT" && command.at(1) == "CACHING") {
         if (!tracking_.contains(from))
             return error_reply(
@@ -100,16 +107,18 @@ redis::reply simulated_redis::select(connection from, const std::string& databas
     return string_reply("OK");
 }
 
-redis::reply simulated_redis::subscribe(connection from, const words& command) {
+redis::reply simulated_redis::subscribe(subscribers& channels, connection from,
+                                        const words& command) {
     for (auto channel = command.begin() + 1; channel != command.end(); ++channel)
-        channels_[*channel].insert(from);
+        channels[*channel].insert(from);
     return nil_reply();
 }
 
-redis::reply simulated_redis::unsubscribe(connection from, const words& command) {
-    const auto it = channels_.find(command.at(1));
-    if (it != channels_.end() && it->second.erase(from) > 0 && it->second.empty())
-        channels_.erase(it);
+redis::reply simulated_redis::unsubscribe(subscribers& channels, connection from,
+                                          const words& command) {
+    const auto it = channels.find(command.at(1));
+    if (it != channels.end() && it->second.erase(from) > 0 && it->second.empty())
+        channels.erase(it);
     return nil_reply();
 }
 
@@ -135,9 +144,11 @@ redis::reply simulated_redis::run_script(const words& command) {
     const std::span<const std::string> all(command);
     const auto key_count = std::stoul(command.at(2));
     command_session session(command_session::origin::script, selected_store(), *this, refusals_);
+    const auto keys = all.subspan(3, key_count);
+    check_slots(keys);
+    if (is_cluster_node_ && !keys.empty()) session.stay_in_slot_of(keys.front());
     return lua_host::of_this_thread().run(
-        {script->code, script->sha1, all.subspan(3, key_count), all.subspan(3 + key_count)},
-        session);
+        {script->code, script->sha1, keys, all.subspan(3 + key_count)}, session);
 }
 
 redis::reply simulated_redis::scan(const words& command) {
@@ -150,19 +161,28 @@ redis::reply simulated_redis::scan(const words& command) {
     return array_reply({string_reply("0"), array_reply(std::move(found_keys))});
 }
 
-// No client has subscribed to a sharded channel.
+void simulated_redis::check_slots(std::span<const std::string> names) const {
+    const auto is_elsewhere = [&](const std::string& name) {
+        return hash_tag_of(name) != hash_tag_of(names.front());
+    };
+    if (is_cluster_node_ && std::ranges::any_of(names, is_elsewhere))
+        throw command_error("CROSSSLOT Keys in request don't hash to the same slot");
+}
+
 std::int64_t simulated_redis::publish(std::string_view channel, std::string_view payload,
                                       bool sharded) {
-    const auto it = channels_.find(channel);
-    if (sharded || it == channels_.end()) return 0;
+    const auto& channels = sharded ? sharded_channels_ : channels_;
+    const auto it = channels.find(channel);
+    if (it == channels.end()) return 0;
     for (const auto to : it->second)
-        push_(to, {"message", std::string(channel), std::string(payload)});
+        push_(to, {sharded ? "smessage" : "message", std::string(channel), std::string(payload)});
     return static_cast<std::int64_t>(it->second.size());
 }
 
 std::int64_t simulated_redis::subscriber_count(std::string_view channel, bool sharded) const {
-    const auto it = channels_.find(channel);
-    return sharded || it == channels_.end() ? 0 : static_cast<std::int64_t>(it->second.size());
+    const auto& channels = sharded ? sharded_channels_ : channels_;
+    const auto it = channels.find(channel);
+    return it == channels.end() ? 0 : static_cast<std::int64_t>(it->second.size());
 }
 
 void simulated_redis::remember_cached(connection from) {
@@ -203,7 +223,7 @@ std::int64_t simulated_redis::next_cached_expiry() const {
 }
 
 void simulated_redis::disconnect(connection closed) {
-    for (auto* const table : {&channels_, &cached_keys_}) {
+    for (auto* const table : {&channels_, &sharded_channels_, &cached_keys_}) {
         for (auto it = table->begin(); it != table->end();) {
             it->second.erase(closed);
             it = it->second.empty() ? table->erase(it) : std::next(it);
@@ -241,6 +261,7 @@ void simulated_redis::restart(snapshot with) {
         stores_[i].replace(std::move(with[i]));
     selected_databases_.clear();
     channels_.clear();
+    sharded_channels_.clear();
     cached_keys_.clear();
     tracking_.clear();
     caches_next_.clear();

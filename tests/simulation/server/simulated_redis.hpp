@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,11 +29,16 @@ public:
     using connection = std::uint64_t;
     static constexpr std::size_t database_count = 3;
     using snapshot = std::array<store::keys, database_count>;
-    // {"message", channel, payload} or {"invalidate", key}; an empty key stands for all keys.
+    // {"message", channel, payload}, the same with "smessage" for a sharded channel, or
+    // {"invalidate", key}; an empty key stands for all keys.
     using push_sink = std::function<void(connection, words)>;
 
     // `name`: a part of the run id; a service's servers have different ones.
     simulated_redis(push_sink pushes, injected_bug bug, std::string name = {});
+
+    // From now on the server is a node of a cluster, and has all slots.
+    void join_cluster() noexcept { is_cluster_node_ = true; }
+    [[nodiscard]] bool is_cluster_node() const noexcept { return is_cluster_node_; }
 
     // µs since 1970. The caller sets the clock before every command.
     void set_clock(std::int64_t us);
@@ -69,8 +75,10 @@ private:
     };
 
     redis::reply dispatch(connection from, const words& command);
-    redis::reply subscribe(connection from, const words& command);
-    redis::reply unsubscribe(connection from, const words& command);
+    using subscribers = std::map<std::string, std::set<connection>, std::less<>>;
+    static redis::reply subscribe(subscribers& channels, connection from, const words& command);
+    static redis::reply unsubscribe(subscribers& channels, connection from, const words& command);
+    void check_slots(std::span<const std::string> names) const;
     redis::reply select(connection from, const std::string& database);
     [[nodiscard]] store& selected_store() noexcept { return stores_[database_]; }
     redis::reply run_script(const words& command);
@@ -90,7 +98,8 @@ private:
     std::array<store, database_count> stores_;
     std::size_t database_ = 0;
     std::map<connection, std::size_t> selected_databases_;
-    std::map<std::string, std::set<connection>, std::less<>> channels_;
+    bool is_cluster_node_ = false;
+    subscribers channels_, sharded_channels_;
     std::map<std::string, std::set<connection>, std::less<>> cached_keys_;
     std::set<connection> tracking_;
     std::set<connection> caches_next_;

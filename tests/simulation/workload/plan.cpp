@@ -242,6 +242,8 @@ void plan_redisson(plan& result, prng& random) {
     plan_plain_semaphore(result, random);
     result.may_lose_data = std::ranges::any_of(result.faults, loses_counters, &fault::kind);
     result.has_endless_permits = result.has_semaphore && random.happens(0.5);
+    result.is_cluster_node = random.happens(0.3);
+    if (result.is_cluster_node) result.database_count = 1;
 }
 
 // Each server gets a network and a clock of its own. One of them has the planned network.

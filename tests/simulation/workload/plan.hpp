@@ -118,6 +118,7 @@ struct plan {
     bool has_semaphore = false;
     bool has_plain_semaphore = false;
     bool has_endless_permits = false;  // Java takes some permits of the former without a lease
+    bool is_cluster_node = false;      // the server: with sharded channels, in Redisson's layout
     bool shares_keys = false;          // other libraries use the same keys
     redis::limits limits;              // of every client
     double clock_rate_spread = 0;      // relative error of a program's clock

@@ -104,6 +104,7 @@ scenario::network_list scenario::make_networks() {
         result.push_back(
             std::make_unique<simulated_network>(loop_, random_.fork(), each.network, name));
         result.back()->jump_clock(each.clock_offset / 1us);
+        if (plan_.is_cluster_node) result.back()->server().join_cluster();
     }
     return result;
 }

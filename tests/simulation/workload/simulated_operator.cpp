@@ -47,7 +47,7 @@ void simulated_operator::return_permits(const key_space& space) {
     std::vector<words> commands;
     for (const auto& id : permits)
         commands.push_back({"EVAL", text_of(java_script::permits_release), "3", keys.lock, channel,
-                            keys.details, id, "1", now_ms, "PUBLISH"});
+                            keys.details, id, "1", now_ms, publish_command()});
     if (!commands.empty()) execute(space, commands);
 }
 
@@ -75,7 +75,11 @@ void simulated_operator::add_permits(const key_space& space, std::int64_t permit
     if (permits == 0) return;
     const std::string name(plain_semaphore_name);
     execute(space, {{"EVAL", text_of(java_script::semaphore_add), "2", name,
-                     "redisson_sc:{" + name + "}", std::to_string(permits), "PUBLISH"}});
+                     "redisson_sc:{" + name + "}", std::to_string(permits), publish_command()}});
+}
+
+std::string simulated_operator::publish_command() const {
+    return plan_.is_cluster_node ? "SPUBLISH" : "PUBLISH";
 }
 
 void simulated_operator::execute(const key_space& space, const std::vector<words>& commands) {

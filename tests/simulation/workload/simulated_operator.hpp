@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace pawl::simulation {
@@ -31,6 +32,7 @@ private:
     void return_permits(const key_space& space);
     void repair_semaphores(bool faults_ended);
     void add_permits(const key_space& space, std::int64_t permits);
+    [[nodiscard]] std::string publish_command() const;
     void execute(const key_space& space, const std::vector<words>& commands);
 
     simulated_network& network_;
