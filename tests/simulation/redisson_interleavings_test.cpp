@@ -3,15 +3,18 @@
 
 // One interleaving each of a program with Pawl and the scripts of a Java program.
 #include "java/java_scripts.hpp"
+#include "server/known_scripts.hpp"
 #include "workload/single_client_process.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace pawl::simulation {
 namespace {
@@ -25,8 +28,28 @@ redis::options redisson_options() {
     return result;
 }
 
+// The owners of Pawl's requests for permits, in the order of their execution.
+class request_log final : public simulated_network::observer {
+public:
+    void on_executed(simulated_network& /*server*/, simulated_process& process,
+                     const words& command, const redis::reply& reply) override {
+        const auto* const script =
+            command[0].starts_with("EVAL") ? find_script(command[1]) : nullptr;
+        if (script == nullptr || script->name != "redisson/permits_acquire") return;
+        if (reply.text.starts_with("NOSCRIPT")) return;
+        owners.push_back(command[3 + std::stoul(command[2])]);
+        times.push_back(process.loop().now());
+    }
+    [[nodiscard]] auto count_since(instant when) const {
+        return std::ranges::count_if(times, [when](instant each) { return each >= when; });
+    }
+    std::vector<std::string> owners;
+    std::vector<instant> times;
+};
+
 class RedissonInterleavings : public testing::Test {
 protected:
+    RedissonInterleavings() { network_.set_observer(&log_); }
     ~RedissonInterleavings() override {
         pawl_.process.post([this] {
             held_ = {};
@@ -71,6 +94,7 @@ protected:
 
     static constexpr auto never_ms = "922337203685477";
     static constexpr auto channel = "redisson_sc:{s}";
+    request_log log_;
     scheduler loop_;
     prng random_{1};
     simulated_network network_{loop_, random_.fork(), network_faults{}};
@@ -120,6 +144,46 @@ TEST_F(RedissonInterleavings, OnANodeOfAClusterAReleaseReachesAWaiterThatReconne
     release_java_permit("java's permit 01");
     loop_.run_for(20ms);
     ASSERT_TRUE(outcome_);
+    EXPECT_TRUE(held_);
+}
+
+// Pawl sends a request | the connection breaks | the server executes the request: it grants a
+// permit to an owner that no user has. The next request must have another owner, or the undo of the
+// first would end its hold, too (I9).
+TEST_F(RedissonInterleavings, AnOwnerIsNotUsedAgainAfterALostReply) {
+    acquire(one_of_two);
+    loop_.run_for(100ms);
+    ASSERT_TRUE(held_);
+    pawl_.process.post([this] { held_ = {}; });
+    loop_.run_for(100ms);
+    network_.freeze();
+    outcome_.reset();
+    acquire(one_of_two);
+    loop_.run_for(10ms);
+    network_.break_all(pawl_.process);
+    network_.thaw();
+    loop_.run_for(3s);
+    ASSERT_TRUE(held_);
+    ASSERT_EQ(log_.owners.size(), 3U);
+    EXPECT_NE(log_.owners[1], log_.owners[2]);
+    EXPECT_EQ(network_.server().data().text_of("s"), "1") << "the first grant was undone";
+}
+
+// The server refuses every script for 20 s: a waiter's attempts must become rarer (I10). Then it
+// executes scripts again, and the waiter gets its permit.
+TEST_F(RedissonInterleavings, ARefusedWaiterAsksMoreAndMoreRarely) {
+    network_.refuse("OOM command not allowed when used memory > 'maxmemory'.", true);
+    acquire(one_of_two);
+    loop_.run_for(1s);
+    EXPECT_LE(log_.times.size(), 7U);
+    loop_.run_for(14s);
+    const auto later = loop_.now();
+    loop_.run_for(5s);
+    EXPECT_LE(log_.count_since(later), 5);
+    EXPECT_GE(log_.count_since(later), 2);
+    EXPECT_FALSE(outcome_);
+    network_.refuse({}, false);
+    loop_.run_for(3s);
     EXPECT_TRUE(held_);
 }
 

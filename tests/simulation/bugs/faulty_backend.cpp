@@ -183,7 +183,8 @@ public:
           options_(std::move(options)),
           limits_(limits),
           bug_(bug) {
-        if (bug == injected_bug::no_back_off) limits_.longest_pause = limits_.first_pause;
+        if (bug == injected_bug::no_back_off || bug == injected_bug::redisson_no_back_off)
+            limits_.longest_pause = limits_.first_pause;
     }
 
     std::unique_ptr<backend> open(backend_context context) const override {

@@ -119,6 +119,10 @@ enum class injected_bug : std::uint8_t {
     redisson_published_unsharded,
     redisson_subscribed_unsharded,
     redisson_renewals_cross_slots,
+    // In the owners and the limits of Redisson's layout.
+    redisson_owners_reused,
+    redisson_resent_after_loss,
+    redisson_no_back_off,
     // In Java's programs.
     redisson_java_clock_ahead,
     redisson_java_ids_repeat,
@@ -268,6 +272,10 @@ inline constexpr std::array injected_bug_names{
               std::string_view("redisson_subscribed_unsharded")},
     std::pair{injected_bug::redisson_renewals_cross_slots,
               std::string_view("redisson_renewals_cross_slots")},
+    std::pair{injected_bug::redisson_owners_reused, std::string_view("redisson_owners_reused")},
+    std::pair{injected_bug::redisson_resent_after_loss,
+              std::string_view("redisson_resent_after_loss")},
+    std::pair{injected_bug::redisson_no_back_off, std::string_view("redisson_no_back_off")},
     std::pair{injected_bug::redisson_java_release_repeated,
               std::string_view("redisson_java_release_repeated")},
 };
@@ -280,6 +288,12 @@ inline constexpr std::array injected_bug_names{
 // The bug is in Redisson's layout, so only its scenarios can find it.
 [[nodiscard]] constexpr bool is_of_redisson(injected_bug bug) noexcept {
     return bug >= injected_bug::redisson_release_notifies_nobody;
+}
+
+// A command whose connection broke is sent again.
+[[nodiscard]] constexpr bool is_resent_after_loss(injected_bug bug) noexcept {
+    return bug == injected_bug::resent_after_loss ||
+           bug == injected_bug::redisson_resent_after_loss;
 }
 
 // The bug ends the process that contains it.

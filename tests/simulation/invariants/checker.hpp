@@ -288,6 +288,10 @@ private:
     }
     void on_redisson_executed(const redisson_invocation& invocation);
     void check_refusal(const redisson_invocation& invocation);
+    void check_granted_owner(const redisson_invocation& invocation);
+    void check_redisson_budget(const redisson_invocation& invocation);
+    void check_renewal_replies(const redisson_invocation& invocation);
+    void count_refused_renewal(const std::string& owner);
     void inspect_redisson_lock(lock_record& lock, const redisson_invocation& invocation);
     void note_redisson_grant(lock_record& lock, const redisson_invocation& invocation);
     void note_redisson_downgrade(lock_record& lock, const redisson_invocation& invocation);
@@ -370,6 +374,9 @@ private:
     void check_owners(std::string_view script, std::span<const std::string> arguments);
     void check_budget(checked_server& server, simulated_process& process, std::string_view script,
                       const std::string& key, std::span<const std::string> arguments);
+    // The moments within the last `length`, which is at most 5 s. Forgets older ones.
+    [[nodiscard]] static std::size_t count_recent(std::deque<instant>& moments, instant now,
+                                                  instant length);
     void count_refusal(const simulated_process& process, const std::string& requests,
                        std::size_t per_second, std::size_t per_five_seconds);
     // Whether a user of the program was granted the lock without a token at this time or later. The
@@ -390,7 +397,11 @@ private:
     std::map<std::string, std::string> step_replies_;  // first reply to a latch's request
     std::map<std::string, simulated_process*, std::less<>> processes_;
     std::set<const simulated_process*> dead_processes_;
-    std::set<std::string, std::less<>> owners_;  // of every request that could create a hold
+    // Of every request that could create a hold; in Redisson's layout, of every grant to Pawl, and
+    // the ids of every request of Java's for permits.
+    std::set<std::string, std::less<>> owners_;
+    std::set<std::string> pending_owners_, spent_owners_;          // in Redisson's layout
+    std::map<std::string, std::deque<instant>> executed_scripts_;  // the same, by lock
     // The permits that threads of living Java programs have or request, with their programs.
     std::map<std::string, const simulated_process*> java_permit_ids_;
     std::map<const simulated_process*, std::deque<instant>> requests_;  // of its users

@@ -7,9 +7,8 @@
 using namespace std::chrono_literals;
 
 namespace pawl::simulation {
-namespace {
 
-std::size_t count_recent(std::deque<instant>& moments, instant now, instant length) {
+std::size_t checker::count_recent(std::deque<instant>& moments, instant now, instant length) {
     while (!moments.empty() && moments.front() < now - 5s)
         moments.pop_front();
     std::size_t count = 0;
@@ -18,8 +17,6 @@ std::size_t count_recent(std::deque<instant>& moments, instant now, instant leng
         ++count;
     return count;
 }
-
-}  // namespace
 
 // I9: no two requests that can create a hold have the same owner. Otherwise the undo of one request
 // would also undo the other.

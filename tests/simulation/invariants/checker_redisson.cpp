@@ -112,7 +112,9 @@ std::optional<instant> checker::redisson_expiry(const lock_record& lock,
 
 void checker::on_redisson_executed(const redisson_invocation& invocation) {
     if (invocation.reply.type == redis::reply::kind::error) return check_refusal(invocation);
+    if (invocation.script == "redisson/renew") check_renewal_replies(invocation);
     for (const auto& key : invocation.keys()) {
+        executed_scripts_[key].push_back(loop_.now());
         auto* const lock = find_lock(servers_.front(), invocation.database, key);
         if (lock == nullptr) continue;
         if (lock->has_permits)
@@ -124,6 +126,7 @@ void checker::on_redisson_executed(const redisson_invocation& invocation) {
 
 // I6: on a node of a cluster, the keys and channels of each script are in one slot.
 void checker::check_refusal(const redisson_invocation& invocation) {
+    check_redisson_budget(invocation);
     if (invocation.reply.text.find("the same slot") != std::string::npos)
         fail("I6", std::string(invocation.script) + " has keys in several slots");
 }
@@ -160,6 +163,7 @@ void checker::note_redisson_grant(lock_record& lock, const redisson_invocation& 
     const auto& owner = invocation.arguments()[0];
     processes_[lock.has_permits && !is_plain_semaphore(lock) ? owner : client_of(owner)] =
         &invocation.process;
+    check_granted_owner(invocation);
     if (invocation.reply.items.at(0).number != 1) return;
     const auto token = token_of(invocation.reply.items.at(1));
     lock.redisson.owners_by_token.emplace(token, owner);

@@ -260,7 +260,7 @@ void link_endpoint::fail_requests() {
     subscriptions_.mark_all_unconfirmed();
     for (const auto& pending : std::exchange(sent_requests_, {})) {
         // The command is sent again although it may have been executed.
-        if (bug_ == injected_bug::resent_after_loss && !is_closing_) {
+        if (is_resent_after_loss(bug_) && !is_closing_) {
             sent_requests_.push_back(pending);
             continue;
         }
