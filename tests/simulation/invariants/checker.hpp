@@ -298,6 +298,8 @@ private:
     void note_java_unlock(lock_record& lock, const std::string& owner);
     void excuse_late_renewal(lock_record& lock, const redisson_invocation& invocation,
                              const redisson_lock& before);
+    void excuse_renewal_without_lease(const lock_record& lock,
+                                      const redisson_invocation& invocation);
     [[nodiscard]] bool reports_releases_to_all(const lock_record& lock) const;
     void check_fair_queue(lock_record& lock, const redisson_invocation& invocation,
                           const redisson_lock& before);

@@ -145,6 +145,7 @@ void checker::inspect_redisson_lock(lock_record& lock, const redisson_invocation
     else if (invocation.script.starts_with("java/") && invocation.script.ends_with("unlock"))
         note_java_unlock(lock, invocation.arguments()[2]);
     if (invocation.script == "java/renew") excuse_late_renewal(lock, invocation, before);
+    if (invocation.script == "java/read_renew") excuse_renewal_without_lease(lock, invocation);
     check_fair_queue(lock, invocation, before);
     if (invocation.script == "redisson/renew") check_redisson_renewal(lock, invocation, before);
     if (invocation.script == "redisson/force_release" && invocation.reply.number == 1)
@@ -214,6 +215,20 @@ void checker::excuse_late_renewal(lock_record& lock, const redisson_invocation& 
         if (&locks_.at(held.name) == &lock &&
             std::ranges::find(arguments, held.owner) != arguments.end())
             held.excused_until = std::max(held.excused_until, end_of_excuse(held, loop_.now()));
+}
+
+// If a Java reader's renewal is executed after the reader's own lease has ended, while others keep
+// the lock, it reports success and restores no lease.
+void checker::excuse_renewal_without_lease(const lock_record& lock,
+                                           const redisson_invocation& invocation) {
+    const auto arguments = invocation.arguments();
+    for (auto& [id, held] : holds_) {
+        const bool is_renewed = &locks_.at(held.name) == &lock &&
+                                std::ranges::find(arguments, held.owner) != arguments.end();
+        if (!is_renewed) continue;
+        const auto lease = "{" + lock.keys.lock + "}:" + held.owner + ":rwlock_timeout:1";
+        if (data_of(lock).find(lease) == nullptr) held.excused_until = instant::max();
+    }
 }
 
 // I6: nobody passes a waiter of a fair lock's queue, and Java removes no live waiter of Pawl's.
