@@ -169,13 +169,15 @@ TEST(Verbs, DoctorGroupsTheFindingsByServer) {
         return from_json(result.out,
                          "[f['node'] for f in it['findings'] if f['topic'] == '" + topic + "'][0]");
     };
-    EXPECT_EQ(node_of("eviction policy"), address);
+    for (const auto* topic : {"server", "eviction policy", "persistence", "replicas", "latency"})
+        EXPECT_EQ(node_of(topic), address) << topic;
     EXPECT_EQ(node_of("user"), "") << "it is the same for all servers";
     const auto shown = sandbox.run({"doctor"}).out;
     const auto heading = shown.find("\n" + address + " (primary)\n");
     ASSERT_NE(heading, std::string::npos) << shown;
     EXPECT_LT(shown.find("transport"), heading);
     EXPECT_GT(shown.find("eviction policy"), heading);
+    EXPECT_GT(shown.find("server  "), heading) << shown;
 }
 
 // Two services with different locks must be shown differently.

@@ -49,11 +49,10 @@ bool is_loopback(const std::string& host) {
     return !failure && address.is_loopback();
 }
 
-std::string node_name(const options& server_options) {
-    if (!server_options.unix_socket.empty()) return server_options.unix_socket;
-    const bool is_v6 = server_options.host.find(':') != std::string::npos;
-    return (is_v6 ? "[" + server_options.host + "]" : server_options.host) + ":" +
-           std::to_string(server_options.port);
+// As the client knows the server, also if a locator found it.
+std::string node_name(const link& server_link, const options& server_options) {
+    auto name = server_link.server_name();
+    return name.empty() ? text_of(endpoint_of(server_options)) : name;
 }
 
 transport transport_of(const options& server_options) {
@@ -186,10 +185,13 @@ asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& tim
 }
 
 // The report for a server that the layout cannot use at all.
-examination refused_examination(const options& server_options, const error& refusal) {
+examination refused_examination(const link& server_link, const options& server_options,
+                                const error& refusal) {
     examination report;
-    report.findings.push_back(
-        {grade::bad, "server", refusal.what(), "name a server that can be used in the URL"});
+    report.nodes.push_back({node_name(server_link, server_options), ""});
+    report.findings.push_back({grade::bad, "server", refusal.what(),
+                               "name a server that can be used in the URL",
+                               report.nodes.front().name});
     auto& row = report.guarantees;
     row.backend = describe(server_options) + ", refused";
     row.holder_crash = row.holder_pause = row.server_crash = row.failover = row.partition =
@@ -215,20 +217,19 @@ asio::awaitable<std::optional<error>> refusal_of(link& server_link, runtime& tim
 asio::awaitable<examination> examine_server(link& server_link, runtime& time,
                                             const options& server_options) {
     const auto refusal = co_await refusal_of(server_link, time, server_options);
-    if (refusal) co_return refused_examination(server_options, *refusal);
+    if (refusal) co_return refused_examination(server_link, server_options, *refusal);
     examination report;
     auto& findings = report.findings;
-    const auto& current = server_link.current();
-    findings.push_back({grade::good, "server",
-                        current.server + " " + (current.version.empty() ? "?" : current.version) +
-                            " at " + describe(server_options),
-                        ""});
     findings.push_back(transport_finding(transport_of(server_options)));
     findings.push_back(
         user_finding(!server_options.user.empty() && server_options.user != "default",
                      !server_options.password.empty()));
+    const auto& current = server_link.current();
     co_await add_addresses(findings, time, server_options, current.run_id);
     const auto node_begin = findings.size();
+    findings.push_back({grade::good, "server",
+                        current.server + " " + (current.version.empty() ? "?" : current.version),
+                        ""});
     const auto memory =
         co_await query_info(server_link, "memory", time.now() + server_options.reply_timeout);
     findings.push_back(eviction_finding(info_field(memory, "maxmemory_policy"),
@@ -242,7 +243,7 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
     if (facts.server_deployment != deployment::cluster || facts.replicas > 0)
         findings.push_back(deployment_finding(facts.server_deployment, facts.replicas));
     co_await measure_latency_and_clock(findings, server_link, time, server_options);
-    report.nodes.push_back({node_name(server_options), facts.role});
+    report.nodes.push_back({node_name(server_link, server_options), facts.role});
     for (auto i = node_begin; i < findings.size(); ++i)
         findings[i].node = report.nodes.front().name;
     co_return report;

@@ -26,4 +26,11 @@ struct endpoint {
             server_options.host};
 }
 
+// For users: "db1:6379", "[::1]:6379", or the socket's path; empty without a host.
+[[nodiscard]] inline std::string text_of(const endpoint& server) {
+    if (!server.unix_socket.empty() || server.host.empty()) return server.unix_socket;
+    const bool is_v6 = server.host.find(':') != std::string::npos;
+    return (is_v6 ? "[" + server.host + "]" : server.host) + ":" + std::to_string(server.port);
+}
+
 }  // namespace pawl::redis

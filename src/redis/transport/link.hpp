@@ -96,6 +96,10 @@ public:
     // connection is up, and before the first attempt.
     [[nodiscard]] virtual std::string connection_failure() const { return {}; }
 
+    // The server of the newest connection or attempt, as in `text_of` an endpoint; empty: not
+    // known.
+    [[nodiscard]] virtual std::string server_name() const { return {}; }
+
     // Waits for the replies to sent requests, at most until `give_up_at`. Then closes the
     // connection for good.
     virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;

@@ -57,6 +57,7 @@ public:
     [[nodiscard]] const session& current() const noexcept override { return session_; }
     [[nodiscard]] bool connected() const noexcept override { return is_ready(); }
     [[nodiscard]] std::string connection_failure() const override;
+    [[nodiscard]] std::string server_name() const override { return text_of(location_.server); }
 
 private:
     runtime& time() const noexcept { return *context_.time; }
