@@ -39,6 +39,7 @@ MAY_INCLUDE = {
     "src/redis/scripting": {"src/core", "src/redis/transport"},
     "src/redis/common": {"src/core", "src/redis/scripting", "src/redis/topology",
                          "src/redis/transport"},
+    "src/redis/sentinel": {"src/core", "src/redis/topology", "src/redis/transport"},
     "src/redis/doctor": {"src/core", "src/redis/topology", "src/redis/transport"},
     "src/redis/native": {"src/core", "src/redis/common", "src/redis/doctor", "src/redis/scripting",
                          "src/redis/topology", "src/redis/transport"},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Locks in one Redis (6.2 or later) or Valkey server. docs/backends/redis.md has the keys, the
-// scripts and the protocol.
+// Locks in one Redis (6.2 or later) or Valkey server, or in the master that Sentinels name.
+// docs/backends/redis.md has the keys, the scripts and the protocol, docs/backends/sentinel.md the
+// rules of a failover.
 #pragma once
 
 #include <pawl/service.hpp>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pawl::redis {
 
@@ -21,6 +23,23 @@ struct tls_options {
     std::string ca_file{};    // the CA to trust; empty: the system's
     std::string cert_file{};  // a client certificate; needs `key_file`
     std::string key_file{};   // its private key
+    std::string name{};       // the name in the server's certificate; empty: the host
+};
+
+struct sentinel_address {
+    std::string host;  // a name or a numeric address
+    std::uint16_t port = 26379;
+};
+
+// Without addresses, no Sentinel is asked, and the others must keep their defaults.
+struct sentinel_options {
+    // Some of the Sentinels, or one name for all of them; the client asks them for the others. At
+    // most 16.
+    std::vector<sentinel_address> addresses{};
+    std::string master_name{};  // as in the Sentinels' configuration
+    std::string user{};         // of the Sentinels; empty: the default user
+    std::string password{};     // of the Sentinels; empty: none
+    tls_options tls{};          // to the Sentinels; off by default
 };
 
 // The form of a lock's data in the server.
@@ -46,6 +65,10 @@ struct options {
     std::string password{};          // empty: none
     std::uint32_t database = 0;      // selected after connecting
     tls_options tls{};               // off by default
+    // With addresses: the Sentinels name the master's host and port. `host`, `port` and
+    // `unix_socket` must then keep their defaults. User, password and `tls` are those of the
+    // master.
+    sentinel_options sentinel{};
     // The first part of every key and channel, so that ACLs can separate tenants: 1 to 64
     // characters without spaces, braces and percent signs. Native layout only, and not together
     // with `key`.
@@ -75,8 +98,9 @@ struct options {
 // Neither connects. They throw errc::bad_option for options that are out of range or do not fit
 // together, and errc::bad_url for a URL that is not understood.
 [[nodiscard]] service at(options settings);
-// redis://[user[:password]@]host[:port][/database][?option=value&…], rediss://… with TLS, or
-// redis+unix:///path. docs/backends/redis.md lists the options.
+// redis://[user[:password]@]host[:port][/database][?option=value&…], rediss://… with TLS,
+// redis+unix:///path, or redis+sentinel://[user[:password]@]host[:port],…/master[/database], with
+// TLS rediss+sentinel://…. docs/backends/redis.md lists the options.
 [[nodiscard]] service at(std::string_view url);
 
 }  // namespace pawl::redis

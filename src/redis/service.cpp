@@ -4,6 +4,7 @@
 #include "common/keys.hpp"
 #include "native/backend.hpp"
 #include "redisson/backend.hpp"
+#include "sentinel/monitored_master.hpp"
 #include "topology/single_server.hpp"
 #include "transport/options.hpp"
 #include "transport/reconnecting_link.hpp"
@@ -18,7 +19,10 @@ public:
     explicit definition(options server_options) : options_(std::move(server_options)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        const auto connect = single_server_factory(reconnecting_link_factory(options_, context));
+        const auto connect =
+            options_.sentinel.addresses.empty()
+                ? single_server_factory(reconnecting_link_factory(options_, context))
+                : monitored_master_factory(options_, context);
         if (options_.layout == key_layout::redisson)
             return redisson::make_backend(options_, context, connect);
         return make_backend(options_, context, connect);

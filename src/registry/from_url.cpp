@@ -60,6 +60,7 @@ struct entry {
 constexpr std::array backends {
 #if PAWL_WITH_REDIS
     entry{"redis", redis_at}, entry{"rediss", redis_at}, entry{"redis+unix", redis_at},
+        entry{"redis+sentinel", redis_at}, entry{"rediss+sentinel", redis_at},
 #endif
 #if PAWL_WITH_SQLITE
         entry{"sqlite", sqlite_at},

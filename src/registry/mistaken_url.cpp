@@ -67,7 +67,9 @@ struct foreign_scheme {
 };
 
 constexpr std::string_view sentinel_advice =
-    ", which does not ask Sentinels; write redis://HOST of the server that is the master now.";
+    "; the master of Sentinels is redis+sentinel://HOST1,HOST2,HOST3/MASTER-NAME.";
+constexpr std::string_view tls_sentinel_advice =
+    "; the master of Sentinels over TLS is rediss+sentinel://HOST1,HOST2,HOST3/MASTER-NAME.";
 constexpr std::string_view cluster_advice =
     ", which does not follow a cluster; write redis://HOST of one server outside a cluster.";
 constexpr std::string_view http_advice =
@@ -76,11 +78,9 @@ constexpr std::string_view unix_socket_advice =
     "; a unix socket of Redis is redis+unix:///path/to/socket.";
 
 constexpr std::array foreign_schemes{
-    foreign_scheme{"redis-sentinel", "redis", sentinel_advice},
-    foreign_scheme{"rediss-sentinel", "redis", sentinel_advice},
-    foreign_scheme{"redis+sentinel", "redis", sentinel_advice},
-    foreign_scheme{"rediss+sentinel", "redis", sentinel_advice},
-    foreign_scheme{"sentinel", "redis", sentinel_advice},
+    foreign_scheme{"redis-sentinel", "redis+sentinel", sentinel_advice},
+    foreign_scheme{"rediss-sentinel", "rediss+sentinel", tls_sentinel_advice},
+    foreign_scheme{"sentinel", "redis+sentinel", sentinel_advice},
     foreign_scheme{"redis-cluster", "redis", cluster_advice},
     foreign_scheme{"rediss-cluster", "redis", cluster_advice},
     foreign_scheme{"redis+cluster", "redis", cluster_advice},

@@ -53,10 +53,7 @@ asio::awaitable<void> lock_base::close(time_point give_up_at) {
     for (auto* wakeup : pauses_)
         wakeup->notify();
     undos_.stop();
-    // One after the other: closing them at the same time would need memory. The other links receive
-    // their replies meanwhile.
-    for (std::size_t i = 0; i < servers_->links().size(); ++i)
-        co_await servers_->links()[i]->close(give_up_at);
+    co_await servers_->close(give_up_at);
     // On closed links every operation ends soon.
     co_await wait_until_idle(time_point::max());
 }

@@ -35,7 +35,8 @@ std::string server_crash_of(persistence server_persistence) {
 std::string failover_of(deployment server_deployment) {
     switch (server_deployment) {
     case deployment::alone: return "does not apply";
-    case deployment::replicated: return "can break: a replica may not know the lock";
+    case deployment::replicated:
+    case deployment::monitored: return "can break: a replica may not know the lock";
     case deployment::replica: return "can break: this server is the replica";
     case deployment::cluster: return "can break: a slot and its locks move to another node";
     case deployment::unknown: break;
@@ -48,11 +49,14 @@ std::string failover_of(deployment server_deployment) {
 guarantee_row guarantees_of(persistence server_persistence, deployment server_deployment) {
     guarantee_row row;
     row.backend = backend_of(server_persistence);
+    if (server_deployment == deployment::monitored) row.backend += ", with Sentinels";
     row.holder_crash = "holds, after the ttl";
     row.holder_pause = "holds for holders that stop when told";
     row.server_crash = server_crash_of(server_persistence);
     row.failover = failover_of(server_deployment);
-    row.partition = "holds for holders that stop when told";
+    row.partition = server_deployment == deployment::monitored
+                        ? "can break: both sides may grant the lock"
+                        : "holds for holders that stop when told";
     row.clock_jump = "can break";
     row.token = server_persistence == persistence::always
                     ? "never goes back"
@@ -99,6 +103,10 @@ finding deployment_finding(deployment server_deployment, std::int64_t replicas) 
     switch (server_deployment) {
     case deployment::alone: return {grade::good, "replicas", "none", ""};
     case deployment::replica: return {grade::bad, "role", "replica", "connect to the master"};
+    case deployment::monitored:
+        return {grade::note, "replicas", std::to_string(replicas),
+                "a failover can lose a lock that is held; let the resource check the token, which "
+                "is larger after each failover"};
     case deployment::replicated:
     case deployment::cluster:
         return {grade::warning, "replicas", std::to_string(replicas),
@@ -107,6 +115,15 @@ finding deployment_finding(deployment server_deployment, std::int64_t replicas) 
     case deployment::unknown: break;
     }
     return {grade::note, "replicas", "not readable", "allow the user INFO"};
+}
+
+finding least_replicas_finding(const std::string& least) {
+    if (least.empty())
+        return {grade::note, "min-replicas-to-write", "not readable", "allow the user CONFIG GET"};
+    if (least != "0") return {grade::good, "min-replicas-to-write", least, ""};
+    return {grade::warning, "min-replicas-to-write", "0",
+            "a master that is cut off from its replicas goes on granting locks; set "
+            "min-replicas-to-write 1, and min-replicas-max-lag to a few seconds"};
 }
 
 finding address_finding(const std::string& host, const std::string& run_id,

@@ -23,7 +23,8 @@ enum class persistence : std::uint8_t {
     unknown_fsync,  // an append-only file whose fsync setting the user may not read
 };
 
-enum class deployment : std::uint8_t { alone, replicated, replica, cluster, unknown };
+// `monitored`: the master that Sentinels name.
+enum class deployment : std::uint8_t { alone, replicated, monitored, replica, cluster, unknown };
 
 // The transport between this host and the server.
 enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unchecked };
@@ -35,6 +36,8 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 // `policy` is empty if it cannot be read. `limited`: maxmemory is not 0.
 [[nodiscard]] finding eviction_finding(const std::string& policy, bool limited);
 [[nodiscard]] finding deployment_finding(deployment server_deployment, std::int64_t replicas);
+// For a master with Sentinels. `least`: its min-replicas-to-write; empty if it cannot be read.
+[[nodiscard]] finding least_replicas_finding(const std::string& least);
 // For a host that the URL gives by name. `run_id`: of the server in use; empty if it cannot be
 // read. `servers`: those at the addresses of the name.
 [[nodiscard]] finding address_finding(const std::string& host, const std::string& run_id,

@@ -55,11 +55,14 @@ std::string node_name(const link& server_link, const options& server_options) {
     return name.empty() ? text_of(endpoint_of(server_options)) : name;
 }
 
-transport transport_of(const options& server_options) {
+// `node`: as node_name.
+transport transport_of(const options& server_options, const std::string& node) {
     if (!server_options.unix_socket.empty()) return transport::unix_socket;
     if (server_options.tls.enabled)
         return server_options.tls.verify ? transport::tls : transport::tls_unchecked;
-    return is_loopback(server_options.host) ? transport::loopback : transport::plain;
+    auto host = node.substr(0, node.rfind(':'));
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    return is_loopback(host) ? transport::loopback : transport::plain;
 }
 
 persistence persistence_of(bool aof, const std::string& policy) {
@@ -109,7 +112,9 @@ asio::awaitable<deployment_facts> query_deployment(link& server_link, runtime& t
     }
     if (!role.empty()) facts.role = role == "slave" ? "replica" : "primary";
     if (facts.server_deployment != deployment::cluster && !role.empty()) {
+        const bool is_monitored = !server_options.sentinel.addresses.empty();
         facts.server_deployment = role == "slave"      ? deployment::replica
+                                  : is_monitored       ? deployment::monitored
                                   : facts.replicas > 0 ? deployment::replicated
                                                        : deployment::alone;
     }
@@ -165,6 +170,7 @@ asio::awaitable<void> measure_latency_and_clock(std::vector<finding>& findings, 
 // server.
 asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& time,
                                     const options& server_options, const std::string& run_id) {
+    if (!server_options.sentinel.addresses.empty()) co_return;
     boost::system::error_code failure;
     (void)asio::ip::make_address(server_options.host, failure);
     if (!server_options.unix_socket.empty() || !failure) co_return;
@@ -208,10 +214,21 @@ asio::awaitable<std::optional<error>> refusal_of(link& server_link, runtime& tim
     } catch (const error& refusal) {
         const bool has_several_servers =
             dynamic_cast<const several_servers_error*>(&refusal) != nullptr;
-        if (refusal.reason() != errc::unsupported && !has_several_servers) throw;
+        // The Sentinels are examined also while there is no master.
+        const bool has_sentinels = !server_options.sentinel.addresses.empty();
+        if (refusal.reason() != errc::unsupported && !has_several_servers && !has_sentinels) throw;
         co_return refusal;
     }
     co_return std::nullopt;
+}
+
+// Without enough replicas that have its latest writes, a master refuses further ones.
+asio::awaitable<finding> query_least_replicas(link& server_link, runtime& time,
+                                              const options& server_options) {
+    const std::array<std::string_view, 3> command{"CONFIG", "GET", "min-replicas-to-write"};
+    const auto reply =
+        co_await server_link.exec(command, time.now() + server_options.reply_timeout);
+    co_return least_replicas_finding(reply.items.size() == 2 ? reply.items[1].text : "");
 }
 
 asio::awaitable<examination> examine_server(link& server_link, runtime& time,
@@ -220,7 +237,8 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
     if (refusal) co_return refused_examination(server_link, server_options, *refusal);
     examination report;
     auto& findings = report.findings;
-    findings.push_back(transport_finding(transport_of(server_options)));
+    const auto node = node_name(server_link, server_options);
+    findings.push_back(transport_finding(transport_of(server_options, node)));
     findings.push_back(
         user_finding(!server_options.user.empty() && server_options.user != "default",
                      !server_options.password.empty()));
@@ -243,7 +261,11 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
     if (facts.server_deployment != deployment::cluster || facts.replicas > 0)
         findings.push_back(deployment_finding(facts.server_deployment, facts.replicas));
     co_await measure_latency_and_clock(findings, server_link, time, server_options);
-    report.nodes.push_back({node_name(server_link, server_options), facts.role});
+    if (!server_options.sentinel.addresses.empty()) {
+        auto least = co_await query_least_replicas(server_link, time, server_options);
+        findings.push_back(std::move(least));
+    }
+    report.nodes.push_back({node, facts.role});
     for (auto i = node_begin; i < findings.size(); ++i)
         findings[i].node = report.nodes.front().name;
     co_return report;
@@ -266,6 +288,7 @@ asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
         auto node_report = co_await examine_server(*servers.links()[i], time, server_options);
         add_node(report, std::move(node_report));
     }
+    servers.add_findings(report);
     co_return report;
 }
 

@@ -3,6 +3,7 @@
 
 #include "locks.hpp"
 
+#include "../common/epoch.hpp"
 #include "../transport/options.hpp"
 #include "redis_scripts.hpp"
 #include "values.hpp"
@@ -56,12 +57,18 @@ std::int64_t locks::wall_ms() const {
 // The same arithmetic as in _token.lua, with the server's clock at the time of the handshake.
 short_text locks::token_floor(const link& server_link) const {
     const std::chrono::microseconds since_1970(server_link.current().time_us);
-    if (last_floor_.since_1970 != since_1970) {
+    const auto epoch = server_link.current().epoch;
+    if (last_floor_.since_1970 != since_1970 || last_floor_.epoch != epoch) {
+        const auto base = epoch_base(epoch);
         short_text floor;
-        floor += core::clock_token(std::chrono::system_clock::time_point(since_1970));
+        floor += base + core::clock_token(std::chrono::system_clock::time_point(since_1970));
         floor += " ";
         floor += std::chrono::ceil<std::chrono::milliseconds>(options_.token_retention).count();
-        last_floor_ = {since_1970, floor};
+        if (base != 0) {
+            floor += " ";
+            floor += base;
+        }
+        last_floor_ = {since_1970, epoch, floor};
     }
     return last_floor_.text;
 }

@@ -168,9 +168,10 @@ private:
     const std::string channel_;               // the channel for messages to this client
     const std::string prefix_without_owner_;  // what follows the owner in a value's prefix
     native_latches latches_;
-    // The floor for the last time of a server's clock.
+    // The floor for the last time of a server's clock, and its epoch.
     mutable struct {
         std::chrono::microseconds since_1970{-1};
+        std::uint64_t epoch = 0;
         short_text text;
     } last_floor_;
     prepared_attempt spare_attempt_;  // of an earlier acquire, for the next one

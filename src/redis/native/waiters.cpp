@@ -3,6 +3,7 @@
 
 #include "waiters.hpp"
 
+#include "../common/epoch.hpp"
 #include "../transport/numbers.hpp"
 #include "values.hpp"
 
@@ -73,21 +74,21 @@ namespace {
 // How far the server's clock and counter may seem ahead. Beyond that, a refresh checks the grant.
 constexpr auto clock_slack = 1s;
 
-std::uint64_t token_at(std::chrono::milliseconds since_1970) {
+std::uint64_t token_at(std::uint64_t epoch, std::chrono::milliseconds since_1970) {
     const auto it = core::clock_token(std::chrono::system_clock::time_point(since_1970));
-    return static_cast<std::uint64_t>(it);
+    return static_cast<std::uint64_t>(epoch_base(epoch) + it);
 }
 
 }  // namespace
 
-bool is_plausible(const waiter& recipient, fencing_token token, std::int64_t server_ms,
-                  time_point now) noexcept {
+bool is_plausible(const waiter& recipient, fencing_token token, std::uint64_t epoch,
+                  std::int64_t server_ms, time_point now) noexcept {
     if (recipient.reply_server_ms < 0) return false;
     const auto granted = milliseconds_of(server_ms);
     const auto elapsed = std::chrono::ceil<std::chrono::milliseconds>(now - recipient.sent_at);
     const auto latest = milliseconds_of(recipient.reply_server_ms) + elapsed + clock_slack;
-    if (granted > latest || token.value() > token_at(latest)) return false;
-    return recipient.mode_code == "s" || token.value() >= token_at(granted);
+    if (granted > latest || token.value() > token_at(epoch, latest)) return false;
+    return recipient.mode_code == "s" || token.value() >= token_at(epoch, granted);
 }
 
 grant pushed_grant(const waiter& recipient, std::string_view token, std::int64_t server_ms,

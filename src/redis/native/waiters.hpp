@@ -120,7 +120,7 @@ private:
 // True: a pushed grant can come from the server. Its time is not in the future, as far as the
 // server's clock is known, and its token fits that time; readers may share an older token. A forged
 // token that is far ahead would outrank all later ones.
-[[nodiscard]] bool is_plausible(const waiter& recipient, fencing_token token,
+[[nodiscard]] bool is_plausible(const waiter& recipient, fencing_token token, std::uint64_t epoch,
                                 std::int64_t server_ms, time_point now) noexcept;
 
 }  // namespace pawl::redis

@@ -233,7 +233,8 @@ asio::awaitable<std::optional<grant>> locks::accept_grant(waiting_attempt& attem
         own_waiter.received_grant.reset();
         co_return std::nullopt;
     }
-    if (granted_ms >= 0 && !is_plausible(own_waiter, result.token, granted_ms, now())) {
+    const auto epoch = link_of(own_waiter.record->lock_keys).current().epoch;
+    if (granted_ms >= 0 && !is_plausible(own_waiter, result.token, epoch, granted_ms, now())) {
         own_waiter.received_grant.reset();
         // The first such message causes a refresh at once, each further one only after a pause.
         if (std::exchange(own_waiter.was_misled, true))

@@ -7,6 +7,9 @@
 
 #include "../transport/link.hpp"
 
+#include <pawl/examination.hpp>
+
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -26,6 +29,12 @@ public:
     // Every link lives as long as the topology. A new link is appended, so an index stays valid.
     [[nodiscard]] virtual std::span<link* const> links() const noexcept = 0;
 
+    // Closes every link, in turn: closing them at the same time would need memory. The other links
+    // receive their replies meanwhile.
+    virtual boost::asio::awaitable<void> close(time_point give_up_at);
+    // Adds what else than the servers themselves is worth knowing, for `examine`.
+    virtual void add_findings(examination&) const {}
+
     // Call this before the listener is destroyed. After all links are closed, any thread may call
     // it.
     void forget_listener() noexcept {
@@ -33,6 +42,12 @@ public:
             each->forget_listener();
     }
 };
+
+inline boost::asio::awaitable<void> topology::close(time_point give_up_at) {
+    // Links may be appended meanwhile.
+    for (std::size_t i = 0; i < links().size(); ++i)
+        co_await links()[i]->close(give_up_at);
+}
 
 // Every connection to every server subscribes to `channel`, as in link_factory.
 using topology_factory =

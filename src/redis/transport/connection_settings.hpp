@@ -19,6 +19,9 @@ struct connection_settings {
     tls_options tls{};
     duration connect_timeout{};
     duration reply_timeout{};
+    // The peer is a Sentinel, which knows few commands. All Sentinels of a host's name are equal,
+    // so the connection may lead to any of them.
+    bool is_sentinel = false;
     // Whether a node of a cluster is accepted although its other nodes are not known.
     bool accepts_cluster_node = false;
     // False: a replica counts as a server that cannot be reached, so the locator is asked again.
@@ -34,6 +37,19 @@ struct connection_settings {
     result.connect_timeout = server_options.connect_timeout;
     result.reply_timeout = server_options.reply_timeout;
     result.accepts_cluster_node = server_options.layout == key_layout::redisson;
+    result.accepts_replica = server_options.sentinel.addresses.empty();
+    return result;
+}
+
+// How to connect to the Sentinels.
+[[nodiscard]] inline connection_settings sentinel_settings_of(const options& server_options) {
+    connection_settings result;
+    result.user = server_options.sentinel.user;
+    result.password = server_options.sentinel.password;
+    result.tls = server_options.sentinel.tls;
+    result.connect_timeout = server_options.connect_timeout;
+    result.reply_timeout = server_options.reply_timeout;
+    result.is_sentinel = true;
     return result;
 }
 

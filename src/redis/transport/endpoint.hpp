@@ -22,8 +22,16 @@ struct endpoint {
 
 // The endpoint that a user's options name.
 [[nodiscard]] inline endpoint endpoint_of(const options& server_options) {
+    const auto& name = server_options.tls.name;
     return {server_options.host, server_options.port, server_options.unix_socket,
-            server_options.host};
+            name.empty() ? server_options.host : name};
+}
+
+// HOST:PORT or the path of the socket.
+[[nodiscard]] inline std::string to_string(const endpoint& server) {
+    if (!server.unix_socket.empty()) return server.unix_socket;
+    const bool is_v6 = server.host.find(':') != std::string::npos;
+    return (is_v6 ? "[" + server.host + "]" : server.host) + ":" + std::to_string(server.port);
 }
 
 // For users: "db1:6379", "[::1]:6379", or the socket's path; empty without a host.

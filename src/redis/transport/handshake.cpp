@@ -68,6 +68,17 @@ error explain_hello(std::string_view server_words, const std::string& subject) {
                 "a proxy that speaks RESP2 only, and with HELLO neither renamed nor disabled."};
 }
 
+session sentinel_session(std::string_view mode, const std::string& subject) {
+    if (mode != "sentinel")
+        throw error(errc::unsupported,
+                    subject +
+                        " is no Sentinel but a server; write redis://HOST:PORT, or give the "
+                        "Sentinels' port, which is usually 26379.");
+    session result;
+    result.server = "sentinel";
+    return result;
+}
+
 }  // namespace
 
 std::string info_field(std::string_view info, std::string_view name) {
@@ -79,6 +90,7 @@ std::string info_field(std::string_view info, std::string_view name) {
 }
 
 commands handshake_commands(const connection_settings& settings) {
+    if (settings.is_sentinel) return identity_commands(settings);
     commands result;
     append_hello(result, settings);
     append(result, {"SELECT", std::to_string(settings.database)});
@@ -110,8 +122,9 @@ commands subscribe_commands(const std::string& own_channel, std::span<const std:
     return result;
 }
 
-session parse_handshake(const std::string& subject, const std::vector<reply>& replies) {
-    if (replies.size() < 5)
+session parse_handshake(const std::string& subject, const std::vector<reply>& replies,
+                        bool is_sentinel) {
+    if (replies.size() < (is_sentinel ? 2U : 5U))
         throw error(errc::protocol, subject + " gave too few answers; is it Redis?");
     if (replies[0].type == reply::kind::error) {
         // A server without a password rejects any password; the general message would mislead.
@@ -121,9 +134,12 @@ session parse_handshake(const std::string& subject, const std::vector<reply>& re
     }
     // Check this before the other replies, because a Sentinel refuses SELECT and TIME.
     const auto mode = field_of(replies[0], "mode");
+    if (is_sentinel) return sentinel_session(mode, subject);
     if (mode == "sentinel")
         throw error(errc::unsupported,
-                    subject + " is a Sentinel; give the URL of the server itself.");
+                    subject +
+                        " is a Sentinel; write redis+sentinel://HOST:PORT/MASTER-NAME, or give the "
+                        "URL of the server itself.");
     for (const auto index : {1u, 3u}) {
         if (replies[index].type == reply::kind::error) throw to_error(replies[index].text, subject);
     }

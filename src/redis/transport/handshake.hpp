@@ -20,7 +20,7 @@ struct commands {
     std::string text;
     unsigned replies = 0;
 };
-// The commands of the handshake, for `parse_handshake`.
+// The commands of the handshake, for `parse_handshake`. For a Sentinel only HELLO and INFO.
 [[nodiscard]] commands handshake_commands(const connection_settings& settings);
 // Only HELLO and INFO: the reply to INFO has the run_id, which identifies a server.
 [[nodiscard]] commands identity_commands(const connection_settings& settings);
@@ -30,8 +30,8 @@ struct commands {
                                           std::span<const std::string> channels, bool sharded);
 
 // Throws pawl::error, with one sentence, when the server refuses. `subject` names the server.
-[[nodiscard]] session parse_handshake(const std::string& subject,
-                                      const std::vector<reply>& replies);
+[[nodiscard]] session parse_handshake(const std::string& subject, const std::vector<reply>& replies,
+                                      bool is_sentinel);
 
 // The value of a field in the reply to INFO; empty if the field is missing.
 [[nodiscard]] std::string info_field(std::string_view info, std::string_view name);

@@ -43,6 +43,7 @@ struct session {
     bool sharded = false;
     bool cluster = false;
     server_role role = server_role::unknown;
+    std::string node;         // HOST:PORT of the server, or the path of its socket
     std::uint64_t epoch = 0;  // of the server's location: see locator.hpp
 
     [[nodiscard]] std::string_view publish_command() const noexcept {
@@ -69,8 +70,9 @@ public:
     // Waits for a connection, sends one command, and returns the server's reply, also if it is an
     // error. `words` must live until the call suspends for the first time. Throws
     //   connection_lost        the command was sent; the server may or may not have executed it
-    //   any other pawl::error  nothing was sent: no connection was ready in time, or the server
-    //                          refused the handshake, or the link is closed
+    //   any other pawl::error  nothing was executed: no connection was ready in time, the server
+    //                          refused the handshake, the link is closed, or a server that must be
+    //                          a master is a replica by now
     // The server executes commands in the order of the calls, but a call that waits for a
     // connection may be passed by a later one. Cancellation completes at once; the command may have
     // been sent. `tracked`: the server reports the next change of any key that the command read

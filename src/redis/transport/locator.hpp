@@ -19,6 +19,8 @@ struct location {
     endpoint server;
     // Grows each time another server takes the place of the last one; 0 if that never happens.
     std::uint64_t epoch = 0;
+
+    bool operator==(const location&) const = default;
 };
 
 // Used on one strand.
@@ -30,9 +32,17 @@ public:
     // `give_up_at`; then another attempt follows. When the server changes later, the owner of the
     // link calls `reconnecting_link::reconnect`.
     virtual boost::asio::awaitable<location> next(time_point give_up_at) = 0;
+    // Called after each successful handshake. False: the server has another location or epoch than
+    // `connected` by now, so the connection may lead to a server that is no longer the one.
+    // `connected` must outlive the call.
+    virtual boost::asio::awaitable<bool> confirm(const location& connected, time_point give_up_at);
     // The link closes: `next` ends soon.
     virtual void stop() noexcept {}
 };
+
+inline boost::asio::awaitable<bool> locator::confirm(const location&, time_point) {
+    co_return true;
+}
 
 class fixed_locator final : public locator {
 public:

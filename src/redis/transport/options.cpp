@@ -3,7 +3,9 @@
 
 #include "options.hpp"
 
-#include "password_file.hpp"
+#include "endpoint.hpp"
+#include "option_values.hpp"
+#include "sentinel_options.hpp"
 
 #include "../../core/util/url.hpp"
 
@@ -11,18 +13,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
 namespace pawl::redis {
 namespace {
-
-std::string from_environment(const std::string& variable) {
-    const char* value = std::getenv(variable.c_str());
-    if (value == nullptr || *value == '\0')
-        throw error(errc::bad_option, "The environment variable " + variable +
-                                          ", which should have the password, is not set.");
-    return value;
-}
 
 // Without a bound, a very long timeout would overflow when it is added to the present time.
 constexpr duration longest_timeout = std::chrono::hours(24);
@@ -48,13 +41,6 @@ duration parse_retention(const std::string& name, const std::string& text) {
     return parse_milliseconds(name, text, count(shortest_retention), count(longest_retention));
 }
 
-bool parse_yes_no(const std::string& name, const std::string& value) {
-    if (value == "yes") return true;
-    if (value == "no") return false;
-    throw error(errc::bad_url,
-                "The URL's option " + name + "=" + value + " is not valid; use yes or no.");
-}
-
 key_layout parse_layout(const std::string& text) {
     if (text == "native") return key_layout::native;
     if (text == "redisson") return key_layout::redisson;
@@ -70,19 +56,6 @@ redisson_object parse_object(const std::string& text) {
     throw error(errc::bad_url, "The URL's option object=" + text +
                                    " is unknown; use lock, readwrite or semaphore, which are "
                                    "objects of Redisson.");
-}
-
-void set_password(options& server_options, std::string password) {
-    if (!server_options.password.empty())
-        throw error(errc::bad_option,
-                    "The URL has a password from more than one place; keep one of the URL itself, "
-                    "password_file and password_env.");
-    server_options.password = std::move(password);
-}
-
-error tls_required_error(const std::string& option) {
-    return {errc::bad_option, "Only rediss:// has TLS; use it, or leave out " + option +
-                                  ", which is of no use here."};
 }
 
 // The flags tell whether an option was given. In a URL, an option counts as given even with its
@@ -128,8 +101,13 @@ std::string known_options(const options& server_options) {
         "reply_timeout_ms";
     if (!server_options.unix_socket.empty())
         return common_options + ", token_retention_ms and database";
+    const std::string tls_options = "ca, cert, cert_key, verify and tls_name";
+    if (server_options.sentinel.addresses.empty())
+        return common_options + ", token_retention_ms and, with rediss://, " + tls_options;
     return common_options +
-           ", token_retention_ms and, with rediss://, ca, cert, cert_key and verify";
+           ", token_retention_ms, sentinel_user, sentinel_password_file, "
+           "sentinel_password_env, sentinel_tls, and with TLS " +
+           tls_options + ", also with sentinel_ before them";
 }
 
 // An empty value most likely comes from an unset variable of a script.
@@ -140,9 +118,10 @@ void check_not_empty(const std::string& name, const std::string& value) {
 }
 
 void apply_option(options& server_options, const std::string& name, const std::string& value) {
-    const bool is_tls_option =
-        name == "ca" || name == "cert" || name == "cert_key" || name == "verify";
-    if (is_tls_option && !server_options.tls.enabled) throw tls_required_error(name);
+    const bool is_tls_option = name == "ca" || name == "cert" || name == "cert_key" ||
+                               name == "verify" || name == "tls_name";
+    if (is_tls_option && !server_options.tls.enabled) throw tls_required_error(name, "");
+    if (apply_sentinel_option(server_options, name, value)) return;
     if (name == "namespace")
         server_options.name_space = value;
     else if (name == "key")
@@ -151,10 +130,9 @@ void apply_option(options& server_options, const std::string& name, const std::s
         server_options.layout = parse_layout(value);
     else if (name == "object")
         server_options.object = parse_object(value);
-    else if (name == "password_file")
-        set_password(server_options, read_password_file(value));
-    else if (name == "password_env")
-        set_password(server_options, from_environment(value));
+    else if (name == "password_file" || name == "password_env")
+        set_password(server_options.password, read_password(name, value),
+                     "the URL itself, password_file and password_env");
     else if (name == "connect_timeout_ms")
         server_options.connect_timeout = parse_milliseconds(name, value);
     else if (name == "reply_timeout_ms")
@@ -169,6 +147,8 @@ void apply_option(options& server_options, const std::string& name, const std::s
         server_options.tls.key_file = value;
     else if (name == "verify")
         server_options.tls.verify = parse_yes_no(name, value);
+    else if (name == "tls_name")
+        server_options.tls.name = value;
     else
         throw error(errc::bad_url, "The URL's option '" + name + "' is unknown; known are " +
                                        known_options(server_options) + ".");
@@ -200,17 +180,8 @@ void check_options(const options& server_options) {
         throw error(errc::bad_option, "The path of the unix socket is longer than 107 bytes.");
     if (!server_options.unix_socket.empty() && server_options.tls.enabled)
         throw error(errc::bad_option, "A unix socket has no TLS; use redis+unix:// without it.");
-    const auto& tls = server_options.tls;
-    if (!tls.enabled) {
-        if (!tls.ca_file.empty()) throw tls_required_error("ca");
-        if (!tls.cert_file.empty()) throw tls_required_error("cert");
-        if (!tls.key_file.empty()) throw tls_required_error("cert_key");
-        if (!tls.verify) throw tls_required_error("verify");
-    }
-    if (tls.cert_file.empty() != tls.key_file.empty())
-        throw error(errc::bad_option, std::string("The client certificate has no ") +
-                                          (tls.key_file.empty() ? "key" : "certificate file") +
-                                          ": cert and cert_key go together; give both.");
+    check_tls(server_options.tls, "");
+    check_sentinel_options(server_options);
     if (server_options.connect_timeout <= duration{} || server_options.reply_timeout <= duration{})
         throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
     if (server_options.connect_timeout > longest_timeout ||
@@ -225,11 +196,12 @@ void check_options(const options& server_options) {
 std::string describe(const options& server_options) {
     const options defaults;
     std::string text;
-    if (server_options.unix_socket.empty()) {
-        const bool v6 = server_options.host.find(':') != std::string::npos;
+    if (!server_options.sentinel.addresses.empty()) {
+        text = describe_sentinels(server_options);
+    } else if (server_options.unix_socket.empty()) {
         text = std::string(server_options.tls.enabled ? "rediss://" : "redis://") +
-               (v6 ? "[" + server_options.host + "]" : server_options.host) + ":" +
-               std::to_string(server_options.port) + "/" + std::to_string(server_options.database);
+               to_string(endpoint_of(server_options)) + "/" +
+               std::to_string(server_options.database);
     } else {
         text = "redis+unix://" + core::encode_path(server_options.unix_socket);
         if (server_options.database != 0)
@@ -264,10 +236,13 @@ options parse_options(std::string_view text) {
         if (server.port) server_options.port = *server.port;
         if (!url.path.empty()) server_options.database = parse_database(url.path);
         server_options.tls.enabled = url.scheme == "rediss";
+    } else if (is_sentinel_scheme(url.scheme)) {
+        const auto database = apply_sentinels(server_options, url);
+        if (!database.empty()) server_options.database = parse_database(database);
     } else {
         throw error(errc::bad_url, "'" + url.scheme +
-                                       "' is not a scheme of Redis; use redis, rediss or "
-                                       "redis+unix.");
+                                       "' is not a scheme of Redis; use redis, rediss, redis+unix, "
+                                       "redis+sentinel or rediss+sentinel.");
     }
     server_options.user = url.user.value_or("");
     server_options.password = url.password.value_or("");
@@ -278,6 +253,7 @@ options parse_options(std::string_view text) {
         else
             apply_option(server_options, name, value);
     }
+    if (is_sentinel_scheme(url.scheme)) complete_sentinel_tls(server_options, url);
     check_layout(server_options.layout, has_option(url, "namespace"), has_option(url, "object"),
                  has_option(url, "token_retention_ms"));
     return server_options;

@@ -154,7 +154,8 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         co_await handshake_request.async_wait();
         handshake_request.throw_if_failed(subject_);
         handshake_request.earlier_replies.push_back(std::move(handshake_request.last_reply));
-        auto new_session = parse_handshake(subject_, handshake_request.earlier_replies);
+        auto new_session =
+            parse_handshake(subject_, handshake_request.earlier_replies, settings_.is_sentinel);
         if (new_session.cluster && !settings_.accepts_cluster_node)
             throw error(
                 errc::unsupported,
@@ -162,13 +163,21 @@ asio::awaitable<void> reconnecting_link::shake_hands(
                     " is a node of a cluster, whose other nodes this layout does not "
                     "know: locks would be lost; use a server that is not part of a cluster.");
         if (new_session.role == server_role::replica && !settings_.accepts_replica) {
-            attempt_end_.text = "this is a replica, not the master";
+            attempt_end_.text = to_string(location_.server) + " is a replica, not the master";
+            attempt_connection->close();
+            co_return;
+        }
+        const bool is_confirmed = co_await locator_->confirm(location_, attempt_ends_at_);
+        if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
+        if (!is_confirmed) {
+            attempt_end_.text = to_string(location_.server) + " is no longer the master";
             attempt_connection->close();
             co_return;
         }
         co_await check_server(attempt_connection, new_session);
         if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
         new_session.connection_number = session_.connection_number + 1;
+        new_session.node = to_string(location_.server);
         new_session.epoch = location_.epoch;
         attempt_connection->allow_large_replies();
         // `subscribe_commands` ends with a PING, whose reply is the only one expected. If the
@@ -189,7 +198,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         ++context_.counts->connections;
         for (const auto& unwanted : subscriptions_.confirm_resubscribed(channels))
             send_unsubscribe(unwanted);
-        log("connected");
+        log(settings_.accepts_replica ? "connected" : "connected to " + session_.node);
         if (handshake_ended_) handshake_ended_->notify();
         if (listener_ != nullptr) listener_->on_connected(*this);
         for (auto* waiter : ready_waiters_)

@@ -41,6 +41,10 @@ asio::awaitable<error_code> reconnecting_link::locate(time_point give_up_at) {
     } catch (const error& e) {
         failure_code = asio::error::host_not_found;
         attempt_end_.text = e.what();
+        // Another attempt will not help against the others, such as a wrong password.
+        const bool may_pass = e.reason() == errc::unreachable || e.reason() == errc::unavailable ||
+                              e.reason() == errc::no_quorum;
+        if (!may_pass) attempt_end_.failure = std::current_exception();
     }
     if (failure_code) co_return failure_code;
     if (must_locate_again_) co_return asio::error::operation_aborted;
@@ -194,6 +198,7 @@ asio::awaitable<void> reconnecting_link::limit_handshake(
 asio::awaitable<void> reconnecting_link::check_server(
     std::shared_ptr<connection> attempt_connection, const session& new_session) {
     const auto server_address = attempt_connection->server();
+    if (settings_.is_sentinel) co_return;
     if (server_ && server_->server_address == server_address) {
         server_->run_id = new_session.run_id;
         co_return;

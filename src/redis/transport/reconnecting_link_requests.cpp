@@ -69,6 +69,13 @@ asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view>
     if (text.capacity() <= max_spare_text) spare_text_ = std::move(text);
     co_await request.async_wait();
     request.throw_if_failed(subject_);
+    if (!settings_.accepts_replica && request.last_reply.type == reply::kind::error &&
+        is_of_replica(request.last_reply.text)) {
+        reconnect(session_.node + " is a replica now");
+        throw error(errc::unavailable, subject_ + ": " + session_.node +
+                                           " is a replica now, and the new master is not known "
+                                           "yet; try again soon.");
+    }
     co_return std::move(request.last_reply);
 }
 

@@ -106,6 +106,11 @@ bool may_succeed_later(std::string_view words) noexcept {
            std::ranges::any_of(rights, [words](auto code) { return words.starts_with(code); });
 }
 
+bool is_of_replica(std::string_view words) noexcept {
+    words = without_script_prefix(words);
+    return words.starts_with("READONLY") || words.starts_with("MASTERDOWN");
+}
+
 error to_error(std::string_view words, const std::string& subject) {
     words = without_script_prefix(words);
     const auto* match = find_rule(words);

@@ -24,6 +24,9 @@ namespace pawl::redis {
 // master again, a slot is back, or a permission is granted.
 [[nodiscard]] bool may_succeed_later(std::string_view server_words) noexcept;
 
+// True: only a replica gives this error, which changed nothing.
+[[nodiscard]] bool is_of_replica(std::string_view server_words) noexcept;
+
 // One sentence with the server's words and an advice. `subject` is the lock's key or the server.
 [[nodiscard]] error to_error(std::string_view server_words, const std::string& subject);
 

@@ -6,17 +6,29 @@ local function is_less(a, b)
     return string.sub(a, 1, 1) == "-" or #a < #b or (#a == #b and a < b)
 end
 
+-- The sum of two decimal numbers; each half of it is exact.
+local function sum(a, b)
+    local low = string.sub(a, -9) + string.sub(b, -9)
+    local high = (tonumber(string.sub(a, 1, -10)) or 0) + (tonumber(string.sub(b, 1, -10)) or 0) +
+        math.floor(low / 1e9)
+    return high == 0 and string.format("%.0f", low) or string.format("%.0f%09.0f", high, low % 1e9)
+end
+
 -- The next token: the counter plus one, but at least the server's clock in units of 1/65536 s since
 -- 2024, and above the floor. So no token is given twice if the server restarts with older data.
--- `floor` is "FLOOR KEEP_MS": the lower bound, and how long an unused counter is kept. A counter
--- that is ahead of the clock is kept longer, by the time that it is ahead.
+-- `floor` is "FLOOR KEEP_MS [BASE]": the lower bound, how long an unused counter is kept, and the
+-- number to which the clock is added (the failover epoch in the upper bits). A counter that is ahead
+-- of the clock is kept longer, by the time that it is ahead.
 local function next_token(fence, floor)
-    local lowest, keep_ms = string.match(floor, "^(%d+) (%d+)$")
+    local lowest, keep_ms, base = string.match(floor, "^(%d+) (%d+) ?(%d*)$")
     redis.call("INCR", fence)
     local token = redis.call("GET", fence)
     local now = redis.call("TIME")
     local units = (now[1] - 1704067200) * 65536 + math.floor(now[2] * 65536 / 1000000)
     local clock = string.format("%.0f", math.max(units, 0))
+    if base ~= "" then
+        clock = sum(clock, base)
+    end
     if is_less(token, clock) then
         redis.call("SET", fence, clock)
         token = clock

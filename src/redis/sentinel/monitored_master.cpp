@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "monitored_master.hpp"
+
+#include "../transport/options.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace asio = boost::asio;
+using grade = pawl::finding::grade;
+
+namespace pawl::redis {
+namespace {
+
+std::shared_ptr<link> connect_sentinel(const options& server_options,
+                                       const backend_context& context, const endpoint& server,
+                                       link::listener& receiver, const std::string& channel) {
+    return std::make_shared<reconnecting_link>(
+        std::make_shared<fixed_locator>(server), sentinel_settings_of(server_options),
+        "the Sentinel " + to_string(server), context, receiver, channel);
+}
+
+std::string plural(std::size_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+finding view_finding(const sentinel_locator::status& each) {
+    finding result{grade::good, "sentinel", "", "", each.node};
+    if (!each.view) {
+        result.level = grade::warning;
+        result.fact = each.failure.empty() ? "no answer" : each.failure;
+        result.advice = "see that it runs, and that this host can reach it";
+        return result;
+    }
+    result.fact = "names " + to_string(each.view->master.server) + ", epoch " +
+                  std::to_string(each.view->master.epoch) + ", " +
+                  plural(each.view->replicas, "replica") + ", quorum " +
+                  std::to_string(each.view->quorum);
+    if (each.view->is_down) {
+        result.level = grade::warning;
+        result.fact += ", which it cannot reach";
+        result.advice = "a failover may be near; see why the master does not answer this Sentinel";
+    }
+    return result;
+}
+
+finding count_finding(std::size_t members_count, std::size_t needed) {
+    finding result{
+        grade::good, "sentinels",
+        plural(members_count, "Sentinel") + ", " + std::to_string(needed) + " must agree", ""};
+    if (members_count < 3) {
+        result.level = grade::warning;
+        result.advice = "with fewer than three, no failover happens while one is away; run three";
+    } else if (members_count % 2 == 0) {
+        result.level = grade::warning;
+        result.advice =
+            "an even number tolerates no more failures than one Sentinel fewer; run an "
+            "odd number";
+    }
+    return result;
+}
+
+}  // namespace
+
+monitored_master::monitored_master(std::shared_ptr<sentinel_locator> sentinels,
+                                   std::shared_ptr<reconnecting_link> master)
+    : sentinels_(std::move(sentinels)), master_(std::move(master)), link_(master_.get()) {
+    sentinels_->on_moved([weak_master = std::weak_ptr(master_)](std::string reason) {
+        if (const auto alive = weak_master.lock()) alive->reconnect(std::move(reason));
+    });
+}
+
+asio::awaitable<void> monitored_master::close(time_point give_up_at) {
+    co_await topology::close(give_up_at);
+    co_await sentinels_->close(give_up_at);
+}
+
+void monitored_master::add_findings(examination& report) const {
+    std::set<std::string> masters;
+    std::set<std::string> ids;
+    const auto statuses = sentinels_->statuses();
+    for (const auto& each : statuses) {
+        report.nodes.push_back({each.node, "sentinel"});
+        report.findings.push_back(view_finding(each));
+        if (!each.view) continue;
+        masters.insert(to_string(each.view->master.server));
+        ids.insert(each.view->id);
+        for (const auto& peer : each.view->peers)
+            ids.insert(peer.id);
+    }
+    report.findings.push_back(count_finding(ids.size(), sentinels_->needed_votes()));
+    if (masters.size() > 1)
+        report.findings.push_back({grade::warning, "sentinels", "they name different masters",
+                                   "a failover is in progress, or a Sentinel is isolated; if it "
+                                   "stays so, see its log"});
+}
+
+topology_factory monitored_master_factory(const options& server_options,
+                                          const backend_context& context) {
+    return [server_options, context](link::listener& receiver, const std::string& channel) {
+        const sentinel_link_factory connect =
+            [server_options, context](const endpoint& server, link::listener& sentinel_receiver,
+                                      const std::string& sentinel_channel) {
+                return connect_sentinel(server_options, context, server, sentinel_receiver,
+                                        sentinel_channel);
+            };
+        auto sentinels = std::make_shared<sentinel_locator>(server_options, context, connect);
+        auto master = std::make_shared<reconnecting_link>(sentinels, settings_of(server_options),
+                                                          describe(server_options), context,
+                                                          receiver, channel);
+        return std::make_shared<monitored_master>(std::move(sentinels), std::move(master));
+    };
+}
+
+}  // namespace pawl::redis

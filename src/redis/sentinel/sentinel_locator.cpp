@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "sentinel_locator.hpp"
+
+#include "query.hpp"
+
+#include "../transport/options.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace asio = boost::asio;
+
+namespace pawl::redis {
+namespace {
+
+const std::string switch_channel = "+switch-master";
+// A token has 16 bits for the epoch.
+constexpr std::uint64_t max_epoch = 65535;
+
+std::string sentinel_name(const endpoint& server) { return "the Sentinel " + to_string(server); }
+
+}  // namespace
+
+sentinel_locator::sentinel_locator(const options& server_options, backend_context context,
+                                   sentinel_link_factory connect, const sentinel_limits& bounds)
+    : options_(server_options),
+      subject_(redis::describe(server_options)),
+      context_(std::move(context)),
+      connect_(std::move(connect)),
+      bounds_(bounds) {}
+
+sentinel_locator::~sentinel_locator() {
+    for (const auto& each : sentinels_)
+        each->connection->forget_listener();
+}
+
+void sentinel_locator::add_sentinel(endpoint server, bool was_discovered) {
+    auto added = std::make_shared<sentinel>(std::move(server), was_discovered, context_);
+    added->connection = connect_(added->server, *this, switch_channel);
+    sentinels_.push_back(added);
+    asio::co_spawn(context_.strand, watch(shared_from_this(), std::move(added)), asio::detached);
+}
+
+bool sentinel_locator::make_room() {
+    if (sentinels_.size() < bounds_.max_sentinels) return true;
+    const auto useless = std::ranges::find_if(sentinels_, [](const auto& each) {
+        return each->was_discovered && each->failure.has_value();
+    });
+    if (useless == sentinels_.end()) return false;
+    (*useless)->is_dropped = true;
+    (*useless)->ask_again.notify();
+    sentinels_.erase(useless);
+    return true;
+}
+
+void sentinel_locator::add_members() {
+    const auto views = views_since(0);
+    const auto ids = members(views);
+    std::vector<endpoint> unknown;
+    for (const auto* view : views)
+        for (const auto& peer : view->peers) {
+            const bool is_known = std::ranges::any_of(sentinels_, [&](const auto& each) {
+                return each->server == peer.server || (each->view && each->view->id == peer.id);
+            });
+            if (!is_known && ids.contains(peer.id) && std::ranges::count(unknown, peer.server) == 0)
+                unknown.push_back(peer.server);
+        }
+    for (auto& server : unknown)
+        if (make_room()) add_sentinel(std::move(server), true);
+}
+
+void sentinel_locator::begin_round() {
+    ++round_;
+    if (sentinels_.empty())
+        for (const auto& address : options_.sentinel.addresses) {
+            const auto& name = options_.sentinel.tls.name;
+            add_sentinel({address.host, address.port, "", name.empty() ? address.host : name},
+                         false);
+        }
+    for (const auto& each : sentinels_)
+        each->ask_again.notify();
+}
+
+// `self` keeps the locator alive.
+asio::awaitable<void> sentinel_locator::watch(
+    [[maybe_unused]] std::shared_ptr<sentinel_locator> self, std::shared_ptr<sentinel> watched) {
+    while (!is_stopped_ && !watched->is_dropped) {
+        const auto round = round_;
+        const auto began = context_.time->now();
+        std::optional<sentinel_view> view;
+        std::optional<error> failure;
+        watched->is_being_asked = true;
+        try {
+            view = co_await query_sentinel(watched->connection, options_,
+                                           sentinel_name(watched->server),
+                                           began + options_.reply_timeout);
+        } catch (const error& e) {
+            failure = e;
+        } catch (const std::exception&) {
+            failure = error(errc::exhausted, sentinel_name(watched->server) + ": out of memory.");
+        }
+        watched->is_being_asked = false;
+        if (is_stopped_ || watched->is_dropped) break;
+        watched->view = std::move(view);
+        watched->failure = std::move(failure);
+        watched->answered_round = round;
+        if (watched->view) {
+            add_members();
+            follow_switch();
+        }
+        for (auto* each : answer_waiters_)
+            each->notify();
+        const auto pause = watched->failure ? bounds_.retry_pause : bounds_.check_interval;
+        if (round_ == round) co_await watched->ask_again.wait_until(context_.time->now() + pause);
+        core::wakeup short_pause(*context_.time, context_.strand);
+        const auto soonest = began + bounds_.min_pause;
+        if (round_ == round && context_.time->now() < soonest && !is_stopped_)
+            co_await short_pause.wait_until(soonest);
+    }
+    if (watched->is_dropped) co_await watched->connection->close(context_.time->now());
+}
+
+std::vector<const sentinel_view*> sentinel_locator::views_since(std::uint64_t round) const {
+    std::vector<const sentinel_view*> views;
+    for (const auto& each : sentinels_)
+        if (each->view && each->answered_round >= round) views.push_back(&*each->view);
+    return views;
+}
+
+bool sentinel_locator::all_answered(std::uint64_t round) const {
+    return std::ranges::all_of(sentinels_,
+                               [round](const auto& each) { return each->answered_round >= round; });
+}
+
+std::size_t sentinel_locator::needed_votes() const {
+    return majority(views_since(0), options_.sentinel.addresses.size());
+}
+
+asio::awaitable<location> sentinel_locator::next(time_point give_up_at) {
+    begin_round();
+    const auto round = round_;
+    core::wakeup answered(*context_.time, context_.strand);
+    const auto position = answer_waiters_.insert(answer_waiters_.end(), &answered);
+    struct waiter_guard {
+        std::list<core::wakeup*>& waiters;
+        std::list<core::wakeup*>::iterator position;
+        ~waiter_guard() { waiters.erase(position); }
+    } const guard{answer_waiters_, position};
+    while (!is_stopped_) {
+        auto elected = elected_master(views_since(round), options_.sentinel.addresses.size());
+        if (elected) {
+            located_ = *elected;
+            co_return checked(std::move(*elected));
+        }
+        if (all_answered(round) || context_.time->now() >= give_up_at) break;
+        co_await answered.wait_until(give_up_at);
+    }
+    throw no_master_error();
+}
+
+asio::awaitable<bool> sentinel_locator::confirm(const location& connected, time_point give_up_at) {
+    const auto present = co_await next(give_up_at);
+    co_return present == connected;
+}
+
+location sentinel_locator::checked(location elected) {
+    if (elected.epoch > max_epoch)
+        throw error(errc::unsupported,
+                    subject_ + ": the Sentinels' config-epoch is " + std::to_string(elected.epoch) +
+                        ", and a token has room for 65535; let the Sentinels forget the master "
+                        "(SENTINEL REMOVE) and monitor it again under another name.");
+    if (elected.epoch < highest_epoch_)
+        log("the Sentinels' config-epoch has gone back from " + std::to_string(highest_epoch_) +
+            " to " + std::to_string(elected.epoch));
+    highest_epoch_ = elected.epoch = std::max(elected.epoch, highest_epoch_);
+    return elected;
+}
+
+// If all Sentinels refuse for the same reason, that reason is the error.
+error sentinel_locator::no_master_error() const {
+    std::string answers;
+    std::size_t answer_count = 0;
+    std::optional<error> common_refusal;
+    bool is_common = true;
+    for (const auto& each : sentinels_) {
+        if (!answers.empty()) answers += ", ";
+        if (each->view) {
+            ++answer_count;
+            answers += to_string(each->server) + " names " + to_string(each->view->master.server) +
+                       " with epoch " + std::to_string(each->view->master.epoch);
+        } else {
+            answers += to_string(each->server) + " gives no answer";
+        }
+        if (!each->failure ||
+            (common_refusal && common_refusal->reason() != each->failure->reason()))
+            is_common = false;
+        if (each->failure) common_refusal = each->failure;
+    }
+    const auto reason = common_refusal ? common_refusal->reason() : errc::no_quorum;
+    const bool may_pass = reason == errc::unreachable || reason == errc::unavailable;
+    if (common_refusal && is_common && !may_pass) return *common_refusal;
+    return {errc::no_quorum, "no master is known: " + std::to_string(needed_votes()) +
+                                 " Sentinels must agree, and " + std::to_string(answer_count) +
+                                 (answer_count == 1 ? " answers (" : " answer (") + answers + ")"};
+}
+
+void sentinel_locator::follow_switch() {
+    if (!located_) return;
+    const auto elected = elected_master(views_since(0), options_.sentinel.addresses.size());
+    if (!elected || *elected == *located_ || elected->epoch < located_->epoch) return;
+    const auto server = to_string(elected->server);
+    located_.reset();
+    if (moved_) moved_("the Sentinels name " + server + " as the master now");
+}
+
+void sentinel_locator::on_message(std::string_view channel, std::string_view payload) {
+    const auto& name = options_.sentinel.master_name;
+    if (channel != switch_channel || !payload.starts_with(name + " ")) return;
+    // The others adopt the switch at about the same time.
+    for (const auto& each : sentinels_)
+        each->ask_again.notify();
+}
+
+// An announcement may have been lost while there was no connection.
+void sentinel_locator::on_connected(const link& connected_link) {
+    for (const auto& each : sentinels_)
+        if (each->connection.get() == &connected_link && !each->is_being_asked)
+            each->ask_again.notify();
+}
+
+void sentinel_locator::stop() noexcept {
+    is_stopped_ = true;
+    for (const auto& each : sentinels_)
+        each->ask_again.notify();
+    for (auto* each : answer_waiters_)
+        each->notify();
+}
+
+asio::awaitable<void> sentinel_locator::close(time_point give_up_at) {
+    for (const auto& each : std::list(sentinels_))
+        co_await each->connection->close(give_up_at);
+}
+
+std::vector<sentinel_locator::status> sentinel_locator::statuses() const {
+    std::vector<status> result;
+    for (const auto& each : sentinels_)
+        result.push_back({to_string(each->server), each->view,
+                          each->failure ? each->failure->what() : std::string()});
+    return result;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "option_values.hpp"
+
+#include "password_file.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+namespace pawl::redis {
+namespace {
+
+std::string from_environment(const std::string& variable) {
+    const char* value = std::getenv(variable.c_str());
+    if (value == nullptr || *value == '\0')
+        throw error(errc::bad_option, "The environment variable " + variable +
+                                          ", which should have the password, is not set.");
+    return value;
+}
+
+}  // namespace
+
+bool parse_yes_no(const std::string& name, const std::string& value) {
+    if (value == "yes") return true;
+    if (value == "no") return false;
+    throw error(errc::bad_url,
+                "The URL's option " + name + "=" + value + " is not valid; use yes or no.");
+}
+
+std::string read_password(const std::string& name, const std::string& value) {
+    return name.ends_with("_file") ? read_password_file(value) : from_environment(value);
+}
+
+void set_password(std::string& target, std::string password, const std::string& places) {
+    if (!target.empty())
+        throw error(errc::bad_option,
+                    "The URL has a password from more than one place; keep one of " + places + ".");
+    target = std::move(password);
+}
+
+error tls_required_error(const std::string& option, const std::string& prefix) {
+    const std::string sentence = prefix.empty() ? "Only rediss:// has TLS; use it"
+                                                : "The Sentinels have no TLS; add sentinel_tls=yes";
+    return {errc::bad_option, sentence + ", or leave out " + option + ", which is of no use here."};
+}
+
+void check_tls(const tls_options& tls, const std::string& prefix) {
+    if (!tls.enabled) {
+        if (!tls.ca_file.empty()) throw tls_required_error(prefix + "ca", prefix);
+        if (!tls.cert_file.empty()) throw tls_required_error(prefix + "cert", prefix);
+        if (!tls.key_file.empty()) throw tls_required_error(prefix + "cert_key", prefix);
+        if (!tls.verify) throw tls_required_error(prefix + "verify", prefix);
+        if (!tls.name.empty()) throw tls_required_error(prefix + "tls_name", prefix);
+    }
+    if (tls.cert_file.empty() != tls.key_file.empty())
+        throw error(errc::bad_option, std::string("The client certificate has no ") +
+                                          (tls.key_file.empty() ? "key" : "certificate file") +
+                                          ": " + prefix + "cert and " + prefix +
+                                          "cert_key go together; give both.");
+}
+
+}  // namespace pawl::redis
