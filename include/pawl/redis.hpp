@@ -26,9 +26,10 @@ struct tls_options {
     std::string name{};       // the name in the server's certificate; empty: the host
 };
 
+// Where a Sentinel is.
 struct sentinel_address {
-    std::string host;  // a name or a numeric address
-    std::uint16_t port = 26379;
+    std::string host;            // a name or a numeric address
+    std::uint16_t port = 26379;  // of the Sentinel
 };
 
 // Without addresses, no Sentinel is asked, and the others must keep their defaults.

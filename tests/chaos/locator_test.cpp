@@ -167,9 +167,30 @@ TEST_F(Locator, IsAskedAgainWhenItNamesAReplica) {
     const auto failed = failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 1500ms}); });
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::unreachable) << failed;
-    EXPECT_NE(failed->sentence.find("this is a replica"), std::string::npos) << failed;
+    EXPECT_NE(failed->sentence.find("is a replica, not the master"), std::string::npos) << failed;
     locator_->set(location_of(server, 2));
     EXPECT_TRUE(can_acquire(locks));
+}
+
+//   C: connected to A | A becomes a replica, without an end of its connections | C: acquires, and
+//   A refuses to write | the locator names B | C: acquires there
+TEST_F(Locator, IsAskedAgainWhenAConnectedServerIsAReplica) {
+    locator_->set(location_of(server, 1));
+    client locks = make_client();
+    (void)locks.acquire("a", {.ttl = 2s}).release();
+    (void)server.execute({"REPLICAOF", "127.0.0.1", std::to_string(other_.port())});
+    const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    EXPECT_NE(failed->sentence.find("is a replica now"), std::string::npos) << failed;
+    held_lock acquired;
+    background_task waiter([&] { acquired = locks.acquire("it", {.ttl = 2s, .wait = patience}); });
+    EXPECT_TRUE(eventually([&] {
+        return client_log.text().find("is a replica, not the master") != std::string::npos;
+    }));
+    locator_->set(location_of(other_, 2));
+    waiter.join();
+    EXPECT_EQ(acquired.token().value() >> 47, 2U);
 }
 
 }  // namespace

@@ -172,6 +172,7 @@ TEST_F(Sentinel, AreNotNeededForAConnectedClient) {
     for (std::size_t i = 0; i < group.sentinel_count(); ++i)
         group.sentinel(i).freeze();
     EXPECT_TRUE(locks.acquire("other", {.ttl = 2s}).owns_lock());
+    // Longer than the ttl: the lock is renewed meanwhile.
     std::this_thread::sleep_for(2500ms);
     EXPECT_EQ(lock.state(), lock_state::held);
 }

@@ -6,6 +6,7 @@
 #include "coarse_service.hpp"
 
 #include <support/redis_server.hpp>
+#include <support/sentinel_group.hpp>
 #include <support/temp_folder.hpp>
 
 #include <pawl/memory.hpp>
@@ -63,6 +64,19 @@ test_service new_redis_service(const std::string& options) {
             .owned = server};
 }
 
+// A master and three Sentinels for each test.
+test_service new_sentinel_service() {
+    auto group = std::make_shared<support::sentinel_group>();
+    return {.target = pawl::redis::at(group->url()),
+            .url = group->url(),
+            .restart =
+                [group] {
+                    group->server(0).kill9();
+                    group->server(0).start(false);
+                },
+            .owned = group};
+}
+
 constexpr capabilities redis_capabilities() {
     capabilities all;
     all.loss_is_pushed = true;
@@ -116,6 +130,7 @@ std::vector<backend> all_backends() {
              std::make_shared<fixture_of>(new_coarse_service, coarse_memory_capabilities())},
             {"Sqlite", std::make_shared<fixture_of>(new_sqlite_service, sqlite_capabilities())},
             redis_backend("Redis", "", redis_capabilities()),
+            {"Sentinel", std::make_shared<fixture_of>(new_sentinel_service, redis_capabilities())},
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                           redisson_capabilities(true))};

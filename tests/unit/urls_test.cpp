@@ -7,6 +7,7 @@
 #include <pawl/redis.hpp>
 #include <pawl/service.hpp>
 
+#include <redis/transport/options.hpp>
 #include <support/temp_folder.hpp>
 
 #include <gtest/gtest.h>
@@ -56,16 +57,16 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"sqlite3:/x", "'sqlite3' is not a scheme that this build knows; did you mean sqlite:?"},
         {"mem:x",
          "'mem' is not a scheme that this build knows; begin with one of: redis://, "
-         "rediss://, redis+unix://, sqlite:, memory:."},
+         "rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, sqlite:, memory:."},
         {"postgres://h",
          "'postgres' is not a scheme that this build knows; begin with one of: "
-         "redis://, rediss://, redis+unix://, sqlite:, memory:."},
+         "redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, sqlite:, "
+         "memory:."},
         {"/var/locks.db", "The URL is a path without a scheme; did you mean sqlite:/var/locks.db?"},
         {"locks.db", "The URL is a path without a scheme; did you mean sqlite:locks.db?"},
         {"redis-sentinel://a:26379,b:26379/mymaster",
-         "'redis-sentinel' is not a scheme of Pawl, which does not ask Sentinels; write "
-         "redis://HOST "
-         "of the server that is the master now."},
+         "'redis-sentinel' is not a scheme of Pawl; the master of Sentinels is "
+         "redis+sentinel://HOST1,HOST2,HOST3/MASTER-NAME."},
         {"file:/var/locks.db",
          "'file' is not a scheme of Pawl; a lock file is sqlite:/path/to/file."},
         {"file:locks", "'file' is not a scheme of Pawl; a lock file is sqlite:/path/to/file."},
@@ -91,7 +92,7 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"",
          "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
-         "sqlite:, memory:."}};
+         "redis+sentinel://, rediss+sentinel://, sqlite:, memory:."}};
     for (const auto& [url, sentence] : table) {
         const auto refused = error_of(url);
         EXPECT_EQ(refused.reason(), errc::bad_url) << url;
@@ -109,6 +110,46 @@ TEST(Urls, ThatAreMistakenKeepTheirPassword) {
         const auto refused = error_of(url);
         EXPECT_FALSE(has_message(refused, "s3cret")) << refused.what();
     }
+}
+
+redis::options options_of(std::string_view url) { return redis::parse_options(url); }
+
+TEST(Urls, OfSentinelsNameThemAndTheMaster) {
+    const auto plain = options_of("redis+sentinel://u:p@a,b:1,[::1]:2/orders/3?sentinel_user=s");
+    EXPECT_EQ(redis::describe(plain), "redis+sentinel://a:26379,b:1,[::1]:2/orders/3");
+    EXPECT_EQ(plain.user + plain.password + plain.sentinel.user + plain.sentinel.password, "ups");
+    EXPECT_FALSE(plain.tls.enabled || plain.sentinel.tls.enabled);
+    const auto both = options_of("rediss+sentinel://a/it?ca=/c&tls_name=db&sentinel_tls_name=s");
+    EXPECT_TRUE(both.tls.enabled && both.sentinel.tls.enabled);
+    EXPECT_EQ(both.sentinel.tls.ca_file, "/c");
+    EXPECT_EQ(both.tls.name + both.sentinel.tls.name, "dbs");
+    EXPECT_FALSE(options_of("rediss+sentinel://a/it?sentinel_tls=no").sentinel.tls.enabled);
+    EXPECT_TRUE(options_of("redis+sentinel://a/it?sentinel_tls=yes").sentinel.tls.enabled);
+}
+
+TEST(Urls, OfSentinelsThatAreMistakenAreOneSentence) {
+    const std::pair<const char*, const char*> table[] = {
+        {"redis+sentinel://a,b", "The URL names no master; write "},
+        {"redis+sentinel://a,b/", "The URL names no master; write "},
+        {"redis+sentinel:///orders", "The URL names no Sentinel; write "},
+        {"redis+sentinel://a/orders/x", "'x' is not a database"},
+        {"redis+sentinel://a/orders?sentinel_ca=/c", "The Sentinels have no TLS"},
+        {"rediss+sentinel://a/orders?sentinel_cert=/c", "sentinel_cert and sentinel_cert_key go"},
+        {"redis+sentinel://a/orders?sentinel_hosts=b", "'sentinel_hosts' is unknown; known are"},
+        {"redis+sentinel://a/orders?sentinel_tls=on", "use yes or no"},
+        {"redis://a?sentinel_user=x", "Only redis+sentinel:// has Sentinels"},
+        {"redis+sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/orders", "more than 16 Sentinels"}};
+    for (const auto& [bad, part] : table) {
+        const auto refused = error_of(bad);
+        EXPECT_TRUE(has_message(refused, part)) << bad << ": " << refused.what();
+    }
+    redis::options only_name;
+    only_name.sentinel.master_name = "orders";
+    EXPECT_THROW(static_cast<void>(redis::at(only_name)), error);
+    redis::options both;
+    both.host = "db";
+    both.sentinel = {.addresses = {{"a"}}, .master_name = "orders"};
+    EXPECT_THROW(static_cast<void>(redis::at(both)), error);
 }
 
 TEST(Urls, OfAPathHaveNoHost) {

@@ -18,9 +18,11 @@ namespace {
 std::shared_ptr<link> connect_sentinel(const options& server_options,
                                        const backend_context& context, const endpoint& server,
                                        link::listener& receiver, const std::string& channel) {
+    auto uncounted = context;  // questions to Sentinels are not requests for locks
+    uncounted.counts = std::make_shared<counters>();
     return std::make_shared<reconnecting_link>(
         std::make_shared<fixed_locator>(server), sentinel_settings_of(server_options),
-        "the Sentinel " + to_string(server), context, receiver, channel);
+        "the Sentinel " + to_string(server), uncounted, receiver, channel);
 }
 
 std::string plural(std::size_t count, const std::string& noun) {

@@ -142,6 +142,14 @@ asio::awaitable<void> reconnecting_link::run(std::shared_ptr<reconnecting_link> 
     connection_.reset();
 }
 
+asio::awaitable<std::string> reconnecting_link::find_objection(server_role role) {
+    const auto server = to_string(location_.server);
+    if (role == server_role::replica && !settings_.accepts_replica)
+        co_return server + " is a replica, not the master";
+    const bool is_confirmed = co_await locator_->confirm(location_, attempt_ends_at_);
+    co_return is_confirmed ? "" : server + " is no longer the master";
+}
+
 asio::awaitable<void> reconnecting_link::shake_hands(
     [[maybe_unused]] std::shared_ptr<reconnecting_link> self,
     std::shared_ptr<connection> attempt_connection) {
@@ -162,15 +170,10 @@ asio::awaitable<void> reconnecting_link::shake_hands(
                 subject_ +
                     " is a node of a cluster, whose other nodes this layout does not "
                     "know: locks would be lost; use a server that is not part of a cluster.");
-        if (new_session.role == server_role::replica && !settings_.accepts_replica) {
-            attempt_end_.text = to_string(location_.server) + " is a replica, not the master";
-            attempt_connection->close();
-            co_return;
-        }
-        const bool is_confirmed = co_await locator_->confirm(location_, attempt_ends_at_);
+        auto objection = co_await find_objection(new_session.role);
         if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
-        if (!is_confirmed) {
-            attempt_end_.text = to_string(location_.server) + " is no longer the master";
+        if (!objection.empty()) {
+            attempt_end_.text = std::move(objection);
             attempt_connection->close();
             co_return;
         }

@@ -68,6 +68,8 @@ private:
     void start();
     // In these coroutines `self` keeps the link alive.
     boost::asio::awaitable<void> run(std::shared_ptr<reconnecting_link> self);
+    // Why a server with this role must not be used; empty if it may be.
+    boost::asio::awaitable<std::string> find_objection(server_role role);
     boost::asio::awaitable<void> shake_hands(std::shared_ptr<reconnecting_link> self,
                                              std::shared_ptr<connection> attempt_connection);
     boost::asio::awaitable<void> limit_handshake(std::shared_ptr<reconnecting_link> self,
