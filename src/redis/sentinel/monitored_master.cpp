@@ -22,7 +22,7 @@ std::shared_ptr<link> connect_sentinel(const options& server_options,
     uncounted.counts = std::make_shared<counters>();
     return std::make_shared<reconnecting_link>(
         std::make_shared<fixed_locator>(server), sentinel_settings_of(server_options),
-        "the Sentinel " + to_string(server), uncounted, receiver, channel);
+        "the Sentinel " + text_of(server), uncounted, receiver, channel);
 }
 
 std::string plural(std::size_t count, const std::string& noun) {
@@ -37,7 +37,7 @@ finding view_finding(const sentinel_locator::status& each) {
         result.advice = "see that it runs, and that this host can reach it";
         return result;
     }
-    result.fact = "names " + to_string(each.view->master.server) + ", epoch " +
+    result.fact = "names " + text_of(each.view->master.server) + ", epoch " +
                   std::to_string(each.view->master.epoch) + ", " +
                   plural(each.view->replicas, "replica") + ", quorum " +
                   std::to_string(each.view->quorum);
@@ -88,7 +88,7 @@ void monitored_master::add_findings(examination& report) const {
         report.nodes.push_back({each.node, "sentinel"});
         report.findings.push_back(view_finding(each));
         if (!each.view) continue;
-        masters.insert(to_string(each.view->master.server));
+        masters.insert(text_of(each.view->master.server));
         ids.insert(each.view->id);
         for (const auto& peer : each.view->peers)
             ids.insert(peer.id);

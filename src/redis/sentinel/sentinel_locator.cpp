@@ -22,7 +22,7 @@ const std::string switch_channel = "+switch-master";
 // A token has 16 bits for the epoch.
 constexpr std::uint64_t max_epoch = 65535;
 
-std::string sentinel_name(const endpoint& server) { return "the Sentinel " + to_string(server); }
+std::string sentinel_name(const endpoint& server) { return "the Sentinel " + text_of(server); }
 
 }  // namespace
 
@@ -191,10 +191,10 @@ error sentinel_locator::no_master_error() const {
         if (!answers.empty()) answers += ", ";
         if (each->view) {
             ++answer_count;
-            answers += to_string(each->server) + " names " + to_string(each->view->master.server) +
+            answers += text_of(each->server) + " names " + text_of(each->view->master.server) +
                        " with epoch " + std::to_string(each->view->master.epoch);
         } else {
-            answers += to_string(each->server) + " gives no answer";
+            answers += text_of(each->server) + " gives no answer";
         }
         if (!each->failure ||
             (common_refusal && common_refusal->reason() != each->failure->reason()))
@@ -213,7 +213,7 @@ void sentinel_locator::follow_switch() {
     if (!located_) return;
     const auto elected = elected_master(views_since(0), options_.sentinel.addresses.size());
     if (!elected || *elected == *located_ || elected->epoch < located_->epoch) return;
-    const auto server = to_string(elected->server);
+    const auto server = text_of(elected->server);
     located_.reset();
     if (moved_) moved_("the Sentinels name " + server + " as the master now");
 }
@@ -249,7 +249,7 @@ asio::awaitable<void> sentinel_locator::close(time_point give_up_at) {
 std::vector<sentinel_locator::status> sentinel_locator::statuses() const {
     std::vector<status> result;
     for (const auto& each : sentinels_)
-        result.push_back({to_string(each->server), each->view,
+        result.push_back({text_of(each->server), each->view,
                           each->failure ? each->failure->what() : std::string()});
     return result;
 }

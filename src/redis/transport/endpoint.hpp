@@ -27,13 +27,6 @@ struct endpoint {
             name.empty() ? server_options.host : name};
 }
 
-// HOST:PORT or the path of the socket.
-[[nodiscard]] inline std::string to_string(const endpoint& server) {
-    if (!server.unix_socket.empty()) return server.unix_socket;
-    const bool is_v6 = server.host.find(':') != std::string::npos;
-    return (is_v6 ? "[" + server.host + "]" : server.host) + ":" + std::to_string(server.port);
-}
-
 // For users: "db1:6379", "[::1]:6379", or the socket's path; empty without a host.
 [[nodiscard]] inline std::string text_of(const endpoint& server) {
     if (!server.unix_socket.empty() || server.host.empty()) return server.unix_socket;

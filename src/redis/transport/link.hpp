@@ -43,7 +43,6 @@ struct session {
     bool sharded = false;
     bool cluster = false;
     server_role role = server_role::unknown;
-    std::string node;         // HOST:PORT of the server, or the path of its socket
     std::uint64_t epoch = 0;  // of the server's location: see locator.hpp
 
     [[nodiscard]] std::string_view publish_command() const noexcept {

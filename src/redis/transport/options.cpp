@@ -200,8 +200,7 @@ std::string describe(const options& server_options) {
         text = describe_sentinels(server_options);
     } else if (server_options.unix_socket.empty()) {
         text = std::string(server_options.tls.enabled ? "rediss://" : "redis://") +
-               to_string(endpoint_of(server_options)) + "/" +
-               std::to_string(server_options.database);
+               text_of(endpoint_of(server_options)) + "/" + std::to_string(server_options.database);
     } else {
         text = "redis+unix://" + core::encode_path(server_options.unix_socket);
         if (server_options.database != 0)

@@ -143,7 +143,7 @@ asio::awaitable<void> reconnecting_link::run(std::shared_ptr<reconnecting_link> 
 }
 
 asio::awaitable<std::string> reconnecting_link::find_objection(server_role role) {
-    const auto server = to_string(location_.server);
+    const auto server = text_of(location_.server);
     if (role == server_role::replica && !settings_.accepts_replica)
         co_return server + " is a replica, not the master";
     const bool is_confirmed = co_await locator_->confirm(location_, attempt_ends_at_);
@@ -180,7 +180,6 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         co_await check_server(attempt_connection, new_session);
         if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
         new_session.connection_number = session_.connection_number + 1;
-        new_session.node = to_string(location_.server);
         new_session.epoch = location_.epoch;
         attempt_connection->allow_large_replies();
         // `subscribe_commands` ends with a PING, whose reply is the only one expected. If the
@@ -201,7 +200,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         ++context_.counts->connections;
         for (const auto& unwanted : subscriptions_.confirm_resubscribed(channels))
             send_unsubscribe(unwanted);
-        log(settings_.accepts_replica ? "connected" : "connected to " + session_.node);
+        log(settings_.accepts_replica ? "connected" : "connected to " + server_name());
         if (handshake_ended_) handshake_ended_->notify();
         if (listener_ != nullptr) listener_->on_connected(*this);
         for (auto* waiter : ready_waiters_)

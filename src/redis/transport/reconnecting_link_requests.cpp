@@ -71,8 +71,8 @@ asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view>
     request.throw_if_failed(subject_);
     if (!settings_.accepts_replica && request.last_reply.type == reply::kind::error &&
         is_of_replica(request.last_reply.text)) {
-        reconnect(session_.node + " is a replica now");
-        throw error(errc::unavailable, subject_ + ": " + session_.node +
+        reconnect(server_name() + " is a replica now");
+        throw error(errc::unavailable, subject_ + ": " + server_name() +
                                            " is a replica now, and the new master is not known "
                                            "yet; try again soon.");
     }

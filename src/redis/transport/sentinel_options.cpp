@@ -128,7 +128,7 @@ std::string describe_sentinels(const options& server_options) {
     bool is_first = true;
     for (const auto& each : server_options.sentinel.addresses) {
         if (!std::exchange(is_first, false)) text += ",";
-        text += to_string(endpoint{each.host, each.port});
+        text += text_of(endpoint{each.host, each.port});
     }
     return text + "/" + core::encode_path(server_options.sentinel.master_name) + "/" +
            std::to_string(server_options.database);
