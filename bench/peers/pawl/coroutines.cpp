@@ -46,13 +46,13 @@ asio::awaitable<void> run_pairs(pawl::client& locks, std::string name, pawl::tim
     }
 }
 
-asio::awaitable<void> pass_lock_on(pawl::client& locks, shared_ring& ring) {
-    handoff_ring& state = ring.state;
+asio::awaitable<void> pass_lock_on(pawl::client& locks, shared_ring& turns) {
+    handoff_ring& state = turns.state;
     asio::steady_timer rest(co_await asio::this_coro::executor);
     while (!state.over) {
         pawl::held_lock lock = co_await locks.async_acquire("hand", {}, asio::use_awaitable);
         const auto own_turn = state.enter(boot_clock::now());
-        ring.turn_began.cancel();
+        turns.turn_began.cancel();
         if (!state.over) {
             rest.expires_after(random_hold_time());
             co_await rest.async_wait(asio::use_awaitable);
@@ -60,18 +60,18 @@ asio::awaitable<void> pass_lock_on(pawl::client& locks, shared_ring& ring) {
         state.released = boot_clock::now();
         co_await lock.async_release(asio::use_awaitable);
         while (state.must_wait(own_turn)) {
-            ring.turn_began.expires_at(asio::steady_timer::time_point::max());
-            co_await ring.turn_began.async_wait(asio::as_tuple(asio::use_awaitable));
+            turns.turn_began.expires_at(asio::steady_timer::time_point::max());
+            co_await turns.turn_began.async_wait(asio::as_tuple(asio::use_awaitable));
         }
     }
 }
 
-asio::awaitable<void> stop_after(shared_ring& ring, pawl::duration span) {
+asio::awaitable<void> stop_after(shared_ring& turns, pawl::duration span) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
     timer.expires_after(span);
     co_await timer.async_wait(asio::use_awaitable);
-    ring.state.over = true;
-    ring.turn_began.cancel();
+    turns.state.over = true;
+    turns.turn_began.cancel();
 }
 
 asio::awaitable<void> acquire_and_release(pawl::client& locks, std::string name,
@@ -113,17 +113,17 @@ public:
     }
 
     std::vector<double> measure_handoff(int users, int clients, double seconds) override {
-        shared_ring ring(loop_);
+        shared_ring turns(loop_);
         std::vector<std::future<void>> futures;
         for (int user = 0; user < users; ++user) {
-            futures.push_back(asio::co_spawn(loop_, pass_lock_on(client(user % clients), ring),
+            futures.push_back(asio::co_spawn(loop_, pass_lock_on(client(user % clients), turns),
                                              asio::use_future));
         }
         futures.push_back(
-            asio::co_spawn(loop_, stop_after(ring, to_duration(seconds)), asio::use_future));
+            asio::co_spawn(loop_, stop_after(turns, to_duration(seconds)), asio::use_future));
         for (auto& each : futures)
             each.get();
-        return ring.state.us;
+        return turns.state.us;
     }
 
     void acquire(const std::string& name) override {

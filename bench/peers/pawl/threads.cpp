@@ -26,23 +26,23 @@ struct shared_ring {
     handoff_ring state;
 };
 
-void pass_lock_on(pawl::blocking::client& locks, shared_ring& ring) {
+void pass_lock_on(pawl::blocking::client& locks, shared_ring& turns) {
     for (;;) {
         auto lock = locks.acquire("hand");
         const auto now = boot_clock::now();
-        std::unique_lock guard(ring.mutex);
-        const auto own_turn = ring.state.enter(now);
-        ring.next.notify_all();
-        const bool over = ring.state.over;
+        std::unique_lock guard(turns.mutex);
+        const auto own_turn = turns.state.enter(now);
+        turns.next.notify_all();
+        const bool over = turns.state.over;
         guard.unlock();
         if (!over) std::this_thread::sleep_for(random_hold_time());
         guard.lock();
-        ring.state.released = boot_clock::now();
+        turns.state.released = boot_clock::now();
         guard.unlock();
         lock.release();
         guard.lock();
-        ring.next.wait(guard, [&] { return !ring.state.must_wait(own_turn); });
-        if (ring.state.over) return;
+        turns.next.wait(guard, [&] { return !turns.state.must_wait(own_turn); });
+        if (turns.state.over) return;
     }
 }
 
@@ -75,19 +75,19 @@ public:
     }
 
     std::vector<double> measure_handoff(int users, int clients, double seconds) override {
-        shared_ring ring;
+        shared_ring turns;
         {
             std::vector<std::jthread> workers;
             for (int user = 0; user < users; ++user) {
                 workers.emplace_back(pass_lock_on, std::ref(client(user % clients)),
-                                     std::ref(ring));
+                                     std::ref(turns));
             }
             std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-            const std::lock_guard guard(ring.mutex);
-            ring.state.over = true;
-            ring.next.notify_all();
+            const std::lock_guard guard(turns.mutex);
+            turns.state.over = true;
+            turns.next.notify_all();
         }
-        return ring.state.us;
+        return turns.state.us;
     }
 
     void acquire(const std::string& name) override { held_[name] = client(0).acquire(name); }
