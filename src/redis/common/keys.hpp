@@ -60,8 +60,8 @@ public:
     // not usable.
     key_scheme(std::string name_space, const std::string& key_template, std::uint32_t database = 0);
 
-    // `buffer` is memory that the keys may use. Throws errc::bad_name if, with a template, the lock's
-    // key would have the form of the other keys of a lock.
+    // `buffer` is memory that the keys may use. Throws errc::bad_name if, with a template, the
+    // lock's key would have the form of the other keys of a lock.
     [[nodiscard]] keys keys_of(std::string_view name, std::string buffer = {}) const;
     // The name of the lock with this key; nothing if no lock of this scheme has this key.
     [[nodiscard]] std::optional<std::string> name_of(std::string_view lock_key) const;
