@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 namespace {
 
@@ -19,6 +20,12 @@ using namespace chaos;
 using support::sentinel_group;
 
 constexpr unsigned epoch_shift = 47;
+
+std::string text_of(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
 
 class Sentinel : public testing::Test {
 protected:
@@ -206,6 +213,60 @@ TEST_F(Sentinel, WithAPasswordOfTheirOwn) {
     std::filesystem::permissions(folder.file("password"), std::filesystem::perms(0600));
     client locks = client_at(group.url("?sentinel_password_file=" + folder.file("password")));
     EXPECT_TRUE(locks.acquire("it", {.ttl = 2s, .wait = patience}).owns_lock());
+}
+
+TEST_F(Sentinel, MayHaveTlsWhereTheServersHaveNone) {
+    sentinel_group group({.sentinels = 1, .sentinel_tls = true});
+    const auto ca = group.sentinel(0).folder().file("ca.crt");
+    client locks = client_at(group.url("?sentinel_tls=yes&sentinel_ca=" + ca));
+    EXPECT_TRUE(locks.acquire("it", {.ttl = 2s, .wait = patience}).owns_lock());
+    const auto wrong = group.url("?sentinel_tls=yes&sentinel_tls_name=other&sentinel_ca=" + ca);
+    const auto failed = failure_at(wrong);
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::refused) << failed;
+    EXPECT_THAT(failed->sentence, testing::HasSubstr("certificate is not for 'other'"));
+}
+
+// The page's rule is enough, and each part of it is needed.
+TEST_F(Sentinel, NeedOnlyTheRightsOfThePage) {
+    const std::string page = text_of(std::string(PAWL_SOURCE_DIR) + "/docs/backends/sentinel.md");
+    const auto begin = page.find("`+info");
+    ASSERT_NE(begin, std::string::npos);
+    std::istringstream rule(page.substr(begin + 1, page.find('`', begin + 1) - begin - 1));
+    support::command_words rights;
+    for (std::string word; rule >> word;)
+        rights.push_back(word);
+    sentinel_group group({.replicas = 1, .sentinels = 1});
+    const auto allow = [&](const support::command_words& words) {
+        support::command_words command{"ACL",  "SETUSER", "few",           "reset",
+                                       "on",   ">few",    "resetchannels", "&+switch-master",
+                                       "-@all"};
+        command.insert(command.end(), words.begin(), words.end());
+        ASSERT_EQ(group.sentinel(0).execute(command).text, "OK");
+    };
+    const support::temp_folder folder;
+    std::ofstream(folder.file("password")) << "few\n";
+    std::filesystem::permissions(folder.file("password"), std::filesystem::perms(0600));
+    const auto url =
+        group.url("?sentinel_user=few&sentinel_password_file=" + folder.file("password"));
+    allow(rights);
+    {
+        client locks = client_at(url);
+        EXPECT_TRUE(locks.acquire("it", {.ttl = 2s, .wait = patience}).owns_lock());
+    }
+    const auto wrong_name = "/orders";
+    EXPECT_EQ(failure_at(std::string(url).replace(url.rfind(wrong_name), 7, "/order"))->reason,
+              errc::bad_option);
+    for (const auto& log : group.sentinel(0).execute({"ACL", "LOG"}).items)
+        ADD_FAILURE() << "refused: " << log.items.at(7).text;
+    // INFO and MASTERS are for sentences only.
+    for (const std::string needed : {"+ping", "+subscribe", "+sentinel|myid", "+sentinel|master"}) {
+        auto fewer = rights;
+        std::erase(fewer, needed);
+        ASSERT_EQ(fewer.size() + 1, rights.size()) << needed;
+        allow(fewer);
+        EXPECT_TRUE(failure_at(url, 2s).has_value()) << "without " << needed;
+    }
 }
 
 TEST_F(Sentinel, AndServersMayHaveDifferentPasswords) {

@@ -51,8 +51,11 @@ sentinel_group::sentinel_group(const sentinel_group_options& options) {
             config.push_back("sentinel auth-pass " + master_name + " " + options.password);
         for (std::size_t replica = 1; replica < servers_.size(); ++replica)
             config.push_back("sentinel known-replica " + master_name + at(*servers_[replica]));
-        sentinels_.push_back(std::make_unique<redis_server>(redis_options{
-            .config = config, .sentinel = true, .password = options.sentinel_password}));
+        sentinels_.push_back(
+            std::make_unique<redis_server>(redis_options{.config = config,
+                                                         .tls = options.sentinel_tls,
+                                                         .sentinel = true,
+                                                         .password = options.sentinel_password}));
     }
     const auto know_each_other = [&] {
         introduce_sentinels();

@@ -22,6 +22,7 @@ struct sentinel_group_options {
     std::vector<std::string> server_config{};  // of the master and the replicas
     std::string password{};                    // of the master and the replicas
     std::string sentinel_password{};
+    bool sentinel_tls = false;  // see redis_options::tls
 };
 
 // When it is made, the Sentinels know each other. Server 0 is the first master.
