@@ -86,41 +86,38 @@ void sentinel_locator::begin_round() {
         each->ask_again.notify();
 }
 
-// `self` keeps the locator alive.
+// Asks one Sentinel again and again. `self` keeps the locator alive.
 asio::awaitable<void> sentinel_locator::watch(
     [[maybe_unused]] std::shared_ptr<sentinel_locator> self, std::shared_ptr<sentinel> watched) {
-    while (!is_stopped_ && !watched->is_dropped) {
+    while (!is_over(*watched)) {
         const auto round = round_;
         const auto began = context_.time->now();
-        std::optional<sentinel_view> view;
-        std::optional<error> failure;
         watched->is_being_asked = true;
+        // Without memory there is neither a view nor a failure, and the Sentinel is asked again.
         try {
-            view = co_await query_sentinel(watched->connection, options_,
-                                           sentinel_name(watched->server),
-                                           began + options_.reply_timeout);
+            auto view = co_await query_sentinel(watched->connection, options_,
+                                                sentinel_name(watched->server),
+                                                began + options_.reply_timeout);
+            watched->view = std::move(view);
+            watched->failure.reset();
+            if (!is_over(*watched)) add_members();
         } catch (const error& e) {
-            failure = e;
-        } catch (const std::exception&) {
-            failure = error(errc::exhausted, sentinel_name(watched->server) + ": out of memory.");
+            watched->view.reset();
+            watched->failure = e;
+        } catch (...) {
+            watched->view.reset();
         }
         watched->is_being_asked = false;
-        if (is_stopped_ || watched->is_dropped) break;
-        watched->view = std::move(view);
-        watched->failure = std::move(failure);
         watched->answered_round = round;
-        if (watched->view) {
-            add_members();
-            follow_switch();
-        }
+        if (is_over(*watched)) break;
+        follow_switch();
         for (auto* each : answer_waiters_)
             each->notify();
-        const auto pause = watched->failure ? bounds_.retry_pause : bounds_.check_interval;
+        const auto pause = watched->view ? bounds_.check_interval : bounds_.retry_pause;
         if (round_ == round) co_await watched->ask_again.wait_until(context_.time->now() + pause);
-        core::wakeup short_pause(*context_.time, context_.strand);
         const auto soonest = began + bounds_.min_pause;
-        if (round_ == round && context_.time->now() < soonest && !is_stopped_)
-            co_await short_pause.wait_until(soonest);
+        if (round_ == round && context_.time->now() < soonest && !is_over(*watched))
+            co_await watched->short_pause.wait_until(soonest);
     }
     if (watched->is_dropped) co_await watched->connection->close(context_.time->now());
 }
@@ -209,13 +206,16 @@ error sentinel_locator::no_master_error() const {
                                  (answer_count == 1 ? " answers (" : " answer (") + answers + ")"};
 }
 
-void sentinel_locator::follow_switch() {
+// Without memory, the next answer makes up for it.
+void sentinel_locator::follow_switch() noexcept {
     if (!located_) return;
-    const auto elected = elected_master(views_since(0), options_.sentinel.addresses.size());
-    if (!elected || *elected == *located_ || elected->epoch < located_->epoch) return;
-    const auto server = text_of(elected->server);
-    located_.reset();
-    if (moved_) moved_("the Sentinels name " + server + " as the master now");
+    try {
+        const auto elected = elected_master(views_since(0), options_.sentinel.addresses.size());
+        if (!elected || *elected == *located_ || elected->epoch < located_->epoch) return;
+        auto reason = "the Sentinels name " + text_of(elected->server) + " as the master now";
+        if (moved_) moved_(std::move(reason));
+        located_.reset();
+    } catch (const std::bad_alloc&) {}
 }
 
 void sentinel_locator::on_message(std::string_view channel, std::string_view payload) {

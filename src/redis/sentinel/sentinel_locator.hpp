@@ -9,6 +9,7 @@
 #include "../transport/link.hpp"
 #include "../transport/locator.hpp"
 
+#include "../../core/util/fork_mark.hpp"
 #include "../../core/util/wakeup.hpp"
 
 #include <pawl/error.hpp>
@@ -78,14 +79,20 @@ public:
 
 private:
     struct sentinel {
+        // Makes its timers now: it is asked again also when there is no memory.
         sentinel(endpoint known_server, bool is_discovered, const backend_context& context)
             : server(std::move(known_server)),
               was_discovered(is_discovered),
-              ask_again(*context.time, context.strand) {}
+              ask_again(*context.time, context.strand),
+              short_pause(*context.time, context.strand) {
+            ask_again.prepare();
+            short_pause.prepare();
+        }
         const endpoint server;
         const bool was_discovered;  // it is not in the URL
         std::shared_ptr<link> connection;
         core::wakeup ask_again;
+        core::wakeup short_pause;
         bool is_dropped = false;
         bool is_being_asked = false;
         std::uint64_t answered_round = 0;  // in which its newest answer was asked for
@@ -103,9 +110,14 @@ private:
     // Makes room by forgetting a discovered Sentinel that does not answer.
     [[nodiscard]] bool make_room();
     void begin_round();
+    // The Sentinel is not asked any more.
+    [[nodiscard]] bool is_over(const sentinel& watched) const {
+        return is_stopped_ || watched.is_dropped || made_in_.is_forked();
+    }
     boost::asio::awaitable<void> watch(std::shared_ptr<sentinel_locator> self,
                                        std::shared_ptr<sentinel> watched);
-    void follow_switch();
+    // Reports another master to `moved_`.
+    void follow_switch() noexcept;
     // Of the answers to this round or a later one.
     [[nodiscard]] std::vector<const sentinel_view*> views_since(std::uint64_t round) const;
     [[nodiscard]] bool all_answered(std::uint64_t round) const;
@@ -116,6 +128,7 @@ private:
         if (context_.log) context_.log(subject_ + ": " + line);
     }
 
+    const core::fork_mark made_in_;
     const options options_;
     const std::string subject_;
     const backend_context context_;
