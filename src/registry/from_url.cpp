@@ -82,9 +82,10 @@ bool has_cut_password(std::string_view rest, bool path_must_be_number) {
     if (path_must_be_number && path.find('@') != std::string_view::npos) return true;
     // Otherwise the '@' may belong to an option or to a socket's path. It belongs to a password if
     // the text before it looks like :PASSWORD or USER:PASSWORD: its "port" is no number.
+    if (authority.find('@') != std::string_view::npos) return false;
     const auto port = authority.substr(std::min(authority.rfind(':'), authority.size() - 1) + 1);
     return authority.starts_with(':') ||
-           (authority.find_first_of("@[") == std::string_view::npos &&
+           (authority.find('[') == std::string_view::npos &&
             authority.find(':') != std::string_view::npos && !is_number(port));
 }
 

@@ -102,7 +102,7 @@ TEST(DoctorNodes, EachServerHasItsOwnFindings) {
     EXPECT_THAT(
         facts_of(report, "eviction policy"),
         testing::ElementsAre("db1:6379: noeviction", testing::HasSubstr("db2:6380: allkeys-lru")));
-    EXPECT_THAT(facts_of(report, "transport"), testing::ElementsAre(": this host alone"));
+    EXPECT_THAT(facts_of(report, "transport"), testing::ElementsAre(": no TLS beyond this host"));
 }
 
 TEST(DoctorNodes, ARefusalIsAboutItsServer) {

@@ -101,6 +101,13 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
     }
 }
 
+// The '@' of an option is not behind a password that was cut.
+TEST(Urls, WithAPasswordMayHaveAnAtSignInAnOption) {
+    for (const std::string_view url :
+         {"redis://:pw@host:1/0?namespace=a@b", "redis://u:pw@host/0?namespace=a@b"})
+        EXPECT_NO_THROW(static_cast<void>(from_url(url))) << url;
+}
+
 // A password is not repeated, whatever is mistyped before it.
 TEST(Urls, ThatAreMistakenKeepTheirPassword) {
     for (const std::string_view url :
