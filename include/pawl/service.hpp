@@ -41,7 +41,8 @@ private:
     std::shared_ptr<const definition> definition_;
 };
 
-// The service of a redis://, rediss://, redis+unix://, sqlite: or memory: URL: docs/guide/urls.md.
+// The service of a redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://,
+// sqlite: or memory: URL: docs/guide/urls.md.
 // Throws errc::bad_url if the URL is not understood, errc::bad_option if its options do not fit
 // together, and errc::refused if a sqlite: path leads to another place than it says.
 [[nodiscard]] service from_url(std::string_view url);

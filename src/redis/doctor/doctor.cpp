@@ -52,7 +52,9 @@ bool is_loopback(const std::string& host) {
 // As the client knows the server, also if a locator found it.
 std::string node_name(const link& server_link, const options& server_options) {
     auto name = server_link.server_name();
-    return name.empty() ? text_of(endpoint_of(server_options)) : name;
+    if (!name.empty()) return name;
+    return server_options.sentinel.addresses.empty() ? text_of(endpoint_of(server_options))
+                                                     : "the master";
 }
 
 // `node`: as node_name.
