@@ -4,6 +4,7 @@
 #include "wakeup.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
@@ -14,14 +15,18 @@ namespace pawl::core {
 namespace {
 
 // A cancellation of the coroutine cancels the timer of any runtime. The slot may outlive the timer.
+// Asio calls a handler on the handler's own executor. That of a coroutine may be inline_executor,
+// which would resume it on the timer's thread, so the handler is bound to the wakeup's executor.
 struct start_wait {
     std::shared_ptr<timer> timer_to_start;
     time_point when;
+    const asio::any_io_executor& executor;
 
     template <class Handler>
     void operator()(Handler&& handler) const {
         // The handler is type-erased first: that takes the slot of the handler inside.
-        timer::wait_handler erased(std::forward<Handler>(handler));
+        timer::wait_handler erased(
+            asio::bind_executor(executor, std::forward<Handler>(handler)));
         auto slot = asio::get_associated_cancellation_slot(erased);
         if (slot.is_connected())
             slot.assign([weak = std::weak_ptr(timer_to_start)](asio::cancellation_type) {
@@ -42,7 +47,7 @@ asio::awaitable<bool> wakeup::wait_until(time_point when) {
         prepare();
         is_waiting_ = true;
         boost::system::error_code wait_error;
-        const start_wait start{timer_, when};
+        const start_wait start{timer_, when, executor_};
         auto token = asio::redirect_error(asio::deferred, wait_error);
         co_await asio::async_initiate<decltype(token), void(boost::system::error_code)>(start,
                                                                                         token);
