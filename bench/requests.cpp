@@ -108,7 +108,7 @@ void measure_handover(const bench_context& context, std::vector<row>& rows) {
     sent.erase("EVALSHA refresh");
     rows.push_back(evaluate(
         {.id = "requests.handoff",
-         .label = "second attempts per hand-off",
+         .label = "requests of a waiter between the release and its start",
          .unit = "requests",
          .measured = static_cast<double>(attempts) / times,
          .note = "MONITOR, release to running: " + format_counts(sent, times) + "; pushed " +

@@ -142,6 +142,7 @@ public:
 
     pawl::latches* latches() noexcept override { return &latches_; }
 
+    bool resumes_on_strand() const noexcept override { return true; }
     pawl::capabilities capabilities() const noexcept override {
         pawl::capabilities supported;
         supported.tokens_survive_data_loss = supported.across_processes = supported.across_hosts =

@@ -190,6 +190,7 @@ public:
 
     pawl::latches* latches() noexcept override { return &latches_; }
 
+    bool resumes_on_strand() const noexcept override { return true; }
     pawl::capabilities capabilities() const noexcept override {
         pawl::capabilities supported;
         supported.across_hosts = false;

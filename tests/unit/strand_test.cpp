@@ -5,18 +5,24 @@
 #include "core/util/wakeup.hpp"
 #include "support/idle_backend.hpp"
 
+#include <pawl/blocking.hpp>
 #include <pawl/client.hpp>
 #include <pawl/service.hpp>
 #include <pawl/spi/backend.hpp>
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace {
@@ -24,7 +30,8 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// Grants every lock. A release waits, as for a connection.
+// Grants every lock. A release waits, as for a connection, and the backend promises to resume on
+// the strand.
 class waiting_backend final : public support::idle_backend {
 public:
     waiting_backend(pawl::backend_context context, bool& was_on_strand)
@@ -44,17 +51,49 @@ public:
         was_on_strand_ = strand != nullptr && strand->running_in_this_thread();
         co_return pawl::release_result::released;
     }
+    [[nodiscard]] bool resumes_on_strand() const noexcept override { return true; }
 
 private:
     pawl::backend_context context_;
     bool& was_on_strand_;
 };
 
+// Grants every lock. A release waits for another thread, as for an I/O object of another context.
+class pool_backend final : public support::idle_backend {
+public:
+    pool_backend(pawl::backend_context context, bool& was_on_strand)
+        : context_(std::move(context)), was_on_strand_(was_on_strand) {}
+
+    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& requested,
+                                                        pawl::time_point) override {
+        pawl::grant granted;
+        granted.deadline = context_.time->now() + requested.ttl;
+        co_return granted;
+    }
+    asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
+        std::atomic<std::thread::id> pool_thread{};
+        co_await asio::co_spawn(pool_, note_thread(pool_thread), asio::use_awaitable);
+        was_on_strand_ = std::this_thread::get_id() != pool_thread.load();
+        co_return pawl::release_result::released;
+    }
+
+private:
+    static asio::awaitable<void> note_thread(std::atomic<std::thread::id>& thread) {
+        thread = std::this_thread::get_id();
+        co_return;
+    }
+
+    pawl::backend_context context_;
+    bool& was_on_strand_;
+    asio::thread_pool pool_{1};
+};
+
+template <class Backend>
 class waiting_service final : public pawl::service::definition {
 public:
     explicit waiting_service(bool& was_on_strand) : was_on_strand_(was_on_strand) {}
     std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
-        return std::make_unique<waiting_backend>(std::move(context), was_on_strand_);
+        return std::make_unique<Backend>(std::move(context), was_on_strand_);
     }
     std::string describe() const override { return "waiting:"; }
 
@@ -62,14 +101,15 @@ private:
     bool& was_on_strand_;
 };
 
-TEST(Strand, ReleaseThatWaits) {
+template <class Backend>
+bool releases_on_strand() {
     bool was_on_strand = false;
     asio::io_context loop;
     pawl::client locks(loop.get_executor(),
-                       pawl::service(std::make_shared<waiting_service>(was_on_strand)));
+                       pawl::service(std::make_shared<waiting_service<Backend>>(was_on_strand)));
     auto result = pawl::release_result::unknown;
     locks.async_acquire("it", {}, [&](boost::system::error_code ec, pawl::held_lock lock) {
-        ASSERT_FALSE(ec);
+        EXPECT_FALSE(ec);
         auto held = std::make_shared<pawl::held_lock>(std::move(lock));
         held->async_release([&loop, &result, held](pawl::release_result outcome) {
             result = outcome;
@@ -78,7 +118,20 @@ TEST(Strand, ReleaseThatWaits) {
     });
     loop.run_for(10s);
     EXPECT_EQ(result, pawl::release_result::released);
-    EXPECT_TRUE(was_on_strand);
+    return was_on_strand;
+}
+
+TEST(Strand, ReleaseThatWaits) { EXPECT_TRUE(releases_on_strand<waiting_backend>()); }
+
+// A backend need not promise where Asio resumes it.
+TEST(Strand, ReleaseThatWaitsForAnotherThread) { EXPECT_TRUE(releases_on_strand<pool_backend>()); }
+
+TEST(Strand, BlockingReleaseThatWaitsForAnotherThread) {
+    bool was_on_loop = false;
+    pawl::blocking::client locks(
+        pawl::service(std::make_shared<waiting_service<pool_backend>>(was_on_loop)));
+    EXPECT_EQ(locks.acquire("it").release(), pawl::release_result::released);
+    EXPECT_TRUE(was_on_loop);
 }
 
 }  // namespace

@@ -278,6 +278,12 @@ public:
     // The capabilities. They do not change.
     [[nodiscard]] virtual pawl::capabilities capabilities() const noexcept = 0;
 
+    // True: whatever executor a coroutine of the backend has, it is resumed on the strand only. Then
+    // a call may begin without a turn of the event loop. False, for example, if the backend waits
+    // for an I/O object with `use_awaitable`: Asio resumes the coroutine on the coroutine's
+    // executor, which is then the strand.
+    [[nodiscard]] virtual bool resumes_on_strand() const noexcept { return false; }
+
     // How the user can get a mode, or `fair`, that the backend does not have: the end of a message,
     // such as "set a=b in the URL". Empty: there is no way.
     [[nodiscard]] virtual std::string capability_hint([[maybe_unused]] lock_mode mode,

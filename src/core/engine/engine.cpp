@@ -38,7 +38,7 @@ engine::engine(const asio::any_io_executor& executor, client_options options, bo
       is_serial_(is_serial),
       handler_executor_(executor),
       strand_(is_serial ? executor : strand_over(executor)),
-      inline_strand_(inline_executor(std::make_shared<const asio::any_io_executor>(strand_))),
+      inline_strand_(strand_),
       waiting_room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_),
       close_wakeup_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
     if (options_.time == nullptr) options_.time = &real_runtime();
@@ -75,6 +75,8 @@ void engine::prepare(const service& service) {
     context.log = options_.log;
     counters_ = context.counts;
     backend_ = service.open(std::move(context));
+    if (backend_->resumes_on_strand())
+        inline_strand_ = inline_executor(std::make_shared<const asio::any_io_executor>(strand_));
     using lease_ref = const std::shared_ptr<lease>&;
     keeper_ = std::make_unique<lease_keeper>(
         time(), strand_, *backend_, counters_->renewals,

@@ -47,7 +47,8 @@ public:
                     client_options options, bool is_serial = false);
 
     [[nodiscard]] const boost::asio::any_io_executor& strand() const noexcept { return strand_; }
-    // For a coroutine that begins on the strand.
+    // For a coroutine that begins on the strand: the strand itself, unless the backend resumes on
+    // the strand only.
     [[nodiscard]] const boost::asio::any_io_executor& inline_strand() const noexcept {
         return inline_strand_;
     }

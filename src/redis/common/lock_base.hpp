@@ -42,6 +42,7 @@ public:
 
     boost::asio::awaitable<void> close(time_point give_up_at) override;
     std::size_t renewals_at_once() const noexcept override { return bounds_.renewals_per_script; }
+    bool resumes_on_strand() const noexcept override { return true; }
 
 protected:
     // `channel` as in topology_factory.

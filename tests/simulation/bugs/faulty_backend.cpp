@@ -162,6 +162,7 @@ public:
         return inner_->unreachable_reason(name);
     }
     pawl::latches* latches() noexcept override { return inner_->latches(); }
+    bool resumes_on_strand() const noexcept override { return inner_->resumes_on_strand(); }
     pawl::capabilities capabilities() const noexcept override { return inner_->capabilities(); }
     std::size_t renewals_at_once() const noexcept override { return inner_->renewals_at_once(); }
 
