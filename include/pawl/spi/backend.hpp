@@ -279,9 +279,9 @@ public:
     [[nodiscard]] virtual pawl::capabilities capabilities() const noexcept = 0;
 
     // True: whatever executor a coroutine of the backend has, it is resumed on the strand only. Then
-    // a call may begin without a turn of the event loop. False, for example, if the backend waits
-    // for an I/O object with `use_awaitable`: Asio resumes the coroutine on the coroutine's
-    // executor, which is then the strand.
+    // a call may begin without a turn of the event loop. It must be false, for example, if the
+    // backend waits for an I/O object with `use_awaitable`: Asio resumes the coroutine on its own
+    // executor.
     [[nodiscard]] virtual bool resumes_on_strand() const noexcept { return false; }
 
     // How the user can get a mode, or `fair`, that the backend does not have: the end of a message,
