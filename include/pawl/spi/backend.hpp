@@ -278,8 +278,8 @@ public:
     // The capabilities. They do not change.
     [[nodiscard]] virtual pawl::capabilities capabilities() const noexcept = 0;
 
-    // True: whatever executor a coroutine of the backend has, it is resumed on the strand only. Then
-    // a call may begin without a turn of the event loop. It must be false, for example, if the
+    // True: whatever executor a coroutine of the backend has, it is resumed only on the strand. A
+    // call may then begin without a turn of the event loop. It must be false, for example, if the
     // backend waits for an I/O object with `use_awaitable`: Asio resumes the coroutine on its own
     // executor.
     [[nodiscard]] virtual bool resumes_on_strand() const noexcept { return false; }
