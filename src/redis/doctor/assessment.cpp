@@ -58,9 +58,12 @@ guarantee_row guarantees_of(persistence server_persistence, deployment server_de
                         ? "can break: both sides may grant the lock"
                         : "holds for holders that stop when told";
     row.clock_jump = "can break";
-    row.token = server_persistence == persistence::always
-                    ? "never goes back"
-                    : "never goes back while the server's clock is right";
+    // A promoted replica may have lost the counter. With Sentinels the epoch makes up for it.
+    const bool keeps_counter =
+        server_persistence == persistence::always &&
+        (server_deployment == deployment::alone || server_deployment == deployment::monitored);
+    row.token =
+        keeps_counter ? "never goes back" : "never goes back while the server's clock is right";
     return row;
 }
 
