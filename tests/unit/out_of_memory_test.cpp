@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Memory fails when a handle is dropped: no lock stays behind without a handle.
+// Memory fails when a handle is dropped: no lock stays behind without a handle. Memory fails when a
+// client is destroyed: its destructor returns.
 #include "failing_memory.hpp"
 #include "manual_time.hpp"
 
+#include <pawl/blocking.hpp>
 #include <pawl/client.hpp>
 #include <pawl/memory.hpp>
 
@@ -12,6 +14,9 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <memory>
 #include <optional>
 
 namespace pawl {
@@ -73,6 +78,23 @@ TEST_F(OutOfMemory, ADroppedHandleIsNoticedAtTheNextRenewal) {
     time_.advance(ttl / 2);
     run();
     EXPECT_TRUE(is_free());
+}
+
+// Every allocation of the destructor fails once. The call just before it keeps the client's own
+// thread from driving the event loop, so the test's thread drives it.
+TEST(OutOfMemorySync, AClientIsDestroyed) {
+    constexpr unsigned patience_seconds = 60;
+    ::alarm(patience_seconds);
+    bool has_failed = true;
+    for (long number = 0; has_failed; ++number) {
+        auto locks = std::make_unique<blocking::client>(memory::make());
+        const auto lock = locks->try_acquire("it");
+        ASSERT_TRUE(lock);
+        failing_memory::fail_once_at(number);
+        locks.reset();
+        has_failed = failing_memory::stop_failing();
+    }
+    ::alarm(0);
 }
 
 }  // namespace

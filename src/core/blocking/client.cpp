@@ -158,8 +158,15 @@ client::~client() {
     }
     try {
         loop::call call(*loop_);
-        call.run([this, &call] { loop_->engine->close([&call] { call.complete(); }); });
-    } catch (...) {}  // no memory for the releases: the holds end with their leases
+        call.run([this, &call] {
+            try {
+                loop_->engine->close([&call] { call.complete(); });
+            } catch (...) {
+                call.complete();
+            }
+        });
+    } catch (...) {}
+    // Without memory for the releases, the holds end with their leases.
     loop_->stop();
 }
 

@@ -37,7 +37,8 @@ public:
     public:
         explicit call(loop& loop) : loop_(loop) {}
         // Runs `begin` on the loop, and returns after `complete` was called. If no other thread
-        // drives the loop, `begin` runs at once. Throws only if there is no memory to post `begin`,
+        // drives the loop, `begin` runs at once. An exception of `begin` is only logged, so the
+        // call must be completed then, too. Throws only if there is no memory to post `begin`,
         // which then does not run.
         template <class Begin>
         void run(Begin begin) {
