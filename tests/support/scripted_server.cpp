@@ -11,7 +11,6 @@
 #include <cerrno>
 
 namespace support {
-namespace {
 
 std::string handshake_reply(const command_words& words) {
     static const std::string info =
@@ -27,8 +26,6 @@ std::string handshake_reply(const command_words& words) {
     if (name == "PING") return "+PONG\r\n";
     return {};
 }
-
-}  // namespace
 
 std::optional<command_words> scripted_connection::receive() {
     std::size_t size = resp_length(unread_);

@@ -19,6 +19,9 @@
 
 namespace support {
 
+// The reply of Redis to a command of a handshake; empty for other commands.
+[[nodiscard]] std::string handshake_reply(const command_words& words);
+
 // One connection, on a thread of its own.
 class scripted_connection {
 public:

@@ -133,7 +133,12 @@ void connection::check_end() noexcept {
     if (received > 0 || (received < 0 && (errno == EAGAIN || errno == EINTR))) return;
     failure_ = received == 0 ? error_code(asio::error::eof)
                              : error_code(errno, boost::system::system_category());
-    close();
+    // The TLS stream may have replies that it has not decrypted yet. It reads them first: the
+    // shutdown only makes it find the end afterwards.
+    if (tls_)
+        ::shutdown(socket_.native_handle(), SHUT_RD);
+    else
+        close();
 }
 
 void connection::close_socket() noexcept {

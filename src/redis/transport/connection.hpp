@@ -62,7 +62,7 @@ public:
     // otherwise a network that recovers after a minute would deliver them.
     void close() noexcept;
     [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
-    // Closes the connection if the server has closed it. A loop with the setting
+    // Ends the connection if the server has closed it. A loop with the setting
     // `reset_edge_on_partial_read`, such as that of the sync API, may not notice an end that came
     // together with data. So call this some time after each reply. `read` itself calls it for
     // pushes, and during the handshake.
