@@ -14,7 +14,6 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -83,8 +82,6 @@ TEST_F(OutOfMemory, ADroppedHandleIsNoticedAtTheNextRenewal) {
 // Every allocation of the destructor fails once. The call just before it keeps the client's own
 // thread from driving the event loop, so the test's thread drives it.
 TEST(OutOfMemorySync, AClientIsDestroyed) {
-    constexpr unsigned patience_seconds = 60;
-    ::alarm(patience_seconds);
     bool has_failed = true;
     for (long number = 0; has_failed; ++number) {
         auto locks = std::make_unique<blocking::client>(memory::make());
@@ -94,7 +91,6 @@ TEST(OutOfMemorySync, AClientIsDestroyed) {
         locks.reset();
         has_failed = failing_memory::stop_failing();
     }
-    ::alarm(0);
 }
 
 }  // namespace
