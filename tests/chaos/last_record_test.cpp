@@ -27,6 +27,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr std::string_view push = ">2\r\n+invalidate\r\n*1\r\n$1\r\nk\r\n";
+constexpr std::string_view begin_of_record("\x16\x03\x03\x04\x00\x02", 6);
 constexpr std::string_view lock_is_busy = "*2\r\n:0\r\n:1000\r\n";
 
 class tls_server {
@@ -103,6 +104,33 @@ TEST(last_record, is_read_before_the_end_of_the_connection) {
     const auto lock = locks.try_acquire("it");
     EXPECT_FALSE(lock);
     EXPECT_TRUE(eventually([&] { return server.connections() > 1; }));
+}
+
+// The client connects again, long before the time for the handshake is over.
+TEST(last_record, the_end_of_the_connection_comes_in_the_tls_handshake) {
+    asio::io_context loop;
+    tcp::acceptor acceptor(loop, {asio::ip::address_v4::loopback(), 0});
+    std::atomic<int> connections = 0;
+    std::jthread server([&] {
+        boost::system::error_code ec;
+        for (auto socket = acceptor.accept(ec); !ec; socket = acceptor.accept(ec)) {
+            ++connections;
+            std::array<char, 4096> hello;
+            (void)socket.read_some(asio::buffer(hello), ec);
+            const int on = 1;
+            ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_CORK, &on, sizeof on);
+            asio::write(socket, asio::buffer(begin_of_record), ec);
+            socket.close(ec);
+        }
+    });
+    {
+        pawl::blocking::client locks(pawl::from_url(
+            "rediss://127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()) +
+            "?connect_timeout_ms=600000&reply_timeout_ms=600000"));
+        EXPECT_THROW((void)locks.acquire("it", {.wait = 1s}), pawl::error);
+        EXPECT_TRUE(eventually([&] { return connections > 1; }));
+    }
+    ::shutdown(acceptor.native_handle(), SHUT_RDWR);
 }
 
 }  // namespace

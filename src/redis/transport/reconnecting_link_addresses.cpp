@@ -20,9 +20,13 @@
 
 namespace asio = boost::asio;
 using boost::system::error_code;
+using namespace std::chrono_literals;
 
 namespace pawl::redis {
 namespace {
+
+// The interval at which a TLS handshake looks for the end of its connection.
+constexpr auto end_check_interval = 100ms;
 
 std::string hosts_of(const addresses& candidates) {
     std::string text;
@@ -171,15 +175,18 @@ asio::awaitable<error_code> reconnecting_link::try_addresses(
 }
 
 // Closes a connection whose handshake does not succeed in time: the server cannot be reached, says
-// nothing, or is not Redis.
+// nothing, or is not Redis. During a TLS handshake, looks for an end that came together with data.
 asio::awaitable<void> reconnecting_link::limit_handshake(
     [[maybe_unused]] std::shared_ptr<reconnecting_link> self,
     std::shared_ptr<connection> attempt_connection, std::shared_ptr<core::wakeup> handshake_ended,
     time_point until) {
     const auto started_at = time().now();
     while (!is_ready_ && !attempt_connection->is_closed()) {
-        if (time().now() < until) {
-            co_await handshake_ended->wait_until(until);
+        const auto now = time().now();
+        if (now < until) {
+            const auto next_check = settings_.tls.enabled ? now + end_check_interval : until;
+            co_await handshake_ended->wait_until(std::min(until, next_check));
+            if (attempt_connection->is_in_tls_handshake()) attempt_connection->check_end();
         } else if (attempt_connection->was_opened() &&
                    until < started_at + settings_.reply_timeout) {
             until = started_at + settings_.reply_timeout;
