@@ -108,7 +108,7 @@ void measure_handover(const bench_context& context, std::vector<row>& rows) {
     sent.erase("EVALSHA refresh");
     rows.push_back(evaluate(
         {.id = "requests.handoff",
-         .label = "requests of a waiter between the release and its start",
+         .label = "requests from the release to the waiter's start",
          .unit = "requests",
          .measured = static_cast<double>(attempts) / times,
          .note = "MONITOR, release to running: " + format_counts(sent, times) + "; pushed " +
