@@ -101,7 +101,7 @@ struct options {
 [[nodiscard]] service at(options settings);
 // redis://[user[:password]@]host[:port][/database][?option=value&…], rediss://… with TLS,
 // redis+unix:///path, or redis+sentinel://[user[:password]@]host[:port],…/master[/database], with
-// TLS rediss+sentinel://…. docs/backends/redis.md lists the options.
+// TLS rediss+sentinel://…. docs/backends/redis.md and sentinel.md list the options.
 [[nodiscard]] service at(std::string_view url);
 
 }  // namespace pawl::redis

@@ -127,8 +127,8 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
     for (const auto stands : {deployment::alone, deployment::replicated, deployment::monitored,
                               deployment::replica, deployment::unknown})
         expect_on_page(line(deployment_finding(stands, 2)));
-    for (const std::string least : {"", "0", "1"})
-        expect_on_page(line(least_replicas_finding(least)));
+    for (const std::string least : {"", "0", "1", "3"})
+        expect_on_page(line(least_replicas_finding(least, 2)));
     for (const auto nodes : {0, 1, 3})
         expect_on_page(line(cluster_finding(nodes)));
 }

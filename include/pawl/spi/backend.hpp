@@ -280,8 +280,8 @@ public:
 
     // True: whatever executor a coroutine of the backend has, it is resumed only on the strand. A
     // call may then begin without a turn of the event loop. It must be false, for example, if the
-    // backend waits for an I/O object with `use_awaitable`: Asio resumes the coroutine on its own
-    // executor.
+    // backend waits for an I/O object by Asio's use_awaitable, which resumes the coroutine on the
+    // coroutine's own executor.
     [[nodiscard]] virtual bool resumes_on_strand() const noexcept { return false; }
 
     // How the user can get a mode, or `fair`, that the backend does not have: the end of a message,

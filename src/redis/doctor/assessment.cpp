@@ -3,6 +3,8 @@
 
 #include "assessment.hpp"
 
+#include "../transport/numbers.hpp"
+
 namespace pawl::redis {
 
 using grade = finding::grade;
@@ -120,9 +122,13 @@ finding deployment_finding(deployment server_deployment, std::int64_t replicas) 
     return {grade::note, "replicas", "not readable", "allow the user INFO"};
 }
 
-finding least_replicas_finding(const std::string& least) {
+finding least_replicas_finding(const std::string& least, std::int64_t replicas) {
     if (least.empty())
         return {grade::note, "min-replicas-to-write", "not readable", "allow the user CONFIG GET"};
+    if (parse_number<std::int64_t>(least) > replicas)
+        return {grade::bad, "min-replicas-to-write", least + ", with fewer replicas",
+                "the master refuses every lock until so many replicas are connected; connect them, "
+                "or set a smaller number"};
     if (least != "0") return {grade::good, "min-replicas-to-write", least, ""};
     return {grade::warning, "min-replicas-to-write", "0",
             "a master that is cut off from its replicas goes on granting locks; set "

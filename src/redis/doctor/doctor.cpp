@@ -226,11 +226,12 @@ asio::awaitable<std::optional<error>> refusal_of(link& server_link, runtime& tim
 
 // Without enough replicas that have its latest writes, a master refuses further ones.
 asio::awaitable<finding> query_least_replicas(link& server_link, runtime& time,
-                                              const options& server_options) {
+                                              const options& server_options,
+                                              std::int64_t replicas) {
     const std::array<std::string_view, 3> command{"CONFIG", "GET", "min-replicas-to-write"};
     const auto reply =
         co_await server_link.exec(command, time.now() + server_options.reply_timeout);
-    co_return least_replicas_finding(reply.items.size() == 2 ? reply.items[1].text : "");
+    co_return least_replicas_finding(reply.items.size() == 2 ? reply.items[1].text : "", replicas);
 }
 
 asio::awaitable<examination> examine_server(link& server_link, runtime& time,
@@ -264,7 +265,8 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
         findings.push_back(deployment_finding(facts.server_deployment, facts.replicas));
     co_await measure_latency_and_clock(findings, server_link, time, server_options);
     if (!server_options.sentinel.addresses.empty()) {
-        auto least = co_await query_least_replicas(server_link, time, server_options);
+        auto least =
+            co_await query_least_replicas(server_link, time, server_options, facts.replicas);
         findings.push_back(std::move(least));
     }
     report.nodes.push_back({node, facts.role});

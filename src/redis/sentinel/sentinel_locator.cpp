@@ -22,6 +22,26 @@ const std::string switch_channel = "+switch-master";
 // A token has 16 bits for the epoch.
 constexpr std::uint64_t max_epoch = 65535;
 
+// The options of a refused connection to a Sentinel have other names than those of the servers.
+error with_advice(const error& failure) {
+    if (failure.reason() != errc::refused) return failure;
+    const std::string sentence = failure.what();
+    return {errc::refused, sentence.substr(0, sentence.rfind("; ")) +
+                               "; check the options sentinel_user, sentinel_password_file, "
+                               "sentinel_ca and sentinel_tls_name, and the Sentinel's rights."};
+}
+
+// Why there is no answer, after the Sentinel's address.
+std::string failure_text(const endpoint& server, const std::optional<error>& failure) {
+    if (!failure) return text_of(server) + " gives no answer";
+    std::string sentence = failure->what();
+    const std::string prefix = "the Sentinel ";
+    if (sentence.starts_with(prefix)) sentence.erase(0, prefix.size());
+    sentence.erase(std::min(sentence.find("; "), sentence.size()));
+    if (sentence.ends_with('.')) sentence.pop_back();
+    return sentence;
+}
+
 std::string sentinel_name(const endpoint& server) { return "the Sentinel " + text_of(server); }
 
 }  // namespace
@@ -191,7 +211,7 @@ error sentinel_locator::no_master_error() const {
             answers += text_of(each->server) + " names " + text_of(each->view->master.server) +
                        " with epoch " + std::to_string(each->view->master.epoch);
         } else {
-            answers += text_of(each->server) + " gives no answer";
+            answers += failure_text(each->server, each->failure);
         }
         if (!each->failure ||
             (common_refusal && common_refusal->reason() != each->failure->reason()))
@@ -200,10 +220,11 @@ error sentinel_locator::no_master_error() const {
     }
     const auto reason = common_refusal ? common_refusal->reason() : errc::no_quorum;
     const bool may_pass = reason == errc::unreachable || reason == errc::unavailable;
-    if (common_refusal && is_common && !may_pass) return *common_refusal;
-    return {errc::no_quorum, "no master is known: " + std::to_string(needed_votes()) +
-                                 " Sentinels must agree, and " + std::to_string(answer_count) +
-                                 (answer_count == 1 ? " answers (" : " answer (") + answers + ")"};
+    if (common_refusal && is_common && !may_pass) return with_advice(*common_refusal);
+    return {errc::no_quorum, "no master is known: " + std::to_string(answer_count) +
+                                 (answer_count == 1 ? " Sentinel answers" : " Sentinels answer") +
+                                 ", and " + std::to_string(needed_votes()) + " must agree (" +
+                                 answers + ")"};
 }
 
 // Without memory, the next answer makes up for it.
@@ -250,7 +271,7 @@ std::vector<sentinel_locator::status> sentinel_locator::statuses() const {
     std::vector<status> result;
     for (const auto& each : sentinels_)
         result.push_back({text_of(each->server), each->view,
-                          each->failure ? each->failure->what() : std::string()});
+                          each->failure ? with_advice(*each->failure).what() : std::string()});
     return result;
 }
 
