@@ -25,8 +25,7 @@ struct start_wait {
     template <class Handler>
     void operator()(Handler&& handler) const {
         // The handler is type-erased first: that takes the slot of the handler inside.
-        timer::wait_handler erased(
-            asio::bind_executor(executor, std::forward<Handler>(handler)));
+        timer::wait_handler erased(asio::bind_executor(executor, std::forward<Handler>(handler)));
         auto slot = asio::get_associated_cancellation_slot(erased);
         if (slot.is_connected())
             slot.assign([weak = std::weak_ptr(timer_to_start)](asio::cancellation_type) {
