@@ -31,7 +31,7 @@ public:
     // The functions that Asio calls to learn or to change the properties of an executor.
     static constexpr boost::asio::execution::blocking_t query(
         boost::asio::execution::blocking_t) noexcept {
-        return boost::asio::execution::blocking.always;
+        return boost::asio::execution::blocking_t::always;
     }
     [[nodiscard]] boost::asio::execution_context& query(
         boost::asio::execution::context_t) const noexcept {
