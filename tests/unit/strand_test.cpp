@@ -30,11 +30,10 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// Grants every lock. A release waits, as for a connection, and the backend promises to resume on
-// the strand.
-class waiting_backend final : public support::idle_backend {
+// Grants every lock, and notes in `release` where it is resumed.
+class granting_backend : public support::idle_backend {
 public:
-    waiting_backend(pawl::backend_context context, bool& was_on_strand)
+    granting_backend(pawl::backend_context context, bool& was_on_strand)
         : context_(std::move(context)), was_on_strand_(was_on_strand) {}
 
     asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& requested,
@@ -43,6 +42,17 @@ public:
         granted.deadline = context_.time->now() + requested.ttl;
         co_return granted;
     }
+
+protected:
+    pawl::backend_context context_;
+    bool& was_on_strand_;
+};
+
+// A release waits, as for a connection, and the backend promises to resume on the strand.
+class waiting_backend final : public granting_backend {
+public:
+    using granting_backend::granting_backend;
+
     asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
         pawl::core::wakeup pause(*context_.time, context_.strand);
         co_await pause.wait_until(context_.time->now() + 1ms);
@@ -52,24 +62,13 @@ public:
         co_return pawl::release_result::released;
     }
     [[nodiscard]] bool resumes_on_strand() const noexcept override { return true; }
-
-private:
-    pawl::backend_context context_;
-    bool& was_on_strand_;
 };
 
-// Grants every lock. A release waits for another thread, as for an I/O object of another context.
-class pool_backend final : public support::idle_backend {
+// A release waits for another thread, as for an I/O object of another context.
+class pool_backend final : public granting_backend {
 public:
-    pool_backend(pawl::backend_context context, bool& was_on_strand)
-        : context_(std::move(context)), was_on_strand_(was_on_strand) {}
+    using granting_backend::granting_backend;
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& requested,
-                                                        pawl::time_point) override {
-        pawl::grant granted;
-        granted.deadline = context_.time->now() + requested.ttl;
-        co_return granted;
-    }
     asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
         std::atomic<std::thread::id> pool_thread{};
         co_await asio::co_spawn(pool_, note_thread(pool_thread), asio::use_awaitable);
@@ -83,8 +82,6 @@ private:
         co_return;
     }
 
-    pawl::backend_context context_;
-    bool& was_on_strand_;
     asio::thread_pool pool_{1};
 };
 

@@ -3,6 +3,7 @@
 
 #include "query.hpp"
 
+#include "../transport/handshake.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 
@@ -14,13 +15,6 @@ namespace asio = boost::asio;
 
 namespace pawl::redis {
 namespace {
-
-std::string_view field_of(const reply& map, std::string_view name) {
-    for (std::size_t i = 0; i + 1 < map.items.size(); i += 2) {
-        if (map.items[i].text == name) return map.items[i + 1].text;
-    }
-    return {};
-}
 
 template <class Number>
 Number number_of(const reply& map, std::string_view name) {
@@ -64,12 +58,8 @@ asio::awaitable<std::string> query_id(link& sentinel_link, const std::string& su
     co_return answer.text;
 }
 
-endpoint endpoint_at(std::string_view host, std::string_view port, const std::string& tls_name) {
-    endpoint result;
-    result.host = host;
-    result.port = parse_number<std::uint16_t>(port);
-    result.tls_name = tls_name.empty() ? result.host : tls_name;
-    return result;
+endpoint endpoint_at(std::string_view host, std::string_view port, const tls_options& tls) {
+    return make_endpoint(std::string(host), parse_number<std::uint16_t>(port), tls);
 }
 
 }  // namespace
@@ -93,15 +83,14 @@ asio::awaitable<sentinel_view> query_sentinel(std::shared_ptr<link> sentinel_lin
     if (view.master.epoch != number_of<std::uint64_t>(after, "config-epoch") ||
         address.items.size() != 2)
         throw error(errc::unavailable, subject + ": a failover is in progress; ask again.");
-    view.master.server =
-        endpoint_at(address.items[0].text, address.items[1].text, monitored.tls.name);
+    view.master.server = endpoint_at(address.items[0].text, address.items[1].text, monitored.tls);
     view.quorum = number_of<std::size_t>(after, "quorum");
     view.replicas = number_of<std::size_t>(after, "num-slaves");
     view.is_down = field_of(after, "flags").find("_down") != std::string_view::npos;
     for (const auto& each : others.items)
-        view.peers.push_back({std::string(field_of(each, "runid")),
-                              endpoint_at(field_of(each, "ip"), field_of(each, "port"),
-                                          monitored.sentinel.tls.name)});
+        view.peers.push_back(
+            {std::string(field_of(each, "runid")),
+             endpoint_at(field_of(each, "ip"), field_of(each, "port"), monitored.sentinel.tls)});
     co_return view;
 }
 

@@ -97,11 +97,12 @@ void sentinel_locator::add_members() {
 void sentinel_locator::begin_round() {
     ++round_;
     if (sentinels_.empty())
-        for (const auto& address : options_.sentinel.addresses) {
-            const auto& name = options_.sentinel.tls.name;
-            add_sentinel({address.host, address.port, "", name.empty() ? address.host : name},
-                         false);
-        }
+        for (const auto& [host, port] : options_.sentinel.addresses)
+            add_sentinel(make_endpoint(host, port, options_.sentinel.tls), false);
+    ask_all();
+}
+
+void sentinel_locator::ask_all() {
     for (const auto& each : sentinels_)
         each->ask_again.notify();
 }
@@ -242,9 +243,7 @@ void sentinel_locator::follow_switch() noexcept {
 void sentinel_locator::on_message(std::string_view channel, std::string_view payload) {
     const auto& name = options_.sentinel.master_name;
     if (channel != switch_channel || !payload.starts_with(name + " ")) return;
-    // The others adopt the switch at about the same time.
-    for (const auto& each : sentinels_)
-        each->ask_again.notify();
+    ask_all();  // the others adopt the switch at about the same time
 }
 
 // An announcement may have been lost while there was no connection.
@@ -256,8 +255,7 @@ void sentinel_locator::on_connected(const link& connected_link) {
 
 void sentinel_locator::stop() noexcept {
     is_stopped_ = true;
-    for (const auto& each : sentinels_)
-        each->ask_again.notify();
+    ask_all();
     for (auto* each : answer_waiters_)
         each->notify();
 }

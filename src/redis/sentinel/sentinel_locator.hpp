@@ -110,6 +110,8 @@ private:
     // Makes room by forgetting a discovered Sentinel that does not answer.
     [[nodiscard]] bool make_room();
     void begin_round();
+    // Ends the pauses of all Sentinels' queries.
+    void ask_all();
     // The Sentinel is not asked any more.
     [[nodiscard]] bool is_over(const sentinel& watched) const {
         return is_stopped_ || watched.is_dropped || made_in_.is_forked();

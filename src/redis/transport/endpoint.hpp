@@ -20,11 +20,17 @@ struct endpoint {
     bool operator==(const endpoint&) const = default;
 };
 
+// Without a name for the certificate, it must have the host.
+[[nodiscard]] inline endpoint make_endpoint(const std::string& host, std::uint16_t port,
+                                            const tls_options& tls) {
+    return {host, port, {}, tls.name.empty() ? host : tls.name};
+}
+
 // The endpoint that a user's options name.
 [[nodiscard]] inline endpoint endpoint_of(const options& server_options) {
-    const auto& name = server_options.tls.name;
-    return {server_options.host, server_options.port, server_options.unix_socket,
-            name.empty() ? server_options.host : name};
+    auto result = make_endpoint(server_options.host, server_options.port, server_options.tls);
+    result.unix_socket = server_options.unix_socket;
+    return result;
 }
 
 // For users: "db1:6379", "[::1]:6379", or the socket's path; empty without a host.

@@ -29,14 +29,6 @@ bool is_older(const std::string& version, std::pair<unsigned, unsigned> minimum)
     return std::pair(major, minor) < minimum;
 }
 
-// The value of a field in a map, such as the reply to HELLO.
-std::string_view field_of(const reply& map, std::string_view name) {
-    for (std::size_t i = 0; i + 1 < map.items.size(); i += 2) {
-        if (map.items[i].text == name) return map.items[i + 1].text;
-    }
-    return {};
-}
-
 server_role role_of(std::string_view role) {
     if (role == "master") return server_role::master;
     return role == "replica" ? server_role::replica : server_role::unknown;
@@ -80,6 +72,13 @@ session sentinel_session(std::string_view mode, const std::string& subject) {
 }
 
 }  // namespace
+
+std::string_view field_of(const reply& map, std::string_view name) {
+    for (std::size_t i = 0; i + 1 < map.items.size(); i += 2) {
+        if (map.items[i].text == name) return map.items[i + 1].text;
+    }
+    return {};
+}
 
 std::string info_field(std::string_view info, std::string_view name) {
     const auto key = "\n" + std::string(name) + ":";

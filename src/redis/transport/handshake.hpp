@@ -33,6 +33,9 @@ struct commands {
 [[nodiscard]] session parse_handshake(const std::string& subject, const std::vector<reply>& replies,
                                       bool is_sentinel);
 
+// The text of a field in a map, such as the reply to HELLO; empty if the field is missing. A part
+// of the reply.
+[[nodiscard]] std::string_view field_of(const reply& map, std::string_view name);
 // The value of a field in the reply to INFO; empty if the field is missing.
 [[nodiscard]] std::string info_field(std::string_view info, std::string_view name);
 

@@ -5,6 +5,7 @@
 
 #include "password_file.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -20,6 +21,30 @@ std::string from_environment(const std::string& variable) {
 }
 
 }  // namespace
+
+bool has_option(const core::url& parsed, std::string_view name) {
+    return std::ranges::any_of(parsed.options,
+                               [name](const auto& each) { return each.first == name; });
+}
+
+bool apply_tls_option(tls_options& target, std::string_view prefix, const std::string& name,
+                      const std::string& value) {
+    if (!name.starts_with(prefix)) return false;
+    const auto option = std::string_view(name).substr(prefix.size());
+    std::string* const text = option == "ca"         ? &target.ca_file
+                              : option == "cert"     ? &target.cert_file
+                              : option == "cert_key" ? &target.key_file
+                              : option == "tls_name" ? &target.name
+                                                     : nullptr;
+    if (text == nullptr && option != "verify") return false;
+    // Whether the Sentinels have TLS is known only after all options.
+    if (prefix.empty() && !target.enabled) throw tls_required_error(name, "");
+    if (text != nullptr)
+        *text = value;
+    else
+        target.verify = parse_yes_no(name, value);
+    return true;
+}
 
 bool parse_yes_no(const std::string& name, const std::string& value) {
     if (value == "yes") return true;

@@ -4,13 +4,22 @@
 // Values of a URL's options.
 #pragma once
 
+#include "../../core/util/url.hpp"
+
 #include <pawl/error.hpp>
 #include <pawl/redis.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace pawl::redis {
 
+// True: the URL has an option of this name.
+[[nodiscard]] bool has_option(const core::url& parsed, std::string_view name);
+// True: after `prefix`, the name is that of an option of TLS, which was applied. Throws
+// errc::bad_url for a bad value, and errc::bad_option without TLS to the servers.
+[[nodiscard]] bool apply_tls_option(tls_options& target, std::string_view prefix,
+                                    const std::string& name, const std::string& value);
 // "yes" or "no". Throws errc::bad_url.
 [[nodiscard]] bool parse_yes_no(const std::string& name, const std::string& value);
 // The password in the file or environment variable that the value of an option names, whose name

@@ -11,7 +11,6 @@
 
 #include <pawl/error.hpp>
 
-#include <algorithm>
 #include <charconv>
 
 namespace pawl::redis {
@@ -90,11 +89,6 @@ void check_template(const options& server_options, bool name_space_given) {
                         " is the key that Pawl's locks have without one; leave out key.");
 }
 
-bool has_option(const core::url& url, std::string_view option) {
-    return std::ranges::any_of(
-        url.options, [option](const auto& option_pair) { return option_pair.first == option; });
-}
-
 std::string known_options(const options& server_options) {
     const std::string common_options =
         "namespace, key, layout, object, password_file, password_env, connect_timeout_ms, "
@@ -118,10 +112,8 @@ void check_not_empty(const std::string& name, const std::string& value) {
 }
 
 void apply_option(options& server_options, const std::string& name, const std::string& value) {
-    const bool is_tls_option = name == "ca" || name == "cert" || name == "cert_key" ||
-                               name == "verify" || name == "tls_name";
-    if (is_tls_option && !server_options.tls.enabled) throw tls_required_error(name, "");
     if (apply_sentinel_option(server_options, name, value)) return;
+    if (apply_tls_option(server_options.tls, "", name, value)) return;
     if (name == "namespace")
         server_options.name_space = value;
     else if (name == "key")
@@ -139,16 +131,6 @@ void apply_option(options& server_options, const std::string& name, const std::s
         server_options.reply_timeout = parse_milliseconds(name, value);
     else if (name == "token_retention_ms")
         server_options.token_retention = parse_retention(name, value);
-    else if (name == "ca")
-        server_options.tls.ca_file = value;
-    else if (name == "cert")
-        server_options.tls.cert_file = value;
-    else if (name == "cert_key")
-        server_options.tls.key_file = value;
-    else if (name == "verify")
-        server_options.tls.verify = parse_yes_no(name, value);
-    else if (name == "tls_name")
-        server_options.tls.name = value;
     else
         throw error(errc::bad_url, "The URL's option '" + name + "' is unknown; known are " +
                                        known_options(server_options) + ".");

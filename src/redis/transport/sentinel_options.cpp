@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t max_addresses = 16;
 
-bool is_given(const core::url& parsed, std::string_view option) {
-    return std::ranges::any_of(parsed.options,
-                               [option](const auto& each) { return each.first == option; });
-}
-
 error missing_master_error() {
     return {errc::bad_url,
             "The URL names no master; write redis+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, with "
@@ -67,31 +62,21 @@ bool apply_sentinel_option(options& server_options, const std::string& name,
                      "sentinel_password_env");
     else if (name == "sentinel_tls")
         target.tls.enabled = parse_yes_no(name, value);
-    else if (name == "sentinel_ca")
-        target.tls.ca_file = value;
-    else if (name == "sentinel_cert")
-        target.tls.cert_file = value;
-    else if (name == "sentinel_cert_key")
-        target.tls.key_file = value;
-    else if (name == "sentinel_verify")
-        target.tls.verify = parse_yes_no(name, value);
-    else if (name == "sentinel_tls_name")
-        target.tls.name = value;
     else
-        return false;
+        return apply_tls_option(target.tls, "sentinel_", name, value);
     return true;
 }
 
 void complete_sentinel_tls(options& server_options, const core::url& parsed) {
     auto& tls = server_options.sentinel.tls;
-    if (!is_given(parsed, "sentinel_tls")) tls.enabled = server_options.tls.enabled;
+    if (!has_option(parsed, "sentinel_tls")) tls.enabled = server_options.tls.enabled;
     if (!tls.enabled || !server_options.tls.enabled) return;
     if (tls.ca_file.empty()) tls.ca_file = server_options.tls.ca_file;
     if (tls.cert_file.empty() && tls.key_file.empty()) {
         tls.cert_file = server_options.tls.cert_file;
         tls.key_file = server_options.tls.key_file;
     }
-    if (!is_given(parsed, "sentinel_verify")) tls.verify = server_options.tls.verify;
+    if (!has_option(parsed, "sentinel_verify")) tls.verify = server_options.tls.verify;
 }
 
 void check_sentinel_options(const options& server_options) {
