@@ -59,6 +59,14 @@ lease_handle lease_keeper::reservation::keep(std::string owner, grant grant) noe
     return lease_handle(std::exchange(lease_, nullptr));
 }
 
+// Leases whose engine is not destroyed with the keeper would keep themselves alive for ever.
+lease_keeper::~lease_keeper() {
+    while (!order_.empty()) {
+        const auto kept = order_.begin()->in_keeper.self;
+        forget(kept);
+    }
+}
+
 void lease_keeper::reserve(const std::shared_ptr<lease>& lease) {
     lease->in_keeper.self = lease;
     by_owner_.insert(*lease);

@@ -37,6 +37,9 @@ public:
 
     lease_keeper(runtime& time, boost::asio::any_io_executor strand, backend& backend,
                  counter& renewals, hooks callbacks);
+    ~lease_keeper();
+    lease_keeper(const lease_keeper&) = delete;
+    lease_keeper& operator=(const lease_keeper&) = delete;
 
     // Creates the timer of the keeper's coroutine before a lock is requested.
     void prepare() { wakeup_.prepare(); }
