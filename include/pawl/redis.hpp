@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Locks in one Redis (6.2 or later) or Valkey server, or in the master that Sentinels name.
-// docs/backends/redis.md has the keys, the scripts and the protocol, docs/backends/sentinel.md the
-// rules of a failover.
+// Locks in one Redis (6.2 or later) or Valkey server, in the master that Sentinels name, or in a
+// Redis Cluster. docs/backends/redis.md has the keys, the scripts and the protocol,
+// docs/backends/sentinel.md and cluster.md the rules of a failover.
 #pragma once
 
 #include <pawl/service.hpp>
@@ -24,6 +24,12 @@ struct tls_options {
     std::string cert_file{};  // a client certificate; needs `key_file`
     std::string key_file{};   // its private key
     std::string name{};       // the name in the server's certificate; empty: the host
+};
+
+// Where a node of a cluster is.
+struct node_address {
+    std::string host;           // a name or a numeric address
+    std::uint16_t port = 6379;  // of the node
 };
 
 // Where a Sentinel is.
@@ -70,6 +76,10 @@ struct options {
     // `unix_socket` must then keep their defaults. User, password and `tls` are those of the
     // master.
     sentinel_options sentinel{};
+    // With addresses: a Redis Cluster, of which these are some of the nodes, at most 16; the client
+    // asks them for the others. `host`, `port`, `unix_socket`, `database` and `sentinel` must then
+    // keep their defaults. User, password and `tls` are those of every node.
+    std::vector<node_address> cluster_nodes{};
     // The first part of every key and channel, so that ACLs can separate tenants: 1 to 64
     // characters without spaces, braces and percent signs. Native layout only, and not together
     // with `key`.
@@ -100,8 +110,9 @@ struct options {
 // together, and errc::bad_url for a URL that is not understood.
 [[nodiscard]] service at(options settings);
 // redis://[user[:password]@]host[:port][/database][?option=value&…], rediss://… with TLS,
-// redis+unix:///path, or redis+sentinel://[user[:password]@]host[:port],…/master[/database], with
-// TLS rediss+sentinel://…. docs/backends/redis.md and sentinel.md list the options.
+// redis+unix:///path, redis+sentinel://[user[:password]@]host[:port],…/master[/database], or
+// redis+cluster://[user[:password]@]host[:port],…; with TLS rediss+sentinel://… and
+// rediss+cluster://…. docs/backends/redis.md, sentinel.md and cluster.md list the options.
 [[nodiscard]] service at(std::string_view url);
 
 }  // namespace pawl::redis

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "cluster/cluster_service.hpp"
 #include "common/keys.hpp"
 #include "native/backend.hpp"
 #include "redisson/backend.hpp"
@@ -19,10 +20,7 @@ public:
     explicit definition(options server_options) : options_(std::move(server_options)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        const auto connect =
-            options_.sentinel.addresses.empty()
-                ? single_server_factory(reconnecting_link_factory(options_, context))
-                : monitored_master_factory(options_, context);
+        const auto connect = topology_of(context);
         if (options_.layout == key_layout::redisson)
             return redisson::make_backend(options_, context, connect);
         return make_backend(options_, context, connect);
@@ -30,6 +28,12 @@ public:
     std::string describe() const override { return redis::describe(options_); }
 
 private:
+    topology_factory topology_of(const backend_context& context) const {
+        if (!options_.cluster_nodes.empty()) return cluster_factory(options_, context);
+        if (!options_.sentinel.addresses.empty()) return monitored_master_factory(options_, context);
+        return single_server_factory(reconnecting_link_factory(options_, context));
+    }
+
     options options_;
 };
 

@@ -61,6 +61,7 @@ constexpr std::array backends {
 #if PAWL_WITH_REDIS
     entry{"redis", redis_at}, entry{"rediss", redis_at}, entry{"redis+unix", redis_at},
         entry{"redis+sentinel", redis_at}, entry{"rediss+sentinel", redis_at},
+        entry{"redis+cluster", redis_at}, entry{"rediss+cluster", redis_at},
 #endif
 #if PAWL_WITH_SQLITE
         entry{"sqlite", sqlite_at},

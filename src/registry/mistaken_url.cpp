@@ -71,7 +71,9 @@ constexpr std::string_view sentinel_advice =
 constexpr std::string_view tls_sentinel_advice =
     "; the master of Sentinels over TLS is rediss+sentinel://HOST1,HOST2,HOST3/MASTER-NAME.";
 constexpr std::string_view cluster_advice =
-    ", which does not follow a cluster; write redis://HOST of one server outside a cluster.";
+    "; a Redis Cluster is redis+cluster://HOST1,HOST2,HOST3.";
+constexpr std::string_view tls_cluster_advice =
+    "; a Redis Cluster over TLS is rediss+cluster://HOST1,HOST2,HOST3.";
 constexpr std::string_view http_advice =
     ", which does not speak HTTP; write redis://HOST, or rediss://HOST for TLS.";
 constexpr std::string_view unix_socket_advice =
@@ -81,9 +83,8 @@ constexpr std::array foreign_schemes{
     foreign_scheme{"redis-sentinel", "redis+sentinel", sentinel_advice},
     foreign_scheme{"rediss-sentinel", "rediss+sentinel", tls_sentinel_advice},
     foreign_scheme{"sentinel", "redis+sentinel", sentinel_advice},
-    foreign_scheme{"redis-cluster", "redis", cluster_advice},
-    foreign_scheme{"rediss-cluster", "redis", cluster_advice},
-    foreign_scheme{"redis+cluster", "redis", cluster_advice},
+    foreign_scheme{"redis-cluster", "redis+cluster", cluster_advice},
+    foreign_scheme{"rediss-cluster", "rediss+cluster", tls_cluster_advice},
     foreign_scheme{"http", "redis", http_advice},
     foreign_scheme{"https", "redis", http_advice},
     foreign_scheme{"unix", "redis+unix", unix_socket_advice},

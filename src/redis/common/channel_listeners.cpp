@@ -56,6 +56,7 @@ channel_listeners::channel_listener::~channel_listener() {
 boost::asio::awaitable<void> channel_listeners::channel_listener::listen(time_point give_up_at) {
     auto& server_link = listeners_.servers_.link_of(key_);
     co_await server_link.subscribe(position_->first, give_up_at);
+    if (link_ != nullptr) link_->unsubscribe(position_->first);
     link_ = &server_link;
 }
 

@@ -48,7 +48,10 @@ public:
 
         // After `listen` completes, no message is missed until the connection ends.
         boost::asio::awaitable<void> listen(time_point give_up_at);
-        [[nodiscard]] bool is_listening() const noexcept { return link_ != nullptr; }
+        // False also if the key has moved to another server since.
+        [[nodiscard]] bool is_listening() const noexcept {
+            return link_ == &listeners_.servers_.link_of(key_);
+        }
 
         core::wakeup wakeup;
         std::vector<std::string> messages;

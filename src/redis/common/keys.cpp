@@ -3,6 +3,8 @@
 
 #include "keys.hpp"
 
+#include "../topology/slot.hpp"
+
 #include <pawl/error.hpp>
 
 #include <algorithm>
@@ -48,29 +50,6 @@ std::optional<std::string> unescape(std::string_view text) {
         i += 2;
     }
     return name;
-}
-
-// The part of a key that decides its slot: the text in the first braces, or the whole key if there
-// is no such text.
-std::string_view hashed_part(std::string_view key) {
-    const auto open = key.find('{');
-    const auto close = open == std::string_view::npos ? open : key.find('}', open);
-    if (close == std::string_view::npos || close == open + 1) return key;
-    return key.substr(open + 1, close - open - 1);
-}
-
-constexpr unsigned slot_count = 16384;
-
-// CRC-16/XMODEM, as in the server.
-unsigned slot_of(std::string_view key) {
-    unsigned crc = 0;
-    for (const char c : hashed_part(key)) {
-        crc ^= static_cast<unsigned>(static_cast<unsigned char>(c)) << 8;
-        for (int bit = 0; bit < 8; ++bit)
-            crc = (crc << 1) ^ ((crc & 0x8000) != 0 ? 0x1021 : 0);
-        crc &= 0xffff;
-    }
-    return crc % slot_count;
 }
 
 // For each slot, the smallest number whose decimal digits hash to that slot.

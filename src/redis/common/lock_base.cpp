@@ -67,14 +67,17 @@ asio::awaitable<void> lock_base::wait_until_idle(time_point deadline) {
     }
 }
 
-void lock_base::add_to_group(std::vector<renewal_group>& groups, link& server_link,
-                             std::size_t index) {
-    const auto group = std::ranges::find(groups, &server_link, &renewal_group::server_link);
-    auto& target = group == groups.end() ? groups.emplace_back(&server_link) : *group;
+void lock_base::add_to_group(std::vector<renewal_group>& groups, std::string_view key,
+                             std::size_t index) const {
+    const auto* server_link = &link_of(key);
+    const auto group = servers_->has_slots()
+                           ? groups.end()
+                           : std::ranges::find(groups, server_link, &renewal_group::server_link);
+    auto& target = group == groups.end() ? groups.emplace_back(server_link) : *group;
     target.indices.push_back(index);
 }
 
-asio::awaitable<void> lock_base::renew_with_script(link& server_link, const renewal_call& call,
+asio::awaitable<void> lock_base::renew_with_script(std::string_view key, const renewal_call& call,
                                                    renewal_batch& batch,
                                                    std::span<const std::size_t> indices) {
     auto give_up_at = now();
@@ -84,7 +87,7 @@ asio::awaitable<void> lock_base::renew_with_script(link& server_link, const rene
     // request can have been sent.
     const auto sent_at = now();
     try {
-        const auto reply = co_await run_script(server_link, call, give_up_at);
+        const auto reply = co_await run_script(*servers_, key, call, no_words, give_up_at);
         if (reply.type == reply::kind::error) co_return;
         const auto outcomes = call.read(reply);
         for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -155,11 +158,13 @@ asio::awaitable<std::vector<std::string>> lock_base::scan(std::string glob, std:
     std::string cursor = "0";
     std::size_t server = 0;
     const auto deadline = now() + bounds_.max_scan_time;
+    co_await connected_link_of("", reply_deadline());  // a cluster's nodes are known then
+    const std::vector<link*> servers(servers_->links().begin(), servers_->links().end());
     for (std::size_t requests = 0; requests < bounds_.max_scan_requests && now() < deadline;
          ++requests) {
         const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
                                                     "COUNT", "1000", "TYPE",  type};
-        const auto reply = co_await servers_->links()[server]->exec(words, reply_deadline());
+        const auto reply = co_await servers[server]->exec(words, reply_deadline());
         throw_if_error(reply, describe(options_));
         if (reply.items.size() != 2)
             throw error(errc::protocol,
@@ -169,7 +174,7 @@ asio::awaitable<std::vector<std::string>> lock_base::scan(std::string glob, std:
         for (const auto& key : reply.items[1].items)
             found_keys.insert(key.text);
         cursor = reply.items[0].text;
-        if (cursor == "0" && ++server == servers_->links().size())
+        if (cursor == "0" && ++server == servers.size())
             co_return std::vector<std::string>(found_keys.begin(), found_keys.end());
         if (found_keys.size() > bounds_.max_scanned_keys) break;
     }

@@ -75,17 +75,18 @@ protected:
         if (context_.log) context_.log(line);
     }
 
-    // Renewals that one server can execute: indices into a batch.
+    // Renewals that one request can contain: indices into a batch.
     struct renewal_group {
-        link* server_link;
+        const link* server_link;
         std::vector<std::size_t> indices;
     };
-    // Adds the index to the group of that link.
-    static void add_to_group(std::vector<renewal_group>& groups, link& server_link,
-                             std::size_t index);
+    // Adds the index to the group of the key's server, or where keys move one by one, to a group of
+    // its own.
+    void add_to_group(std::vector<renewal_group>& groups, std::string_view key,
+                      std::size_t index) const;
     // Settles the renewals of the batch with these indices, in the order in which they were added
     // to the call.
-    boost::asio::awaitable<void> renew_with_script(link& server_link, const renewal_call& call,
+    boost::asio::awaitable<void> renew_with_script(std::string_view key, const renewal_call& call,
                                                    renewal_batch& batch,
                                                    std::span<const std::size_t> indices);
     // Runs the operations at the same time, and ends with the last of them. The operations should

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../scripting/script_call.hpp"
+#include "../scripting/server_words.hpp"
 #include "../transport/link.hpp"
 
 #include <pawl/spi/backend.hpp>
@@ -20,7 +21,7 @@ namespace pawl::redis {
 
 class renewal_call {
 public:
-    [[nodiscard]] script_call command() const { return {code_, keys_, arguments_}; }
+    [[nodiscard]] script_call command(const server_words&) const { return {code_, keys_, arguments_}; }
     // The outcome for each hold, in the order in which they were added.
     [[nodiscard]] std::vector<renewal::outcome> read(const reply& from) const;
 

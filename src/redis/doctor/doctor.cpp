@@ -287,9 +287,13 @@ void add_node(examination& report, examination node_report) {
 
 asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
                                              const options& server_options) {
-    auto report = co_await examine_server(*servers.links().front(), time, server_options);
-    for (std::size_t i = 1; i < servers.links().size(); ++i) {
-        auto node_report = co_await examine_server(*servers.links()[i], time, server_options);
+    // The nodes of a cluster are known when one of them is connected.
+    if (servers.links().empty())
+        co_await connected_link_of(servers, "", time.now() + server_options.reply_timeout);
+    const std::vector<link*> links(servers.links().begin(), servers.links().end());
+    auto report = co_await examine_server(*links.front(), time, server_options);
+    for (std::size_t i = 1; i < links.size(); ++i) {
+        auto node_report = co_await examine_server(*links[i], time, server_options);
         add_node(report, std::move(node_report));
     }
     servers.add_findings(report);

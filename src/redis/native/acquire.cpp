@@ -146,17 +146,16 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
     check_room_for_undo(*server_link);
     undo_guard.about_to_send(undos_.of(*server_link));
     auto value = make_value(record.value_prefix(), wall_ms());
-    const auto floor = requested.fenced ? token_floor(*server_link) : short_text();
     const acquire_call call{.lock_keys = record.lock_keys,
                             .value = value,
                             .ttl_ms = milliseconds_text(requested.ttl),
-                            .token_floor = floor};
+                            .fenced = requested.fenced};
     const auto sent_at = now();
-    const auto server_reply = co_await run_script(*server_link, call, deadline);
+    const auto server_reply = co_await run(record.lock_keys, call, deadline);
     if (server_reply.type == reply::kind::error) {
         if (proves_no_change(server_reply.text))
             undo_guard.set_state(acquire_attempt::state::settled);
-        co_await throw_if_lock_error(*server_link, server_reply, record.lock_keys);
+        co_await throw_if_lock_error(server_reply, record.lock_keys);
     }
     const auto outcome = call.read(server_reply);
     undo_guard.set_state(acquire_attempt::state::settled);
@@ -185,33 +184,28 @@ asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guar
     own_waiter.can_be_successor = is_plain;
     own_waiter.sent_at = now();
     auto value = make_value(own_record.value_prefix(), wall_ms());
-    const auto floor = token_floor(*server_link);
-    const auto run = run_tag(*server_link);
     const acquire_call call{
         .lock_keys = own_record.lock_keys,
         .value = value,
         .ttl_ms = milliseconds_text(requested.ttl),
-        .token_floor = requested.fenced ? std::string_view(floor) : std::string_view(),
+        .fenced = requested.fenced,
         .waiter = is_blocking ? own_record.member() : std::string_view(),
         .value_prefix = own_record.value_prefix(),
         .claim_window_ms = milliseconds_text(own_waiter.claim_window),
         .place_ms = std::to_string(bounds_.waiter_place_ms)};
     const acquire_any_mode_call any_mode_call{.acquire = call,
-                                              .channel_prefix = scheme_.channel_prefix(),
-                                              .waiters_floor = floor,
                                               .mode = own_waiter.mode_code,
-                                              .total_permits = own_waiter.total_permits,
-                                              .run = run};
+                                              .total_permits = own_waiter.total_permits};
     reply server_reply;
     if (is_plain)
-        server_reply = co_await run_script(*server_link, call, deadline);
+        server_reply = co_await run(own_record.lock_keys, call, deadline);
     else
-        server_reply = co_await run_script(*server_link, any_mode_call, deadline);
+        server_reply = co_await run(own_record.lock_keys, any_mode_call, deadline);
     if (server_reply.type == reply::kind::error) {
         // A release in this process may have handed the lock to this waiter meanwhile.
         if (proves_no_change(server_reply.text) && !own_waiter.received_grant)
             undo_guard.set_state(acquire_attempt::state::settled);
-        co_await throw_if_lock_error(*server_link, server_reply, own_record.lock_keys);
+        co_await throw_if_lock_error(server_reply, own_record.lock_keys);
     }
     const auto outcome = is_plain ? call.read(server_reply) : any_mode_call.read(server_reply);
     undo_guard.set_state(outcome.queued ? acquire_attempt::state::queued

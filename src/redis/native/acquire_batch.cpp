@@ -31,10 +31,10 @@ struct batched_attempt {
 }  // namespace
 
 bool locks::can_batch(std::span<const std::string> names) const {
-    if (servers_->links().size() == 1) return true;
-    const auto& first_link = link_of(scheme_.keys_of(names.front()));
+    if (names.empty()) return true;
+    const auto first = scheme_.keys_of(names.front());
     return std::ranges::all_of(names, [&](const std::string& each) {
-        return &link_of(scheme_.keys_of(each)) == &first_link;
+        return servers_->may_share_request(first.lock(), scheme_.keys_of(each).lock());
     });
 }
 
@@ -44,13 +44,13 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
     std::vector<grant> grants;
     try {
         const auto deadline = reply_deadline(give_up_at > now(), give_up_at);
-        const std::string first_key(scheme_.keys_of(requested.front().name).lock());
-        auto* server_link = &lock_base::link_of(first_key);
+        const auto first_keys = scheme_.keys_of(requested.front().name);
+        auto* server_link = &link_of(first_keys);
         if (!server_link->connected())
-            server_link = co_await connected_link_of(first_key, deadline);
+            server_link = co_await connected_link_of(first_keys.lock(), deadline);
         check_room_for_undo(*server_link);
-        const auto floor = requested.front().fenced ? token_floor(*server_link) : short_text();
-        acquire_batch_call call{milliseconds_text(requested.front().ttl), floor, {}};
+        acquire_batch_call call{
+            milliseconds_text(requested.front().ttl), requested.front().fenced, {}};
         grants.reserve(requested.size());
         for (const auto& requested_lock : requested) {
             const auto record = make_record(requested_lock.name, requested_lock.owner);
@@ -62,7 +62,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
         for (auto& attempt : attempts)
             attempt.undo_guard.about_to_send(undos_.of(*server_link));
         const auto sent_at = now();
-        const auto server_reply = co_await run_script(*server_link, call, deadline);
+        const auto server_reply = co_await run(first_keys, call, deadline);
         if (server_reply.type == reply::kind::error) {
             // The script uses two keys of each lock, and any of them may be of another type.
             std::vector<typed_key> used_keys;
@@ -72,7 +72,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
                 const auto typed = typed_keys_of(attempt.record->lock_keys);
                 used_keys.insert(used_keys.end(), typed.begin(), typed.begin() + 2);
             }
-            co_await throw_if_key_error(*server_link, server_reply, used_keys, reply_deadline());
+            co_await throw_if_key_error(*servers_, server_reply, used_keys, reply_deadline());
         }
         const auto tokens = call.read(server_reply);
         for (auto& attempt : attempts)

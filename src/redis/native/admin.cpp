@@ -59,10 +59,9 @@ std::vector<holder> parse_holders(const inspect_reply& reply, const detail_map& 
 
 }  // namespace
 
-asio::awaitable<void> locks::throw_if_lock_error(link& server_link, const reply& reply,
-                                                 const keys& lock_keys) {
+asio::awaitable<void> locks::throw_if_lock_error(const reply& reply, const keys& lock_keys) {
     const auto typed = typed_keys_of(lock_keys);
-    co_await throw_if_key_error(server_link, reply, typed, reply_deadline());
+    co_await throw_if_key_error(*servers_, reply, typed, reply_deadline());
 }
 
 asio::awaitable<examination> locks::examine() {
@@ -75,10 +74,9 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     info.name = name;
     const auto lock_keys = scheme_.keys_of(name);
     const inspect_call call{lock_keys};
-    auto& server_link = link_of(lock_keys);
-    const auto server_reply = co_await run_script(server_link, call, reply_deadline());
+    const auto server_reply = co_await run(lock_keys, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_lock_error(server_link, server_reply, lock_keys);
+        co_await throw_if_lock_error(server_reply, lock_keys);
     const auto shown = call.read(server_reply);
     info.waiters = shown.waiters;
     detail_map details;
@@ -128,35 +126,26 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
 
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto lock_keys = scheme_.keys_of(name);
-    auto* const server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
-    const auto floor = token_floor(*server_link);
-    const auto run = run_tag(*server_link);
-    const force_release_call call{lock_keys, floor, scheme_.channel_prefix(), run};
-    const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
+    const force_release_call call{lock_keys};
+    const auto server_reply = co_await run(lock_keys, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
+        co_await throw_if_lock_error(server_reply, lock_keys);
     co_return call.read(server_reply);
 }
 
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = held.grant.deadline;
-    auto* const server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
-    const auto floor = token_floor(*server_link);
-    const auto run = run_tag(*server_link);
     const downgrade_call call{lock_keys,
                               held.grant.stored_value,
                               milliseconds_text(held.claim.ttl),
-                              to_string(held.grant.token),
-                              floor,
-                              scheme_.channel_prefix(),
-                              run};
+                              to_string(held.grant.token)};
     // Copied before the request, so that a downgrade that was carried out cannot fail here.
     std::optional<grant> result = held.grant;
     const auto sent_at = now();
-    const auto server_reply = co_await run_script(*server_link, call, give_up_at);
+    const auto server_reply = co_await run(lock_keys, call, give_up_at);
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
+        co_await throw_if_lock_error(server_reply, lock_keys);
     if (!call.read(server_reply)) co_return std::nullopt;
     result->deadline = sent_at + held.claim.ttl - drift(held.claim.ttl);
     co_return result;
@@ -164,14 +153,10 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
 
 asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits) {
     const auto lock_keys = scheme_.keys_of(name);
-    auto* const server_link = co_await connected_link_of(lock_keys.lock(), reply_deadline());
-    const auto floor = token_floor(*server_link);
-    const auto run = run_tag(*server_link);
-    const resize_call call{lock_keys, std::to_string(permits), floor, scheme_.channel_prefix(),
-                           run};
-    const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
+    const resize_call call{lock_keys, std::to_string(permits)};
+    const auto server_reply = co_await run(lock_keys, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
+        co_await throw_if_lock_error(server_reply, lock_keys);
     call.read(server_reply);
 }
 

@@ -41,22 +41,21 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
         check_room_for_undo(*server_link);
         if (!server_link->connected())
             server_link = co_await connected_link_of(lock_keys.lock(), deadline);
-        const auto floor = requested.fenced ? token_floor(*server_link) : short_text();
         const acquire_call call{.lock_keys = lock_keys,
                                 .value = requested.value,
                                 .ttl_ms = milliseconds_text(requested.ttl),
-                                .token_floor = floor};
+                                .fenced = requested.fenced};
         // Copied before the request, since an allocation could fail, and nothing would undo the
         // grant any more.
         std::optional<grant> result(std::in_place);
         result->stored_value = requested.value;
         attempt.about_to_send(undos_.of(*server_link));
         const auto sent_at = now();
-        const auto server_reply = co_await run_script(*server_link, call, deadline);
+        const auto server_reply = co_await run(lock_keys, call, deadline);
         if (server_reply.type == reply::kind::error) {
             if (proves_no_change(server_reply.text))
                 attempt.set_state(acquire_attempt::state::settled);
-            co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
+            co_await throw_if_lock_error(server_reply, lock_keys);
         }
         const auto outcome = call.read(server_reply);
         attempt.set_state(acquire_attempt::state::settled);
@@ -75,13 +74,12 @@ asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
                            "the hold may end now, so acquire the lock again.");
     const auto deadline = reply_deadline();
     try {
-        auto* const server_link = co_await connected_link_of(lock_keys.lock(), deadline);
-        const auto floor = requested.fenced ? token_floor(*server_link) : short_text();
-        const adopt_call call{lock_keys, requested.value, milliseconds_text(requested.ttl), floor};
+        const adopt_call call{lock_keys, requested.value, milliseconds_text(requested.ttl),
+                              requested.fenced};
         const auto sent_at = now();
-        const auto server_reply = co_await run_script(*server_link, call, deadline);
+        const auto server_reply = co_await run(lock_keys, call, deadline);
         if (server_reply.type == reply::kind::error)
-            co_await throw_if_lock_error(*server_link, server_reply, lock_keys);
+            co_await throw_if_lock_error(server_reply, lock_keys);
         const auto token = call.read(server_reply);
         if (!token) co_return std::nullopt;
         grant result{.deadline = sent_at + requested.ttl - drift(requested.ttl),

@@ -82,10 +82,9 @@ std::string native_latches::server_clock::time_at(time_point instant) const {
     return std::to_string(ms + elapsed.count());
 }
 
-asio::awaitable<void> native_latches::throw_if_latch_error(link& server_link, const reply& reply,
-                                                           const std::string& key) {
+asio::awaitable<void> native_latches::throw_if_latch_error(const reply& reply, const std::string& key) {
     const std::array<typed_key, 1> hash{{{key, "hash", "a latch"}}};
-    co_await throw_if_key_error(server_link, reply, hash, reply_deadline());
+    co_await throw_if_key_error(servers_, reply, hash, reply_deadline());
 }
 
 template <class Call>
@@ -107,7 +106,6 @@ asio::awaitable<decltype(std::declval<Call>().read(reply()))> native_latches::se
         try {
             auto* const connected = co_await connected_link_of(servers_, names.key, deadline);
             auto& server_link = *connected;
-            call.request.publish_command = server_link.current().publish_command();
             co_await learn_clock(server_link, deadline);
             auto& clock = clocks_[&server_link];
             if (call.request.limit_ms.empty()) {
@@ -118,10 +116,10 @@ asio::awaitable<decltype(std::declval<Call>().read(reply()))> native_latches::se
             if (!is_too_late()) {
                 const auto sent_at = now();
                 was_sent = true;
-                const auto server_reply = co_await run_script(server_link, call, deadline);
+                const auto server_reply = co_await run_script(servers_, names.key, call, session_words, deadline);
                 if (server_reply.type == reply::kind::error) {
                     if (!is_transient(server_reply.text))
-                        co_await throw_if_latch_error(server_link, server_reply, names.key);
+                        co_await throw_if_latch_error(server_reply, names.key);
                     trouble = to_error(server_reply.text, names.key);
                 } else if (const auto late = call.read_late(server_reply)) {
                     // An earlier error of the server is more specific.
@@ -184,16 +182,16 @@ asio::awaitable<bool> native_latches::was_opened(const wait_state& state, time_p
     const auto request = state.open_message.substr(state.open_message.rfind(' ') + 1);
     if (!request.starts_with(state.names.key + ":")) co_return false;
     const std::array<std::string_view, 2> words{"GET", request};
-    const auto reply = co_await servers_.link_of(state.names.key).exec(words, give_up_at);
+    const auto reply = co_await exec_at(servers_, state.names.key, words, give_up_at);
     co_return reply.text == std::to_string(state.generation) + " 0";
 }
 
 asio::awaitable<bool> native_latches::refresh(wait_state& state, time_point give_up_at) {
     const latch_inspect_call call{state.names.key};
-    auto& server_link = servers_.link_of(state.names.key);
-    const auto server_reply = co_await run_script(server_link, call, give_up_at);
+    const auto server_reply =
+        co_await run_script(servers_, state.names.key, call, session_words, give_up_at);
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_latch_error(server_link, server_reply, state.names.key);
+        co_await throw_if_latch_error(server_reply, state.names.key);
     core::latch_state standing;
     if (const auto latch = call.read(server_reply)) {
         standing.known = true;
@@ -212,10 +210,10 @@ asio::awaitable<bool> native_latches::refresh(wait_state& state, time_point give
 asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
     const auto names = latch_names_of(name);
     const latch_inspect_call call{names.key};
-    auto& server_link = servers_.link_of(names.key);
-    const auto server_reply = co_await run_script(server_link, call, reply_deadline());
+    const auto server_reply =
+        co_await run_script(servers_, names.key, call, session_words, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_latch_error(server_link, server_reply, names.key);
+        co_await throw_if_latch_error(server_reply, names.key);
     latch_info info;
     info.name = name;
     info.waiters = co_await count_waiters(names);
@@ -231,11 +229,11 @@ asio::awaitable<latch_info> native_latches::inspect(std::string_view name) {
 
 asio::awaitable<bool> native_latches::reset(std::string_view name) {
     const auto names = latch_names_of(name);
-    auto* const server_link = co_await connected_link_of(servers_, names.key, reply_deadline());
-    const latch_reset_call call{names.key, server_link->current().publish_command(), names.channel};
-    const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
+    const latch_reset_call call{names.key, names.channel};
+    const auto server_reply =
+        co_await run_script(servers_, names.key, call, session_words, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_latch_error(*server_link, server_reply, names.key);
+        co_await throw_if_latch_error(server_reply, names.key);
     co_return call.read(server_reply);
 }
 

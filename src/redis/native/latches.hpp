@@ -35,8 +35,7 @@ private:
                                        std::uint64_t generation) const override;
 
     // If the reply is an error, throws the matching error for that latch.
-    boost::asio::awaitable<void> throw_if_latch_error(link& server_link, const reply& reply,
-                                                      const std::string& key);
+    boost::asio::awaitable<void> throw_if_latch_error(const reply& reply, const std::string& key);
     // Sends the request until the server replies. The request has a limit by the server's clock:
     // until then the server remembers an executed request, and afterwards it refuses the request.
     // So a step is taken once or not at all, however long this program or a message is delayed.

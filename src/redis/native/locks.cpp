@@ -4,6 +4,7 @@
 #include "locks.hpp"
 
 #include "../common/epoch.hpp"
+#include "../topology/channel_tag.hpp"
 #include "../transport/options.hpp"
 #include "redis_scripts.hpp"
 #include "values.hpp"
@@ -73,8 +74,17 @@ short_text locks::token_floor(const link& server_link) const {
     return last_floor_.text;
 }
 
-short_text locks::run_tag(const link& server_link) noexcept {
-    return short_text(std::string_view(server_link.current().run_id).substr(0, 16));
+server_words locks::words_of_server::operator()(const link& server_link) const {
+    const auto& session = server_link.current();
+    std::string_view channel_prefix = parent.scheme_.channel_prefix();
+    if (!session.channel_tag.empty()) {
+        auto& with_tag = parent.channel_prefixes_[&server_link];
+        if (with_tag.empty()) with_tag = tagged_prefix(channel_prefix, session.channel_tag);
+        channel_prefix = with_tag;
+    }
+    return {session.publish_command(), session.count_command(), channel_prefix,
+            parent.token_floor(server_link),
+            short_text(std::string_view(session.run_id).substr(0, 16))};
 }
 
 void locks::on_message(std::string_view channel, std::string_view payload) {

@@ -62,15 +62,24 @@ private:
     // connection was made: every later token must be above it. KEEP_MS is how long the server keeps
     // an unused counter.
     [[nodiscard]] short_text token_floor(const link& server_link) const;
-    // Tells this run of the server from its other runs: the beginning of its run_id.
-    [[nodiscard]] static short_text run_tag(const link& server_link) noexcept;
+    struct words_of_server {
+        const locks& parent;
+        server_words operator()(const link& server_link) const;
+    };
+    // Runs the script of the call at the server of the lock. All arguments must outlive the
+    // operation.
+    template <class Call>
+    [[nodiscard]] boost::asio::awaitable<reply> run(const keys& lock_keys, const Call& call,
+                                                    time_point give_up_at,
+                                                    prelude usual = prelude::none) const {
+        return run_script(*servers_, lock_keys.lock(), call, words_of_, give_up_at, usual);
+    }
     [[nodiscard]] link& link_of(const keys& lock_keys) const noexcept {
         return lock_base::link_of(lock_keys.lock());
     }
 
     // If the reply is an error, throws the matching error for that lock.
-    boost::asio::awaitable<void> throw_if_lock_error(link& server_link, const reply& reply,
-                                                     const keys& lock_keys);
+    boost::asio::awaitable<void> throw_if_lock_error(const reply& reply, const keys& lock_keys);
     [[nodiscard]] std::shared_ptr<owner_record> make_record(std::string_view name,
                                                             std::string_view owner) const;
     // One attempt's record and its undo, which shares the record.
@@ -167,6 +176,9 @@ private:
     const std::string client_;                // 16 hex digits
     const std::string channel_;               // the channel for messages to this client
     const std::string prefix_without_owner_;  // what follows the owner in a value's prefix
+    const words_of_server words_of_{*this};
+    // Of the servers whose sessions have a channel tag; never erased, since requests refer to them.
+    mutable std::map<const link*, std::string> channel_prefixes_;
     native_latches latches_;
     // The floor for the last time of a server's clock, and its epoch.
     mutable struct {

@@ -27,7 +27,7 @@ asio::awaitable<void> locks::renew(renewal_batch& batch) {
     for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
         const auto& requested = batch.renewals()[i].held->claim;
         auto& groups = requested.mode == lock_mode::exclusive ? exclusive : non_exclusive;
-        add_to_group(groups, link_of(all_keys.emplace_back(scheme_.keys_of(requested.name))), i);
+        add_to_group(groups, all_keys.emplace_back(scheme_.keys_of(requested.name)).lock(), i);
     }
     std::vector<asio::awaitable<void>> requests;
     for (auto& each : exclusive)
@@ -46,23 +46,17 @@ asio::awaitable<void> locks::renew_group(renewal_batch& batch, std::span<const k
         call.add(all_keys[index], requested.held->grant.stored_value,
                  milliseconds_text(requested.ttl));
     }
-    co_await renew_with_script(*group.server_link, call, batch, group.indices);
+    co_await renew_with_script(all_keys[group.indices.front()].lock(), call, batch,
+                               group.indices);
 }
 
 asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
                                                          std::string_view stored_value,
                                                          const local_successor& successor,
                                                          bool queue_first, time_point give_up_at) {
-    auto& server_link = link_of(lock_keys);
-    const auto floor = token_floor(server_link);
-    const auto run = run_tag(server_link);
     std::string value, ttl_ms;
-    release_call call{.lock_keys = lock_keys,
-                      .value = stored_value,
-                      .token_floor = floor,
-                      .channel_prefix = scheme_.channel_prefix(),
-                      .queue_first = queue_first,
-                      .run = run};
+    release_call call{
+        .lock_keys = lock_keys, .value = stored_value, .queue_first = queue_first};
     if (successor.record) {
         value = make_value(successor.record->value_prefix(), successor.since);
         ttl_ms = milliseconds_text(successor.ttl);
@@ -71,20 +65,16 @@ asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
         call.successor_ttl_ms = ttl_ms;
     }
     sent_release sent;
-    sent.server_reply = co_await run_script(server_link, call, give_up_at);
+    sent.server_reply = co_await run(lock_keys, call, give_up_at);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
 
 asio::awaitable<locks::sent_release> locks::send_non_exclusive_release(
     const keys& lock_keys, std::string_view stored_value, time_point give_up_at) {
-    auto& server_link = link_of(lock_keys);
-    const auto floor = token_floor(server_link);
-    const auto run = run_tag(server_link);
-    const release_non_exclusive_call call{lock_keys, stored_value, floor, scheme_.channel_prefix(),
-                                          run};
+    const release_non_exclusive_call call{lock_keys, stored_value};
     sent_release sent;
-    sent.server_reply = co_await run_script(server_link, call, give_up_at);
+    sent.server_reply = co_await run(lock_keys, call, give_up_at);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
@@ -117,7 +107,7 @@ asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, con
                                     typed.key == lock_keys.details();
         if (!is_holding_key || (is_exclusive && typed.key != lock_keys.lock())) continue;
         const std::array<std::string_view, 2> command{"TYPE", typed.key};
-        const auto type = co_await link_of(lock_keys).exec(command, give_up_at);
+        const auto type = co_await exec_at(*servers_, typed.key, command, give_up_at);
         if (type.type == reply::kind::error) co_return release_result::unknown;
         if (type.text != typed.type && type.text != "none") co_return release_result::taken_over;
     }

@@ -170,37 +170,32 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
     for (;;) {
         std::string trouble;
         try {
-            auto* server_link = &link_of(record.lock_keys);
-            if (!server_link->connected())
-                server_link = co_await connected_link_of(record.lock_keys.lock(), give_up_at);
+            if (!link_of(record.lock_keys).connected())
+                co_await connected_link_of(record.lock_keys.lock(), give_up_at);
             sent_at = now();
-            const auto floor = token_floor(*server_link);
-            const auto run = run_tag(*server_link);
             // Releases of other libraries do not serve the queue: only the first waiter learns of
             // them. So it must be alive, and its place is short, too.
             const auto first_place_ms = scheme_.is_shared_with_others()
                                             ? bounds_.waiter_place_ms
                                             : bounds_.first_waiter_place_ms;
             const refresh_call call{.lock_keys = record.lock_keys,
-                                    .token_floor = floor,
-                                    .channel_prefix = scheme_.channel_prefix(),
                                     .waiter = record.member(),
                                     .value_prefix = record.value_prefix(),
                                     .claim_window_ms = milliseconds_text(own_waiter.claim_window),
                                     .place_ms = std::to_string(bounds_.waiter_place_ms),
                                     .first_place_ms = std::to_string(first_place_ms),
                                     .mode = own_waiter.mode_code,
-                                    .total_permits = own_waiter.total_permits,
-                                    .run = run};
+                                    .total_permits = own_waiter.total_permits};
             // Other libraries that share the key do not notify Pawl's waiters. With tracking, the
             // server reports a change of the key.
             const bool tracked = scheme_.is_shared_with_others() && is_first_waiter;
             own_waiter.is_tracking = tracked;
             const auto deadline = std::max(give_up_at, sent_at + min_reply_wait);
-            const auto server_reply = co_await run_script(*server_link, call, deadline, tracked);
+            const auto server_reply = co_await run(
+                record.lock_keys, call, deadline, tracked ? prelude::tracking : prelude::none);
             if (server_reply.type != reply::kind::error) co_return call.read(server_reply);
             if (!is_transient(server_reply.text))
-                co_await throw_if_lock_error(*server_link, server_reply, record.lock_keys);
+                co_await throw_if_lock_error(server_reply, record.lock_keys);
             trouble = server_reply.text;
         } catch (const connection_lost& e) {
             trouble = e.what();
@@ -269,7 +264,7 @@ asio::awaitable<renewal::outcome> locks::renew_grant(const waiter& own_waiter, g
         non_exclusive_call.add(lock_keys, received.stored_value, ttl_ms);
     const renewal_call& call =
         is_exclusive ? static_cast<const renewal_call&>(exclusive_call) : non_exclusive_call;
-    const auto server_reply = co_await run_script(link_of(lock_keys), call, reply_deadline());
+    const auto server_reply = co_await run(lock_keys, call, reply_deadline());
     if (server_reply.type == reply::kind::error) co_return renewal::outcome::unknown;
     const auto outcome = call.read(server_reply).front();
     if (outcome == renewal::outcome::extended) {
@@ -291,17 +286,9 @@ undo_queue::undo locks::leave_of(std::shared_ptr<const owner_record> record) {
 
 asio::awaitable<reply> locks::send_leave(std::shared_ptr<const owner_record> record,
                                          time_point give_up_at) {
-    auto& server_link = link_of(record->lock_keys);
-    const auto floor = token_floor(server_link);
-    const auto run = run_tag(server_link);
-    const leave_call call{record->lock_keys,
-                          floor,
-                          scheme_.channel_prefix(),
-                          record->member(),
-                          record->value_prefix(),
-                          record->kept_value,
-                          run};
-    auto server_reply = co_await run_script(server_link, call, give_up_at);
+    const leave_call call{record->lock_keys, record->member(), record->value_prefix(),
+                          record->kept_value};
+    auto server_reply = co_await run(record->lock_keys, call, give_up_at);
     if (server_reply.type != reply::kind::error) (void)call.read(server_reply);
     co_return server_reply;
 }

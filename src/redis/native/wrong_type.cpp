@@ -39,13 +39,13 @@ std::array<typed_key, 6> typed_keys_of(const keys& lock_keys) noexcept {
              {lock_keys.details(), "hash", "its non-exclusive holders"}}};
 }
 
-asio::awaitable<void> throw_if_key_error(link& server_link, const reply& reply,
+asio::awaitable<void> throw_if_key_error(topology& servers, const reply& reply,
                                          std::span<const typed_key> keys, time_point give_up_at) {
     if (reply.type != reply::kind::error) co_return;
     if (is_wrong_type(reply)) {
         for (const auto& key : keys) {
             const std::array<std::string_view, 2> command{"TYPE", key.key};
-            const auto type = co_await server_link.exec(command, give_up_at);
+            const auto type = co_await exec_at(servers, key.key, command, give_up_at);
             // A user without permission for TYPE gets a shorter error.
             if (type.type == reply::kind::error) break;
             if (type.text != key.type && type.text != "none")

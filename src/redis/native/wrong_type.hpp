@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../common/keys.hpp"
-#include "../transport/link.hpp"
+#include "../topology/topology.hpp"
 
 #include <array>
 #include <span>
@@ -23,7 +23,7 @@ struct typed_key {
 
 // If the reply is an error, throws the matching error for the first of these keys. For WRONGTYPE,
 // asks the server which key has another type, and names that key. Otherwise sends no request.
-boost::asio::awaitable<void> throw_if_key_error(link& server_link, const reply& reply,
+boost::asio::awaitable<void> throw_if_key_error(topology& servers, const reply& reply,
                                                 std::span<const typed_key> keys,
                                                 time_point give_up_at);
 

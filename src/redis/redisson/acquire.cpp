@@ -39,6 +39,7 @@ locks::listening_attempt::~listening_attempt() {
 asio::awaitable<void> locks::listening_attempt::listen(time_point give_up_at) {
     auto& server_link = parent_.link_of(object.keys);
     co_await server_link.subscribe(object.channel, give_up_at);
+    if (link_ != nullptr) link_->unsubscribe(object.channel);
     link_ = &server_link;
 }
 
@@ -130,10 +131,9 @@ asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
     const auto state_if_not_granted =
         enters_queue ? acquire_attempt::state::queued : acquire_attempt::state::settled;
     const acquire_call call{.object = object,
-                            .publish_command = server_link->current().publish_command(),
                             .queue_lease_ms = enters_queue ? milliseconds_text(queue_lease) : "0",
                             .presence_lease_ms = milliseconds_text(presence_lease)};
-    const auto server_reply = co_await run_script(*server_link, call, give_up_at);
+    const auto server_reply = co_await run(object.keys, call, give_up_at);
     if (server_reply.type == reply::kind::error) {
         // A script that refuses a request has taken nothing, but the request may be in the queue.
         if (is_refused_by_script(server_reply)) attempt.undo_guard.set_state(state_if_not_granted);

@@ -79,9 +79,8 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     lock_info info;
     info.name = name;
     const auto names = naming_.names_of(name);
-    auto* const server_link = co_await connected_link_of(names, reply_deadline());
-    const inspect_call call{names, server_link->current().count_command()};
-    const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
+    const inspect_call call{names};
+    const auto server_reply = co_await run(names, call, reply_deadline());
     throw_if_refused(server_reply, names);
     const auto shown = call.read(server_reply);
     show_permits(shown, options_.object, info);
@@ -145,19 +144,16 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
             "the Java side.");
     check_permit_count(permits);
     const auto names = naming_.names_of(name);
-    auto* const server_link = co_await connected_link_of(names, reply_deadline());
-    const resize_call call{names, std::to_string(permits),
-                           server_link->current().publish_command()};
-    const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
+    const resize_call call{names, std::to_string(permits)};
+    const auto server_reply = co_await run(names, call, reply_deadline());
     throw_if_refused(server_reply, names);
     call.read(server_reply);
 }
 
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     const auto names = naming_.names_of(name);
-    auto* const server_link = co_await connected_link_of(names, reply_deadline());
-    const force_release_call call{names, server_link->current().publish_command()};
-    const auto server_reply = co_await run_script(*server_link, call, reply_deadline());
+    const force_release_call call{names};
+    const auto server_reply = co_await run(names, call, reply_deadline());
     throw_if_refused(server_reply, names);
     co_return call.read(server_reply);
 }

@@ -57,8 +57,8 @@ asio::awaitable<bool> java_latches::refresh(wait_state& state, time_point give_u
 template <class Call>
 asio::awaitable<reply> java_latches::send_once(const Call& call, std::string_view name) {
     try {
-        auto& server_link = servers_.link_of(call.latch_key);
-        auto server_reply = co_await run_script(server_link, call, reply_deadline());
+        auto server_reply =
+            co_await run_script(servers_, call.latch_key, call, session_words, reply_deadline());
         throw_if_latch_error(server_reply, std::string(call.latch_key));
         co_return server_reply;
     } catch (const connection_lost& e) {
@@ -68,8 +68,8 @@ asio::awaitable<reply> java_latches::send_once(const Call& call, std::string_vie
 
 asio::awaitable<bool> java_latches::try_set(std::string_view name, std::uint32_t count, duration) {
     const auto names = latch_names_of(name);
-    const auto publish = co_await publish_command(name, names.key);
-    const latch_set_call call{names.key, std::to_string(count), names.channel, publish};
+    co_await wait_for_connection(name, names.key);
+    const latch_set_call call{names.key, std::to_string(count), names.channel};
     const auto server_reply = co_await send_once(call, name);
     co_return call.read(server_reply);
 }
@@ -77,17 +77,16 @@ asio::awaitable<bool> java_latches::try_set(std::string_view name, std::uint32_t
 asio::awaitable<latches::step> java_latches::count_down(std::string_view name,
                                                         std::uint32_t steps) {
     const auto names = latch_names_of(name);
-    const auto publish = co_await publish_command(name, names.key);
-    const latch_down_call call{names.key, std::to_string(steps), names.channel, publish};
+    co_await wait_for_connection(name, names.key);
+    const latch_down_call call{names.key, std::to_string(steps), names.channel};
     const auto server_reply = co_await send_once(call, name);
     co_return step{0, call.read(server_reply)};
 }
 
-asio::awaitable<std::string_view> java_latches::publish_command(std::string_view name,
-                                                                std::string_view key) {
+asio::awaitable<void> java_latches::wait_for_connection(std::string_view name,
+                                                        std::string_view key) {
     try {
-        const auto* server_link = co_await connected_link_of(servers_, key, reply_deadline());
-        co_return server_link->current().publish_command();
+        co_await connected_link_of(servers_, key, reply_deadline());
     } catch (const connection_lost& e) {
         throw latch_unreachable(name, e.what());
     }
@@ -103,7 +102,7 @@ asio::awaitable<latches::step> java_latches::arrive(std::string_view, std::uint3
 asio::awaitable<std::uint64_t> java_latches::query_count(const latch_names& names,
                                                          time_point give_up_at) {
     const std::array<std::string_view, 2> words{"GET", names.key};
-    const auto reply = co_await servers_.link_of(names.key).exec(words, give_up_at);
+    const auto reply = co_await exec_at(servers_, names.key, words, give_up_at);
     throw_if_latch_error(reply, names.key);
     co_return static_cast<std::uint64_t>(std::max<std::int64_t>(parse_number(reply), 0));
 }
@@ -121,8 +120,8 @@ asio::awaitable<latch_info> java_latches::inspect(std::string_view name) {
 
 asio::awaitable<bool> java_latches::reset(std::string_view name) {
     const auto names = latch_names_of(name);
-    const auto publish = co_await publish_command(name, names.key);
-    const latch_reset_call call{names.key, names.channel, publish};
+    co_await wait_for_connection(name, names.key);
+    const latch_reset_call call{names.key, names.channel};
     const auto server_reply = co_await send_once(call, name);
     co_return call.read(server_reply);
 }

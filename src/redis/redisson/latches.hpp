@@ -35,9 +35,8 @@ private:
     // `latch_outcome_unknown` if the connection is lost.
     template <class Call>
     boost::asio::awaitable<reply> send_once(const Call& call, std::string_view name);
-    // Waits for a connection, because the command depends on its session.
-    boost::asio::awaitable<std::string_view> publish_command(std::string_view name,
-                                                             std::string_view key);
+    // Before a request: a connection that is lost until then leaves no doubt about the outcome.
+    boost::asio::awaitable<void> wait_for_connection(std::string_view name, std::string_view key);
     boost::asio::awaitable<std::uint64_t> query_count(const latch_names& names,
                                                       time_point give_up_at);
 

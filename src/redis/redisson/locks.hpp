@@ -68,6 +68,13 @@ private:
                                                                   time_point give_up_at) {
         return lock_base::connected_link_of(names.lock, give_up_at);
     }
+    // Runs the script of the call at the server of the object. All arguments must outlive the
+    // operation.
+    template <class Call>
+    [[nodiscard]] boost::asio::awaitable<reply> run(const object_names& names, const Call& call,
+                                                    time_point give_up_at) const {
+        return run_script(*servers_, names.lock, call, session_words, give_up_at);
+    }
 
     boost::asio::awaitable<outcome> send_acquire(listening_attempt& attempt, const claim& requested,
                                                  bool is_blocking, time_point give_up_at);
@@ -76,9 +83,8 @@ private:
     boost::asio::awaitable<void> renew_group(renewal_batch& batch,
                                              std::span<const lock_object> objects,
                                              renewal_group group);
-    // The call that releases the object over the link's present connection. It refers to its
-    // arguments.
-    [[nodiscard]] release_call make_release(const link& server_link, const lock_object& object,
+    // The call that releases the object. It refers to its arguments.
+    [[nodiscard]] release_call make_release(const lock_object& object,
                                             std::string_view unlock_latch) const;
     boost::asio::awaitable<reply> send_release(const lock_object& object, std::string unlock_latch,
                                                time_point give_up_at);
@@ -107,7 +113,10 @@ public:
     listening_attempt& operator=(const listening_attempt&) = delete;
 
     boost::asio::awaitable<void> listen(time_point give_up_at);
-    [[nodiscard]] bool is_listening() const noexcept { return link_ != nullptr; }
+    // False also if the object has moved to another server since.
+    [[nodiscard]] bool is_listening() const noexcept {
+        return link_ == &parent_.link_of(object.keys);
+    }
 
 private:
     const std::shared_ptr<const lock_object> object_;

@@ -25,19 +25,13 @@ lock_object locks::object_of(const hold& held) const {
             naming_.names_of(held.claim.name), held.grant.stored_value};
 }
 
-// In a cluster, the keys of one script must be in one slot, so each lock needs a script call of its
-// own. The calls are sent at the same time, so that no lease waits for the reply to another.
 asio::awaitable<void> locks::renew(renewal_batch& batch) {
     std::vector<lock_object> objects;
     objects.reserve(batch.renewals().size());
     std::vector<renewal_group> groups;
     for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
         objects.push_back(object_of(*batch.renewals()[i].held));
-        auto& server_link = link_of(objects.back().keys);
-        if (server_link.current().cluster)
-            groups.push_back({&server_link, {i}});
-        else
-            add_to_group(groups, server_link, i);
+        add_to_group(groups, objects.back().keys.lock, i);
     }
     std::vector<asio::awaitable<void>> requests;
     for (auto& each : groups)
@@ -50,28 +44,25 @@ asio::awaitable<void> locks::renew_group(renewal_batch& batch, std::span<const l
     renew_call call(group.indices.size());
     for (const auto index : group.indices)
         call.add(objects[index], milliseconds_text(batch.renewals()[index].ttl));
-    co_await renew_with_script(*group.server_link, call, batch, group.indices);
+    co_await renew_with_script(objects[group.indices.front()].keys.lock, call, batch,
+                               group.indices);
 }
 
-release_call locks::make_release(const link& server_link, const lock_object& object,
-                                 std::string_view unlock_latch) const {
+release_call locks::make_release(const lock_object& object, std::string_view unlock_latch) const {
     // The unlock latch is Redisson's key for the result of a release: a repeated request reads its
     // result there. The latch outlives the attempts of `release`, whose result the caller gets.
     // With short timeouts these attempts last longer than the timeouts. `release_later` may repeat
     // after the latch has expired: it then finds that the hold is gone.
     const auto latch_lifetime =
         std::max<duration>(2 * (options_.reply_timeout + options_.connect_timeout), 1s);
-    return {object, unlock_latch, server_link.current().publish_command(),
-            milliseconds_text(latch_lifetime), milliseconds_text(queue_lease)};
+    return {object, unlock_latch, milliseconds_text(latch_lifetime),
+            milliseconds_text(queue_lease)};
 }
 
 asio::awaitable<reply> locks::send_release(const lock_object& object, std::string unlock_latch,
                                            time_point give_up_at) {
-    auto* server_link = &link_of(object.keys);
-    if (!server_link->connected())
-        server_link = co_await connected_link_of(object.keys, give_up_at);
-    const auto call = make_release(*server_link, object, unlock_latch);
-    auto server_reply = co_await run_script(*server_link, call, give_up_at);
+    const auto call = make_release(object, unlock_latch);
+    auto server_reply = co_await run(object.keys, call, give_up_at);
     if (server_reply.type != reply::kind::error) (void)call.read(server_reply);
     co_return server_reply;
 }
@@ -92,8 +83,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
             if (is_wrong_type(server_reply))
                 result = release_result::taken_over;
             else if (server_reply.type != reply::kind::error)
-                result =
-                    make_release(link_of(object.keys), object, unlock_latch).read(server_reply);
+                result = make_release(object, unlock_latch).read(server_reply);
         } catch (const connection_lost&) {
             should_retry = !is_closing();
         } catch (const error&) {}
@@ -114,7 +104,7 @@ asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string un
     const operation_guard operation(*this);
     try {
         const std::array<std::string_view, 2> words{"DEL", unlock_latch};
-        co_await lock_base::link_of(key).exec(words, reply_deadline());
+        co_await exec_at(*servers_, key, words, reply_deadline());
     } catch (const error&) {}  // the latch also expires by itself
 }
 
@@ -138,15 +128,14 @@ lock_object locks::reader_object_of(const hold& held) const {
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto object = reader_object_of(held);
     const auto give_up_at = held.grant.deadline;
-    auto* const server_link = co_await connected_link_of(object.keys, give_up_at);
-    const downgrade_call call{object, held.grant.stored_value,
-                              server_link->current().publish_command()};
+    co_await connected_link_of(object.keys, give_up_at);
+    const downgrade_call call{object, held.grant.stored_value};
     // Copied before the request, so that a downgrade that was carried out cannot fail here.
     std::optional<grant> granted = held.grant;
     granted->stored_value = object.owner;
     const auto sent_at = now();
     try {
-        const auto server_reply = co_await run_script(*server_link, call, give_up_at);
+        const auto server_reply = co_await run(object.keys, call, give_up_at);
         if (is_wrong_type(server_reply)) co_return std::nullopt;
         throw_if_error(server_reply, object.keys.lock);
         const bool was_held = call.read(server_reply);

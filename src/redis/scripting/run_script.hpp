@@ -1,28 +1,51 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Runs a script of the server by its digest, and sends its text if the server does not know it.
+// Runs a script at the server of its keys: by its digest, and by its text if the server does not
+// know it. Follows a key that has moved to another server.
 #pragma once
 
+#include "../topology/connected_link.hpp"
 #include "script_call.hpp"
-
-#include "../transport/link.hpp"
+#include "server_words.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
 namespace pawl::redis {
 
-// `call` has the function `command`, and must outlive the operation. Throws as `link::exec` does.
-template <class Call>
-[[nodiscard]] boost::asio::awaitable<reply> run_script(link& server_link, const Call& call,
+// For scripts without arguments that depend on the server.
+inline constexpr auto no_words = [](const link&) { return server_words{}; };
+
+// For scripts that need only the commands of channels.
+inline constexpr auto session_words = [](const link& asked) {
+    return server_words{asked.current().publish_command(), asked.current().count_command()};
+};
+
+// `call` has the function `command`; `words_of` is called with the link that is asked, as late as
+// possible. `key` is one of the call's. All must outlive the operation. Throws as `link::exec`
+// does.
+template <class Call, class WordsOf>
+[[nodiscard]] boost::asio::awaitable<reply> run_script(topology& servers, std::string_view key,
+                                                       const Call& call, const WordsOf& words_of,
                                                        time_point give_up_at,
-                                                       bool tracked = false) {
-    script_call command = call.command();
-    auto answer = co_await server_link.exec(command.words(), give_up_at, tracked);
-    if (answer.type != reply::kind::error || !answer.text.starts_with("NOSCRIPT")) co_return answer;
-    // The server executed nothing, so the same call may be sent again.
-    command.send_text();
-    co_return co_await server_link.exec(command.words(), give_up_at, tracked);
+                                                       prelude usual = prelude::none) {
+    redirection progress;
+    for (;;) {
+        auto* asked = progress.asked_next != nullptr ? progress.asked_next : &servers.link_of(key);
+        if (!asked->connected()) asked = co_await connected_link_of(servers, key, give_up_at);
+        const auto before = asked == progress.asked_next ? prelude::asking : usual;
+        const server_words words = words_of(*asked);
+        script_call command = call.command(words);
+        auto answer = co_await asked->exec(command.words(), give_up_at, before);
+        if (answer.type == reply::kind::error && answer.text.starts_with("NOSCRIPT")) {
+            // The server executed nothing, so the same call may be sent again.
+            command.send_text();
+            answer = co_await asked->exec(command.words(), give_up_at, before);
+        }
+        if (answer.type != reply::kind::error || !servers.may_follow(answer)) co_return answer;
+        const bool is_moved = co_await servers.follow(progress, key, *asked, answer, give_up_at);
+        if (!is_moved) co_return answer;
+    }
 }
 
 }  // namespace pawl::redis

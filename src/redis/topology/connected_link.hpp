@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Waits for the connection to the server of a key.
+// Waits for the connection to the server of a key, and sends a command about the key.
 #pragma once
 
 #include "topology.hpp"
 
 #include <boost/asio/awaitable.hpp>
+
+#include <span>
+#include <string_view>
 
 namespace pawl::redis {
 
@@ -17,5 +20,11 @@ namespace pawl::redis {
 [[nodiscard]] boost::asio::awaitable<link*> connected_link_of(const topology& servers,
                                                               std::string_view key,
                                                               time_point give_up_at);
+
+// Sends a command about the key to its server, and follows the key if it moves. Throws as
+// `link::exec` does. `key` and `words` must outlive the operation.
+[[nodiscard]] boost::asio::awaitable<reply> exec_at(topology& servers, std::string_view key,
+                                                    std::span<const std::string_view> words,
+                                                    time_point give_up_at);
 
 }  // namespace pawl::redis

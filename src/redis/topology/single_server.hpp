@@ -18,6 +18,8 @@ public:
 
     [[nodiscard]] link& link_of(std::string_view) const noexcept override { return *link_; }
     [[nodiscard]] std::span<link* const> links() const noexcept override { return {&link_, 1}; }
+    // A node of a cluster refuses a request with keys of two slots, although it has both.
+    [[nodiscard]] bool has_slots() const noexcept override { return link_->current().cluster; }
 
 private:
     const std::shared_ptr<link> owned_link_;

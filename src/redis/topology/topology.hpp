@@ -18,6 +18,13 @@
 
 namespace pawl::redis {
 
+// A request that servers refused because its key is elsewhere, and where to send it next.
+struct redirection {
+    // Executes the next attempt, after ASKING; null: the link of the key.
+    link* asked_next = nullptr;
+    unsigned attempts = 0;
+};
+
 // Used on one strand, except for `forget_listener`.
 class topology {
 public:
@@ -26,8 +33,28 @@ public:
     // The link to the server that has the key at present. Everything in one request must come from
     // this link: the server's run id and clock, and the number of the connection.
     [[nodiscard]] virtual link& link_of(std::string_view key) const noexcept = 0;
-    // Every link lives as long as the topology. A new link is appended, so an index stays valid.
+    // The links to all servers that have keys. A link lives as long as the topology, also if its
+    // server has left.
     [[nodiscard]] virtual std::span<link* const> links() const noexcept = 0;
+    // False: one request must not contain both keys.
+    [[nodiscard]] virtual bool may_share_request(std::string_view key,
+                                                 std::string_view other) const noexcept {
+        return &link_of(key) == &link_of(other);
+    }
+    // True: the keys of a slot move one by one. While they do, only a request with a single key is
+    // executed.
+    [[nodiscard]] virtual bool has_slots() const noexcept { return false; }
+
+    // Call this for the error reply to a request about the key. Returns true if the server executed
+    // nothing and the request should be sent again, as `progress` says; it must then be composed
+    // anew, since it goes to another server. Returns false for any other error, and after too many
+    // attempts: then the reply is one that a later request need not get. Throws as `link::exec`
+    // does. The arguments must outlive the call.
+    virtual boost::asio::awaitable<bool> follow(redirection& progress, std::string_view key,
+                                                link& asked, reply& refusal,
+                                                time_point give_up_at);
+    // True: `follow` may return true for this reply.
+    [[nodiscard]] virtual bool may_follow(const reply&) const noexcept { return false; }
 
     // Closes every link, in turn: closing them at the same time would need memory. The other links
     // receive their replies meanwhile.
@@ -37,14 +64,18 @@ public:
 
     // Call this before the listener is destroyed. After all links are closed, any thread may call
     // it.
-    void forget_listener() noexcept {
+    virtual void forget_listener() noexcept {
         for (auto* each : links())
             each->forget_listener();
     }
 };
 
+inline boost::asio::awaitable<bool> topology::follow(redirection&, std::string_view, link&,
+                                                     reply&, time_point) {
+    co_return false;
+}
+
 inline boost::asio::awaitable<void> topology::close(time_point give_up_at) {
-    // Links may be appended meanwhile.
     for (std::size_t i = 0; i < links().size(); ++i)
         co_await links()[i]->close(give_up_at);
 }

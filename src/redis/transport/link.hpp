@@ -44,6 +44,10 @@ struct session {
     bool cluster = false;
     server_role role = server_role::unknown;
     std::uint64_t epoch = 0;  // of the server's location: see locator.hpp
+    // What the clients add to the prefix of their own channels on this server; empty: nothing. The
+    // nodes of a cluster pass on what is published at one of them, and each has its own tag, so
+    // that a client gets no message twice.
+    std::string channel_tag{};
 
     [[nodiscard]] std::string_view publish_command() const noexcept {
         return sharded ? "SPUBLISH" : "PUBLISH";
@@ -54,6 +58,13 @@ struct session {
     }
 };
 
+// A command that precedes another one on the same connection.
+enum class prelude : std::uint8_t {
+    none,
+    tracking,  // the server reports the next change of any key that the command read
+    asking     // a node of a cluster executes the command for a slot that is moving to it
+};
+
 class link {
 public:
     // Called on the strand, in the order in which the messages and replies arrive.
@@ -62,6 +73,8 @@ public:
         virtual void on_message(std::string_view channel, std::string_view payload) = 0;
         virtual void on_invalidate(std::string_view key) = 0;  // empty: every key
         virtual void on_connected(const link& connected_link) = 0;
+        // A connection that was reported has ended.
+        virtual void on_disconnected(const link&) noexcept {}
     };
 
     virtual ~link() = default;
@@ -74,13 +87,12 @@ public:
     //                          a master is a replica by now
     // The server executes commands in the order of the calls, but a call that waits for a
     // connection may be passed by a later one. Cancellation completes at once; the command may have
-    // been sent. `tracked`: the server reports the next change of any key that the command read
-    // (`on_invalidate`).
+    // been sent.
     virtual boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
-                                               time_point give_up_at, bool tracked) = 0;
+                                               time_point give_up_at, prelude before) = 0;
     boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
                                        time_point give_up_at) {
-        return exec(words, give_up_at, false);
+        return exec(words, give_up_at, prelude::none);
     }
 
     // After `subscribe` completes, messages of `channel` reach the listener. Every later connection

@@ -3,6 +3,7 @@
 
 #include "options.hpp"
 
+#include "cluster_options.hpp"
 #include "endpoint.hpp"
 #include "option_values.hpp"
 #include "sentinel_options.hpp"
@@ -164,6 +165,7 @@ void check_options(const options& server_options) {
         throw error(errc::bad_option, "A unix socket has no TLS; use redis+unix:// without it.");
     check_tls(server_options.tls, "");
     check_sentinel_options(server_options);
+    check_cluster_options(server_options);
     if (server_options.connect_timeout <= duration{} || server_options.reply_timeout <= duration{})
         throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
     if (server_options.connect_timeout > longest_timeout ||
@@ -180,6 +182,8 @@ std::string describe(const options& server_options) {
     std::string text;
     if (!server_options.sentinel.addresses.empty()) {
         text = describe_sentinels(server_options);
+    } else if (!server_options.cluster_nodes.empty()) {
+        text = describe_cluster(server_options);
     } else if (server_options.unix_socket.empty()) {
         text = std::string(server_options.tls.enabled ? "rediss://" : "redis://") +
                text_of(endpoint_of(server_options)) + "/" + std::to_string(server_options.database);
@@ -220,10 +224,13 @@ options parse_options(std::string_view text) {
     } else if (is_sentinel_scheme(url.scheme)) {
         const auto database = apply_sentinels(server_options, url);
         if (!database.empty()) server_options.database = parse_database(database);
+    } else if (is_cluster_scheme(url.scheme)) {
+        apply_cluster(server_options, url);
     } else {
         throw error(errc::bad_url, "'" + url.scheme +
                                        "' is not a scheme of Redis; use redis, rediss, redis+unix, "
-                                       "redis+sentinel or rediss+sentinel.");
+                                       "redis+sentinel, rediss+sentinel, redis+cluster or "
+                                       "rediss+cluster.");
     }
     server_options.user = url.user.value_or("");
     server_options.password = url.password.value_or("");

@@ -168,8 +168,8 @@ asio::awaitable<void> reconnecting_link::shake_hands(
             throw error(
                 errc::unsupported,
                 subject_ +
-                    " is a node of a cluster, whose other nodes this layout does not "
-                    "know: locks would be lost; use a server that is not part of a cluster.");
+                    " is a node of a cluster, and this URL does not follow the others; write "
+                    "redis+cluster://HOST1,HOST2,HOST3.");
         auto objection = co_await find_objection(new_session.role);
         if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
         if (!objection.empty()) {
@@ -246,6 +246,7 @@ void reconnecting_link::on_connection_ended(const boost::system::error_code& rea
     if (connection_) connection_->fail_all(last_end_.text.empty() ? "it ended" : last_end_.text);
     if (handshake_ended_) handshake_ended_->notify();
     const auto now = time().now();
+    if (was_ready && listener_ != nullptr) listener_->on_disconnected(*this);
     for (auto at = ready_waiters_.begin(); at != ready_waiters_.end();) {
         auto* waiter = *at++;
         if (last_end_.failure)

@@ -41,7 +41,7 @@ public:
                       std::string channel);
 
     boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
-                                       time_point give_up_at, bool tracked) override;
+                                       time_point give_up_at, prelude before) override;
     boost::asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override;
     void unsubscribe(const std::string& channel) noexcept override;
     boost::asio::awaitable<void> close(time_point give_up_at) override;

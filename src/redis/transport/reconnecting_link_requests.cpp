@@ -56,16 +56,18 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
 }
 
 asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view> words,
-                                               time_point give_up_at, bool tracked) {
+                                               time_point give_up_at, prelude before) {
     auto text = std::exchange(spare_text_, {});
     text.clear();
-    if (tracked) append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
+    if (before == prelude::tracking)
+        append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
+    if (before == prelude::asking) append_command(text, std::array<std::string_view, 1>{"ASKING"});
     append_command(text, words);
     if (!is_ready()) co_await wait_ready(give_up_at);
     const request_guard guard(*this);
     pending_request request;
     watch_reply(request, give_up_at);
-    connection_->send(&request, text, tracked ? 2 : 1);
+    connection_->send(&request, text, before == prelude::none ? 1 : 2);
     if (text.capacity() <= max_spare_text) spare_text_ = std::move(text);
     co_await request.async_wait();
     request.throw_if_failed(subject_);

@@ -48,7 +48,14 @@ constexpr std::array rules{
     rule{"CLUSTERDOWN", errc::unavailable, true, "the cluster is down"},
     rule{"TRYAGAIN", errc::unavailable, true, "the slot is moving"},
     rule{"MOVED", errc::unsupported, false,
-         "another node of the cluster has that slot; give that node's URL, or use a single server"},
+         "another node of the cluster has that slot; write redis+cluster://HOST1,HOST2,HOST3"},
+    rule{"ASK", errc::unsupported, false,
+         "its slot moves to another node of the cluster; write redis+cluster://HOST1,HOST2,HOST3"},
+    // The slot is moving, and a script named a key that it had deleted.
+    rule{"ERR Script attempted to access a non local key", errc::unavailable, true,
+         "the slot is moving"},
+    rule{"Lua script attempted to access a non local key", errc::unavailable, true,
+         "the slot is moving"},
     rule{"CROSSSLOT", errc::unsupported, false,
          "its keys are in different slots of the cluster; use a single server, or put a hash tag, "
          "{…}, into the name where the layout is Redisson's"},
@@ -99,11 +106,13 @@ bool proves_no_change(std::string_view words) noexcept {
 }
 
 bool may_succeed_later(std::string_view words) noexcept {
-    static constexpr std::array<std::string_view, 3> rights{"NOPERM", "WRONGPASS",
-                                                            "ERR The user executing the script"};
+    static constexpr std::array<std::string_view, 5> codes{
+        "NOPERM", "WRONGPASS", "ERR The user executing the script",
+        "ERR Script attempted to access a non local key",
+        "Lua script attempted to access a non local key"};
     words = without_script_prefix(words);
     return proves_no_change(words) ||
-           std::ranges::any_of(rights, [words](auto code) { return words.starts_with(code); });
+           std::ranges::any_of(codes, [words](auto code) { return words.starts_with(code); });
 }
 
 bool is_of_replica(std::string_view words) noexcept {

@@ -29,12 +29,12 @@ public:
         : correct_(correct), first_(first), bug_(bug) {}
 
     asio::awaitable<redis::reply> exec(std::span<const std::string_view> words,
-                                       time_point give_up_at, bool tracked) override {
+                                       time_point give_up_at, prelude before) override {
         if (bug_ == injected_bug::undo_sent_to_first_server && is_undo(words))
-            return first_.exec(words, give_up_at, tracked);
+            return first_.exec(words, give_up_at, before);
         if (bug_ == injected_bug::undo_waits_for_first_server && is_undo(words))
             return exec_after_first({words.begin(), words.end()}, give_up_at);
-        return correct_.exec(words, give_up_at, tracked);
+        return correct_.exec(words, give_up_at, before);
     }
     asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override {
         return correct_.subscribe(std::move(channel), give_up_at);

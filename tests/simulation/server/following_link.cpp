@@ -53,8 +53,8 @@ public:
     }
 
     asio::awaitable<redis::reply> exec(std::span<const std::string_view> command,
-                                       time_point give_up_at, bool tracked) override {
-        return current_->exec(command, give_up_at, tracked);
+                                       time_point give_up_at, prelude before) override {
+        return current_->exec(command, give_up_at, before);
     }
     const redis::session& current() const noexcept override { return session_; }
     bool connected() const noexcept override { return current_->connected(); }

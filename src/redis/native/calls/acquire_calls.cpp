@@ -21,6 +21,11 @@ queue_state read_queue_state(const reply_reader& from) {
     return {from.at(1).integer(any_number), from.at(2).number(0), from.at(3).integer(0)};
 }
 
+// For the caller's own grant; the grants to waiters always have a token.
+std::string_view floor_of(const server_words& words, bool fenced) noexcept {
+    return fenced ? std::string_view(words.token_floor) : std::string_view();
+}
+
 acquire_reply read_acquire(const reply_reader& from, bool names_waiter, int highest_status) {
     acquire_reply result;
     switch (from.at(0).integer(0, highest_status)) {
@@ -50,13 +55,13 @@ acquire_reply read_acquire(const reply_reader& from, bool names_waiter, int high
 
 }  // namespace
 
-script_call acquire_call::command() const {
+script_call acquire_call::command(const server_words& words) const {
+    const auto floor = floor_of(words, fenced);
     if (waiter.empty())
-        return {
-            scripts::acquire, {lock_keys.lock(), lock_keys.fence()}, {value, ttl_ms, token_floor}};
+        return {scripts::acquire, {lock_keys.lock(), lock_keys.fence()}, {value, ttl_ms, floor}};
     return {scripts::acquire,
             {lock_keys.lock(), lock_keys.fence(), lock_keys.queue(), lock_keys.waiters()},
-            {value, ttl_ms, token_floor, waiter, value_prefix, claim_window_ms, place_ms}};
+            {value, ttl_ms, floor, waiter, value_prefix, claim_window_ms, place_ms}};
 }
 
 acquire_reply acquire_call::read(const reply& from) const {
@@ -68,12 +73,13 @@ acquire_reply acquire_call::read(const reply& from) const {
     return result;
 }
 
-script_call acquire_any_mode_call::command() const {
+script_call acquire_any_mode_call::command(const server_words& words) const {
     const auto& a = acquire;
     return {scripts::acquire_any_mode, a.lock_keys.all(),
             std::array<std::string_view, 12>{
-                a.value, a.ttl_ms, a.token_floor, a.waiter, a.value_prefix, a.claim_window_ms,
-                a.place_ms, channel_prefix, waiters_floor, mode, total_permits, run}};
+                a.value, a.ttl_ms, floor_of(words, a.fenced), a.waiter, a.value_prefix,
+                a.claim_window_ms, a.place_ms, words.channel_prefix, words.token_floor, mode,
+                total_permits, words.run}};
 }
 
 acquire_reply acquire_any_mode_call::read(const reply& from) const {
@@ -81,11 +87,11 @@ acquire_reply acquire_any_mode_call::read(const reply& from) const {
                         !acquire.waiter.empty(), 4);
 }
 
-script_call refresh_call::command() const {
+script_call refresh_call::command(const server_words& words) const {
     return {scripts::refresh, lock_keys.all(),
-            std::array<std::string_view, 10>{token_floor, channel_prefix, waiter, value_prefix,
+            std::array<std::string_view, 10>{words.token_floor, words.channel_prefix, waiter, value_prefix,
                                              claim_window_ms, place_ms, first_place_ms, mode,
-                                             total_permits, run}};
+                                             total_permits, words.run}};
 }
 
 refresh_reply refresh_call::read(const reply& from) const {
@@ -118,17 +124,19 @@ refresh_reply refresh_call::read(const reply& from) const {
     return result;
 }
 
-script_call leave_call::command() const {
+script_call leave_call::command(const server_words& words) const {
     return {scripts::leave, lock_keys.all(),
-            std::array{token_floor, channel_prefix, waiter, value_prefix, kept_value, run}};
+            std::array<std::string_view, 6>{words.token_floor, words.channel_prefix, waiter, value_prefix, kept_value, words.run}};
 }
 
 bool leave_call::read(const reply& from) const {
     return reply_reader(scripts::leave, from, lock_keys.lock()).flag();
 }
 
-script_call adopt_call::command() const {
-    return {scripts::adopt, {lock_keys.lock(), lock_keys.fence()}, {value, ttl_ms, token_floor}};
+script_call adopt_call::command(const server_words& words) const {
+    return {scripts::adopt,
+            {lock_keys.lock(), lock_keys.fence()},
+            {value, ttl_ms, floor_of(words, fenced)}};
 }
 
 std::optional<fencing_token> adopt_call::read(const reply& from) const {
@@ -141,9 +149,9 @@ std::optional<fencing_token> adopt_call::read(const reply& from) const {
     return reader.at(1).token();
 }
 
-script_call acquire_batch_call::command() const {
+script_call acquire_batch_call::command(const server_words& words) const {
     std::vector<std::string_view> keys;
-    std::vector<std::string_view> arguments{ttl_ms, token_floor};
+    std::vector<std::string_view> arguments{ttl_ms, floor_of(words, fenced)};
     keys.reserve(2 * locks.size());
     arguments.reserve(2 + locks.size());
     for (const auto& each : locks) {

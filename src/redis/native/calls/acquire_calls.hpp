@@ -7,6 +7,7 @@
 
 #include "../../common/keys.hpp"
 #include "../../scripting/script_call.hpp"
+#include "../../scripting/server_words.hpp"
 #include "../../transport/link.hpp"
 
 #include <pawl/types.hpp>
@@ -44,26 +45,23 @@ struct acquire_call {
     const keys& lock_keys;
     std::string_view value;
     std::string ttl_ms;
-    std::string_view token_floor;  // empty: no token
+    bool fenced = true;  // false: no token
     std::string_view waiter{};     // CLIENT:OWNER; empty: do not wait
     std::string_view value_prefix{};
     std::string claim_window_ms{};
     std::string place_ms{};  // until the waiter's place in the queue ends
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     [[nodiscard]] acquire_reply read(const reply& from) const;
 };
 
 // acquire_any_mode.lua
 struct acquire_any_mode_call {
     const acquire_call& acquire;
-    std::string_view channel_prefix;
-    std::string_view waiters_floor;  // of the grants that the script makes to waiters; never empty
     std::string_view mode;
     std::string_view total_permits;  // "0": the server's total
-    std::string_view run;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     [[nodiscard]] acquire_reply read(const reply& from) const;
 };
 
@@ -80,8 +78,6 @@ struct refresh_reply {
 // refresh.lua
 struct refresh_call {
     const keys& lock_keys;
-    std::string_view token_floor;
-    std::string_view channel_prefix;
     std::string_view waiter;
     std::string_view value_prefix;
     std::string claim_window_ms;
@@ -89,23 +85,19 @@ struct refresh_call {
     std::string first_place_ms;  // of the first waiter behind an exclusive holder
     std::string_view mode;
     std::string_view total_permits;
-    std::string_view run;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     [[nodiscard]] refresh_reply read(const reply& from) const;
 };
 
 // leave.lua
 struct leave_call {
     const keys& lock_keys;
-    std::string_view token_floor;
-    std::string_view channel_prefix;
     std::string_view waiter;
     std::string_view value_prefix;
     std::string_view kept_value;  // of a hold that the script must not end; empty: none
-    std::string_view run;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // True: the waiter had a hold, which the script ended.
     [[nodiscard]] bool read(const reply& from) const;
 };
@@ -115,9 +107,9 @@ struct adopt_call {
     const keys& lock_keys;
     std::string_view value;
     std::string ttl_ms;
-    std::string_view token_floor;  // empty: no token
+    bool fenced = true;  // false: no token
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // The token; nothing if the lock's key has another value or does not exist.
     [[nodiscard]] std::optional<fencing_token> read(const reply& from) const;
 };
@@ -129,10 +121,10 @@ struct acquire_batch_call {
         std::string_view value;
     };
     std::string ttl_ms;
-    std::string_view token_floor;  // empty: no token
+    bool fenced = true;  // false: no token
     std::vector<requested_lock> locks;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // The tokens, one for each lock; empty if a lock is not free.
     [[nodiscard]] std::vector<fencing_token> read(const reply& from) const;
 };

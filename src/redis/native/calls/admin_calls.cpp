@@ -20,7 +20,7 @@ void expect_pairs(const reply_reader& from) {
 
 }  // namespace
 
-script_call inspect_call::command() const {
+script_call inspect_call::command(const server_words&) const {
     const auto& k = lock_keys;
     return {scripts::inspect, {k.lock(), k.fence(), k.queue(), k.holders(), k.details()}, {}};
 }
@@ -46,17 +46,17 @@ inspect_reply inspect_call::read(const reply& from) const {
     return result;
 }
 
-script_call force_release_call::command() const {
-    return {scripts::force_release, lock_keys.all(), std::array{token_floor, channel_prefix, run}};
+script_call force_release_call::command(const server_words& words) const {
+    return {scripts::force_release, lock_keys.all(), std::array<std::string_view, 3>{words.token_floor, words.channel_prefix, words.run}};
 }
 
 bool force_release_call::read(const reply& from) const {
     return reply_reader(scripts::force_release, from, lock_keys.lock()).flag();
 }
 
-script_call resize_call::command() const {
+script_call resize_call::command(const server_words& words) const {
     return {scripts::resize, lock_keys.all(),
-            std::array<std::string_view, 4>{total_permits, token_floor, channel_prefix, run}};
+            std::array<std::string_view, 4>{total_permits, words.token_floor, words.channel_prefix, words.run}};
 }
 
 void resize_call::read(const reply& from) const {

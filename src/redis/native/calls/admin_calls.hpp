@@ -6,6 +6,7 @@
 
 #include "../../common/keys.hpp"
 #include "../../scripting/script_call.hpp"
+#include "../../scripting/server_words.hpp"
 #include "../../transport/link.hpp"
 
 #include <pawl/types.hpp>
@@ -42,7 +43,7 @@ struct inspect_reply {
 struct inspect_call {
     const keys& lock_keys;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // The result refers to the reply.
     [[nodiscard]] inspect_reply read(const reply& from) const;
 };
@@ -50,11 +51,8 @@ struct inspect_call {
 // force_release.lua
 struct force_release_call {
     const keys& lock_keys;
-    std::string_view token_floor;
-    std::string_view channel_prefix;
-    std::string_view run;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // False: nobody held the lock.
     [[nodiscard]] bool read(const reply& from) const;
 };
@@ -63,11 +61,8 @@ struct force_release_call {
 struct resize_call {
     const keys& lock_keys;
     std::string total_permits;
-    std::string_view token_floor;
-    std::string_view channel_prefix;
-    std::string_view run;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     void read(const reply& from) const;
 };
 

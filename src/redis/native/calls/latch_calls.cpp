@@ -20,11 +20,11 @@ std::optional<late_reply> read_late_reply(const reply_reader& from) {
 
 }  // namespace
 
-script_call latch_set_call::command() const {
+script_call latch_set_call::command(const server_words& words) const {
     const auto& r = request;
     return {scripts::latch_set,
             {r.latch_key, r.request_key},
-            {r.limit_ms, count, ttl_ms, r.publish_command, r.channel, r.since_ms}};
+            {r.limit_ms, count, ttl_ms, words.publish_command, r.channel, r.since_ms}};
 }
 
 std::optional<late_reply> latch_set_call::read_late(const reply& from) const {
@@ -35,11 +35,11 @@ bool latch_set_call::read(const reply& from) const {
     return reply_reader(scripts::latch_set, from, request.latch_key).flag();
 }
 
-script_call latch_down_call::command() const {
+script_call latch_down_call::command(const server_words& words) const {
     const auto& r = request;
     return {scripts::latch_down,
             {r.latch_key, r.request_key},
-            {r.limit_ms, steps, parties, ttl_ms, r.publish_command, r.channel, r.since_ms}};
+            {r.limit_ms, steps, parties, ttl_ms, words.publish_command, r.channel, r.since_ms}};
 }
 
 std::optional<late_reply> latch_down_call::read_late(const reply& from) const {
@@ -54,7 +54,7 @@ latch_down_reply latch_down_call::read(const reply& from) const {
     return {true, std::nullopt, reader.at(0).count(), reader.at(1).count()};
 }
 
-script_call latch_inspect_call::command() const {
+script_call latch_inspect_call::command(const server_words&) const {
     return {scripts::latch_inspect, {latch_key}, {}};
 }
 
@@ -67,8 +67,8 @@ std::optional<latch_inspect_reply> latch_inspect_call::read(const reply& from) c
                                reader.at(4).integer(std::numeric_limits<std::int64_t>::min())};
 }
 
-script_call latch_reset_call::command() const {
-    return {scripts::latch_reset, {latch_key}, {publish_command, channel}};
+script_call latch_reset_call::command(const server_words& words) const {
+    return {scripts::latch_reset, {latch_key}, {words.publish_command, channel}};
 }
 
 bool latch_reset_call::read(const reply& from) const {

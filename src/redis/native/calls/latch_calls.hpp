@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../../scripting/script_call.hpp"
+#include "../../scripting/server_words.hpp"
 #include "../../transport/link.hpp"
 
 #include <cstdint>
@@ -22,7 +23,6 @@ struct latch_request {
     std::string_view request_key;
     std::string limit_ms{};
     std::string since_ms{};
-    std::string_view publish_command{};
     std::string_view channel{};
 };
 
@@ -37,7 +37,7 @@ struct latch_set_call {
     std::string count;
     std::string ttl_ms;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     [[nodiscard]] std::optional<late_reply> read_late(const reply& from) const;
     // False: a generation is counting.
     [[nodiscard]] bool read(const reply& from) const;
@@ -57,7 +57,7 @@ struct latch_down_call {
     std::string parties;  // "0": a latch
     std::string ttl_ms;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     [[nodiscard]] std::optional<late_reply> read_late(const reply& from) const;
     [[nodiscard]] latch_down_reply read(const reply& from) const;
 };
@@ -74,7 +74,7 @@ struct latch_inspect_reply {
 struct latch_inspect_call {
     std::string_view latch_key;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // Nothing if there is no latch.
     [[nodiscard]] std::optional<latch_inspect_reply> read(const reply& from) const;
 };
@@ -82,10 +82,9 @@ struct latch_inspect_call {
 // latch_reset.lua
 struct latch_reset_call {
     std::string_view latch_key;
-    std::string_view publish_command;
     std::string_view channel;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // False: there was no latch.
     [[nodiscard]] bool read(const reply& from) const;
 };

@@ -7,6 +7,7 @@
 #include "../../common/keys.hpp"
 #include "../../common/renewal_call.hpp"
 #include "../../scripting/script_call.hpp"
+#include "../../scripting/server_words.hpp"
 #include "../../transport/link.hpp"
 
 #include <pawl/spi/backend.hpp>
@@ -27,15 +28,12 @@ struct release_reply {
 struct release_call {
     const keys& lock_keys;
     std::string_view value;
-    std::string_view token_floor;
-    std::string_view channel_prefix;
     std::string_view successor;  // empty: none
     std::string_view successor_value;
     std::string_view successor_ttl_ms;
     bool queue_first = false;
-    std::string_view run;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     [[nodiscard]] release_reply read(const reply& from) const;
 };
 
@@ -43,11 +41,8 @@ struct release_call {
 struct release_non_exclusive_call {
     const keys& lock_keys;
     std::string_view value;
-    std::string_view token_floor;
-    std::string_view channel_prefix;
-    std::string_view run;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     [[nodiscard]] release_reply read(const reply& from) const;
 };
 
@@ -71,11 +66,8 @@ struct downgrade_call {
     std::string_view value;
     std::string ttl_ms;
     std::string token;
-    std::string_view token_floor;
-    std::string_view channel_prefix;
-    std::string_view run;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // False: the caller does not hold the lock.
     [[nodiscard]] bool read(const reply& from) const;
 };

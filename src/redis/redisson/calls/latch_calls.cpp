@@ -9,16 +9,16 @@
 
 namespace pawl::redis::redisson {
 
-script_call latch_set_call::command() const {
-    return {scripts::latch_set, {latch_key}, {count, channel, publish_command}};
+script_call latch_set_call::command(const server_words& words) const {
+    return {scripts::latch_set, {latch_key}, {count, channel, words.publish_command}};
 }
 
 bool latch_set_call::read(const reply& from) const {
     return reply_reader(scripts::latch_set, from, latch_key).flag();
 }
 
-script_call latch_down_call::command() const {
-    return {scripts::latch_down, {latch_key}, {steps, channel, publish_command}};
+script_call latch_down_call::command(const server_words& words) const {
+    return {scripts::latch_down, {latch_key}, {steps, channel, words.publish_command}};
 }
 
 std::uint64_t latch_down_call::read(const reply& from) const {
@@ -26,8 +26,8 @@ std::uint64_t latch_down_call::read(const reply& from) const {
         reply_reader(scripts::latch_down, from, latch_key).integer(0));
 }
 
-script_call latch_reset_call::command() const {
-    return {scripts::latch_reset, {latch_key}, {channel, publish_command}};
+script_call latch_reset_call::command(const server_words& words) const {
+    return {scripts::latch_reset, {latch_key}, {channel, words.publish_command}};
 }
 
 bool latch_reset_call::read(const reply& from) const {

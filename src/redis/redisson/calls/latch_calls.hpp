@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../../scripting/script_call.hpp"
+#include "../../scripting/server_words.hpp"
 #include "../../transport/link.hpp"
 
 #include <cstdint>
@@ -18,9 +19,8 @@ struct latch_set_call {
     std::string_view latch_key;
     std::string count;
     std::string_view channel;
-    std::string_view publish_command;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // False: a latch is counting.
     [[nodiscard]] bool read(const reply& from) const;
 };
@@ -30,9 +30,8 @@ struct latch_down_call {
     std::string_view latch_key;
     std::string steps;
     std::string_view channel;
-    std::string_view publish_command;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // The remaining count.
     [[nodiscard]] std::uint64_t read(const reply& from) const;
 };
@@ -41,9 +40,8 @@ struct latch_down_call {
 struct latch_reset_call {
     std::string_view latch_key;
     std::string_view channel;
-    std::string_view publish_command;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // False: there was no latch.
     [[nodiscard]] bool read(const reply& from) const;
 };

@@ -72,14 +72,14 @@ inspect_reply::holder_entry read_holder(const reply_reader& from) {
 
 }  // namespace
 
-script_call acquire_call::command() const {
+script_call acquire_call::command(const server_words& words) const {
     const auto& o = object;
     const auto keys = keys_of(o, o.fenced ? std::string_view(o.keys.counter) : "");
     std::vector<std::string_view> arguments{o.owner, o.ttl_ms};
     const bool counts = o.kind == object_kind::permits || o.kind == object_kind::semaphore;
     if (counts || o.kind == object_kind::fair)
         arguments.insert(arguments.end(),
-                         {publish_command, o.release_channel(), o.permits, o.total_permits});
+                         {words.publish_command, o.release_channel(), o.permits, o.total_permits});
     if (o.kind == object_kind::fair)
         arguments.insert(arguments.end(), {queue_lease_ms, presence_lease_ms});
     return {acquire_script(o.kind), keys, arguments};
@@ -92,9 +92,9 @@ acquire_reply acquire_call::read(const reply& from) const {
     return {std::nullopt, reader.at(1).integer(any_number)};
 }
 
-script_call release_call::command() const {
+script_call release_call::command(const server_words& words) const {
     const auto& o = object;
-    std::vector<std::string_view> arguments{o.owner, publish_command, o.release_channel(),
+    std::vector<std::string_view> arguments{o.owner, words.publish_command, o.release_channel(),
                                             unlock_latch_ms};
     const bool is_permits = o.kind == object_kind::permits;
     const bool has_entries = is_permits || o.kind == object_kind::read;
@@ -119,20 +119,20 @@ void renew_call::add(const lock_object& object, std::string ttl_ms) {
              {to_string(object.kind), object.owner, store_text(std::move(ttl_ms)), object.permits});
 }
 
-script_call downgrade_call::command() const {
+script_call downgrade_call::command(const server_words& words) const {
     return {scripts::downgrade,
             {reader.keys.lock, reader.own_key},
-            {writer_owner, reader.owner, reader.ttl_ms, publish_command, reader.channel}};
+            {writer_owner, reader.owner, reader.ttl_ms, words.publish_command, reader.channel}};
 }
 
 bool downgrade_call::read(const reply& from) const {
     return reply_reader(scripts::downgrade, from, reader.keys.lock).flag();
 }
 
-script_call inspect_call::command() const {
+script_call inspect_call::command(const server_words& words) const {
     return {scripts::inspect,
             {names.lock, names.counter, names.timeouts, names.lent_permits},
-            {count_command, names.channel, names.rw_channel, names.sc_channel, names.tagged}};
+            {words.count_command, names.channel, names.rw_channel, names.sc_channel, names.tagged}};
 }
 
 inspect_reply inspect_call::read(const reply& from) const {
@@ -150,20 +150,20 @@ inspect_reply inspect_call::read(const reply& from) const {
     return result;
 }
 
-script_call resize_call::command() const {
+script_call resize_call::command(const server_words& words) const {
     return {scripts::resize,
             {names.lock, names.lent_permits},
-            {permits, publish_command, names.sc_channel}};
+            {permits, words.publish_command, names.sc_channel}};
 }
 
 void resize_call::read(const reply& from) const {
     (void)reply_reader(scripts::resize, from, names.lock).integer(1, 1);
 }
 
-script_call force_release_call::command() const {
+script_call force_release_call::command(const server_words& words) const {
     return {scripts::force_release,
             {names.lock, names.queue, names.timeouts, names.lent_permits, names.presence},
-            {publish_command, names.channel, names.rw_channel, names.sc_channel}};
+            {words.publish_command, names.channel, names.rw_channel, names.sc_channel}};
 }
 
 bool force_release_call::read(const reply& from) const {

@@ -9,6 +9,7 @@
 
 #include "../../common/renewal_call.hpp"
 #include "../../scripting/script_call.hpp"
+#include "../../scripting/server_words.hpp"
 #include "../../transport/link.hpp"
 
 #include <pawl/types.hpp>
@@ -30,11 +31,10 @@ struct acquire_reply {
 // semaphore_acquire.lua, by the object's kind.
 struct acquire_call {
     const lock_object& object;
-    std::string_view publish_command;
     std::string queue_lease_ms;  // "0": do not enter the queue
     std::string presence_lease_ms;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     [[nodiscard]] acquire_reply read(const reply& from) const;
 };
 
@@ -43,11 +43,10 @@ struct acquire_call {
 struct release_call {
     const lock_object& object;
     std::string_view unlock_latch;  // the key for the result; empty: none
-    std::string_view publish_command;
     std::string unlock_latch_ms;
     std::string queue_lease_ms;  // as in the acquire that entered the queue
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     [[nodiscard]] release_result read(const reply& from) const;
 };
 
@@ -62,9 +61,8 @@ public:
 struct downgrade_call {
     const lock_object& reader;
     std::string_view writer_owner;
-    std::string_view publish_command;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // False: the writer did not hold the lock.
     [[nodiscard]] bool read(const reply& from) const;
 };
@@ -88,9 +86,8 @@ struct inspect_reply {
 // inspect.lua
 struct inspect_call {
     const object_names& names;
-    std::string_view count_command;  // NUMSUB or SHARDNUMSUB
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // The result refers to the reply.
     [[nodiscard]] inspect_reply read(const reply& from) const;
 };
@@ -99,18 +96,16 @@ struct inspect_call {
 struct resize_call {
     const object_names& names;
     std::string permits;
-    std::string_view publish_command;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     void read(const reply& from) const;
 };
 
 // force_release.lua
 struct force_release_call {
     const object_names& names;
-    std::string_view publish_command;
 
-    [[nodiscard]] script_call command() const;
+    [[nodiscard]] script_call command(const server_words& words) const;
     // False: nobody held the object.
     [[nodiscard]] bool read(const reply& from) const;
 };

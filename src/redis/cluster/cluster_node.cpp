@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "cluster_node.hpp"
+
+#include "../topology/channel_tag.hpp"
+
+#include <pawl/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+namespace {
+
+constexpr std::size_t tag_size = 8;
+
+}  // namespace
+
+bool is_final(const error& failure) noexcept {
+    const auto reason = failure.reason();
+    return reason == errc::refused || reason == errc::unsupported || reason == errc::bad_option ||
+           reason == errc::protocol;
+}
+
+reply moved_reply() {
+    reply result;
+    result.type = reply::kind::error;
+    result.text = "TRYAGAIN the slot has moved to another node";
+    return result;
+}
+
+cluster_node::cluster_node(owner& cluster_owner, link::listener& receiver, std::string id,
+                           const std::string& channel, std::uint64_t connections)
+    : owner_(cluster_owner),
+      receiver_(&receiver),
+      id_(std::move(id)),
+      channel_(channel),
+      tagged_channel_(channel.empty() ? channel : tagged_channel(channel, id_.substr(0, tag_size))) {
+    session_.connection_number = connections;
+}
+
+std::shared_ptr<link> cluster_node::set_connection(std::shared_ptr<link> connection,
+                                                   endpoint server) {
+    confirmed_ = 0;
+    reason_.clear();
+    failure_ = nullptr;
+    server_ = std::move(server);
+    return std::exchange(connection_, std::move(connection));
+}
+
+void cluster_node::confirm(std::uint64_t epoch) {
+    const auto number = session_.connection_number;
+    session_ = connection_->current();
+    confirmed_ = session_.connection_number;
+    session_.connection_number = number + 1;
+    if (!channel_.empty()) session_.channel_tag = id_.substr(0, tag_size);
+    reason_.clear();
+    failure_ = nullptr;
+    raise_epoch(epoch);
+    session_.epoch = epoch_;
+    if (receiver_ != nullptr) receiver_->on_connected(*this);
+}
+
+void cluster_node::refuse(std::string reason, std::exception_ptr failure) {
+    confirmed_ = 0;
+    reason_ = std::move(reason);
+    failure_ = std::move(failure);
+}
+
+void cluster_node::raise_epoch(std::uint64_t epoch) noexcept {
+    epoch_ = std::max(epoch_, epoch);
+    session_.epoch = epoch_;
+}
+
+bool cluster_node::connected() const noexcept {
+    return confirmed_ != 0 && connection_ && connection_->connected() &&
+           connection_->current().connection_number == confirmed_;
+}
+
+std::string cluster_node::connection_failure() const {
+    if (connected()) return {};
+    if (!reason_.empty()) return reason_;
+    return connection_ ? connection_->connection_failure() : "it has left the cluster";
+}
+
+asio::awaitable<reply> cluster_node::exec(std::span<const std::string_view> words,
+                                          time_point give_up_at, prelude before) {
+    if (connected()) return connection_->exec(words, give_up_at, before);
+    return exec_when_connected({words.begin(), words.end()}, give_up_at, before);
+}
+
+asio::awaitable<reply> cluster_node::exec_when_connected(std::vector<std::string> words,
+                                                         time_point give_up_at, prelude before) {
+    const bool is_connected = co_await wait_connected(give_up_at);
+    if (!is_connected) co_return moved_reply();
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    co_return co_await connection_->exec(views, give_up_at, before);
+}
+
+asio::awaitable<bool> cluster_node::wait_connected(time_point give_up_at) {
+    const auto version = owner_.version();
+    const auto since = owner_.time().now();
+    const auto until = std::min(give_up_at, since + owner_.connect_timeout());
+    while (!connected()) {
+        if (owner_.version() != version || !connection_) co_return false;
+        if (failure_) std::rethrow_exception(failure_);
+        if (owner_.time().now() >= until) {
+            const auto reason = connection_failure();
+            throw error(errc::unreachable,
+                        "The node " + server_name() + " could not be reached within " +
+                            std::to_string(std::max<duration>(until - since, 0s) / 1ms) + " ms" +
+                            (reason.empty() ? "" : ": " + reason) +
+                            "; see CLUSTER NODES at another node.");
+        }
+        owner_.on_missing_connection(*this);
+        co_await owner_.wait_for_change(until);
+    }
+    co_return true;
+}
+
+// A channel of a slot is refused by a node that has it no longer.
+asio::awaitable<void> cluster_node::subscribe(std::string channel, time_point give_up_at) {
+    const bool is_connected = co_await wait_connected(give_up_at);
+    std::string refusal = "its slot has moved to another node";
+    if (is_connected) {
+        try {
+            co_await connection_->subscribe(channel, give_up_at);
+            co_return;
+        } catch (const error& failure) {
+            if (failure.reason() != errc::unsupported) throw;
+            refusal = failure.what();
+        }
+    }
+    owner_.on_missing_connection(*this);
+    throw error(errc::unavailable, channel + ": " + refusal);
+}
+
+void cluster_node::unsubscribe(const std::string& channel) noexcept {
+    if (connection_) connection_->unsubscribe(channel);
+}
+
+asio::awaitable<void> cluster_node::close(time_point give_up_at) {
+    const auto closed = connection_;
+    if (closed) co_await closed->close(give_up_at);
+}
+
+void cluster_node::forget_listener() noexcept {
+    receiver_ = nullptr;
+    if (connection_) connection_->forget_listener();
+}
+
+void cluster_node::on_message(std::string_view channel, std::string_view payload) {
+    if (receiver_ == nullptr) return;
+    receiver_->on_message(channel == tagged_channel_ ? std::string_view(channel_) : channel, payload);
+}
+
+void cluster_node::on_invalidate(std::string_view key) {
+    if (receiver_ != nullptr) receiver_->on_invalidate(key);
+}
+
+void cluster_node::on_connected(const link&) { owner_.on_connection(*this); }
+
+void cluster_node::on_disconnected(const link&) noexcept { owner_.on_missing_connection(*this); }
+
+}  // namespace pawl::redis

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The questions to the nodes: who they are, and which of them has which slot.
+#include "cluster_topology.hpp"
+#include "flag_guard.hpp"
+
+#include "../transport/server_errors.hpp"
+
+#include "../../core/util/random.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redis {
+namespace {
+
+// A token has 16 bits for the epoch.
+constexpr std::uint64_t max_epoch = 65535;
+
+// For links whose messages nobody needs.
+struct deaf_listener final : link::listener {
+    void on_message(std::string_view, std::string_view) override {}
+    void on_invalidate(std::string_view) override {}
+    void on_connected(const link&) override {}
+};
+
+link::listener& nobody_listens() {
+    static deaf_listener instance;
+    return instance;
+}
+
+}  // namespace
+
+asio::awaitable<std::vector<listed_node>> cluster_topology::ask(std::shared_ptr<link> asked,
+                                                                std::string name) const {
+    const std::array<std::string_view, 2> words{"CLUSTER", "NODES"};
+    // A seed that does not answer must not use up the time for the others.
+    const auto rounds = 1 + failed_seeds_ / settings_.seeds.size();
+    const auto patience = std::min<duration>(
+        settings_.connect_timeout, 1s * static_cast<std::int64_t>(std::min<std::size_t>(rounds, 60)));
+    const auto answer = co_await asked->exec(words, now() + patience);
+    if (answer.type == reply::kind::error &&
+        answer.text.find("cluster support disabled") != std::string::npos)
+        throw error(errc::unsupported, name + " is no node of a cluster; write redis://" + name +
+                                           " for this server alone.");
+    throw_if_error(answer, name);
+    auto view = parse_node_list(answer.text);
+    if (view.empty())
+        throw error(errc::protocol, name +
+                                        ": an unexpected reply to CLUSTER NODES; run `pawl doctor` "
+                                        "to see what kind of server this is.");
+    co_return view;
+}
+
+asio::awaitable<void> cluster_topology::ask_node(cluster_node& node) {
+    const auto connection = node.connection();
+    if (!connection) co_return;
+    if (node.is_asked) {
+        co_await wait_for_change(now() + settings_.reply_timeout);
+        co_return;
+    }
+    {
+        const flag_guard guard(node.is_asked);
+        try {
+            const auto view = co_await ask(connection, node.server_name());
+            if (!is_over()) learn(view, node.server().host);
+        } catch (const error& failure) {
+            log(node.server_name() + " does not say which node has which slot: " + failure.what());
+        } catch (const std::bad_alloc&) {}
+    }
+    notify_changed();
+}
+
+asio::awaitable<void> cluster_topology::ask_seed() {
+    const auto seed = settings_.seeds[next_seed_++ % settings_.seeds.size()];
+    try {
+        const auto connection = connect_(seed, nobody_listens(), "");
+        closing_.push_back(connection);
+        try {
+            const auto view = co_await ask(connection, text_of(seed));
+            seed_failure_ = nullptr;
+            failed_seeds_ = 0;
+            if (!is_over()) learn(view, seed.host);
+        } catch (const error&) {
+            seed_failure_ = std::current_exception();
+            ++failed_seeds_;
+        }
+        asio::co_spawn(context_.strand, close_later(shared_from_this(), connection),
+                       asio::detached);
+    } catch (const std::bad_alloc&) {}
+    notify_changed();
+}
+
+asio::awaitable<void> cluster_topology::close_later(
+    [[maybe_unused]] std::shared_ptr<cluster_topology> self, std::shared_ptr<link> closed) {
+    co_await closed->close(is_closing_ ? now() : now() + settings_.reply_timeout);
+    std::erase(closing_, closed);
+}
+
+asio::awaitable<void> cluster_topology::probe(
+    [[maybe_unused]] std::shared_ptr<cluster_topology> self, cluster_node& node,
+    std::shared_ptr<link> connection) {
+    const flag_guard guard(node.is_probed);
+    const std::array<std::string_view, 1> words{"PING"};
+    try {
+        co_await connection->exec(words, now() + settings_.connect_timeout);
+        // The connection may have been confirmed in vain: ask again.
+        if (node.connection() == connection && !node.connected()) on_connection(node);
+    } catch (const error& failure) {
+        if (node.connection() == connection && is_final(failure))
+            node.refuse(failure.what(), std::current_exception());
+    } catch (const std::bad_alloc&) {}
+    notify_changed();
+}
+
+// The node itself says which node it is: another one may have its address by now. And only the
+// node knows its present epoch for certain.
+asio::awaitable<void> cluster_topology::confirm(
+    [[maybe_unused]] std::shared_ptr<cluster_topology> self, cluster_node& node,
+    std::shared_ptr<link> connection) {
+    if (node.is_asked) co_return;
+    const flag_guard guard(node.is_asked);
+    const auto number = connection->current().connection_number;
+    const auto is_present = [&] {
+        return !is_over() && node.connection() == connection && connection->connected() &&
+               connection->current().connection_number == number;
+    };
+    try {
+        const auto view = co_await ask(connection, node.server_name());
+        if (!is_present()) co_return;
+        const auto myself = std::ranges::find(view, true, &listed_node::is_myself);
+        const auto name = "The node " + node.server_name();
+        if (myself->id != node.id()) {
+            node.refuse(name + " is another one by now", nullptr);
+        } else if (!myself->is_master) {
+            node.refuse(name + " is a replica by now", nullptr);
+        } else if (myself->epoch > max_epoch) {
+            const error failure(errc::unsupported,
+                                name + " has the config epoch " + std::to_string(myself->epoch) +
+                                    ", and a token has room for 65535; make a new cluster.");
+            node.refuse(failure.what(), std::make_exception_ptr(failure));
+        } else {
+            learn(view, node.server().host);
+            if (is_present()) node.confirm(myself->epoch);
+        }
+    } catch (const error& failure) {
+        if (is_present())
+            node.refuse(failure.what(), is_final(failure) ? std::current_exception() : nullptr);
+    } catch (const std::bad_alloc&) {}
+    notify_changed();
+    if (!node.connected()) ask_again();
+}
+
+void cluster_topology::start() noexcept {
+    if (is_running_ || is_over()) return;
+    is_running_ = true;
+    try {
+        asio::co_spawn(context_.strand, run(shared_from_this()), asio::detached);
+    } catch (...) {
+        is_running_ = false;
+    }
+}
+
+// While something is missing, `run` asks without being told.
+void cluster_topology::ask_again() noexcept {
+    if (is_idle_) ask_again_.notify();
+}
+
+bool cluster_topology::all_connected() const noexcept {
+    return !links_.empty() &&
+           std::ranges::all_of(links_, [](const link* each) { return each->connected(); });
+}
+
+asio::awaitable<void> cluster_topology::run(
+    [[maybe_unused]] std::shared_ptr<cluster_topology> self) {
+    const auto& bounds = settings_.bounds;
+    auto pause = bounds.shortest_pause;
+    while (!is_over()) {
+        co_await find_servers();
+        if (is_over()) break;
+        if (all_connected()) {
+            pause = bounds.shortest_pause;
+            const flag_guard idle(is_idle_);
+            co_await ask_again_.wait_until(
+                now() + core::random_between(*context_.time, bounds.view_interval / 2,
+                                             bounds.view_interval));
+        } else {
+            co_await ask_again_.wait_until(
+                now() + core::random_between(*context_.time, pause / 2, pause));
+            pause = std::min(pause * 2, bounds.longest_pause);
+        }
+    }
+    is_running_ = false;
+}
+
+// Asks one node that answers, in turn; or if none does, the next seed.
+asio::awaitable<void> cluster_topology::find_servers() {
+    const std::vector<link*> candidates(links_);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        auto& node =
+            static_cast<cluster_node&>(*candidates[next_node_++ % candidates.size()]);
+        if (!node.connected()) {
+            on_missing_connection(node);
+            continue;
+        }
+        co_await ask_node(node);
+        co_return;
+    }
+    co_await ask_seed();
+}
+
+}  // namespace pawl::redis

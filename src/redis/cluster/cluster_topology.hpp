@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The masters of a Redis Cluster, and which of them has which slot. docs/backends/cluster.md
+// describes the rules.
+#pragma once
+
+#include "cluster_node.hpp"
+#include "node_list.hpp"
+#include "slot_map.hpp"
+
+#include "../topology/topology.hpp"
+
+#include "../../core/util/fork_mark.hpp"
+#include "../../core/util/wakeup.hpp"
+
+#include <pawl/spi/backend.hpp>
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::redis {
+
+// Makes the link to one node, or to a server that may be one. The other arguments as in
+// link_factory.
+using node_link_factory = std::function<std::shared_ptr<link>(
+    const endpoint& node, link::listener& receiver, const std::string& channel)>;
+
+// The bounds of a client of a cluster. The simulation makes some of them tiny.
+struct cluster_limits {
+    // The pause between two questions for the nodes' view is random between half of this and this.
+    duration view_interval = std::chrono::seconds(10);
+    // The same while a node is missing: it grows from the one to the other.
+    duration shortest_pause = std::chrono::milliseconds(50);
+    duration longest_pause = std::chrono::seconds(1);
+    // How often one request is sent again to follow its key. Then it fails, and its caller repeats
+    // it after a pause of its own.
+    unsigned max_attempts = 8;
+};
+
+struct cluster_settings {
+    std::string subject;          // the service in messages
+    std::vector<endpoint> seeds;  // some of the nodes
+    duration connect_timeout{};
+    duration reply_timeout{};
+    bool uses_tls = false;
+    std::string tls_name{};  // in the certificates of all nodes; empty: the name of each node
+    cluster_limits bounds{};
+};
+
+class cluster_topology final : public topology,
+                               private cluster_node::owner,
+                               public std::enable_shared_from_this<cluster_topology> {
+public:
+    cluster_topology(cluster_settings settings, node_link_factory connect, backend_context context,
+                     link::listener& receiver, std::string channel);
+    ~cluster_topology() override;
+    cluster_topology(const cluster_topology&) = delete;
+    cluster_topology& operator=(const cluster_topology&) = delete;
+
+    [[nodiscard]] link& link_of(std::string_view key) const noexcept override;
+    [[nodiscard]] std::span<link* const> links() const noexcept override { return links_; }
+    [[nodiscard]] bool may_share_request(std::string_view key,
+                                         std::string_view other) const noexcept override {
+        return slot_of(key) == slot_of(other);
+    }
+    [[nodiscard]] bool has_slots() const noexcept override { return true; }
+    boost::asio::awaitable<bool> follow(redirection& progress, std::string_view key, link& asked,
+                                        reply& refusal, time_point give_up_at) override;
+    [[nodiscard]] bool may_follow(const reply& refusal) const noexcept override;
+    boost::asio::awaitable<void> close(time_point give_up_at) override;
+    void forget_listener() noexcept override;
+    void add_findings(examination& report) const override;
+
+private:
+    class unknown_owner;
+
+    // The node's view. Throws what the node refuses, and as `link::exec`.
+    boost::asio::awaitable<std::vector<listed_node>> ask(std::shared_ptr<link> asked,
+                                                         std::string name) const;
+    // Asks the node, and learns its view. Does not throw. If a question to it is on its way, waits
+    // for that answer instead.
+    boost::asio::awaitable<void> ask_node(cluster_node& node);
+    // Begins to connect, and finds out whether the node refuses the client.
+    boost::asio::awaitable<void> probe(std::shared_ptr<cluster_topology> self, cluster_node& node,
+                                       std::shared_ptr<link> connection);
+    // The reply to a request about a slot whose node is not known, when that changes.
+    boost::asio::awaitable<reply> wait_for_owner(time_point give_up_at);
+    [[nodiscard]] std::string owner_failure() const;
+    [[nodiscard]] bool is_over() const noexcept { return is_closing_ || made_in_.is_forked(); }
+    boost::asio::awaitable<void> confirm(std::shared_ptr<cluster_topology> self,
+                                         cluster_node& node, std::shared_ptr<link> connection);
+    // Asks the next seed. Does not throw.
+    boost::asio::awaitable<void> ask_seed();
+    boost::asio::awaitable<void> run(std::shared_ptr<cluster_topology> self);
+    boost::asio::awaitable<void> find_servers();
+    boost::asio::awaitable<void> close_later(std::shared_ptr<cluster_topology> self,
+                                             std::shared_ptr<link> closed);
+    void start() noexcept;
+    // Ends the pause between two questions.
+    void ask_again() noexcept;
+
+    // `asked_host`: the host at which the node was asked.
+    void learn(const std::vector<listed_node>& view, const std::string& asked_host);
+    std::uint32_t number_of(const listed_node& listed, const std::string& asked_host);
+    void give_up_slots_of_forgotten_nodes(const std::vector<listed_node>& view);
+    [[nodiscard]] endpoint endpoint_of(const listed_node& listed,
+                                       const std::string& asked_host) const;
+    void connect_node(cluster_node& node, endpoint server);
+    void retire_nodes_without_slots();
+    void notify_changed() noexcept;
+    [[nodiscard]] cluster_node* find_node(std::string_view host, std::uint16_t port) const noexcept;
+    [[nodiscard]] bool all_connected() const noexcept;
+
+    boost::asio::awaitable<void> follow_move(std::string_view key, link& asked,
+                                             cluster_node* target);
+    boost::asio::awaitable<void> pause(unsigned attempt, time_point give_up_at);
+
+    // cluster_node::owner
+    void on_connection(cluster_node& node) override;
+    void on_missing_connection(cluster_node& node) noexcept override;
+    boost::asio::awaitable<void> wait_for_change(time_point until) override;
+    [[nodiscard]] std::uint64_t version() const noexcept override { return version_; }
+    [[nodiscard]] runtime& time() const noexcept override { return *context_.time; }
+    [[nodiscard]] duration connect_timeout() const noexcept override {
+        return settings_.connect_timeout;
+    }
+
+    [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
+    void log(const std::string& line) const;
+
+    const core::fork_mark made_in_;
+    const cluster_settings settings_;
+    const node_link_factory connect_;
+    const backend_context context_;
+    link::listener* receiver_;
+    const std::string channel_;
+
+    // All nodes that ever had slots; one that comes back gets a new number. Requests and undos
+    // refer to them.
+    std::vector<std::unique_ptr<cluster_node>> nodes_;
+    std::map<std::string, std::uint32_t, std::less<>> numbers_;  // of the present nodes, by id
+    std::vector<link*> links_;                                   // to the present nodes
+    slot_map slots_;
+    const std::unique_ptr<unknown_owner> unknown_owner_;
+    std::vector<listed_node> last_view_;  // for `add_findings`
+
+    std::list<core::wakeup*> change_waiters_;
+    core::wakeup ask_again_;
+    std::vector<std::shared_ptr<link>> closing_;
+    std::uint64_t version_ = 0;
+    std::size_t next_node_ = 0;
+    std::size_t next_seed_ = 0;
+    std::exception_ptr seed_failure_;  // of the newest attempt; null: a seed has answered
+    std::size_t failed_seeds_ = 0;     // in a row
+    bool is_running_ = false;
+    bool is_closing_ = false;
+    bool is_idle_ = false;  // `run` pauses, since nothing is missing
+};
+
+[[nodiscard]] topology_factory cluster_topology_factory(cluster_settings settings,
+                                                        node_link_factory connect,
+                                                        const backend_context& context);
+
+}  // namespace pawl::redis
