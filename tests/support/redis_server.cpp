@@ -52,6 +52,7 @@ redis_server::redis_server(redis_options options)
     // tried.
     for (int attempt = 0; attempt < 10; ++attempt) {
         port_ = free_port();
+        if (options_.cluster) cluster_port_ = free_port();
         if (try_start()) return;
     }
     throw std::runtime_error(program() + " does not start: " + log());
@@ -111,6 +112,7 @@ void redis_server::serve_all_slots() {
 
 void redis_server::terminate() {
     client_.reset();
+    is_frozen_ = false;
     process_->signal(SIGCONT);
     process_->signal(SIGTERM);
     if (!process_->wait(20s)) process_->kill_and_reap();
@@ -118,12 +120,19 @@ void redis_server::terminate() {
 
 void redis_server::kill9() {
     client_.reset();
+    is_frozen_ = false;
     process_->kill_and_reap();
 }
 
-void redis_server::freeze() { process_->stop(); }
+void redis_server::freeze() {
+    is_frozen_ = true;
+    process_->stop();
+}
 
-void redis_server::thaw() { process_->resume(); }
+void redis_server::thaw() {
+    is_frozen_ = false;
+    process_->resume();
+}
 
 bool redis_server::is_running() { return process_ && process_->is_running(); }
 
@@ -175,6 +184,9 @@ void redis_server::write_config() const {
              << (options_.client_certificates ? "yes" : "no") << "\n";
     else
         file << "port " << port_ << "\n";
+    if (options_.cluster)
+        file << "cluster-enabled yes\ncluster-port " << cluster_port_ << "\n"
+             << (options_.tls ? "tls-cluster yes\ntls-replication yes\n" : "");
     for (const std::string& line : options_.config)
         file << line << "\n";
 }
@@ -182,6 +194,12 @@ void redis_server::write_config() const {
 // ca.crt signs server.crt (127.0.0.1, localhost) and client.crt; other-ca.crt signs nothing.
 void redis_server::make_certificates() const {
     const std::string folder = folder_.path().string();
+    if (!options_.certificates.empty()) {
+        for (const auto& each : std::filesystem::directory_iterator(options_.certificates))
+            if (const auto type = each.path().extension(); type == ".crt" || type == ".key")
+                std::filesystem::copy(each.path(), folder_.path());
+        return;
+    }
     const std::string key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes ";
     std::ofstream(folder_.file("names")) << "subjectAltName=IP:127.0.0.1,DNS:localhost\n";
     for (const std::string& name : {std::string("ca"), std::string("other-ca")})

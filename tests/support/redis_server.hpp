@@ -20,7 +20,9 @@ struct redis_options {
     std::vector<std::string> config;  // lines as in redis.conf: "requirepass secret"
     bool tls = false;                 // the port then speaks TLS only; certificates are made for it
     bool client_certificates = false;
+    std::string certificates{};  // another server's folder, whose certificates are used
     bool sentinel = false;
+    bool cluster = false;  // a node of a cluster, with a free port for the other nodes
     std::string password;  // for `execute`; set `requirepass` or a user in `config` as well
 };
 
@@ -34,6 +36,8 @@ public:
     redis_server& operator=(const redis_server&) = delete;
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    // Where the other nodes of a cluster connect to.
+    [[nodiscard]] std::uint16_t cluster_port() const noexcept { return cluster_port_; }
     [[nodiscard]] const std::string& unix_socket() const noexcept { return socket_path_; }
     [[nodiscard]] const temp_folder& folder() const noexcept { return folder_; }
     // redis://127.0.0.1:PORT, or rediss://…, followed by `more`.
@@ -59,6 +63,7 @@ public:
     // On the same port. Data on disk are kept unless `with_data` is false.
     void start(bool with_data = true);
     [[nodiscard]] bool is_running();
+    [[nodiscard]] bool is_frozen() const noexcept { return is_frozen_; }
     [[nodiscard]] pid_t pid() const noexcept { return process_->pid(); }
 
 private:
@@ -70,6 +75,8 @@ private:
     temp_folder folder_;
     std::string socket_path_;
     std::uint16_t port_ = 0;
+    std::uint16_t cluster_port_ = 0;
+    bool is_frozen_ = false;
     std::optional<pawl::conformance::child> process_;
     std::unique_ptr<resp_client> client_;
 };
