@@ -5,6 +5,7 @@
 
 #include "coarse_service.hpp"
 
+#include <support/cluster_group.hpp>
 #include <support/redis_server.hpp>
 #include <support/sentinel_group.hpp>
 #include <support/temp_folder.hpp>
@@ -13,6 +14,8 @@
 #include <pawl/redis.hpp>
 #include <pawl/spi/backend.hpp>
 #include <pawl/sqlite.hpp>
+
+#include <stdexcept>
 
 namespace tested {
 
@@ -77,6 +80,23 @@ test_service new_sentinel_service() {
             .owned = group};
 }
 
+// Three masters for each test. The tests do not know which of them has a name, so all restart.
+test_service new_cluster_service() {
+    auto group = std::make_shared<support::cluster_group>();
+    return {.target = pawl::redis::at(group->url()),
+            .url = group->url(),
+            .restart =
+                [group] {
+                    for (std::size_t i = 0; i < group->node_count(); ++i)
+                        group->node(i).kill9();
+                    for (std::size_t i = 0; i < group->node_count(); ++i)
+                        group->node(i).start(false);
+                    if (!group->is_agreed())
+                        throw std::runtime_error("the cluster does not start again");
+                },
+            .owned = group};
+}
+
 constexpr capabilities redis_capabilities() {
     capabilities all;
     all.loss_is_pushed = true;
@@ -131,6 +151,7 @@ std::vector<backend> all_backends() {
             {"Sqlite", std::make_shared<fixture_of>(new_sqlite_service, sqlite_capabilities())},
             redis_backend("Redis", "", redis_capabilities()),
             {"Sentinel", std::make_shared<fixture_of>(new_sentinel_service, redis_capabilities())},
+            {"Cluster", std::make_shared<fixture_of>(new_cluster_service, redis_capabilities())},
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                           redisson_capabilities(true))};
