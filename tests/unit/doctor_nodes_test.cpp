@@ -37,7 +37,7 @@ public:
     explicit fixed_link(std::string name) : name_(std::move(name)), refuses_(true) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> command, time_point,
-                                bool) override {
+                                prelude) override {
         if (refuses_) throw error(errc::unsupported, name_ + " is a Sentinel.");
         if (command[0] != "INFO") co_return reply{};
         const auto text = command[1] == "memory"        ? "maxmemory_policy:" + policy_ + "\r\n"

@@ -32,7 +32,7 @@ class useless_link final : public link {
 public:
     explicit useless_link(bool loses) : loses_(loses) {}
 
-    asio::awaitable<reply> exec(std::span<const std::string_view>, time_point, bool) override {
+    asio::awaitable<reply> exec(std::span<const std::string_view>, time_point, prelude) override {
         if (loses_) throw connection_lost("the connection was closed");
         reply result;
         result.type = reply::kind::error;

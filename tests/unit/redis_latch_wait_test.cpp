@@ -31,7 +31,7 @@ public:
     explicit loading_link(int& refresh_count) : refresh_count_(refresh_count) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> command, time_point,
-                                bool) override {
+                                prelude) override {
         if (command[0] == "EVALSHA" || command[0] == "GET") ++refresh_count_;
         reply result;
         result.type = reply::kind::error;

@@ -35,7 +35,7 @@ public:
     endless_link(std::size_t keys, bool always_others) : keys_(keys), others_(always_others) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> command, time_point,
-                                bool) override {
+                                prelude) override {
         reply result;
         if (command[0] != "SCAN") co_return result;
         ++requests;

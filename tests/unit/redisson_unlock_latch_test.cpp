@@ -32,7 +32,7 @@ public:
     explicit recording_link(std::vector<request>& requests) : requests_(requests) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point,
-                                bool) override {
+                                prelude) override {
         requests_.emplace_back(words.begin(), words.end());
         throw connection_lost("the connection was closed");
         co_return reply();

@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 // While it is not connected, something that is no Redis answers at the server's address.
 class changing_link final : public link {
 public:
-    asio::awaitable<reply> exec(std::span<const std::string_view>, time_point, bool) override {
+    asio::awaitable<reply> exec(std::span<const std::string_view>, time_point, prelude) override {
         ++requests;
         if (!is_connected) throw error(errc::protocol, "That is no Redis.");
         reply answer;

@@ -62,6 +62,7 @@ void cluster_node::confirm(std::uint64_t epoch) {
     failure_ = nullptr;
     raise_epoch(epoch);
     session_.epoch = epoch_;
+    ++owner_.counts().connections;
     if (receiver_ != nullptr) receiver_->on_connected(*this);
 }
 
@@ -89,6 +90,7 @@ std::string cluster_node::connection_failure() const {
 
 asio::awaitable<reply> cluster_node::exec(std::span<const std::string_view> words,
                                           time_point give_up_at, prelude before) {
+    ++owner_.counts().requests;
     if (connected()) return connection_->exec(words, give_up_at, before);
     return exec_when_connected({words.begin(), words.end()}, give_up_at, before);
 }
@@ -128,6 +130,7 @@ asio::awaitable<void> cluster_node::subscribe(std::string channel, time_point gi
     std::string refusal = "its slot has moved to another node";
     if (is_connected) {
         try {
+            ++owner_.counts().requests;
             co_await connection_->subscribe(channel, give_up_at);
             co_return;
         } catch (const error& failure) {
@@ -140,7 +143,9 @@ asio::awaitable<void> cluster_node::subscribe(std::string channel, time_point gi
 }
 
 void cluster_node::unsubscribe(const std::string& channel) noexcept {
-    if (connection_) connection_->unsubscribe(channel);
+    if (!connection_) return;
+    ++owner_.counts().requests;
+    connection_->unsubscribe(channel);
 }
 
 asio::awaitable<void> cluster_node::close(time_point give_up_at) {
@@ -154,11 +159,13 @@ void cluster_node::forget_listener() noexcept {
 }
 
 void cluster_node::on_message(std::string_view channel, std::string_view payload) {
+    ++owner_.counts().pushes;
     if (receiver_ == nullptr) return;
     receiver_->on_message(channel == tagged_channel_ ? std::string_view(channel_) : channel, payload);
 }
 
 void cluster_node::on_invalidate(std::string_view key) {
+    ++owner_.counts().pushes;
     if (receiver_ != nullptr) receiver_->on_invalidate(key);
 }
 

@@ -9,7 +9,7 @@
 #include "../transport/link.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/spi/runtime.hpp>
+#include <pawl/spi/backend.hpp>
 
 #include <exception>
 #include <memory>
@@ -35,6 +35,8 @@ public:
         [[nodiscard]] virtual std::uint64_t version() const noexcept = 0;
         [[nodiscard]] virtual runtime& time() const noexcept = 0;
         [[nodiscard]] virtual duration connect_timeout() const noexcept = 0;
+        // For what the client does; the owner's own questions are not counted.
+        [[nodiscard]] virtual counters& counts() const noexcept = 0;
 
     protected:
         ~owner() = default;

@@ -209,6 +209,7 @@ asio::awaitable<void> cluster_topology::find_servers() {
             static_cast<cluster_node&>(*candidates[next_node_++ % candidates.size()]);
         if (!node.connected()) {
             on_missing_connection(node);
+            if (node.connection() && node.connection()->connected()) on_connection(node);
             continue;
         }
         co_await ask_node(node);

@@ -19,12 +19,14 @@ topology_factory cluster_factory(const options& server_options, const backend_co
     settings.reply_timeout = server_options.reply_timeout;
     settings.uses_tls = server_options.tls.enabled;
     settings.tls_name = server_options.tls.name;
-    node_link_factory connect = [link_settings, context](
+    auto uncounted = context;  // the topology counts what the client does
+    uncounted.counts = std::make_shared<counters>();
+    node_link_factory connect = [link_settings, uncounted](
                                     const endpoint& node, link::listener& receiver,
                                     const std::string& channel) -> std::shared_ptr<link> {
         return std::make_shared<reconnecting_link>(std::make_shared<fixed_locator>(node),
                                                    link_settings, "the node " + text_of(node),
-                                                   context, receiver, channel);
+                                                   uncounted, receiver, channel);
     };
     return cluster_topology_factory(std::move(settings), std::move(connect), context);
 }

@@ -241,7 +241,8 @@ void cluster_topology::on_connection(cluster_node& node) {
 void cluster_topology::on_missing_connection(cluster_node& node) noexcept {
     if (is_over()) return;
     try {
-        if (node.connection() && !node.is_probed)
+        // A node that was refused is asked again by `run`, at its pace.
+        if (node.connection() && !node.connection()->connected() && !node.is_probed)
             asio::co_spawn(context_.strand, probe(shared_from_this(), node, node.connection()),
                            asio::detached);
     } catch (...) {}

@@ -131,6 +131,7 @@ private:
     [[nodiscard]] duration connect_timeout() const noexcept override {
         return settings_.connect_timeout;
     }
+    [[nodiscard]] counters& counts() const noexcept override { return *context_.counts; }
 
     [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
     void log(const std::string& line) const;

@@ -3,6 +3,7 @@
 
 #include "doctor.hpp"
 
+#include "../topology/connected_link.hpp"
 #include "../transport/endpoint.hpp"
 #include "../transport/handshake.hpp"
 #include "../transport/name_look_up.hpp"

@@ -42,6 +42,11 @@ void reply_builder::add(const resp3::node_view& node) {
         target.type = reply::kind::error;
         target.text = node.value;
         break;
+    case resp3::type::verbatim_string:
+        // Its format comes first: "txt:".
+        target.type = reply::kind::string;
+        target.text = node.value.substr(std::min<std::size_t>(4, node.value.size()));
+        break;
     default:
         if (resp3::is_aggregate(node.data_type)) {
             target.type = reply::kind::array;

@@ -29,7 +29,7 @@ public:
         : correct_(correct), first_(first), bug_(bug) {}
 
     asio::awaitable<redis::reply> exec(std::span<const std::string_view> words,
-                                       time_point give_up_at, prelude before) override {
+                                       time_point give_up_at, redis::prelude before) override {
         if (bug_ == injected_bug::undo_sent_to_first_server && is_undo(words))
             return first_.exec(words, give_up_at, before);
         if (bug_ == injected_bug::undo_waits_for_first_server && is_undo(words))

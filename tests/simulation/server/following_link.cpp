@@ -53,7 +53,7 @@ public:
     }
 
     asio::awaitable<redis::reply> exec(std::span<const std::string_view> command,
-                                       time_point give_up_at, prelude before) override {
+                                       time_point give_up_at, redis::prelude before) override {
         return current_->exec(command, give_up_at, before);
     }
     const redis::session& current() const noexcept override { return session_; }

@@ -79,7 +79,7 @@ public:
     }
 
     asio::awaitable<reply> exec(std::span<const std::string_view> command_words,
-                                time_point give_up_at, prelude before);
+                                time_point give_up_at, redis::prelude before);
     asio::awaitable<void> subscribe(std::string channel, time_point give_up_at);
     void unsubscribe(const std::string& channel) noexcept;
     asio::awaitable<void> close(time_point give_up_at);
@@ -327,7 +327,7 @@ bool link_endpoint::is_dropped(const words& command) {
 }
 
 asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> command_words,
-                                           time_point give_up_at, prelude before) {
+                                           time_point give_up_at, redis::prelude before) {
     // Counted also if there is no timer for the request: the client undoes it in any case.
     const bool is_script = command_words.size() > 1 && command_words[0].starts_with("EVAL");
     if (is_script && can_need_undo(command_words[1])) process_.count_hold_request();
@@ -340,10 +340,12 @@ asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> com
     if (is_dropped(command)) co_return integer_reply(0);
     pending->command = share_uncounted(latch_bugs_.rewrite_command(std::move(command)));
     if (!is_ready_) co_await wait_until_ready(give_up_at);
-    if (before == prelude::tracking) {
-        const auto before = std::make_shared<request>(*context_.time, context_.strand);
-        before->command = share_uncounted({"CLIENT", "CACHING", "YES"});
-        send(before);
+    if (before != redis::prelude::none) {
+        const auto prefix = std::make_shared<request>(*context_.time, context_.strand);
+        const bool is_asking = before == redis::prelude::asking;
+        prefix->command = is_asking ? share_uncounted({"ASKING"})
+                                    : share_uncounted({"CLIENT", "CACHING", "YES"});
+        send(prefix);
     }
     exchange_report report(network_, process_, pending->command);
     auto received = co_await await_reply(pending, give_up_at);
@@ -456,7 +458,7 @@ public:
     ~simulated_link() override { endpoint_->forget_listener(); }
 
     asio::awaitable<reply> exec(std::span<const std::string_view> command_words,
-                                time_point give_up_at, prelude before) override {
+                                time_point give_up_at, redis::prelude before) override {
         return endpoint_->exec(command_words, give_up_at, before);
     }
     asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override {
