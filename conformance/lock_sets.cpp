@@ -22,8 +22,9 @@ bool all_free(blocking::client& observer, const std::vector<std::string>& names)
 void a_set_is_acquired_as_one(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target);
-    // a server may have to load the script first
-    (void)locks.acquire("first of all", options).release();
+    // each server may have to load the script first
+    for (const std::string name : {"a", "b", "c"})
+        (void)locks.acquire(name, options).release();
     const auto before = locks.statistics().requests;
     auto locked = locks.acquire_all({"c", "a", "b", "a"}, options);
     require_equal(locked.size(), std::size_t{3}, "the locks of four names with one twice");

@@ -99,7 +99,7 @@ _pawl() {
             ;;
         --on)
             local schemes='redis:// rediss:// redis+unix:// sqlite:'
-            schemes+=' redis+sentinel:// rediss+sentinel://'
+            schemes+=' redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster://'
             mapfile -t COMPREPLY < <(compgen -W "$schemes" -- "$current")
             compopt -o nospace 2>/dev/null
             return

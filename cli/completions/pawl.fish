@@ -41,7 +41,7 @@ complete -c pawl -n "__fish_seen_subcommand_from $named; and not __pawl_after_ma
 complete -c pawl -n __pawl_after_mark \
     -a '(__fish_complete_subcommand --fcs-skip=(math (contains -i -- -- (commandline -opc))))'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
-    -l on -x -a 'redis:// rediss:// redis+unix:// redis+sentinel:// sqlite:' \
+    -l on -x -a 'redis:// rediss:// redis+unix:// redis+sentinel:// redis+cluster:// sqlite:' \
     -d 'The URL of the service'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l url-file -r -F -d 'Read the URL from a file'

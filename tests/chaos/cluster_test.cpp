@@ -59,8 +59,8 @@ TEST_F(Cluster, EachLockIsAtTheNodeOfItsSlot) {
     std::vector<std::string> names;
     for (const auto& each : locks.list(""))
         names.push_back(each.name);
-    EXPECT_THAT(names, testing::UnorderedElementsAre(group.name_on(0), group.name_on(1),
-                                                     group.name_on(2)));
+    EXPECT_THAT(
+        names, testing::UnorderedElementsAre(group.name_on(0), group.name_on(1), group.name_on(2)));
     const loss_recorder loss(held[1]);
     EXPECT_TRUE(locks.force_release(group.name_on(1)));
     EXPECT_TRUE(loss.is_told_within(10s));
@@ -74,7 +74,7 @@ TEST_F(Cluster, AHeldLockFollowsItsSlot) {
     const auto name = group.name_on(0);
     auto lock = locks.acquire(name, {.ttl = 1500ms});
     slot_move(group, group.slot_of(key_of(name)), 1).run();
-    std::this_thread::sleep_for(2500ms);
+    std::this_thread::sleep_for(2500ms);  // longer than the ttl
     EXPECT_EQ(lock.state(), lock_state::held) << client_log.text();
     EXPECT_EQ(group.node(1).execute({"EXISTS", key_of(name)}).number(), 1);
     const auto token = lock.token();
@@ -96,7 +96,7 @@ TEST_F(Cluster, AHoldIsRenewedWhileItsSlotIsHalfMoved) {
     move.begin();
     std::this_thread::sleep_for(1000ms);  // with the key still at A
     move.move_key(key_of(name));
-    std::this_thread::sleep_for(3000ms);
+    std::this_thread::sleep_for(3000ms);  // longer than the ttl
     EXPECT_EQ(lock.state(), lock_state::held) << client_log.text();
     move.move_all_keys();
     move.finish();
@@ -122,7 +122,7 @@ TEST_F(Cluster, AnAcquireWaitsWhileItsSlotIsHalfMoved) {
     }
     held_lock lock;
     background_task waiter([&] { lock = locks.acquire(name, {.ttl = 2s, .wait = patience}); });
-    std::this_thread::sleep_for(500ms);
+    std::this_thread::sleep_for(500ms);  // while the waiter is refused
     move.move_all_keys();
     move.finish();
     waiter.join();
@@ -165,7 +165,7 @@ TEST_F(Cluster, AHandOffIsOneMessage) {
     EXPECT_EQ(lock.release(), release_result::released);
     waiter.join();
     // The bus is slower than the grant.
-    std::this_thread::sleep_for(300ms);
+    std::this_thread::sleep_for(300ms);  // a second message would come meanwhile
     EXPECT_EQ(waits.statistics().pushes, pushes + 1);
 }
 
@@ -184,7 +184,7 @@ TEST_F(Cluster, APlannedFailoverKeepsTheHolds) {
     EXPECT_GT(next.token(), lock.token());
     EXPECT_EQ(epoch_of(next), group.epoch(replica));
     EXPECT_EQ(group.node(replica).execute({"EXISTS", key_of(other)}).number(), 1);
-    std::this_thread::sleep_for(3500ms);
+    std::this_thread::sleep_for(3500ms);  // longer than the ttl
     EXPECT_EQ(lock.state(), lock_state::held) << client_log.text();
 }
 
@@ -238,10 +238,9 @@ TEST_F(Cluster, ADeadNodeDelaysNobodyElsesLocks) {
     const auto lock = locks.acquire(group.name_on(1), {.ttl = 2s});
     const loss_recorder dead_loss(dead);
     group.node(0).freeze();
-    std::this_thread::sleep_for(1s);
     for (int i = 0; i < 50; ++i) {
         (void)locks.acquire(group.name_on(2), {.ttl = 2s}).release();
-        std::this_thread::sleep_for(100ms);
+        std::this_thread::sleep_for(100ms);  // in all longer than two leases
     }
     EXPECT_TRUE(dead_loss.is_told_within(1s));
     EXPECT_EQ(lock.state(), lock_state::held) << client_log.text();
@@ -272,8 +271,7 @@ TEST_F(Cluster, OneNodeIsEnoughToFindTheOthersAlsoAReplica) {
     const auto replica = std::to_string(group.node(group.replica_of(0)).port());
     client locks = client_at("redis+cluster://127.0.0.1:1,127.0.0.1:" + replica);
     for (std::size_t node = 0; node < 3; ++node)
-        EXPECT_TRUE(
-            locks.acquire(group.name_on(node), {.ttl = 2s, .wait = patience}).owns_lock());
+        EXPECT_TRUE(locks.acquire(group.name_on(node), {.ttl = 2s, .wait = patience}).owns_lock());
 }
 
 TEST_F(Cluster, SeveralLocksMayBeAtDifferentNodes) {
@@ -380,8 +378,7 @@ TEST_F(Cluster, NodesMayHaveTls) {
     const auto ca = group.node(0).folder().file("ca.crt");
     client locks = client_at(group.url("?ca=" + ca));
     for (std::size_t node = 0; node < 3; ++node)
-        EXPECT_TRUE(
-            locks.acquire(group.name_on(node), {.ttl = 2s, .wait = patience}).owns_lock());
+        EXPECT_TRUE(locks.acquire(group.name_on(node), {.ttl = 2s, .wait = patience}).owns_lock());
 }
 
 TEST_F(Cluster, IsExaminedNodeByNode) {
@@ -413,6 +410,7 @@ TEST_F(Cluster, HasRedissonsLayoutAtEachNode) {
                 [&] { next = waits.acquire(name, {.ttl = 2s, .wait = patience, .fair = fair}); });
             ASSERT_TRUE(eventually([&] { return holds.inspect(name).waiters == 1; }));
             slot_move(group, group.slot_of(name), (group.node_of(name) + 1) % 3).run();
+            ASSERT_TRUE(group.is_agreed());
             EXPECT_EQ(lock.release(), release_result::released);
             waiter.join();
             EXPECT_GT(next.token(), lock.token());

@@ -40,8 +40,8 @@ protected:
     }
 };
 
-// One script renews several locks, and a cluster refuses a script whose keys are in several slots.
-// So a node is refused even if it has all slots, as here.
+// The URL of one server does not follow a cluster.
+// So a node is refused, even if it has all slots, as here.
 TEST_F(Node, OfAClusterIsRefusedInTheNativeLayout) {
     support::redis_server other({.config = {"cluster-enabled yes"}});
     (void)other.execute({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});

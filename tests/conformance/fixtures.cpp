@@ -106,6 +106,12 @@ constexpr capabilities redis_capabilities() {
     return all;
 }
 
+constexpr capabilities cluster_capabilities() {
+    auto all = redis_capabilities();
+    all.acquire_batch = false;
+    return all;
+}
+
 constexpr capabilities sqlite_capabilities() {
     auto all = redis_capabilities();
     all.across_hosts = all.caller_values = all.acquire_batch = false;
@@ -151,7 +157,7 @@ std::vector<backend> all_backends() {
             {"Sqlite", std::make_shared<fixture_of>(new_sqlite_service, sqlite_capabilities())},
             redis_backend("Redis", "", redis_capabilities()),
             {"Sentinel", std::make_shared<fixture_of>(new_sentinel_service, redis_capabilities())},
-            {"Cluster", std::make_shared<fixture_of>(new_cluster_service, redis_capabilities())},
+            {"Cluster", std::make_shared<fixture_of>(new_cluster_service, cluster_capabilities())},
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                           redisson_capabilities(true))};

@@ -73,9 +73,9 @@ void expect_on_page(const std::string& text) {
 constexpr persistence all_persistences[] = {persistence::none, persistence::everysec,
                                             persistence::fsync_by_kernel, persistence::always,
                                             persistence::unknown_fsync};
-constexpr deployment all_deployments[] = {deployment::alone,     deployment::replicated,
-                                          deployment::monitored, deployment::replica,
-                                          deployment::cluster,   deployment::unknown};
+constexpr deployment all_deployments[] = {
+    deployment::alone,   deployment::replicated,       deployment::monitored, deployment::replica,
+    deployment::cluster, deployment::followed_cluster, deployment::unknown};
 
 TEST(guarantees_page, has_the_rows_of_redis) {
     for (const auto writes : all_persistences) {
@@ -85,8 +85,10 @@ TEST(guarantees_page, has_the_rows_of_redis) {
             alone.token += " (with replicas:" + replicated.token.substr(alone.token.size()) + ")";
         expect_on_page(line(alone, table_cell(alone.failover) + "; with replicas " +
                                        table_cell(replicated.failover)));
-        const auto monitored = guarantees_of(writes, deployment::monitored);
-        expect_on_page(line(monitored, table_cell(monitored.failover)));
+        for (const auto stands : {deployment::monitored, deployment::followed_cluster}) {
+            const auto row = guarantees_of(writes, stands);
+            expect_on_page(line(row, table_cell(row.failover)));
+        }
     }
 }
 
@@ -124,8 +126,9 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
     expect_on_page(line(eviction_finding("allkeys-lru", true)));
     expect_on_page(line(eviction_finding("allkeys-lru", false)));
     expect_on_page(line(eviction_finding("", false)));
-    for (const auto stands : {deployment::alone, deployment::replicated, deployment::monitored,
-                              deployment::replica, deployment::unknown})
+    for (const auto stands :
+         {deployment::alone, deployment::replicated, deployment::monitored, deployment::replica,
+          deployment::followed_cluster, deployment::unknown})
         expect_on_page(line(deployment_finding(stands, 2)));
     for (const std::string least : {"", "0", "1", "3"})
         expect_on_page(line(least_replicas_finding(least, 2)));

@@ -57,10 +57,12 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"sqlite3:/x", "'sqlite3' is not a scheme that this build knows; did you mean sqlite:?"},
         {"mem:x",
          "'mem' is not a scheme that this build knows; begin with one of: redis://, "
-         "rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, sqlite:, memory:."},
+         "rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, redis+cluster://, "
+         "rediss+cluster://, sqlite:, memory:."},
         {"postgres://h",
          "'postgres' is not a scheme that this build knows; begin with one of: "
-         "redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, sqlite:, "
+         "redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, "
+         "redis+cluster://, rediss+cluster://, sqlite:, "
          "memory:."},
         {"/var/locks.db", "The URL is a path without a scheme; did you mean sqlite:/var/locks.db?"},
         {"locks.db", "The URL is a path without a scheme; did you mean sqlite:locks.db?"},
@@ -92,7 +94,8 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"",
          "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
-         "redis+sentinel://, rediss+sentinel://, sqlite:, memory:."}};
+         "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, sqlite:, "
+         "memory:."}};
     for (const auto& [url, sentence] : table) {
         const auto refused = error_of(url);
         EXPECT_EQ(refused.reason(), errc::bad_url) << url;

@@ -39,7 +39,8 @@ cluster_node::cluster_node(owner& cluster_owner, link::listener& receiver, std::
       receiver_(&receiver),
       id_(std::move(id)),
       channel_(channel),
-      tagged_channel_(channel.empty() ? channel : tagged_channel(channel, id_.substr(0, tag_size))) {
+      tagged_channel_(channel.empty() ? channel
+                                      : tagged_channel(channel, id_.substr(0, tag_size))) {
     session_.connection_number = connections;
 }
 
@@ -161,7 +162,8 @@ void cluster_node::forget_listener() noexcept {
 void cluster_node::on_message(std::string_view channel, std::string_view payload) {
     ++owner_.counts().pushes;
     if (receiver_ == nullptr) return;
-    receiver_->on_message(channel == tagged_channel_ ? std::string_view(channel_) : channel, payload);
+    receiver_->on_message(channel == tagged_channel_ ? std::string_view(channel_) : channel,
+                          payload);
 }
 
 void cluster_node::on_invalidate(std::string_view key) {

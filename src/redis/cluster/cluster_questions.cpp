@@ -44,8 +44,9 @@ asio::awaitable<std::vector<listed_node>> cluster_topology::ask(std::shared_ptr<
     const std::array<std::string_view, 2> words{"CLUSTER", "NODES"};
     // A seed that does not answer must not use up the time for the others.
     const auto rounds = 1 + failed_seeds_ / settings_.seeds.size();
-    const auto patience = std::min<duration>(
-        settings_.connect_timeout, 1s * static_cast<std::int64_t>(std::min<std::size_t>(rounds, 60)));
+    const auto patience =
+        std::min<duration>(settings_.connect_timeout,
+                           1s * static_cast<std::int64_t>(std::min<std::size_t>(rounds, 60)));
     const auto answer = co_await asked->exec(words, now() + patience);
     if (answer.type == reply::kind::error &&
         answer.text.find("cluster support disabled") != std::string::npos)
@@ -189,12 +190,12 @@ asio::awaitable<void> cluster_topology::run(
         if (all_connected()) {
             pause = bounds.shortest_pause;
             const flag_guard idle(is_idle_);
-            co_await ask_again_.wait_until(
-                now() + core::random_between(*context_.time, bounds.view_interval / 2,
-                                             bounds.view_interval));
+            co_await ask_again_.wait_until(now() + core::random_between(*context_.time,
+                                                                        bounds.view_interval / 2,
+                                                                        bounds.view_interval));
         } else {
-            co_await ask_again_.wait_until(
-                now() + core::random_between(*context_.time, pause / 2, pause));
+            co_await ask_again_.wait_until(now() +
+                                           core::random_between(*context_.time, pause / 2, pause));
             pause = std::min(pause * 2, bounds.longest_pause);
         }
     }
@@ -205,8 +206,7 @@ asio::awaitable<void> cluster_topology::run(
 asio::awaitable<void> cluster_topology::find_servers() {
     const std::vector<link*> candidates(links_);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        auto& node =
-            static_cast<cluster_node&>(*candidates[next_node_++ % candidates.size()]);
+        auto& node = static_cast<cluster_node&>(*candidates[next_node_++ % candidates.size()]);
         if (!node.connected()) {
             on_missing_connection(node);
             if (node.connection() && node.connection()->connected()) on_connection(node);

@@ -75,8 +75,7 @@ asio::awaitable<void> cluster_topology::follow_move(std::string_view key, link& 
 }
 
 asio::awaitable<bool> cluster_topology::follow(redirection& progress, std::string_view key,
-                                               link& asked, reply& refusal,
-                                               time_point give_up_at) {
+                                               link& asked, reply& refusal, time_point give_up_at) {
     progress.asked_next = nullptr;
     if (refusal.text.starts_with("CLUSTERDOWN ")) {
         ask_again();

@@ -122,7 +122,7 @@ asio::awaitable<reply> cluster_topology::wait_for_owner(time_point give_up_at) {
 endpoint cluster_topology::endpoint_of(const listed_node& listed,
                                        const std::string& asked_host) const {
     endpoint result;
-    result.host = !listed.host.empty() ? listed.host
+    result.host = !listed.host.empty()   ? listed.host
                   : !listed.name.empty() ? listed.name
                                          : asked_host;
     result.port = listed.port;

@@ -94,8 +94,8 @@ private:
     boost::asio::awaitable<reply> wait_for_owner(time_point give_up_at);
     [[nodiscard]] std::string owner_failure() const;
     [[nodiscard]] bool is_over() const noexcept { return is_closing_ || made_in_.is_forked(); }
-    boost::asio::awaitable<void> confirm(std::shared_ptr<cluster_topology> self,
-                                         cluster_node& node, std::shared_ptr<link> connection);
+    boost::asio::awaitable<void> confirm(std::shared_ptr<cluster_topology> self, cluster_node& node,
+                                         std::shared_ptr<link> connection);
     // Asks the next seed. Does not throw.
     boost::asio::awaitable<void> ask_seed();
     boost::asio::awaitable<void> run(std::shared_ptr<cluster_topology> self);

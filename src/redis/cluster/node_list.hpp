@@ -19,9 +19,9 @@ struct listed_node {
     std::uint16_t port = 0;
     bool is_myself = false;  // the node that was asked
     bool is_master = false;
-    bool is_failing = false;      // the node that was asked, or a majority, cannot reach it
-    std::string master_id{};      // of a replica
-    std::uint64_t epoch = 0;      // the config epoch
+    bool is_failing = false;  // the node that was asked, or a majority, cannot reach it
+    std::string master_id{};  // of a replica
+    std::uint64_t epoch = 0;  // the config epoch
     std::vector<std::pair<unsigned, unsigned>> slots{};  // the first and last of each range
 };
 

@@ -21,7 +21,9 @@ namespace pawl::redis {
 
 class renewal_call {
 public:
-    [[nodiscard]] script_call command(const server_words&) const { return {code_, keys_, arguments_}; }
+    [[nodiscard]] script_call command(const server_words&) const {
+        return {code_, keys_, arguments_};
+    }
     // The outcome for each hold, in the order in which they were added.
     [[nodiscard]] std::vector<renewal::outcome> read(const reply& from) const;
 

@@ -38,6 +38,7 @@ std::string failover_of(deployment server_deployment) {
     switch (server_deployment) {
     case deployment::alone: return "does not apply";
     case deployment::replicated:
+    case deployment::followed_cluster:
     case deployment::monitored: return "can break: a replica may not know the lock";
     case deployment::replica: return "can break: this server is the replica";
     case deployment::cluster: return "can break: a slot and its locks move to another node";
@@ -52,18 +53,19 @@ guarantee_row guarantees_of(persistence server_persistence, deployment server_de
     guarantee_row row;
     row.backend = backend_of(server_persistence);
     if (server_deployment == deployment::monitored) row.backend += ", with Sentinels";
+    if (server_deployment == deployment::followed_cluster) row.backend += ", in a cluster";
+    const bool has_epochs = server_deployment == deployment::monitored ||
+                            server_deployment == deployment::followed_cluster;
     row.holder_crash = "holds, after the ttl";
     row.holder_pause = "holds for holders that stop when told";
     row.server_crash = server_crash_of(server_persistence);
     row.failover = failover_of(server_deployment);
-    row.partition = server_deployment == deployment::monitored
-                        ? "can break: both sides may grant the lock"
-                        : "holds for holders that stop when told";
+    row.partition = has_epochs ? "can break: both sides may grant the lock"
+                               : "holds for holders that stop when told";
     row.clock_jump = "can break";
-    // A promoted replica may have lost the counter. With Sentinels the epoch makes up for it.
-    const bool keeps_counter =
-        server_persistence == persistence::always &&
-        (server_deployment == deployment::alone || server_deployment == deployment::monitored);
+    // A promoted replica may have lost the counter. The epoch makes up for it.
+    const bool keeps_counter = server_persistence == persistence::always &&
+                               (server_deployment == deployment::alone || has_epochs);
     row.token =
         keeps_counter ? "never goes back" : "never goes back while the server's clock is right";
     return row;
@@ -112,6 +114,8 @@ finding deployment_finding(deployment server_deployment, std::int64_t replicas) 
         return {grade::note, "replicas", std::to_string(replicas),
                 "a failover can lose a lock that is held; let the resource check the token, which "
                 "is larger after each failover"};
+    case deployment::followed_cluster:
+        return {grade::note, "replicas", std::to_string(replicas), ""};
     case deployment::replicated:
     case deployment::cluster:
         return {grade::warning, "replicas", std::to_string(replicas),

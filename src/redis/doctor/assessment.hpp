@@ -23,8 +23,17 @@ enum class persistence : std::uint8_t {
     unknown_fsync,  // an append-only file whose fsync setting the user may not read
 };
 
-// `monitored`: the master that Sentinels name.
-enum class deployment : std::uint8_t { alone, replicated, monitored, replica, cluster, unknown };
+// `monitored`: the master that Sentinels name. `cluster`: a node whose cluster the client does not
+// follow; `followed_cluster`: one whose cluster it follows.
+enum class deployment : std::uint8_t {
+    alone,
+    replicated,
+    monitored,
+    replica,
+    cluster,
+    followed_cluster,
+    unknown
+};
 
 // The transport between this host and the server.
 enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unchecked };

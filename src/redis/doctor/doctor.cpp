@@ -105,7 +105,9 @@ asio::awaitable<deployment_facts> query_deployment(link& server_link, runtime& t
     const auto cluster =
         co_await query_info(server_link, "cluster", time.now() + server_options.reply_timeout);
     if (info_field(cluster, "cluster_enabled") == "1") {
-        facts.server_deployment = deployment::cluster;
+        facts.server_deployment = server_options.cluster_nodes.empty()
+                                      ? deployment::cluster
+                                      : deployment::followed_cluster;
         const std::array<std::string_view, 2> command{"CLUSTER", "INFO"};
         const auto reply =
             co_await server_link.exec(command, time.now() + server_options.reply_timeout);
@@ -114,7 +116,7 @@ asio::awaitable<deployment_facts> query_deployment(link& server_link, runtime& t
                 parse_number(info_field("\n" + reply.text, "cluster_size")));
     }
     if (!role.empty()) facts.role = role == "slave" ? "replica" : "primary";
-    if (facts.server_deployment != deployment::cluster && !role.empty()) {
+    if (facts.server_deployment == deployment::unknown && !role.empty()) {
         const bool is_monitored = !server_options.sentinel.addresses.empty();
         facts.server_deployment = role == "slave"      ? deployment::replica
                                   : is_monitored       ? deployment::monitored
@@ -173,7 +175,8 @@ asio::awaitable<void> measure_latency_and_clock(std::vector<finding>& findings, 
 // server.
 asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& time,
                                     const options& server_options, const std::string& run_id) {
-    if (!server_options.sentinel.addresses.empty()) co_return;
+    if (!server_options.sentinel.addresses.empty() || !server_options.cluster_nodes.empty())
+        co_return;
     boost::system::error_code failure;
     (void)asio::ip::make_address(server_options.host, failure);
     if (!server_options.unix_socket.empty() || !failure) co_return;

@@ -184,18 +184,16 @@ asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guar
     own_waiter.can_be_successor = is_plain;
     own_waiter.sent_at = now();
     auto value = make_value(own_record.value_prefix(), wall_ms());
-    const acquire_call call{
-        .lock_keys = own_record.lock_keys,
-        .value = value,
-        .ttl_ms = milliseconds_text(requested.ttl),
-        .fenced = requested.fenced,
-        .waiter = is_blocking ? own_record.member() : std::string_view(),
-        .value_prefix = own_record.value_prefix(),
-        .claim_window_ms = milliseconds_text(own_waiter.claim_window),
-        .place_ms = std::to_string(bounds_.waiter_place_ms)};
-    const acquire_any_mode_call any_mode_call{.acquire = call,
-                                              .mode = own_waiter.mode_code,
-                                              .total_permits = own_waiter.total_permits};
+    const acquire_call call{.lock_keys = own_record.lock_keys,
+                            .value = value,
+                            .ttl_ms = milliseconds_text(requested.ttl),
+                            .fenced = requested.fenced,
+                            .waiter = is_blocking ? own_record.member() : std::string_view(),
+                            .value_prefix = own_record.value_prefix(),
+                            .claim_window_ms = milliseconds_text(own_waiter.claim_window),
+                            .place_ms = std::to_string(bounds_.waiter_place_ms)};
+    const acquire_any_mode_call any_mode_call{
+        .acquire = call, .mode = own_waiter.mode_code, .total_permits = own_waiter.total_permits};
     reply server_reply;
     if (is_plain)
         server_reply = co_await run(own_record.lock_keys, call, deadline);

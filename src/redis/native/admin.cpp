@@ -136,9 +136,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = held.grant.deadline;
-    const downgrade_call call{lock_keys,
-                              held.grant.stored_value,
-                              milliseconds_text(held.claim.ttl),
+    const downgrade_call call{lock_keys, held.grant.stored_value, milliseconds_text(held.claim.ttl),
                               to_string(held.grant.token)};
     // Copied before the request, so that a downgrade that was carried out cannot fail here.
     std::optional<grant> result = held.grant;

@@ -82,7 +82,8 @@ std::string native_latches::server_clock::time_at(time_point instant) const {
     return std::to_string(ms + elapsed.count());
 }
 
-asio::awaitable<void> native_latches::throw_if_latch_error(const reply& reply, const std::string& key) {
+asio::awaitable<void> native_latches::throw_if_latch_error(const reply& reply,
+                                                           const std::string& key) {
     const std::array<typed_key, 1> hash{{{key, "hash", "a latch"}}};
     co_await throw_if_key_error(servers_, reply, hash, reply_deadline());
 }
@@ -116,7 +117,8 @@ asio::awaitable<decltype(std::declval<Call>().read(reply()))> native_latches::se
             if (!is_too_late()) {
                 const auto sent_at = now();
                 was_sent = true;
-                const auto server_reply = co_await run_script(servers_, names.key, call, session_words, deadline);
+                const auto server_reply =
+                    co_await run_script(servers_, names.key, call, session_words, deadline);
                 if (server_reply.type == reply::kind::error) {
                     if (!is_transient(server_reply.text))
                         co_await throw_if_latch_error(server_reply, names.key);

@@ -136,7 +136,9 @@ pawl::capabilities locks::capabilities() const noexcept {
     pawl::capabilities result;
     result.loss_is_pushed = true;
     result.shared = result.permits = result.strictly_fair = result.downgrades = true;
-    result.caller_values = result.acquire_batch = true;
+    result.caller_values = true;
+    // In a cluster, only a key template can put several names into one slot.
+    result.acquire_batch = !servers_->has_slots() || scheme_.is_shared_with_others();
     result.latches = result.barriers = true;
     return result;
 }

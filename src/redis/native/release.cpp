@@ -46,8 +46,7 @@ asio::awaitable<void> locks::renew_group(renewal_batch& batch, std::span<const k
         call.add(all_keys[index], requested.held->grant.stored_value,
                  milliseconds_text(requested.ttl));
     }
-    co_await renew_with_script(all_keys[group.indices.front()].lock(), call, batch,
-                               group.indices);
+    co_await renew_with_script(all_keys[group.indices.front()].lock(), call, batch, group.indices);
 }
 
 asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
@@ -55,8 +54,7 @@ asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
                                                          const local_successor& successor,
                                                          bool queue_first, time_point give_up_at) {
     std::string value, ttl_ms;
-    release_call call{
-        .lock_keys = lock_keys, .value = stored_value, .queue_first = queue_first};
+    release_call call{.lock_keys = lock_keys, .value = stored_value, .queue_first = queue_first};
     if (successor.record) {
         value = make_value(successor.record->value_prefix(), successor.since);
         ttl_ms = milliseconds_text(successor.ttl);

@@ -191,8 +191,8 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
             const bool tracked = scheme_.is_shared_with_others() && is_first_waiter;
             own_waiter.is_tracking = tracked;
             const auto deadline = std::max(give_up_at, sent_at + min_reply_wait);
-            const auto server_reply = co_await run(
-                record.lock_keys, call, deadline, tracked ? prelude::tracking : prelude::none);
+            const auto server_reply = co_await run(record.lock_keys, call, deadline,
+                                                   tracked ? prelude::tracking : prelude::none);
             if (server_reply.type != reply::kind::error) co_return call.read(server_reply);
             if (!is_transient(server_reply.text))
                 co_await throw_if_lock_error(server_reply, record.lock_keys);

@@ -33,7 +33,7 @@ template <class Call, class WordsOf>
     for (;;) {
         auto* asked = progress.asked_next != nullptr ? progress.asked_next : &servers.link_of(key);
         if (!asked->connected()) asked = co_await connected_link_of(servers, key, give_up_at);
-        const auto before = asked == progress.asked_next ? prelude::asking : usual;
+        const auto before = asked == progress.asked_next ? prelude::ask : usual;
         const server_words words = words_of(*asked);
         script_call command = call.command(words);
         auto answer = co_await asked->exec(command.words(), give_up_at, before);

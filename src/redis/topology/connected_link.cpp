@@ -25,7 +25,7 @@ boost::asio::awaitable<reply> exec_at(topology& servers, std::string_view key,
     for (;;) {
         auto* asked = progress.asked_next != nullptr ? progress.asked_next : &servers.link_of(key);
         if (!asked->connected()) asked = co_await connected_link_of(servers, key, give_up_at);
-        const auto before = asked == progress.asked_next ? prelude::asking : prelude::none;
+        const auto before = asked == progress.asked_next ? prelude::ask : prelude::none;
         auto answer = co_await asked->exec(words, give_up_at, before);
         if (answer.type != reply::kind::error || !servers.may_follow(answer)) co_return answer;
         const bool is_moved = co_await servers.follow(progress, key, *asked, answer, give_up_at);

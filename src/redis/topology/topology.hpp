@@ -51,8 +51,7 @@ public:
     // attempts: then the reply is one that a later request need not get. Throws as `link::exec`
     // does. The arguments must outlive the call.
     virtual boost::asio::awaitable<bool> follow(redirection& progress, std::string_view key,
-                                                link& asked, reply& refusal,
-                                                time_point give_up_at);
+                                                link& asked, reply& refusal, time_point give_up_at);
     // True: `follow` may return true for this reply.
     [[nodiscard]] virtual bool may_follow(const reply&) const noexcept { return false; }
 
@@ -70,8 +69,8 @@ public:
     }
 };
 
-inline boost::asio::awaitable<bool> topology::follow(redirection&, std::string_view, link&,
-                                                     reply&, time_point) {
+inline boost::asio::awaitable<bool> topology::follow(redirection&, std::string_view, link&, reply&,
+                                                     time_point) {
     co_return false;
 }
 

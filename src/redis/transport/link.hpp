@@ -62,7 +62,7 @@ struct session {
 enum class prelude : std::uint8_t {
     none,
     tracking,  // the server reports the next change of any key that the command read
-    asking     // a node of a cluster executes the command for a slot that is moving to it
+    ask        // "ASKING": a node of a cluster executes the command for a slot that is moving to it
 };
 
 class link {

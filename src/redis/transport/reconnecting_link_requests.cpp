@@ -61,7 +61,7 @@ asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view>
     text.clear();
     if (before == prelude::tracking)
         append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
-    if (before == prelude::asking) append_command(text, std::array<std::string_view, 1>{"ASKING"});
+    if (before == prelude::ask) append_command(text, std::array<std::string_view, 1>{"ASKING"});
     append_command(text, words);
     if (!is_ready()) co_await wait_ready(give_up_at);
     const request_guard guard(*this);

@@ -342,9 +342,9 @@ asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> com
     if (!is_ready_) co_await wait_until_ready(give_up_at);
     if (before != redis::prelude::none) {
         const auto prefix = std::make_shared<request>(*context_.time, context_.strand);
-        const bool is_asking = before == redis::prelude::asking;
-        prefix->command = is_asking ? share_uncounted({"ASKING"})
-                                    : share_uncounted({"CLIENT", "CACHING", "YES"});
+        const bool is_for_ask = before == redis::prelude::ask;
+        prefix->command = is_for_ask ? share_uncounted({"ASKING"})
+                                     : share_uncounted({"CLIENT", "CACHING", "YES"});
         send(prefix);
     }
     exchange_report report(network_, process_, pending->command);

@@ -76,10 +76,10 @@ acquire_reply acquire_call::read(const reply& from) const {
 script_call acquire_any_mode_call::command(const server_words& words) const {
     const auto& a = acquire;
     return {scripts::acquire_any_mode, a.lock_keys.all(),
-            std::array<std::string_view, 12>{
-                a.value, a.ttl_ms, floor_of(words, a.fenced), a.waiter, a.value_prefix,
-                a.claim_window_ms, a.place_ms, words.channel_prefix, words.token_floor, mode,
-                total_permits, words.run}};
+            std::array<std::string_view, 12>{a.value, a.ttl_ms, floor_of(words, a.fenced), a.waiter,
+                                             a.value_prefix, a.claim_window_ms, a.place_ms,
+                                             words.channel_prefix, words.token_floor, mode,
+                                             total_permits, words.run}};
 }
 
 acquire_reply acquire_any_mode_call::read(const reply& from) const {
@@ -89,9 +89,9 @@ acquire_reply acquire_any_mode_call::read(const reply& from) const {
 
 script_call refresh_call::command(const server_words& words) const {
     return {scripts::refresh, lock_keys.all(),
-            std::array<std::string_view, 10>{words.token_floor, words.channel_prefix, waiter, value_prefix,
-                                             claim_window_ms, place_ms, first_place_ms, mode,
-                                             total_permits, words.run}};
+            std::array<std::string_view, 10>{words.token_floor, words.channel_prefix, waiter,
+                                             value_prefix, claim_window_ms, place_ms,
+                                             first_place_ms, mode, total_permits, words.run}};
 }
 
 refresh_reply refresh_call::read(const reply& from) const {
@@ -126,7 +126,8 @@ refresh_reply refresh_call::read(const reply& from) const {
 
 script_call leave_call::command(const server_words& words) const {
     return {scripts::leave, lock_keys.all(),
-            std::array<std::string_view, 6>{words.token_floor, words.channel_prefix, waiter, value_prefix, kept_value, words.run}};
+            std::array<std::string_view, 6>{words.token_floor, words.channel_prefix, waiter,
+                                            value_prefix, kept_value, words.run}};
 }
 
 bool leave_call::read(const reply& from) const {

@@ -45,8 +45,8 @@ struct acquire_call {
     const keys& lock_keys;
     std::string_view value;
     std::string ttl_ms;
-    bool fenced = true;  // false: no token
-    std::string_view waiter{};     // CLIENT:OWNER; empty: do not wait
+    bool fenced = true;         // false: no token
+    std::string_view waiter{};  // CLIENT:OWNER; empty: do not wait
     std::string_view value_prefix{};
     std::string claim_window_ms{};
     std::string place_ms{};  // until the waiter's place in the queue ends

@@ -47,7 +47,8 @@ inspect_reply inspect_call::read(const reply& from) const {
 }
 
 script_call force_release_call::command(const server_words& words) const {
-    return {scripts::force_release, lock_keys.all(), std::array<std::string_view, 3>{words.token_floor, words.channel_prefix, words.run}};
+    return {scripts::force_release, lock_keys.all(),
+            std::array<std::string_view, 3>{words.token_floor, words.channel_prefix, words.run}};
 }
 
 bool force_release_call::read(const reply& from) const {
@@ -56,7 +57,8 @@ bool force_release_call::read(const reply& from) const {
 
 script_call resize_call::command(const server_words& words) const {
     return {scripts::resize, lock_keys.all(),
-            std::array<std::string_view, 4>{total_permits, words.token_floor, words.channel_prefix, words.run}};
+            std::array<std::string_view, 4>{total_permits, words.token_floor, words.channel_prefix,
+                                            words.run}};
 }
 
 void resize_call::read(const reply& from) const {

@@ -30,10 +30,11 @@ release_reply read_release(const reply_reader& from, bool names_successor) {
 script_call release_call::command(const server_words& words) const {
     if (successor.empty())
         return {scripts::release, lock_keys.all(),
-                std::array<std::string_view, 4>{value, words.token_floor, words.channel_prefix, words.run}};
+                std::array<std::string_view, 4>{value, words.token_floor, words.channel_prefix,
+                                                words.run}};
     return {scripts::release, lock_keys.all(),
-            std::array<std::string_view, 8>{value, words.token_floor, words.channel_prefix, successor,
-                                            successor_value, successor_ttl_ms,
+            std::array<std::string_view, 8>{value, words.token_floor, words.channel_prefix,
+                                            successor, successor_value, successor_ttl_ms,
                                             queue_first ? "1" : "0", words.run}};
 }
 
@@ -42,8 +43,9 @@ release_reply release_call::read(const reply& from) const {
 }
 
 script_call release_non_exclusive_call::command(const server_words& words) const {
-    return {scripts::release_non_exclusive, lock_keys.all(),
-            std::array<std::string_view, 4>{value, words.token_floor, words.channel_prefix, words.run}};
+    return {
+        scripts::release_non_exclusive, lock_keys.all(),
+        std::array<std::string_view, 4>{value, words.token_floor, words.channel_prefix, words.run}};
 }
 
 release_reply release_non_exclusive_call::read(const reply& from) const {
@@ -66,9 +68,9 @@ void renew_non_exclusive_call::add(const keys& lock_keys, std::string_view value
 }
 
 script_call downgrade_call::command(const server_words& words) const {
-    return {
-        scripts::downgrade, lock_keys.all(),
-        std::array<std::string_view, 6>{value, ttl_ms, token, words.token_floor, words.channel_prefix, words.run}};
+    return {scripts::downgrade, lock_keys.all(),
+            std::array<std::string_view, 6>{value, ttl_ms, token, words.token_floor,
+                                            words.channel_prefix, words.run}};
 }
 
 bool downgrade_call::read(const reply& from) const {
