@@ -427,6 +427,12 @@ void link_endpoint::on_push(std::uint64_t connection_id, words message) {
     const uncounted_allocations uncounted;
     if (message[0] == "invalidate")
         return call_listener([&] { listener_->on_invalidate(message[1]); });
+    if (message[0] == "sunsubscribe") {
+        // As in the real link: an empty message, since messages may have been lost.
+        if (!subscriptions_.is_confirmed(message[1])) return;
+        subscriptions_.mark_unconfirmed(message[1]);
+        return call_listener([&] { listener_->on_message(message[1], ""); });
+    }
     if (bug_ == injected_bug::grant_messages_dropped && message[2].starts_with("grant")) return;
     if (bug_ == injected_bug::redisson_messages_dropped) return;
     owner_bugs_.restore_owners(message[2]);
