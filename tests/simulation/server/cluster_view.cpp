@@ -53,7 +53,13 @@ std::uint64_t cluster_view::epoch_of(std::size_t node) const {
 }
 
 std::size_t cluster_view::slots_of(std::size_t node) const noexcept {
-    return static_cast<std::size_t>(std::ranges::count(owners_, node));
+    if (counted_version_ != version_) {
+        slot_counts_.fill(0);
+        for (const auto owner : owners_)
+            ++slot_counts_[owner];
+        counted_version_ = version_;
+    }
+    return slot_counts_[node];
 }
 
 std::string cluster_view::id_of(std::size_t node) {

@@ -82,12 +82,18 @@ void simulated_cluster::isolate(std::size_t node) {
     }
 }
 
+// The messages between two nodes arrive in order.
+instant simulated_cluster::arrival(std::size_t from, std::size_t to) {
+    auto& last = last_arrival_[{from, to}];
+    last = std::max(last + 1ns, loop_.now() + random_time(50us, plan_.bus_latency_high));
+    return last;
+}
+
 void simulated_cluster::send(std::size_t from, std::size_t to, cluster_view::message message) {
     if (!reaches(from, to)) return;
-    loop_.schedule_after(random_time(50us, plan_.bus_latency_high),
-                         [this, from, to, message = std::move(message)] {
-                             if (reaches(from, to)) receive(to, from, message);
-                         });
+    loop_.schedule_at(arrival(from, to), [this, from, to, message = std::move(message)] {
+        if (reaches(from, to)) receive(to, from, message);
+    });
 }
 
 void simulated_cluster::broadcast(std::size_t from) {
@@ -118,13 +124,12 @@ void simulated_cluster::publish(std::size_t from, std::string_view channel,
                                 std::string_view payload) {
     for (std::size_t to = 0; to < nodes_.size(); ++to) {
         if (to == from || !reaches(from, to)) continue;
-        loop_.schedule_after(
-            random_time(50us, plan_.bus_latency_high),
-            [this, from, to, channel = std::string(channel), payload = std::string(payload)] {
-                if (!reaches(from, to)) return;
-                network(to).change_data(
-                    [&](simulated_redis& redis) { redis.deliver(channel, payload); });
-            });
+        loop_.schedule_at(arrival(from, to), [this, from, to, channel = std::string(channel),
+                                              payload = std::string(payload)] {
+            if (!reaches(from, to)) return;
+            network(to).change_data(
+                [&](simulated_redis& redis) { redis.deliver(channel, payload); });
+        });
     }
 }
 
@@ -396,7 +401,7 @@ void simulated_cluster::migrate(std::size_t from, std::size_t to, const std::str
         *moved.expires_ms += (network(to).wall_us() - network(from).wall_us()) / 1000;
     network(to).change_data([&](simulated_redis& redis) { redis.restore(key, std::move(moved)); });
     // The target's answer is lost: the source keeps the key, and the operator moves it again.
-    if (!faults_stopped_ && random_.happens(0.02)) return;
+    if (!faults_stopped_ && random_.happens(plan_.lost_move_replies)) return;
     network(from).change_data([&](simulated_redis& redis) { redis.evict(0, key); });
 }
 

@@ -29,6 +29,8 @@ struct cluster_plan {
     instant replication_lag_high = std::chrono::milliseconds(500);
     // A node stops serving while a slot has no node.
     bool full_coverage = true;
+    // Of a key that moves: both nodes have it until it is moved again.
+    double lost_move_replies = 0;
 };
 
 // Nodes 0, 1, … are the masters at first; node masters + i is a replica of node i % masters.
@@ -94,6 +96,7 @@ private:
     [[nodiscard]] bool reaches(std::size_t from, std::size_t to) const;
     [[nodiscard]] bool are_connected(std::size_t a, std::size_t b) const;
     void send(std::size_t from, std::size_t to, cluster_view::message message);
+    [[nodiscard]] instant arrival(std::size_t from, std::size_t to);
     void broadcast(std::size_t from);
     void receive(std::size_t node, std::size_t from, const cluster_view::message& message);
     void publish(std::size_t from, std::string_view channel, std::string_view payload);
@@ -125,6 +128,7 @@ private:
     const cluster_plan plan_;
     std::vector<std::unique_ptr<cluster_node>> nodes_;
     std::set<std::pair<std::size_t, std::size_t>> cut_;
+    std::map<std::pair<std::size_t, std::size_t>, instant> last_arrival_;
     std::map<std::size_t, slot_move> moves_;  // by slot
     std::function<void(std::size_t, std::size_t)> promoted_;
     bool faults_stopped_ = false;

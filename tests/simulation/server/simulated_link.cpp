@@ -227,7 +227,9 @@ asio::awaitable<void> link_endpoint::run_connection(std::shared_ptr<link_endpoin
         }
         close_connection();
         if (is_ready_ && context_.time->now() - began >= 1s) pause = 20ms;
+        const bool was_ready = is_ready_;
         fail_requests();
+        if (was_ready) call_listener([this] { listener_->on_disconnected(*link_); });
         if (is_closing_) break;
         co_await state_wakeup_.wait_until(context_.time->now() + pause);
         pause = std::min<duration>(pause * 2, 1s);
