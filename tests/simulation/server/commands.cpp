@@ -80,6 +80,17 @@ const std::unordered_map<std::string_view, const command*>& index() {
     return by_name;
 }
 
+constexpr const char* other_slot_error =
+    "ERR Script attempted to access keys that do not hash to the same slot";
+
+// The server checks each call of a script again, and the script has no redirections.
+std::string script_error(std::string_view refusal) {
+    if (refusal.starts_with("CROSSSLOT")) return other_slot_error;
+    if (refusal == "CLUSTERDOWN The cluster is down")
+        return "ERR Script attempted to execute a command while the cluster is down";
+    return "ERR Script attempted to access a non local key in a cluster node";
+}
+
 std::string in_case(std::string_view word, int (*convert)(int)) {
     std::string result(word);
     std::ranges::transform(result, result.begin(), [convert](unsigned char letter) {
@@ -139,15 +150,21 @@ void command_session::execute(std::span<const std::string_view> words, reply_sin
     note_reads(*command, call);
 }
 
-void command_session::check_slots(const command& command,
-                                  std::span<const std::string_view> words) const {
-    if (!slot_key_) return;
+void command_session::stay_in_slot_of(std::string_view key) noexcept { slot_ = slot_of(key); }
+
+void command_session::check_slots(const command& command, std::span<const std::string_view> words) {
+    if (!slot_ && slots_ == nullptr) return;
     auto names = keys_of(command, words);
-    if (command.name == "SPUBLISH") names.push_back(words[1]);
+    const bool has_channel = command.name == "SPUBLISH";
+    if (has_channel) names.push_back(words[1]);
+    if (names.empty()) return;
+    if (slots_ != nullptr) {
+        const auto refusal = slots_->refusal({names, has_channel, is_redirected_}, data_);
+        if (!refusal.empty())
+            throw command_error(from_ == origin::script ? script_error(refusal) : refusal);
+    }
     for (const auto name : names)
-        if (hash_tag_of(name) != hash_tag_of(*slot_key_))
-            throw command_error(
-                "ERR Script attempted to access keys that do not hash to the same slot");
+        if (slot_ && slot_of(name) != *slot_) throw command_error(other_slot_error);
 }
 
 // A client's command is checked for memory first, a script's command last.

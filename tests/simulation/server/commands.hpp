@@ -6,6 +6,7 @@
 #pragma once
 
 #include "reply_sink.hpp"
+#include "served_slots.hpp"
 #include "store.hpp"
 
 #include <cstdint>
@@ -61,21 +62,28 @@ public:
     command_session(origin from, store& data, pubsub& channels, const write_refusals& refused)
         : data_(data), channels_(channels), refusals_(refused), from_(from) {}
 
-    // From now on a command fails if one of its keys, or its sharded channel, is in another slot
-    // than this key.
-    void stay_in_slot_of(std::string_view key) noexcept { slot_key_ = key; }
+    // From now on a command of a script fails if one of its keys, or its sharded channel, is in
+    // another slot than this key.
+    void stay_in_slot_of(std::string_view key) noexcept;
+    // From now on a command fails if the node does not serve its keys.
+    void serve_only(const served_slots& slots, bool is_asking) noexcept {
+        slots_ = &slots;
+        is_redirected_ = is_asking;
+    }
     // Throws `command_error`; then nothing was written into `reply`.
     void execute(std::span<const std::string_view> words, reply_sink& reply);
 
 private:
     void check_write(const command& command) const;
-    void check_slots(const command& command, std::span<const std::string_view> words) const;
+    void check_slots(const command& command, std::span<const std::string_view> words);
 
     store& data_;
     pubsub& channels_;
     const write_refusals& refusals_;
     const origin from_;
-    std::optional<std::string_view> slot_key_;
+    std::optional<std::size_t> slot_;  // of the script
+    const served_slots* slots_ = nullptr;
+    bool is_redirected_ = false;
     bool has_written_ = false;
 };
 

@@ -227,7 +227,9 @@ asio::awaitable<void> link_endpoint::run_connection(std::shared_ptr<link_endpoin
         }
         close_connection();
         if (is_ready_ && context_.time->now() - began >= 1s) pause = 20ms;
+        const bool was_ready = is_ready_;
         fail_requests();
+        if (was_ready) call_listener([this] { listener_->on_disconnected(*link_); });
         if (is_closing_) break;
         co_await state_wakeup_.wait_until(context_.time->now() + pause);
         pause = std::min<duration>(pause * 2, 1s);
@@ -427,6 +429,12 @@ void link_endpoint::on_push(std::uint64_t connection_id, words message) {
     const uncounted_allocations uncounted;
     if (message[0] == "invalidate")
         return call_listener([&] { listener_->on_invalidate(message[1]); });
+    if (message[0] == "sunsubscribe") {
+        // As in the real link: an empty message, since messages may have been lost.
+        if (!subscriptions_.is_confirmed(message[1])) return;
+        subscriptions_.mark_unconfirmed(message[1]);
+        return call_listener([&] { listener_->on_message(message[1], ""); });
+    }
     if (bug_ == injected_bug::grant_messages_dropped && message[2].starts_with("grant")) return;
     if (bug_ == injected_bug::redisson_messages_dropped) return;
     owner_bugs_.restore_owners(message[2]);

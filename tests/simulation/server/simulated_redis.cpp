@@ -51,6 +51,7 @@ redis::reply simulated_redis::execute(connection from, const words& command) {
     const auto selected = selected_databases_.find(from);
     database_ = selected == selected_databases_.end() ? 0 : selected->second;
     const bool cache = caches_next_.erase(from) > 0;
+    is_redirected_ = redirected_.erase(from) > 0;
     selected_store().begin_journal(cache, !cached_keys_.empty());
     redis::reply reply;
     try {
@@ -72,12 +73,17 @@ redis::reply simulated_redis::dispatch(connection from, const words& command) {
         return array_reply({string_reply(run_id()), integer_reply(selected_store().now_us()),
                             integer_reply(is_cluster_node_)});
     }
+    if (verb == "ASKING" && is_cluster_node_) {
+        redirected_.insert(from);
+        return string_reply("OK");
+    }
+    if (verb == "CLUSTER" && slots_ != nullptr) return slots_->answer(command);
     if (verb == "SCAN") return scan(command);
     if (verb == "SELECT") return select(from, command.at(1));
     if (verb == "SUBSCRIBE") return subscribe(channels_, from, command);
     if (verb == "UNSUBSCRIBE") return unsubscribe(channels_, from, command);
     if (verb == "SSUBSCRIBE") {
-        check_slots(std::span(command).subspan(1));
+        check_slots(std::span(command).subspan(1), true);
         return subscribe(sharded_channels_, from, command);
     }
     if (verb == "SUNSUBSCRIBE") return unsubscribe(sharded_channels_, from, command);
@@ -95,6 +101,7 @@ redis::reply simulated_redis::dispatch(connection from, const words& command) {
 redis::reply simulated_redis::run_plain(const words& command) {
     const std::vector<std::string_view> views(command.begin(), command.end());
     command_session session(command_session::origin::client, selected_store(), *this, refusals_);
+    if (slots_ != nullptr) session.serve_only(*slots_, is_redirected_);
     reply_builder reply;
     session.execute(views, reply);
     return reply.take();
@@ -139,14 +146,18 @@ const simulated_redis::loaded_script* simulated_redis::find_script(const words& 
 
 redis::reply simulated_redis::run_script(const words& command) {
     if (!script_refusal_.empty()) throw command_error(script_refusal_);
-    const auto* const script = find_script(command);
-    if (script == nullptr) return error_reply("NOSCRIPT No matching script. Please use EVAL.");
     const std::span<const std::string> all(command);
     const auto key_count = std::stoul(command.at(2));
-    command_session session(command_session::origin::script, selected_store(), *this, refusals_);
     const auto keys = all.subspan(3, key_count);
-    check_slots(keys);
-    if (is_cluster_node_ && !keys.empty()) session.stay_in_slot_of(keys.front());
+    check_slots(keys, false);
+    const auto* const script = find_script(command);
+    if (script == nullptr) return error_reply("NOSCRIPT No matching script. Please use EVAL.");
+    command_session session(command_session::origin::script, selected_store(), *this, refusals_);
+    // A node with all slots is stricter than a real one, which lets a script use any of its slots.
+    if (slots_ != nullptr)
+        session.serve_only(*slots_, is_redirected_);
+    else if (is_cluster_node_ && !keys.empty())
+        session.stay_in_slot_of(keys.front());
     return lua_host::of_this_thread().run(
         {script->code, script->sha1, keys, all.subspan(3 + key_count)}, session);
 }
@@ -161,9 +172,22 @@ redis::reply simulated_redis::scan(const words& command) {
     return array_reply({string_reply("0"), array_reply(std::move(found_keys))});
 }
 
-void simulated_redis::check_slots(std::span<const std::string> names) const {
+void simulated_redis::join_cluster(const served_slots& slots, bus_sink bus) {
+    is_cluster_node_ = true;
+    slots_ = &slots;
+    bus_ = std::move(bus);
+}
+
+void simulated_redis::check_slots(std::span<const std::string> names, bool are_channels) {
+    if (slots_ != nullptr && !names.empty()) {
+        const std::vector<std::string_view> views(names.begin(), names.end());
+        const auto refusal =
+            slots_->refusal({views, are_channels, is_redirected_}, selected_store());
+        if (!refusal.empty()) throw command_error(refusal);
+        return;
+    }
     const auto is_elsewhere = [&](const std::string& name) {
-        return hash_tag_of(name) != hash_tag_of(names.front());
+        return slot_of(name) != slot_of(names.front());
     };
     if (is_cluster_node_ && std::ranges::any_of(names, is_elsewhere))
         throw command_error("CROSSSLOT Keys in request don't hash to the same slot");
@@ -171,12 +195,30 @@ void simulated_redis::check_slots(std::span<const std::string> names) const {
 
 std::int64_t simulated_redis::publish(std::string_view channel, std::string_view payload,
                                       bool sharded) {
+    if (bus_ && !sharded) bus_(channel, payload);
     const auto& channels = sharded ? sharded_channels_ : channels_;
     const auto it = channels.find(channel);
     if (it == channels.end()) return 0;
     for (const auto to : it->second)
         push_(to, {sharded ? "smessage" : "message", std::string(channel), std::string(payload)});
     return static_cast<std::int64_t>(it->second.size());
+}
+
+void simulated_redis::deliver(std::string_view channel, std::string_view payload) {
+    const auto it = channels_.find(channel);
+    if (it == channels_.end()) return;
+    for (const auto to : it->second)
+        push_(to, {"message", std::string(channel), std::string(payload)});
+}
+
+void simulated_redis::leave_slot(std::size_t slot) {
+    for (auto it = sharded_channels_.begin(); it != sharded_channels_.end();) {
+        const auto current = it++;
+        if (slot_of(current->first) != slot) continue;
+        for (const auto to : current->second)
+            push_(to, {"sunsubscribe", current->first});
+        sharded_channels_.erase(current);
+    }
 }
 
 std::int64_t simulated_redis::subscriber_count(std::string_view channel, bool sharded) const {
@@ -231,6 +273,7 @@ void simulated_redis::disconnect(connection closed) {
     }
     tracking_.erase(closed);
     caches_next_.erase(closed);
+    redirected_.erase(closed);
     selected_databases_.erase(closed);
 }
 
@@ -251,6 +294,13 @@ void simulated_redis::evict(std::size_t database, std::string_view key) {
     invalidate_written(0);
 }
 
+void simulated_redis::restore(std::string_view key, store::entry with) {
+    database_ = 0;
+    selected_store().begin_journal(false, true);
+    selected_store().restore(key, std::move(with));
+    invalidate_written(0);
+}
+
 void simulated_redis::refuse(std::string error, bool at_once) {
     refusals_.error = at_once ? std::string() : error;
     script_refusal_ = at_once ? std::move(error) : std::string();
@@ -265,6 +315,7 @@ void simulated_redis::restart(snapshot with) {
     cached_keys_.clear();
     tracking_.clear();
     caches_next_.clear();
+    redirected_.clear();
     scripts_.clear();
     ++run_number_;
 }

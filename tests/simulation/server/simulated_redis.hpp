@@ -9,6 +9,7 @@
 #include "../bugs/injected_bug.hpp"
 #include "commands.hpp"
 #include "lua_host.hpp"
+#include "served_slots.hpp"
 
 #include <array>
 #include <cstdint>
@@ -38,6 +39,10 @@ public:
 
     // From now on the server is a node of a cluster, and has all slots.
     void join_cluster() noexcept { is_cluster_node_ = true; }
+    // From now on the server is a node of a cluster with several nodes. `bus`: the message reaches
+    // the subscribers of the other nodes.
+    using bus_sink = std::function<void(std::string_view channel, std::string_view payload)>;
+    void join_cluster(const served_slots& slots, bus_sink bus);
     [[nodiscard]] bool is_cluster_node() const noexcept { return is_cluster_node_; }
 
     // µs since 1970. The caller sets the clock before every command.
@@ -52,6 +57,12 @@ public:
     void flush_all();
     void forget_scripts() { scripts_.clear(); }
     void evict(std::size_t database, std::string_view key);
+    // As the target of MIGRATE does.
+    void restore(std::string_view key, store::entry with);
+    // A message of the bus.
+    void deliver(std::string_view channel, std::string_view payload);
+    // The node does not have this slot any more: the subscribers of its sharded channels are told.
+    void leave_slot(std::size_t slot);
     // From now on every script fails with this error: before it begins if `at_once`, otherwise at
     // its first write. An empty error ends the refusals.
     void refuse(std::string error, bool at_once);
@@ -78,7 +89,7 @@ private:
     using subscribers = std::map<std::string, std::set<connection>, std::less<>>;
     static redis::reply subscribe(subscribers& channels, connection from, const words& command);
     static redis::reply unsubscribe(subscribers& channels, connection from, const words& command);
-    void check_slots(std::span<const std::string> names) const;
+    void check_slots(std::span<const std::string> names, bool are_channels);
     redis::reply select(connection from, const std::string& database);
     [[nodiscard]] store& selected_store() noexcept { return stores_[database_]; }
     redis::reply run_script(const words& command);
@@ -99,6 +110,10 @@ private:
     std::size_t database_ = 0;
     std::map<connection, std::size_t> selected_databases_;
     bool is_cluster_node_ = false;
+    const served_slots* slots_ = nullptr;
+    bus_sink bus_;
+    std::set<connection> redirected_;  // their next command is for a slot that moves
+    bool is_redirected_ = false;       // of the present command
     subscribers channels_, sharded_channels_;
     std::map<std::string, std::set<connection>, std::less<>> cached_keys_;
     std::set<connection> tracking_;

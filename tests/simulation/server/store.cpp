@@ -39,6 +39,11 @@ void store::assign(std::string_view key, std::string_view value,
     note_written(key);
 }
 
+void store::restore(std::string_view key, entry with) {
+    keys_.insert_or_assign(std::string(key), std::move(with));
+    note_written(key);
+}
+
 bool store::erase(std::string_view key) {
     if (find(key) == nullptr) return false;
     erase(keys_.find(key));

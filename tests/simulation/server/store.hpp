@@ -77,6 +77,8 @@ public:
 
     // For backups and restarts.
     [[nodiscard]] keys copy_keys() const { return keys_; }
+    // Replaces whatever the key has, as RESTORE does.
+    void restore(std::string_view key, entry with);
     void replace(keys with) { keys_ = std::move(with); }
     // The stored key, even if it has expired and is not removed yet; null if there is none.
     [[nodiscard]] const entry* peek(std::string_view key) const;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "cluster_links.hpp"
+
+#include "simulated_link.hpp"
+
+#include <redis/cluster/cluster_topology.hpp>
+#include <redis/native/backend.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace pawl::simulation {
+namespace {
+
+class clustered_definition final : public service::definition {
+public:
+    clustered_definition(simulated_cluster& cluster, simulated_process& process,
+                         redis::options options, cluster_bug bug)
+        : cluster_(cluster), process_(process), options_(std::move(options)), bug_(bug) {}
+
+    std::unique_ptr<backend> open(backend_context context) const override {
+        redis::cluster_settings settings;
+        settings.subject = describe();
+        for (std::size_t i = 0; i < cluster_.node_count(); i += 2)
+            settings.seeds.push_back({"127.0.0.1", port_of(i)});
+        settings.connect_timeout = options_.connect_timeout;
+        settings.reply_timeout = options_.reply_timeout;
+        const redis::node_link_factory connect =
+            [&nodes = cluster_, &process = process_, options = options_, bug = bug_, context](
+                const redis::endpoint& node, redis::link::listener& receiver,
+                const std::string& channel) {
+                auto& network = nodes.network(node.port - cluster_view::first_port);
+                const auto make =
+                    simulated_link_factory(network, process, context, options, injected_bug::none);
+                return inject_link_bug(bug, make(receiver, channel));
+            };
+        return redis::make_backend(
+            options_, context,
+            redis::cluster_topology_factory(std::move(settings), connect, context));
+    }
+    std::string describe() const override { return "simulated cluster"; }
+
+private:
+    static std::uint16_t port_of(std::size_t node) {
+        return static_cast<std::uint16_t>(cluster_view::first_port + node);
+    }
+
+    simulated_cluster& cluster_;
+    simulated_process& process_;
+    const redis::options options_;
+    const cluster_bug bug_;
+};
+
+}  // namespace
+
+service clustered_service(simulated_cluster& cluster, simulated_process& process,
+                          const redis::options& options, cluster_bug bug) {
+    return service(std::make_shared<clustered_definition>(cluster, process, options, bug));
+}
+
+}  // namespace pawl::simulation

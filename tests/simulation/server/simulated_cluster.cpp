@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "simulated_cluster.hpp"
+
+#include <algorithm>
+
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+constexpr auto failure_check_pause = 100ms;
+constexpr std::size_t no_node = cluster_view::no_node;
+
+}  // namespace
+
+simulated_cluster::cluster_node::cluster_node(scheduler& loop, prng random,
+                                              const network_faults& faults, std::size_t index,
+                                              std::size_t count)
+    : network(loop, random, faults, std::string(1, static_cast<char>('a' + index))),
+      view(index, count),
+      heard(count) {}
+
+simulated_cluster::simulated_cluster(scheduler& loop, prng random, const network_faults& faults,
+                                     const cluster_plan& plan)
+    : loop_(loop), random_(random), plan_(plan) {
+    const auto count = plan.masters * (1 + plan.replicas);
+    for (std::size_t i = 0; i < count; ++i)
+        nodes_.push_back(std::make_unique<cluster_node>(loop, random_.fork(), faults, i, count));
+    for (std::size_t i = 0; i < count; ++i) {
+        auto& view = nodes_[i]->view;
+        for (std::size_t other = 0; other < count; ++other) {
+            view.set_epoch(other, other + 1);
+            if (other >= plan.masters) view.replicate(other, other % plan.masters);
+        }
+        for (std::size_t master = 0; master < plan.masters; ++master)
+            view.assign(master * slot_count / plan.masters,
+                        (master + 1) * slot_count / plan.masters - 1, master);
+        network(i).server().join_cluster(
+            view, [this, i](auto channel, auto payload) { publish(i, channel, payload); });
+        gossip(i);
+        replicate(i);
+    }
+    detect_failures();
+}
+
+instant simulated_cluster::random_time(instant low, instant high) {
+    return instant(random_.between(low.count(), high.count()));
+}
+
+std::size_t simulated_cluster::owner_of(std::size_t slot) const {
+    std::size_t owner = no_node;
+    std::uint64_t greatest = 0;
+    for (const auto& each : nodes_) {
+        const auto claimed = each->view.owner_of(slot);
+        if (claimed == no_node || each->view.epoch_of(claimed) < greatest) continue;
+        owner = claimed;
+        greatest = each->view.epoch_of(claimed);
+    }
+    return owner;
+}
+
+std::size_t simulated_cluster::replica_of(std::size_t node) const {
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (nodes_[i]->view.master() == node) return i;
+    return no_node;
+}
+
+bool simulated_cluster::reaches(std::size_t from, std::size_t to) const {
+    return is_up(from) && is_up(to) && !cut_.contains({from, to});
+}
+
+bool simulated_cluster::are_connected(std::size_t a, std::size_t b) const {
+    return reaches(a, b) && reaches(b, a);
+}
+
+void simulated_cluster::isolate(std::size_t node) {
+    for (std::size_t other = 0; other < nodes_.size(); ++other) {
+        cut_bus(node, other);
+        cut_bus(other, node);
+    }
+}
+
+// The messages between two nodes arrive in order.
+instant simulated_cluster::arrival(std::size_t from, std::size_t to) {
+    auto& last = last_arrival_[{from, to}];
+    last = std::max(last + 1ns, loop_.now() + random_time(50us, plan_.bus_latency_high));
+    return last;
+}
+
+void simulated_cluster::send(std::size_t from, std::size_t to, cluster_view::message message) {
+    if (!reaches(from, to)) return;
+    loop_.schedule_at(arrival(from, to), [this, from, to, message = std::move(message)] {
+        if (reaches(from, to)) receive(to, from, message);
+    });
+}
+
+void simulated_cluster::broadcast(std::size_t from) {
+    const auto message = nodes_[from]->view.own_state();
+    for (std::size_t to = 0; to < nodes_.size(); ++to)
+        if (to != from) send(from, to, message);
+}
+
+void simulated_cluster::gossip(std::size_t from) {
+    loop_.schedule_after(random_time(100ms, plan_.gossip_pause_high), [this, from] {
+        if (is_up(from)) broadcast(from);
+        gossip(from);
+    });
+}
+
+void simulated_cluster::receive(std::size_t to, std::size_t from,
+                                const cluster_view::message& message) {
+    auto& receiver = *nodes_[to];
+    receiver.heard[from] = loop_.now();
+    const auto change = receiver.view.receive(message);
+    if (change.update) send(to, from, receiver.view.update_about(*change.update));
+    if (!change.lost_slots.empty()) lose_slots(to, change.lost_slots);
+    if (change.has_new_master) demote(to);
+}
+
+// The messages of PUBLISH go to every node; nobody counts their receivers there.
+void simulated_cluster::publish(std::size_t from, std::string_view channel,
+                                std::string_view payload) {
+    for (std::size_t to = 0; to < nodes_.size(); ++to) {
+        if (to == from || !reaches(from, to)) continue;
+        loop_.schedule_at(arrival(from, to), [this, from, to, channel = std::string(channel),
+                                              payload = std::string(payload)] {
+            if (!reaches(from, to)) return;
+            network(to).change_data(
+                [&](simulated_redis& redis) { redis.deliver(channel, payload); });
+        });
+    }
+}
+
+// A master that has lost a slot deletes the keys that it still has there.
+void simulated_cluster::lose_slots(std::size_t node, const std::vector<std::size_t>& slots) {
+    const bool is_master = nodes_[node]->view.is_master();
+    network(node).change_data([&](simulated_redis& redis) {
+        for (const auto slot : slots) {
+            redis.leave_slot(slot);
+            if (!is_master) continue;
+            for (auto key = first_key_of(node, slot); !key.empty(); key = first_key_of(node, slot))
+                redis.evict(0, key);
+        }
+    });
+}
+
+// A master that has become a replica gets the new master's data.
+void simulated_cluster::demote(std::size_t demoted) {
+    auto& of = *nodes_[demoted];
+    ++of.replication;
+    of.is_synced = false;
+    network(demoted).thaw();
+    network(demoted).change_data([](simulated_redis& redis) { redis.flush_all(); });
+}
+
+void simulated_cluster::replicate(std::size_t replica) {
+    loop_.schedule_after(random_time(10ms, 300ms), [this, replica] {
+        auto& to = *nodes_[replica];
+        const auto master = to.view.master();
+        if (master != no_node && are_connected(master, replica) &&
+            nodes_[master]->view.is_master()) {
+            auto data = std::make_shared<simulated_redis::snapshot>(
+                network(master).server().take_snapshot());
+            const auto when = std::max(to.last_replica_data + 1ns,
+                                       loop_.now() + random_time(0ms, plan_.replication_lag_high));
+            to.last_replica_data = when;
+            loop_.schedule_at(when, [&to, data, replication = to.replication] {
+                if (to.replication != replication || to.view.is_master()) return;
+                to.replicated = std::move(*data);
+                to.is_synced = true;
+            });
+        }
+        replicate(replica);
+    });
+}
+
+void simulated_cluster::promote(std::size_t replica, std::size_t old_master) {
+    auto& of = *nodes_[replica];
+    ++of.replication;
+    of.election_at = instant(-1);
+    network(replica).server().data().replace(std::move(of.replicated[0]));
+    broadcast(replica);
+    if (promoted_) promoted_(replica, old_master);
+}
+
+bool simulated_cluster::take_over(std::size_t replica) {
+    auto& of = *nodes_[replica];
+    if (of.view.is_master() || !of.is_synced || !is_up(replica)) return false;
+    const auto old_master = of.view.master();
+    of.view.take_over();
+    promote(replica, old_master);
+    return true;
+}
+
+// The old master executes nothing until it knows, or until it gives up waiting.
+void simulated_cluster::fail_over(std::size_t replica) {
+    auto& of = *nodes_[replica];
+    const auto master = of.view.master();
+    if (master == no_node || !of.is_synced || !are_connected(master, replica)) return;
+    network(master).freeze();
+    loop_.schedule_after(random_time(1ms, 20ms), [this, &of, master, replica] {
+        if (of.view.master() != master || !are_connected(master, replica)) return;
+        auto data = network(master).server().take_snapshot();
+        if (!hold_election(replica, false)) return;
+        of.replicated = std::move(data);
+        promote(replica, master);
+    });
+    loop_.schedule_after(5s, [this, master] {
+        if (nodes_[master]->view.is_master()) network(master).thaw();
+    });
+}
+
+std::vector<std::size_t> simulated_cluster::masters_of(std::size_t in_view_of) const {
+    const auto& view = nodes_[in_view_of]->view;
+    std::vector<std::size_t> masters;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (view.is_master(i) && view.slots_of(i) > 0) masters.push_back(i);
+    return masters;
+}
+
+// The masters vote, each of them once for each epoch.
+bool simulated_cluster::hold_election(std::size_t replica, bool only_if_failed) {
+    auto& view = nodes_[replica]->view;
+    const auto old_master = view.master();
+    const auto masters = masters_of(replica);
+    auto epoch = view.current_epoch();
+    std::vector<std::size_t> voters;
+    for (const auto each : masters) {
+        const auto& voter = nodes_[each]->view;
+        if (!are_connected(replica, each) || !voter.is_master()) continue;
+        if (only_if_failed && !voter.is_failing(old_master)) continue;
+        voters.push_back(each);
+        epoch = std::max(epoch, voter.current_epoch());
+    }
+    if (voters.size() <= masters.size() / 2) return false;
+    for (const auto each : voters)
+        nodes_[each]->view.see_epoch(epoch + 1);
+    view.win_election(epoch + 1);
+    return true;
+}
+
+void simulated_cluster::detect_failures() {
+    loop_.schedule_after(failure_check_pause, [this] {
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            if (is_up(i)) judge(i);
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            plan_election(i);
+        detect_failures();
+    });
+}
+
+bool simulated_cluster::is_silent(std::size_t listener, std::size_t node) const {
+    return listener != node && loop_.now() - nodes_[listener]->heard[node] > plan_.node_timeout;
+}
+
+// A node has failed if most masters do not hear it. A node that does not hear most masters does
+// not serve, and serves again only some time later.
+void simulated_cluster::judge(std::size_t judging) {
+    auto& of = *nodes_[judging];
+    const auto masters = masters_of(judging);
+    const auto is_majority = [&](auto count) {
+        return static_cast<std::size_t>(count) > masters.size() / 2;
+    };
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const auto is_reported = [&](std::size_t by) {
+            return !is_silent(judging, by) && is_silent(by, i);
+        };
+        if (!is_silent(judging, i))
+            of.view.set_failing(i, false);
+        else if (is_majority(std::ranges::count_if(masters, is_reported)))
+            of.view.set_failing(i, true);
+    }
+    const bool is_alone = !is_majority(std::ranges::count_if(
+        masters, [&](std::size_t master) { return !is_silent(judging, master); }));
+    const bool has_gap =
+        plan_.full_coverage &&
+        (of.view.slots_of(no_node) > 0 ||
+         std::ranges::any_of(masters, [&](auto each) { return of.view.is_failing(each); }));
+    if (is_alone) of.down_until = loop_.now() + std::clamp<instant>(plan_.node_timeout, 500ms, 5s);
+    of.view.set_down(is_alone || has_gap || loop_.now() < of.down_until);
+}
+
+void simulated_cluster::plan_election(std::size_t replica) {
+    auto& of = *nodes_[replica];
+    const auto master = of.view.master();
+    const bool is_candidate =
+        master != no_node && is_up(replica) && of.is_synced && of.view.is_failing(master);
+    if (!is_candidate) {
+        of.election_at = instant(-1);
+    } else if (of.election_at < 0ns) {
+        of.election_at = loop_.now() + random_time(500ms, 1500ms);
+    } else if (loop_.now() >= of.election_at) {
+        of.election_at = loop_.now() + random_time(1s, 2s);
+        if (hold_election(replica, true)) promote(replica, master);
+    }
+}
+
+void simulated_cluster::kill(std::size_t node) { network(node).stop_server(); }
+
+void simulated_cluster::restart(std::size_t node) {
+    if (is_up(node)) return;
+    auto& of = *nodes_[node];
+    network(node).start_server(network(node).server().take_snapshot());
+    std::ranges::fill(of.heard, loop_.now());
+    // A master serves again only when it may have heard of a failover.
+    of.down_until = loop_.now() + 2s;
+    of.view.set_down(true);
+}
+
+void simulated_cluster::stop_faults() {
+    faults_stopped_ = true;
+    heal_bus();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        network(i).stop_faults();
+        restart(i);
+    }
+}
+
+bool simulated_cluster::is_agreed() const {
+    const auto& first = nodes_.front()->view;
+    for (const auto& each : nodes_) {
+        if (!each->network.is_up() || each->view.is_down()) return false;
+        for (std::size_t slot = 0; slot < slot_count; ++slot)
+            if (each->view.owner_of(slot) != first.owner_of(slot)) return false;
+    }
+    for (std::size_t slot = 0; slot < slot_count; ++slot)
+        if (const auto owner = first.owner_of(slot);
+            owner == no_node || !nodes_[owner]->view.is_master())
+            return false;
+    return true;
+}
+
+std::string simulated_cluster::first_key_of(std::size_t node, std::size_t slot) {
+    for (const auto& [key, entry] : network(node).server().data().all())
+        if (slot_of(key) == slot) return key;
+    return {};
+}
+
+void simulated_cluster::move_slot(std::size_t slot, std::size_t to) {
+    if (moves_.contains(slot)) return;
+    moves_[slot] = {slot, to};
+    plan_step(slot, &simulated_cluster::begin_move);
+}
+
+void simulated_cluster::plan_step(std::size_t slot, void (simulated_cluster::*step)(slot_move&)) {
+    loop_.schedule_after(random_time(200us, faults_stopped_ ? 5ms : 200ms), [this, slot, step] {
+        if (const auto move = moves_.find(slot); move != moves_.end()) (this->*step)(move->second);
+    });
+}
+
+// As after an operator who runs the command again: from the node that has the slot by now.
+void simulated_cluster::repeat_move(slot_move& move) {
+    move.is_retried = true;
+    if (!nodes_[move.to]->view.is_master() && is_up(move.to))
+        move.to = nodes_[move.to]->view.master();
+    plan_step(move.slot, &simulated_cluster::begin_move);
+}
+
+void simulated_cluster::begin_move(slot_move& move) {
+    const auto from = owner_of(move.slot);
+    if (from == no_node || !are_connected(from, move.to)) return repeat_move(move);
+    auto &source = nodes_[from]->view, &target = nodes_[move.to]->view;
+    if (from == move.to) {
+        target.end_move(move.slot);
+        moves_.erase(move.slot);
+        return;
+    }
+    if (!source.is_master() || source.owner_of(move.slot) != from || !target.is_master())
+        return repeat_move(move);
+    target.import_from(move.slot, from);
+    loop_.schedule_after(random_time(100us, 20ms), [this, slot = move.slot, from] {
+        const auto current = moves_.find(slot);
+        if (current == moves_.end()) return;
+        auto& view = nodes_[from]->view;
+        if (view.is_master() && view.owner_of(slot) == from)
+            view.migrate_to(slot, current->second.to);
+    });
+    plan_step(move.slot, &simulated_cluster::move_key);
+}
+
+void simulated_cluster::move_key(slot_move& move) {
+    const auto from = owner_of(move.slot);
+    if (from == no_node || from == move.to || !are_connected(from, move.to) ||
+        !nodes_[from]->view.is_master() || !nodes_[move.to]->view.is_master())
+        return repeat_move(move);
+    const auto key = first_key_of(from, move.slot);
+    if (key.empty()) return plan_step(move.slot, &simulated_cluster::finish_move_at_target);
+    migrate(from, move.to, key);
+    plan_step(move.slot, &simulated_cluster::move_key);
+}
+
+// The time to live moves, not the time of expiry: the nodes' clocks may differ.
+void simulated_cluster::migrate(std::size_t from, std::size_t to, const std::string& key) {
+    auto& source = network(from).server();
+    const auto* const entry = source.data().peek(key);
+    if (entry == nullptr) return;
+    auto moved = *entry;
+    if (moved.expires_ms)
+        *moved.expires_ms += (network(to).wall_us() - network(from).wall_us()) / 1000;
+    network(to).change_data([&](simulated_redis& redis) { redis.restore(key, std::move(moved)); });
+    // The target's answer is lost: the source keeps the key, and the operator moves it again.
+    if (!faults_stopped_ && random_.happens(plan_.lost_move_replies)) return;
+    network(from).change_data([&](simulated_redis& redis) { redis.evict(0, key); });
+}
+
+void simulated_cluster::finish_move_at_target(slot_move& move) {
+    auto& target = nodes_[move.to]->view;
+    const auto from = owner_of(move.slot);
+    if (!is_up(move.to) || !target.is_master()) return repeat_move(move);
+    // New keys at the source, which did not yet know that the slot moves.
+    if (from != no_node && from != move.to && !first_key_of(from, move.slot).empty())
+        return plan_step(move.slot, &simulated_cluster::move_key);
+    target.set_owner(move.slot, move.to, true);
+    target.end_move(move.slot);
+    broadcast(move.to);
+    plan_step(move.slot, &simulated_cluster::finish_move_at_source);
+}
+
+// The others learn it from the bus, and so may the source.
+void simulated_cluster::finish_move_at_source(slot_move& move) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        auto& view = nodes_[i]->view;
+        if (i == move.to || view.owner_of(move.slot) != i || !is_up(i) || random_.happens(0.5))
+            continue;
+        view.set_owner(move.slot, move.to, !first_key_of(i, move.slot).empty());
+        if (view.owner_of(move.slot) != i) lose_slots(i, {move.slot});
+        if (!view.is_master()) demote(i);
+    }
+    moves_.erase(move.slot);
+}
+
+}  // namespace pawl::simulation

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A simulated cluster: its nodes, their bus, the replication, failovers, and slots that move. Each
+// node has a network of its own to the programs.
+#pragma once
+
+#include "cluster_view.hpp"
+#include "simulated_network.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pawl::simulation {
+
+struct cluster_plan {
+    std::size_t masters = 3;
+    std::size_t replicas = 1;  // of each master
+    instant bus_latency_high = std::chrono::milliseconds(5);
+    instant gossip_pause_high = std::chrono::milliseconds(400);
+    instant node_timeout = std::chrono::seconds(1);
+    instant replication_lag_high = std::chrono::milliseconds(500);
+    // A node stops serving while a slot has no node.
+    bool full_coverage = true;
+    // Of a key that moves: both nodes have it until it is moved again.
+    double lost_move_replies = 0;
+};
+
+// Nodes 0, 1, … are the masters at first; node masters + i is a replica of node i % masters.
+class simulated_cluster {
+public:
+    simulated_cluster(scheduler& loop, prng random, const network_faults& faults,
+                      const cluster_plan& plan);
+
+    [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
+    [[nodiscard]] simulated_network& network(std::size_t node) { return nodes_.at(node)->network; }
+    [[nodiscard]] const cluster_view& view(std::size_t node) const { return nodes_.at(node)->view; }
+    // The node that has the slot by the greatest epoch of all nodes' views.
+    [[nodiscard]] std::size_t owner_of(std::size_t slot) const;
+    // The replica of a master; no_node if it has none.
+    [[nodiscard]] std::size_t replica_of(std::size_t node) const;
+
+    // A planned failover to the replica: its master waits, and loses nothing.
+    void fail_over(std::size_t replica);
+    // The replica promotes itself with the data that it has. False: it has none yet.
+    bool take_over(std::size_t replica);
+    void kill(std::size_t node);
+    // With the data of before, and its old view of the cluster.
+    void restart(std::size_t node);
+    // From now on no message of the bus gets from one node to the other.
+    void cut_bus(std::size_t from, std::size_t to) { cut_.insert({from, to}); }
+    void isolate(std::size_t node);
+    void heal_bus() { cut_.clear(); }
+    // The slot moves key by key, in steps. A step that fails is repeated.
+    void move_slot(std::size_t slot, std::size_t to);
+    [[nodiscard]] bool is_moving() const noexcept { return !moves_.empty(); }
+
+    // Ends the faults of the networks and of the bus; dead nodes start.
+    void stop_faults();
+    // All nodes serve, and have the same owner for each slot.
+    [[nodiscard]] bool is_agreed() const;
+    // Called when a node becomes the master of slots that another node had, with both.
+    void on_promotion(std::function<void(std::size_t node, std::size_t old_master)> promoted) {
+        promoted_ = std::move(promoted);
+    }
+
+private:
+    struct cluster_node {
+        cluster_node(scheduler& loop, prng random, const network_faults& faults, std::size_t index,
+                     std::size_t count);
+        simulated_network network;
+        cluster_view view;
+        // As a replica: the master's data of a moment ago.
+        simulated_redis::snapshot replicated{};
+        bool is_synced = false;
+        int replication = 0;          // grows when it gets another master
+        instant down_until{-1};       // it serves again only after this time
+        instant election_at{-1};      // as a replica of a failed master; -1: no election
+        std::vector<instant> heard;   // when the last message of each node arrived
+        instant last_replica_data{};  // data arrive in order
+    };
+    struct slot_move {
+        std::size_t slot = 0, to = 0;
+        bool is_retried = false;
+    };
+
+    instant random_time(instant low, instant high);
+    [[nodiscard]] bool is_up(std::size_t node) const { return nodes_[node]->network.is_up(); }
+    [[nodiscard]] bool reaches(std::size_t from, std::size_t to) const;
+    [[nodiscard]] bool are_connected(std::size_t a, std::size_t b) const;
+    void send(std::size_t from, std::size_t to, cluster_view::message message);
+    [[nodiscard]] instant arrival(std::size_t from, std::size_t to);
+    void broadcast(std::size_t from);
+    void receive(std::size_t node, std::size_t from, const cluster_view::message& message);
+    void publish(std::size_t from, std::string_view channel, std::string_view payload);
+    void gossip(std::size_t from);
+    void lose_slots(std::size_t node, const std::vector<std::size_t>& slots);
+    void demote(std::size_t node);
+
+    void replicate(std::size_t replica);
+    void promote(std::size_t replica, std::size_t old_master);
+    [[nodiscard]] bool hold_election(std::size_t replica, bool only_if_failed);
+
+    void detect_failures();
+    void judge(std::size_t judging);
+    [[nodiscard]] bool is_silent(std::size_t listener, std::size_t node) const;
+    [[nodiscard]] std::vector<std::size_t> masters_of(std::size_t in_view_of) const;
+    void plan_election(std::size_t replica);
+
+    void begin_move(slot_move& move);
+    void plan_step(std::size_t slot, void (simulated_cluster::*step)(slot_move&));
+    void move_key(slot_move& move);
+    void finish_move_at_target(slot_move& move);
+    void finish_move_at_source(slot_move& move);
+    void repeat_move(slot_move& move);
+    [[nodiscard]] std::string first_key_of(std::size_t node, std::size_t slot);
+    void migrate(std::size_t from, std::size_t to, const std::string& key);
+
+    scheduler& loop_;
+    prng random_;
+    const cluster_plan plan_;
+    std::vector<std::unique_ptr<cluster_node>> nodes_;
+    std::set<std::pair<std::size_t, std::size_t>> cut_;
+    std::map<std::pair<std::size_t, std::size_t>, instant> last_arrival_;
+    std::map<std::size_t, slot_move> moves_;  // by slot
+    std::function<void(std::size_t, std::size_t)> promoted_;
+    bool faults_stopped_ = false;
+};
+
+}  // namespace pawl::simulation
