@@ -53,7 +53,7 @@ std::shared_ptr<link> cluster_node::set_connection(std::shared_ptr<link> connect
     return std::exchange(connection_, std::move(connection));
 }
 
-void cluster_node::confirm(std::uint64_t epoch) {
+void cluster_node::confirm(std::string replication, std::uint64_t epoch) {
     const auto number = session_.connection_number;
     session_ = connection_->current();
     confirmed_ = session_.connection_number;
@@ -61,8 +61,7 @@ void cluster_node::confirm(std::uint64_t epoch) {
     if (!channel_.empty()) session_.channel_tag = id_.substr(0, tag_size);
     reason_.clear();
     failure_ = nullptr;
-    raise_epoch(epoch);
-    session_.epoch = epoch_;
+    update(std::move(replication), epoch);
     ++owner_.counts().connections;
     if (receiver_ != nullptr) receiver_->on_connected(*this);
 }
@@ -71,6 +70,11 @@ void cluster_node::refuse(std::string reason, std::exception_ptr failure) {
     confirmed_ = 0;
     reason_ = std::move(reason);
     failure_ = std::move(failure);
+}
+
+void cluster_node::update(std::string replication, std::uint64_t epoch) {
+    raise_epoch(epoch);
+    session_.replication = std::move(replication);
 }
 
 void cluster_node::raise_epoch(std::uint64_t epoch) noexcept {

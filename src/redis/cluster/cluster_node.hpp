@@ -57,8 +57,10 @@ public:
 
     // Connects through this link from now on. Returns the earlier one.
     std::shared_ptr<link> set_connection(std::shared_ptr<link> connection, endpoint server);
-    // The node has confirmed the present connection.
-    void confirm(std::uint64_t epoch);
+    // The node has confirmed the present connection, and said its replication id before its epoch.
+    void confirm(std::string replication, std::uint64_t epoch);
+    // The same, later.
+    void update(std::string replication, std::uint64_t epoch);
     // Why the node cannot be used. With `failure`, waiting requests fail at once.
     void refuse(std::string reason, std::exception_ptr failure);
     void raise_epoch(std::uint64_t epoch) noexcept;

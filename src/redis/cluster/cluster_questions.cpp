@@ -5,6 +5,7 @@
 #include "cluster_topology.hpp"
 #include "flag_guard.hpp"
 
+#include "../transport/handshake.hpp"
 #include "../transport/server_errors.hpp"
 
 #include "../../core/util/random.hpp"
@@ -24,6 +25,8 @@ namespace {
 
 // A token has 16 bits for the epoch.
 constexpr std::uint64_t max_epoch = 65535;
+// Of the replication id, in its hexadecimal digits.
+constexpr std::size_t replication_size = 16;
 
 // For links whose messages nobody needs.
 struct deaf_listener final : link::listener {
@@ -39,15 +42,29 @@ link::listener& nobody_listens() {
 
 }  // namespace
 
+// A seed that does not answer must not use up the time for the others.
+duration cluster_topology::patience() const {
+    const auto rounds = std::min<std::size_t>(1 + failed_seeds_ / settings_.seeds.size(), 60);
+    return std::min<duration>(settings_.connect_timeout, 1s * static_cast<std::int64_t>(rounds));
+}
+
+asio::awaitable<std::string> cluster_topology::ask_replication(std::shared_ptr<link> asked,
+                                                               std::string name) const {
+    const std::array<std::string_view, 2> words{"INFO", "replication"};
+    const auto answer = co_await asked->exec(words, now() + patience());
+    throw_if_error(answer, name);
+    const auto id = info_field("\n" + answer.text, "master_replid");
+    if (id.size() < replication_size || id.find_first_not_of("0123456789abcdef") != id.npos)
+        throw error(errc::protocol, name +
+                                        ": an unexpected reply to INFO replication; run `pawl "
+                                        "doctor` to see what kind of server this is.");
+    co_return id.substr(0, replication_size);
+}
+
 asio::awaitable<std::vector<listed_node>> cluster_topology::ask(std::shared_ptr<link> asked,
                                                                 std::string name) const {
     const std::array<std::string_view, 2> words{"CLUSTER", "NODES"};
-    // A seed that does not answer must not use up the time for the others.
-    const auto rounds = 1 + failed_seeds_ / settings_.seeds.size();
-    const auto patience =
-        std::min<duration>(settings_.connect_timeout,
-                           1s * static_cast<std::int64_t>(std::min<std::size_t>(rounds, 60)));
-    const auto answer = co_await asked->exec(words, now() + patience);
+    const auto answer = co_await asked->exec(words, now() + patience());
     if (answer.type == reply::kind::error &&
         answer.text.find("cluster support disabled") != std::string::npos)
         throw error(errc::unsupported, name + " is no node of a cluster; write redis://" + name +
@@ -71,7 +88,13 @@ asio::awaitable<void> cluster_topology::ask_node(cluster_node& node) {
     {
         const flag_guard guard(node.is_asked);
         try {
+            // In this order: an epoch that is newer than the replication id does no harm.
+            auto replication = co_await ask_replication(connection, node.server_name());
             const auto view = co_await ask(connection, node.server_name());
+            const auto myself = std::ranges::find(view, true, &listed_node::is_myself);
+            if (node.connection() == connection && node.connected() && myself->id == node.id() &&
+                myself->epoch <= max_epoch)
+                node.update(std::move(replication), myself->epoch);
             if (!is_over()) learn(view, node.server().host);
         } catch (const error& failure) {
             log(node.server_name() + " does not say which node has which slot: " + failure.what());
@@ -135,6 +158,7 @@ asio::awaitable<void> cluster_topology::confirm(
                connection->current().connection_number == number;
     };
     try {
+        auto replication = co_await ask_replication(connection, node.server_name());
         const auto view = co_await ask(connection, node.server_name());
         if (!is_present()) co_return;
         const auto myself = std::ranges::find(view, true, &listed_node::is_myself);
@@ -150,7 +174,7 @@ asio::awaitable<void> cluster_topology::confirm(
             node.refuse(failure.what(), std::make_exception_ptr(failure));
         } else {
             learn(view, node.server().host);
-            if (is_present()) node.confirm(myself->epoch);
+            if (is_present()) node.confirm(std::move(replication), myself->epoch);
         }
     } catch (const error& failure) {
         if (is_present())

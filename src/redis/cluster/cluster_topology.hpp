@@ -84,6 +84,10 @@ private:
     // The node's view. Throws what the node refuses, and as `link::exec`.
     boost::asio::awaitable<std::vector<listed_node>> ask(std::shared_ptr<link> asked,
                                                          std::string name) const;
+    // The beginning of the node's replication id. Throws in the same way.
+    boost::asio::awaitable<std::string> ask_replication(std::shared_ptr<link> asked,
+                                                        std::string name) const;
+    [[nodiscard]] duration patience() const;
     // Asks the node, and learns its view. Does not throw. If a question to it is on its way, waits
     // for that answer instead.
     boost::asio::awaitable<void> ask_node(cluster_node& node);

@@ -59,17 +59,23 @@ std::int64_t locks::wall_ms() const {
 short_text locks::token_floor(const link& server_link) const {
     const std::chrono::microseconds since_1970(server_link.current().time_us);
     const auto epoch = server_link.current().epoch;
-    if (last_floor_.since_1970 != since_1970 || last_floor_.epoch != epoch) {
+    const auto& replication = server_link.current().replication;
+    if (last_floor_.since_1970 != since_1970 || last_floor_.epoch != epoch ||
+        last_floor_.replication != replication) {
         const auto base = epoch_base(epoch);
         short_text floor;
         floor += base + core::clock_token(std::chrono::system_clock::time_point(since_1970));
         floor += " ";
         floor += std::chrono::ceil<std::chrono::milliseconds>(options_.token_retention).count();
-        if (base != 0) {
+        if (base != 0 || !replication.empty()) {
             floor += " ";
             floor += base;
         }
-        last_floor_ = {since_1970, epoch, floor};
+        if (!replication.empty()) {
+            floor += " ";
+            floor += replication;
+        }
+        last_floor_ = {since_1970, epoch, replication, floor};
     }
     return last_floor_.text;
 }

@@ -184,6 +184,7 @@ private:
     mutable struct {
         std::chrono::microseconds since_1970{-1};
         std::uint64_t epoch = 0;
+        std::string replication;
         short_text text;
     } last_floor_;
     prepared_attempt spare_attempt_;  // of an earlier acquire, for the next one

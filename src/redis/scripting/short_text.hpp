@@ -13,7 +13,7 @@
 
 namespace pawl::redis {
 
-// Three numbers and two spaces fit. What does not fit is cut off.
+// Three numbers, 16 digits and three spaces fit. What does not fit is cut off.
 class short_text {
 public:
     short_text() = default;
@@ -35,7 +35,7 @@ public:
     operator std::string_view() const noexcept { return {characters_.data(), size_}; }
 
 private:
-    std::array<char, 62> characters_{};
+    std::array<char, 78> characters_{};
     std::size_t size_ = 0;
 };
 

@@ -48,6 +48,9 @@ struct session {
     // nodes of a cluster pass on what is published at one of them, and each has its own tag, so
     // that a client gets no message twice.
     std::string channel_tag{};
+    // Of a node of a cluster: the beginning of its replication id (INFO replication) at a time when
+    // its epoch was not above `epoch`. A node that becomes a master gets a new one.
+    std::string replication{};
 
     [[nodiscard]] std::string_view publish_command() const noexcept {
         return sharded ? "SPUBLISH" : "PUBLISH";

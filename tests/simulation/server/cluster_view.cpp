@@ -199,6 +199,7 @@ void cluster_view::take_over() {
 
 void cluster_view::replace_master() {
     const auto old_master = std::exchange(members_[self_].master, no_node);
+    ++promotions_;
     for (auto& owner : owners_)
         if (owner == old_master) owner = static_cast<std::uint8_t>(self_);
     note_change();
@@ -233,6 +234,7 @@ std::string cluster_view::refusal(const query& asked, store& data) const {
 
 redis::reply cluster_view::answer(std::span<const std::string> command) const {
     const auto& subcommand = command.size() > 1 ? command[1] : command[0];
+    if (command[0] == "INFO") return string_reply(replication_text());
     if (subcommand == "NODES") return string_reply(nodes_text());
     if (subcommand == "INFO") return string_reply(info_text());
     if (subcommand == "MYID") return string_reply(id_of(self_));
@@ -276,6 +278,15 @@ std::string cluster_view::slots_text(std::size_t node) const {
     for (const auto& [slot, source] : importing_)
         text += " [" + std::to_string(slot) + "-<-" + id_of(source) + "]";
     return text;
+}
+
+// A node that becomes a master gets a new replication id.
+std::string cluster_view::replication_text() const {
+    auto id = id_of(self_);
+    auto number = std::to_string(promotions_);
+    id.replace(0, number.size() + 1, number + "f");
+    return std::string("# Replication\r\nrole:") + (is_master() ? "master" : "slave") +
+           "\r\nmaster_replid:" + id + "\r\n";
 }
 
 std::string cluster_view::info_text() const {

@@ -93,6 +93,7 @@ public:
     static constexpr std::uint16_t first_port = 7001;
 
 private:
+    unsigned promotions_ = 0;
     struct member {
         std::size_t master = no_node;  // of a replica
         std::uint64_t epoch = 0;
@@ -108,6 +109,7 @@ private:
     void set_slot(std::size_t slot, std::size_t node);
     [[nodiscard]] message describe(std::size_t node, std::size_t slots_from) const;
     [[nodiscard]] std::string nodes_text() const;
+    [[nodiscard]] std::string replication_text() const;
     [[nodiscard]] std::string line_of(std::size_t node) const;
     [[nodiscard]] std::string slots_text(std::size_t node) const;
     [[nodiscard]] std::string info_text() const;

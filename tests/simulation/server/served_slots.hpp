@@ -27,7 +27,7 @@ public:
     // The error for a command with these keys, such as "MOVED …"; empty if the node executes it.
     // `data` tells which of them exist.
     [[nodiscard]] virtual std::string refusal(const query& asked, store& data) const = 0;
-    // CLUSTER NODES and the like.
+    // CLUSTER NODES and the like, and INFO replication.
     [[nodiscard]] virtual redis::reply answer(std::span<const std::string> command) const = 0;
 };
 

@@ -77,7 +77,7 @@ redis::reply simulated_redis::dispatch(connection from, const words& command) {
         redirected_.insert(from);
         return string_reply("OK");
     }
-    if (verb == "CLUSTER" && slots_ != nullptr) return slots_->answer(command);
+    if ((verb == "CLUSTER" || verb == "INFO") && slots_ != nullptr) return slots_->answer(command);
     if (verb == "SCAN") return scan(command);
     if (verb == "SELECT") return select(from, command.at(1));
     if (verb == "SUBSCRIBE") return subscribe(channels_, from, command);

@@ -14,13 +14,30 @@ local function sum(a, b)
     return high == 0 and string.format("%.0f", low) or string.format("%.0f%09.0f", high, low % 1e9)
 end
 
+-- In a cluster. True: since the caller learned the node's epoch, the node was no replica of another
+-- one, which may have issued tokens with a higher epoch.
+local function is_replication_of(replication)
+    local info = redis.call("INFO", "replication")
+    return string.find(info, "master_replid:" .. replication, 1, true)
+end
+
+-- Takes much longer than the whole script otherwise.
+local function present_base()
+    local epoch = string.match(redis.call("CLUSTER", "INFO"), "cluster_my_epoch:(%d+)")
+    return string.format("%.0f", epoch * 2 ^ 47)
+end
+
 -- The next token: the counter plus one, but at least the server's clock in units of 1/65536 s since
 -- 2024, and above the floor. So no token is given twice if the server restarts with older data.
--- `floor` is "FLOOR KEEP_MS [BASE]": the lower bound, how long an unused counter is kept, and the
--- number to which the clock is added (the failover epoch in the upper bits). A counter that is
--- ahead of the clock is kept longer, by the time that it is ahead.
+-- `floor` is "FLOOR KEEP_MS [BASE [REPLICATION]]": the lower bound, how long an unused counter is
+-- kept, and the number to which the clock is added (the failover epoch in the upper bits). A counter
+-- that is ahead of the clock is kept longer, by the time that it is ahead.
 local function next_token(fence, floor)
-    local lowest, keep_ms, base = string.match(floor, "^(%d+) (%d+) ?(%d*)$")
+    local lowest, keep_ms, base, replication = string.match(floor, "^(%d+) (%d+) ?(%d*) ?(%x*)$")
+    if replication ~= "" and not is_replication_of(replication) then
+        base = present_base()
+        lowest = base
+    end
     redis.call("INCR", fence)
     local token = redis.call("GET", fence)
     local now = redis.call("TIME")
