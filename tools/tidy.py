@@ -42,6 +42,7 @@ MAY_INCLUDE = {
     "src/redis/cluster": {"src/core", "src/redis/topology", "src/redis/transport"},
     "src/redis/sentinel": {"src/core", "src/redis/topology", "src/redis/transport"},
     "src/redis/doctor": {"src/core", "src/redis/topology", "src/redis/transport"},
+    "src/redis/rights": {"src/redis/common", "src/redis/sentinel", "src/redis/transport"},
     "src/redis/native": {"src/core", "src/redis/common", "src/redis/doctor", "src/redis/scripting",
                          "src/redis/topology", "src/redis/transport"},
     "src/redis/redisson": {"src/core", "src/redis/common", "src/redis/doctor",

@@ -63,7 +63,7 @@ _pawl_names() {
 _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='run elect status ls watch release resize doctor bench completion'
+    local verbs='run elect status ls watch release resize doctor acl bench completion'
     local service='--on --url-file --local' i
     COMPREPLY=()
 
@@ -93,7 +93,15 @@ _pawl() {
             mapfile -t COMPREPLY < <(compgen -W '0 10s 1min forever' -- "$current")
             return
             ;;
-        --ttl | --max-hold | --min-hold | --interval | --for)
+        --for)
+            if [[ ${COMP_WORDS[1]} == acl ]]; then
+                mapfile -t COMPREPLY < <(compgen -W 'exclusive modes latches admin' -- "$current")
+                return
+            fi
+            mapfile -t COMPREPLY < <(compgen -W '1s 10s 30s 1min 1h' -- "$current")
+            return
+            ;;
+        --ttl | --max-hold | --min-hold | --interval)
             mapfile -t COMPREPLY < <(compgen -W '1s 10s 30s 1min 1h' -- "$current")
             return
             ;;
@@ -132,6 +140,7 @@ _pawl() {
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes' ;;
+        acl) options+=' --json --for --cluster-node' ;;
         bench) options+=' --json --for --name' ;;
         completion)
             mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current")

@@ -19,7 +19,7 @@ function __pawl_after_mark
     contains -- -- (commandline -opc)
 end
 
-set -l verbs run elect status ls watch release resize doctor bench completion
+set -l verbs run elect status ls watch release resize doctor acl bench completion
 set -l named run elect status ls watch release resize
 
 complete -c pawl -f
@@ -33,6 +33,7 @@ complete -c pawl -n __fish_use_subcommand -a watch -d 'Show the locks live'
 complete -c pawl -n __fish_use_subcommand -a release -d 'Take a lock from its holder'
 complete -c pawl -n __fish_use_subcommand -a resize -d 'Set the number of permits of a semaphore'
 complete -c pawl -n __fish_use_subcommand -a doctor -d 'Examine the service'
+complete -c pawl -n __fish_use_subcommand -a acl -d 'Print the least rights for a user of Redis'
 complete -c pawl -n __fish_use_subcommand -a bench -d 'Measure the service'
 complete -c pawl -n __fish_use_subcommand -a completion -d 'Print a completion script'
 
@@ -47,7 +48,7 @@ complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l url-file -r -F -d 'Read the URL from a file'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l local -d 'A lock file of this user on this host'
-complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize doctor bench" \
+complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize doctor acl bench" \
     -l json -d 'Print JSON'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l ttl -x -a '10s 30s 1min' -d 'The lease'
@@ -87,5 +88,9 @@ complete -c pawl -n "__fish_seen_subcommand_from release" \
     -s y -l yes -d 'Do not ask for confirmation'
 complete -c pawl -n "__fish_seen_subcommand_from bench" \
     -l for -x -a '1s 3s 10s' -d 'The duration of each measurement'
+complete -c pawl -n "__fish_seen_subcommand_from acl" \
+    -l for -x -a 'exclusive modes latches admin' -d 'What the user does'
+complete -c pawl -n "__fish_seen_subcommand_from acl" \
+    -l cluster-node -d 'The server is a node of a cluster'
 complete -c pawl -n "__fish_seen_subcommand_from bench" -l name -x -d 'The lock to use'
 complete -c pawl -n "__fish_seen_subcommand_from completion" -a 'bash zsh fish'

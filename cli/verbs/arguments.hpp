@@ -31,6 +31,7 @@ struct arguments {
     std::string interval = "1s";
     std::string lasting = "3s";
     std::string label;
+    std::string features;
     std::string count;
     std::vector<std::string> also;
     std::optional<std::string> permits;
@@ -45,6 +46,7 @@ struct arguments {
     bool force = false;
     bool yes = false;
     bool create = false;
+    bool cluster_node = false;
     std::vector<std::string> command;  // after --
 };
 

@@ -108,6 +108,22 @@ void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
         selected_action = [&] { return doctor({.location = args.location, .json = args.json}); };
     });
 
+    verb = app.add_subcommand("acl", "Print the least rights (ACL) for a user of Redis or Valkey");
+    verb->add_option("--for", args.features,
+                     "What the user does: exclusive, modes, latches, admin (all of them)")
+        ->type_name("LIST");
+    verb->add_flag("--cluster-node", args.cluster_node, "The server is a node of a cluster");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] {
+            return acl({.location = args.location,
+                        .features = args.features,
+                        .cluster_node = args.cluster_node,
+                        .json = args.json});
+        };
+    });
+
     verb = app.add_subcommand("bench", "Measure the service from this host");
     verb->add_option("--for", args.lasting, "The duration of each of the two measurements (3s)")
         ->type_name("TIME");

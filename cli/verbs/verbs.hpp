@@ -92,6 +92,15 @@ struct doctor_options {
 };
 int doctor(const doctor_options& options);
 
+struct acl_options {
+    location_options location;
+    std::string features;  // separated by commas; empty: all
+    bool cluster_node = false;
+    bool json = false;
+};
+// Contacts no server.
+int acl(const acl_options& options);
+
 struct bench_options {
     location_options location;
     std::string name;

@@ -6,6 +6,7 @@
 #include <pawl/blocking.hpp>
 #include <pawl/blocking/mutex.hpp>
 #include <pawl/client.hpp>
+#include <pawl/redis.hpp>
 #include <pawl/with_diagnostics.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <iostream>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -22,6 +24,17 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 void charge(pawl::fencing_token token) { std::cout << "charged under token " << token << '\n'; }
+
+// docs/backends/security.md
+std::string request_token() { return "token"; }
+
+pawl::redis::options with_a_token() {
+    pawl::redis::options options;
+    options.host = "locks.example.com";
+    options.tls.enabled = true;
+    options.credentials = [] { return pawl::redis::login{"app", request_token()}; };
+    return options;
+}
 
 // docs/guide/tutorial.md
 void count_one_visit() {

@@ -10,20 +10,35 @@
 #include <pawl/types.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pawl::redis {
 
-// Without `enabled`, the others must keep their defaults. Files are in PEM format.
+// Without `enabled`, the others must keep their defaults. Files are in PEM format, and are read
+// again for each new connection. If one cannot be used then, the connection is made with what was
+// read before, and a line is logged.
 struct tls_options {
     bool enabled = false;     // connects with TLS
     bool verify = true;       // checks the server's certificate chain and host name
-    std::string ca_file{};    // the CA to trust; empty: the system's
+    std::string ca_file{};    // the CAs to trust: a file, or a folder of files; empty: the system's
     std::string cert_file{};  // a client certificate; needs `key_file`
     std::string key_file{};   // its private key
     std::string name{};       // the name in the server's certificate; empty: the host
+    // The pass phrase of the private key: itself, or a file whose first line it is, with the same
+    // rules as `options::password_file`.
+    std::string key_password{};
+    std::string key_password_file{};
+};
+
+// A user and a password.
+struct login {
+    std::string user{};  // empty: that of the options, or the server's default user
+    std::string password{};
+
+    bool operator==(const login&) const = default;
 };
 
 // Where a node of a cluster is.
@@ -47,6 +62,9 @@ struct sentinel_options {
     std::string user{};         // of the Sentinels; empty: the default user
     std::string password{};     // of the Sentinels; empty: none
     tls_options tls{};          // to the Sentinels; off by default
+    // As those of `options`, for the Sentinels.
+    std::string password_file{};
+    std::function<login()> credentials{};
 };
 
 // The form of a lock's data in the server.
@@ -70,8 +88,21 @@ struct options {
     std::string unix_socket{};       // a path of at most 107 bytes; host and port are then unused
     std::string user{};              // empty: the server's default user
     std::string password{};          // empty: none
-    std::uint32_t database = 0;      // selected after connecting
-    tls_options tls{};               // off by default
+    // A regular file whose first line is the password. Not readable by everybody, unless it is
+    // mounted read-only. Read again for each new connection, so that a password can change.
+    std::string password_file{};
+    // Returns user and password for a new connection, for example a token that expires. Called in a
+    // thread that does nothing else, so it may block; one call of a client at a time. If it throws,
+    // or has not returned in half of `connect_timeout`, the client uses the last login again and
+    // logs one line; the first connection waits for all of `connect_timeout`. A result that comes
+    // too late is used for the next connection. A call may outlive the client, so own or share what
+    // the function uses. Its exception's message appears in the log and in errors.
+    //
+    // Only one of `password`, `password_file` and `credentials` may be set. When the server refuses
+    // a new password, the next attempt uses the last one that it accepted, and so on in turn.
+    std::function<login()> credentials{};
+    std::uint32_t database = 0;  // selected after connecting
+    tls_options tls{};           // off by default
     // With addresses: the Sentinels name the master's host and port. `host`, `port` and
     // `unix_socket` must then keep their defaults. User, password and `tls` are those of the
     // master.

@@ -6,21 +6,14 @@
 #include <pawl/blocking/election.hpp>
 #include <pawl/blocking/latch.hpp>
 
-#include <fstream>
+#include <algorithm>
 #include <sstream>
-#include <stdexcept>
 
 namespace chaos {
 
 namespace {
 
 using support::command_words;
-
-std::string text_of(const std::string& page) {
-    std::ostringstream text;
-    text << std::ifstream(PAWL_SOURCE_DIR "/docs/" + page).rdbuf();
-    return text.str();
-}
 
 command_words split(const std::string& text) {
     std::istringstream from(text);
@@ -30,45 +23,40 @@ command_words split(const std::string& text) {
     return words;
 }
 
-std::vector<command_words> lines_of(const std::string& text) {
-    const auto begin = text.find("\nACL SETUSER ");
-    if (begin == std::string::npos) throw std::runtime_error("the page has no ACL SETUSER");
-    std::istringstream from(text.substr(begin + 1, text.find("\n```", begin) - begin));
-    std::vector<command_words> lines;
-    for (std::string line; std::getline(from, line);)
-        lines.push_back(split(line));
-    return lines;
-}
-
 }  // namespace
 
-least_rights::least_rights(std::string page, support::redis_options server_options)
-    : redis_fixture(std::move(server_options)), text_(text_of(page)), lines_(lines_of(text_)) {}
-
-void least_rights::allow(const std::vector<std::size_t>& line_numbers,
-                         const command_words& extra_rights) {
+void least_rights::set_user(const command_words& words) {
     (void)server.execute({"ACL", "DELUSER", "locks"});
-    auto words = lines_.at(0);
-    for (const auto each : line_numbers)
-        words.insert(words.end(), lines_.at(each).begin(), lines_.at(each).end());
-    words.insert(words.end(), extra_rights.begin(), extra_rights.end());
-    ASSERT_EQ(server.execute(words).text, "OK");
+    command_words command{"ACL", "SETUSER", "locks"};
+    command.insert(command.end(), words.begin(), words.end());
+    ASSERT_EQ(server.execute(command).text, "OK");
     (void)server.execute({"ACL", "LOG", "RESET"});
     (void)server.execute({"CONFIG", "RESETSTAT"});
 }
 
-void least_rights::allow_all(const command_words& extra_rights) {
-    std::vector<std::size_t> all;
-    for (std::size_t i = 1; i < lines_.size(); ++i)
-        all.push_back(i);
-    allow(all, extra_rights);
+void least_rights::allow(const pawl::redis::used_features& features,
+                         const std::string& url_options) {
+    const auto rules = pawl::redis::least_rights(server.url(url_options), features);
+    ASSERT_EQ(rules.size(), 1U);
+    words_ = split(rules[0].line("locks", "PASSWORD"));
+    words_.erase(words_.begin(), words_.begin() + 2);  // "user locks"
+    set_user(words_);
 }
 
-command_words least_rights::sentence_rights(const std::string& first) const {
-    const auto begin = text_.find("`" + first) + 1;
-    if (begin == 0) throw std::runtime_error("the page does not mention " + first);
-    return split(text_.substr(begin, text_.find('`', begin) - begin));
+void least_rights::allow_without(const std::string& word) {
+    auto fewer = words_;
+    ASSERT_EQ(std::erase(fewer, word), 1U) << word;
+    set_user(fewer);
 }
+
+command_words least_rights::allowed(const std::string& first_characters) const {
+    command_words result;
+    for (const auto& each : words_)
+        if (first_characters.find(each.front()) != std::string::npos) result.push_back(each);
+    return result;
+}
+
+bool least_rights::was_refused() { return !server.execute({"ACL", "LOG"}).items.empty(); }
 
 client least_rights::user_client(const std::string& options) {
     const auto url = server.url(options);
@@ -84,15 +72,12 @@ void least_rights::expect_nothing_refused() {
     }
 }
 
-std::vector<std::string> least_rights::unused_rights() {
+command_words least_rights::unused_commands() {
     const auto stats = server.execute({"INFO", "commandstats"}).text;
-    std::vector<std::string> unused;
-    for (const auto& line : lines_) {
-        for (const auto& word : line) {
-            const bool used = stats.find("cmdstat_" + word.substr(1) + ":") != std::string::npos;
-            if (word.front() == '+' && !used) unused.push_back(word);
-        }
-    }
+    command_words unused;
+    for (const auto& each : allowed("+"))
+        if (stats.find("cmdstat_" + each.substr(1) + ":") == std::string::npos)
+            unused.push_back(each);
     return unused;
 }
 

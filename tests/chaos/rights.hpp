@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A user with the permissions that a documentation page gives, read from the page itself. This user
-// can do everything that the page says, is never refused, and has no superfluous permission.
+// A user with the rights that pawl::redis::least_rights gives, and no others. It can use the
+// features, is never refused, and has no right that it does not use.
 #pragma once
 
 #include "redis_fixture.hpp"
+
+#include <pawl/redis_rights.hpp>
 
 #include <functional>
 #include <string>
@@ -15,23 +17,24 @@ namespace chaos {
 
 class least_rights : public redis_fixture {
 public:
-    // `page` is a file in docs.
-    explicit least_rights(std::string page, support::redis_options server_options = {});
+    explicit least_rights(support::redis_options server_options = {})
+        : redis_fixture(std::move(server_options)) {}
 
-    // Gives the user the first line of the page's ACL SETUSER, the lines with these numbers (the
-    // first is 0), and `extra_rights`.
-    void allow(const std::vector<std::size_t>& line_numbers,
-               const support::command_words& extra_rights = {});
-    void allow_all(const support::command_words& extra_rights = {});
-    // The permissions in the page's text, in backticks, that begin with `first`.
-    [[nodiscard]] support::command_words sentence_rights(const std::string& first) const;
+    // Gives the user the rights for these features of the URL's options, and no others.
+    void allow(const pawl::redis::used_features& features, const std::string& url_options = {});
+    // As the last `allow`, but without this word, such as "~pawl:*" or "+get".
+    void allow_without(const std::string& word);
+    // The words of the last `allow` that begin with one of these characters.
+    [[nodiscard]] support::command_words allowed(const std::string& first_characters) const;
     // A client of that user.
     [[nodiscard]] client user_client(const std::string& options = {});
 
     // No request was refused since `allow`, not even one whose refusal a fallback hides.
     void expect_nothing_refused();
-    // The commands that the page permits and that no client has sent since `allow`.
-    [[nodiscard]] std::vector<std::string> unused_rights();
+    // Something was refused.
+    [[nodiscard]] bool was_refused();
+    // The commands that the user may send and that no client has sent since `allow`.
+    [[nodiscard]] support::command_words unused_commands();
 
     // One client holds "it"; the other waits and gets it, or gives up.
     void exercise_handoff(client& first, client& second, pawl::lock_options options,
@@ -47,8 +50,9 @@ public:
     static void exercise_inspection(client& locks);
 
 private:
-    std::string text_;
-    std::vector<support::command_words> lines_;
+    void set_user(const support::command_words& words);
+
+    support::command_words words_;  // after the user's name
 };
 
 }  // namespace chaos

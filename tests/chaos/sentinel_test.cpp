@@ -5,6 +5,8 @@
 // that are wrong.
 #include "redis_fixture.hpp"
 
+#include <pawl/redis_rights.hpp>
+
 #include <support/sentinel_group.hpp>
 #include <support/temp_folder.hpp>
 
@@ -20,12 +22,6 @@ using namespace chaos;
 using support::sentinel_group;
 
 constexpr unsigned epoch_shift = 47;
-
-std::string text_of(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
 
 class Sentinel : public testing::Test {
 protected:
@@ -229,22 +225,19 @@ TEST_F(Sentinel, MayHaveTlsWhereTheServersHaveNone) {
     EXPECT_THAT(failed->sentence, testing::HasSubstr("certificate is not for 'other'"));
 }
 
-// The page's rule is enough, and each part of it is needed.
-TEST_F(Sentinel, NeedOnlyTheRightsOfThePage) {
-    const std::string page = text_of(std::string(PAWL_SOURCE_DIR) + "/docs/backends/sentinel.md");
-    const auto begin = page.find("`+info");
-    ASSERT_NE(begin, std::string::npos);
-    std::istringstream rule(page.substr(begin + 1, page.find('`', begin + 1) - begin - 1));
+// The rule of `pawl acl` is enough, and each part of it is needed.
+TEST_F(Sentinel, NeedOnlyTheRightsOfTheRule) {
+    const auto rules = pawl::redis::least_rights("redis+sentinel://h/orders", {});
+    ASSERT_EQ(rules.size(), 2U);
+    std::istringstream rule(rules[1].line("few", "few"));
     support::command_words rights;
     for (std::string word; rule >> word;)
         rights.push_back(word);
+    rights[0] = "SETUSER";
+    rights.insert(rights.begin(), "ACL");
     sentinel_group group({.replicas = 1, .sentinels = 1});
     const auto allow = [&](const support::command_words& words) {
-        support::command_words command{"ACL",  "SETUSER", "few",           "reset",
-                                       "on",   ">few",    "resetchannels", "&+switch-master",
-                                       "-@all"};
-        command.insert(command.end(), words.begin(), words.end());
-        ASSERT_EQ(group.sentinel(0).execute(command).text, "OK");
+        ASSERT_EQ(group.sentinel(0).execute(words).text, "OK");
     };
     const support::temp_folder folder;
     std::ofstream(folder.file("password")) << "few\n";
@@ -262,7 +255,9 @@ TEST_F(Sentinel, NeedOnlyTheRightsOfThePage) {
     for (const auto& log : group.sentinel(0).execute({"ACL", "LOG"}).items)
         ADD_FAILURE() << "refused: " << log.items.at(7).text;
     // INFO and MASTERS are for sentences only.
-    for (const std::string needed : {"+ping", "+subscribe", "+sentinel|myid", "+sentinel|master"}) {
+    for (const std::string needed :
+         {"+ping", "+subscribe", "+sentinel|myid", "+sentinel|master",
+          "+sentinel|get-master-addr-by-name", "+sentinel|sentinels", "&+switch-master"}) {
         auto fewer = rights;
         std::erase(fewer, needed);
         ASSERT_EQ(fewer.size() + 1, rights.size()) << needed;

@@ -12,10 +12,16 @@
 
 #include <pawl/memory.hpp>
 #include <pawl/redis.hpp>
+#include <pawl/redis_rights.hpp>
 #include <pawl/spi/backend.hpp>
 #include <pawl/sqlite.hpp>
 
+#include <gtest/gtest.h>
+
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace tested {
 
@@ -54,47 +60,110 @@ test_service new_sqlite_service() {
             .owned = folder};
 }
 
-// One server for each test, over TCP.
-test_service new_redis_service(const std::string& options) {
-    auto server = std::make_shared<support::redis_server>();
-    return {.target = pawl::redis::at(server->url(options)),
-            .url = server->url(options),
-            .restart =
-                [server] {
-                    server->kill9();
-                    server->start(false);
-                },
-            .owned = server};
+// Fails the test if a server has refused a command, also one that Pawl could do without.
+void expect_nothing_refused(support::redis_server& server) {
+    if (!server.is_running()) return;
+    const auto log = server.connect()->execute({"ACL", "LOG"});
+    for (const auto& entry : log.items) {
+        std::string words;
+        for (const auto& each : entry.items)
+            words += each.text + " ";
+        ADD_FAILURE() << "refused: " << words;
+    }
 }
 
-// A master and three Sentinels for each test.
-test_service new_sentinel_service() {
-    auto group = std::make_shared<support::sentinel_group>();
-    return {.target = pawl::redis::at(group->url()),
-            .url = group->url(),
-            .restart =
-                [group] {
-                    group->server(0).kill9();
-                    group->server(0).start(false);
-                },
-            .owned = group};
+// The lines for the configuration of a server and of a Sentinel: a user `locks` that has the least
+// rights, and no others.
+std::vector<std::string> user_lines(const std::string& url) {
+    std::vector<std::string> lines;
+    for (const auto& each : pawl::redis::least_rights(url, {}))
+        lines.push_back(each.line("locks", "PASSWORD"));
+    return lines;
 }
+
+std::string with_user(std::string url) { return url.insert(url.find("//") + 2, "locks:PASSWORD@"); }
+
+// Of one test; its end looks for refused commands.
+struct restricted_server {
+    explicit restricted_server(const std::string& options)
+        : server({.config = user_lines("redis://h" + options)}) {}
+    ~restricted_server() { expect_nothing_refused(server); }
+    restricted_server(const restricted_server&) = delete;
+    restricted_server& operator=(const restricted_server&) = delete;
+    support::redis_server server;
+};
+
+// One server for each test, over TCP.
+test_service new_redis_service(const std::string& options) {
+    auto owned = std::make_shared<restricted_server>(options);
+    const auto url = with_user(owned->server.url(options));
+    return {.target = pawl::redis::at(url),
+            .url = url,
+            .restart =
+                [owned] {
+                    owned->server.kill9();
+                    owned->server.start(false);
+                },
+            .owned = owned};
+}
+
+// A user with the least rights at the master, and another one at the Sentinels.
+support::sentinel_group_options restricted_group_options() {
+    const auto lines = user_lines("redis+sentinel://h/" + support::master_name);
+    return {.server_config = {lines.at(0)}, .sentinel_config = {lines.at(1)}};
+}
+
+struct restricted_group {
+    ~restricted_group() {
+        expect_nothing_refused(group.server(0));
+        for (std::size_t i = 0; i < group.sentinel_count(); ++i)
+            expect_nothing_refused(group.sentinel(i));
+    }
+    support::sentinel_group group{restricted_group_options()};
+};
+
+// A master and three Sentinels for each test. The processes that a test starts need the
+// environment variable, too.
+test_service new_sentinel_service() {
+    ::setenv("PAWL_TEST_SENTINEL_PASSWORD", "PASSWORD", 1);
+    auto owned = std::make_shared<restricted_group>();
+    const auto url = with_user(
+        owned->group.url("?sentinel_user=locks&sentinel_password_env=PAWL_TEST_SENTINEL_PASSWORD"));
+    return {.target = pawl::redis::at(url),
+            .url = url,
+            .restart =
+                [owned] {
+                    owned->group.server(0).kill9();
+                    owned->group.server(0).start(false);
+                },
+            .owned = owned};
+}
+
+struct restricted_cluster {
+    ~restricted_cluster() {
+        for (std::size_t i = 0; i < group.node_count(); ++i)
+            expect_nothing_refused(group.node(i));
+    }
+    support::cluster_group group{{.server_config = user_lines("redis+cluster://h")}};
+};
 
 // Three masters for each test. The tests do not know which of them has a name, so all restart.
 test_service new_cluster_service() {
-    auto group = std::make_shared<support::cluster_group>();
-    return {.target = pawl::redis::at(group->url()),
-            .url = group->url(),
+    auto owned = std::make_shared<restricted_cluster>();
+    const auto url = with_user(owned->group.url());
+    return {.target = pawl::redis::at(url),
+            .url = url,
             .restart =
-                [group] {
-                    for (std::size_t i = 0; i < group->node_count(); ++i)
-                        group->node(i).kill9();
-                    for (std::size_t i = 0; i < group->node_count(); ++i)
-                        group->node(i).start(false);
-                    if (!group->is_agreed())
+                [owned] {
+                    auto& group = owned->group;
+                    for (std::size_t i = 0; i < group.node_count(); ++i)
+                        group.node(i).kill9();
+                    for (std::size_t i = 0; i < group.node_count(); ++i)
+                        group.node(i).start(false);
+                    if (!group.is_agreed())
                         throw std::runtime_error("the cluster does not start again");
                 },
-            .owned = group};
+            .owned = owned};
 }
 
 constexpr capabilities redis_capabilities() {

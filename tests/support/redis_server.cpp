@@ -31,18 +31,6 @@ std::string program() {
     return configured != nullptr && *configured != '\0' ? configured : "redis-server";
 }
 
-void run_openssl(const std::string& folder, const std::string& arguments) {
-    pawl::conformance::launch_options options;
-    options.arguments = {"openssl"};
-    std::istringstream words(arguments);
-    for (std::string word; words >> word;)
-        options.arguments.push_back(word);
-    options.folder = folder;
-    options.output_file = folder + "/openssl.log";
-    pawl::conformance::child openssl(options);
-    if (openssl.wait(30s) != 0) throw std::runtime_error("openssl failed: " + arguments);
-}
-
 }  // namespace
 
 redis_server::redis_server(redis_options options)
@@ -200,19 +188,10 @@ void redis_server::make_certificates() const {
                 std::filesystem::copy(each.path(), folder_.path());
         return;
     }
-    const std::string key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes ";
-    std::ofstream(folder_.file("names")) << "subjectAltName=IP:127.0.0.1,DNS:localhost\n";
-    for (const std::string& name : {std::string("ca"), std::string("other-ca")})
-        run_openssl(folder, "req -x509 -days 2 -subj /CN=" + name + " " + key + "-keyout " + name +
-                                ".key -out " + name + ".crt");
-    for (const std::string& name : {std::string("server"), std::string("client")}) {
-        run_openssl(folder, "req -new -subj /CN=" + name + " " + key + "-keyout " + name +
-                                ".key -out " + name + ".csr");
-        run_openssl(
-            folder,
-            "x509 -req -days 2 -CA ca.crt -CAkey ca.key -CAcreateserial -extfile names -in " +
-                name + ".csr -out " + name + ".crt");
-    }
+    const certificate_authority ca(folder);
+    ca.issue("server", options_.certificate);
+    ca.issue("client");
+    const certificate_authority other(folder, "other-ca");
 }
 
 }  // namespace support

@@ -4,6 +4,7 @@
 // A private server for one test, with its own folder and its own free port. The destructor ends it.
 #pragma once
 
+#include "certificates.hpp"
 #include "resp.hpp"
 #include "temp_folder.hpp"
 
@@ -20,7 +21,8 @@ struct redis_options {
     std::vector<std::string> config;  // lines as in redis.conf: "requirepass secret"
     bool tls = false;                 // the port then speaks TLS only; certificates are made for it
     bool client_certificates = false;
-    std::string certificates{};  // another server's folder, whose certificates are used
+    certificate_options certificate{};  // of the server
+    std::string certificates{};         // another server's folder, whose certificates are used
     bool sentinel = false;
     bool cluster = false;  // a node of a cluster, with a free port for the other nodes
     std::string password;  // for `execute`; set `requirepass` or a user in `config` as well

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 using namespace std::chrono_literals;
 
@@ -21,24 +22,33 @@ std::string at(const redis_server& server) { return " 127.0.0.1 " + std::to_stri
 
 }  // namespace
 
-sentinel_group::sentinel_group(const sentinel_group_options& options) {
+sentinel_group::sentinel_group(const sentinel_group_options& options)
+    : has_tls_(!options.certificates.empty()) {
     auto server_config = options.server_config;
+    if (has_tls_) server_config.emplace_back("tls-replication yes");
     if (!options.password.empty()) {
         server_config.push_back("requirepass " + options.password);
         server_config.push_back("masterauth " + options.password);
     }
-    servers_.push_back(std::make_unique<redis_server>(
-        redis_options{.config = server_config, .password = options.password}));
+    const auto add_server = [&](std::vector<std::string> config) {
+        servers_.push_back(
+            std::make_unique<redis_server>(redis_options{.config = std::move(config),
+                                                         .tls = has_tls_,
+                                                         .certificates = options.certificates,
+                                                         .password = options.password}));
+    };
+    add_server(server_config);
     for (std::size_t i = 0; i < options.replicas; ++i) {
         auto config = server_config;
         config.push_back("replicaof" + at(*servers_[0]));
         config.emplace_back("repl-diskless-sync-delay 0");
-        servers_.push_back(std::make_unique<redis_server>(
-            redis_options{.config = config, .password = options.password}));
+        add_server(std::move(config));
     }
     const auto quorum = options.sentinels / 2 + 1;
     for (std::size_t i = 0; i < options.sentinels; ++i) {
         std::vector<std::string> config{"sentinel myid " + id_of(i)};
+        config.insert(config.end(), options.sentinel_config.begin(), options.sentinel_config.end());
+        if (has_tls_) config.emplace_back("tls-replication yes");
         if (!options.sentinel_password.empty()) {
             config.push_back("requirepass " + options.sentinel_password);
             config.push_back("sentinel sentinel-pass " + options.sentinel_password);
@@ -53,7 +63,8 @@ sentinel_group::sentinel_group(const sentinel_group_options& options) {
             config.push_back("sentinel known-replica " + master_name + at(*servers_[replica]));
         sentinels_.push_back(
             std::make_unique<redis_server>(redis_options{.config = config,
-                                                         .tls = options.sentinel_tls,
+                                                         .tls = has_tls_ || options.sentinel_tls,
+                                                         .certificates = options.certificates,
                                                          .sentinel = true,
                                                          .password = options.sentinel_password}));
     }
@@ -81,7 +92,8 @@ std::string sentinel_group::url(const std::string& more) const {
     std::string hosts;
     for (const auto& each : sentinels_)
         hosts.append(hosts.empty() ? "" : ",").append("127.0.0.1:" + std::to_string(each->port()));
-    return "redis+sentinel://" + hosts + "/" + master_name + more;
+    return (has_tls_ ? "rediss+sentinel://" : "redis+sentinel://") + hosts + "/" + master_name +
+           more;
 }
 
 std::string sentinel_group::field(std::size_t sentinel, const std::string& name) {

@@ -20,9 +20,13 @@ struct sentinel_group_options {
     std::size_t replicas = 0;
     std::size_t sentinels = 3;
     std::vector<std::string> server_config{};  // of the master and the replicas
-    std::string password{};                    // of the master and the replicas
+    std::vector<std::string> sentinel_config{};
+    std::string password{};  // of the master and the replicas
     std::string sentinel_password{};
     bool sentinel_tls = false;  // see redis_options::tls
+    // A folder as redis_options::certificates: all servers and Sentinels have TLS with these, and
+    // `url` begins with rediss+sentinel. Empty: as `sentinel_tls` says.
+    std::string certificates{};
 };
 
 // When it is made, the Sentinels know each other. Server 0 is the first master.
@@ -53,6 +57,7 @@ private:
     void introduce_sentinels();
     [[nodiscard]] std::string field(std::size_t sentinel, const std::string& name);
 
+    const bool has_tls_;  // everywhere
     std::vector<std::unique_ptr<redis_server>> servers_;
     std::vector<std::unique_ptr<redis_server>> sentinels_;
 };

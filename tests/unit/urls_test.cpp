@@ -220,7 +220,8 @@ TEST(Urls, AsAStructHaveTimeoutsThatEnd) {
 }
 
 TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
-    for (const std::string option : {"ca=/f", "cert=/f", "cert_key=/f", "verify=no", "verify=yes"})
+    for (const std::string option : {"ca=/f", "cert=/f", "cert_key=/f", "verify=no", "verify=yes",
+                                     "cert_key_password_file=/f", "tls_name=h"})
         for (const std::string url : {"redis://h?", "redis+unix:///s?"}) {
             const auto refused = error_of(url + option);
             EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
@@ -229,7 +230,8 @@ TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
     EXPECT_NO_THROW(static_cast<void>(from_url("rediss://h?verify=no&ca=/f")));
     for (const redis::tls_options& set :
          {redis::tls_options{.ca_file = "/f"}, redis::tls_options{.cert_file = "/f"},
-          redis::tls_options{.key_file = "/f"}, redis::tls_options{.verify = false}})
+          redis::tls_options{.key_file = "/f"}, redis::tls_options{.verify = false},
+          redis::tls_options{.key_password = "p"}, redis::tls_options{.key_password_file = "/f"}})
         EXPECT_THROW(static_cast<void>(redis::at(redis::options{.tls = set})), error);
 }
 
@@ -293,6 +295,24 @@ TEST(Urls, HaveBothPartsOfAClientCertificateOrNone) {
             << refused.what();
     }
     EXPECT_NO_THROW(static_cast<void>(from_url("rediss://h?cert=/c&cert_key=/k")));
+}
+
+TEST(Urls, HaveOnePassPhraseAndItsKey) {
+    const auto without_key = error_of("rediss://h?cert_key_password_file=/f");
+    EXPECT_TRUE(has_message(without_key, "a pass phrase without a key; give cert and cert_key"))
+        << without_key.what();
+    ::setenv("PAWL_UNIT_PHRASE", "p", 1);
+    const auto two = error_of(
+        "rediss://h?cert=/c&cert_key=/k&cert_key_password_file=/f&"
+        "cert_key_password_env=PAWL_UNIT_PHRASE");
+    EXPECT_EQ(two.reason(), errc::bad_option);
+    EXPECT_TRUE(has_message(two, "The key's pass phrase comes from two places; keep one of"))
+        << two.what();
+    const auto both = options_of(
+        "rediss+sentinel://a/it?cert=/c&cert_key=/k&cert_key_password_env=PAWL_UNIT_PHRASE");
+    EXPECT_EQ(both.sentinel.tls.key_password, "p");
+    EXPECT_EQ(both.sentinel.tls.key_file, "/k");
+    ::unsetenv("PAWL_UNIT_PHRASE");
 }
 
 class PasswordFile : public ::testing::Test {

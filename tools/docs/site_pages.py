@@ -22,7 +22,7 @@ SECTIONS = {
               "docs/guide/guarantees.md", "docs/guide/cli.md", "docs/guide/linking.md",
               "docs/guide/performance.md", "docs/guide/threats.md", "docs/guide/"],
     "Backends": ["docs/backends/redis.md", "docs/backends/sentinel.md", "docs/backends/cluster.md",
-                 "docs/backends/redisson.md",
+                 "docs/backends/security.md", "docs/backends/redisson.md",
                  "docs/backends/interop.md", "docs/backends/sqlite.md", "docs/backends/"],
     "Reference": ["docs/reference/README.md", "docs/reference/"],
     "Contributing": ["CONTRIBUTING.md", "docs/contributing/internals.md",

@@ -190,9 +190,11 @@ asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& tim
         co_return;
     }
     const auto deadline = time.now() + server_options.connect_timeout / 2;
-    const auto servers =
-        co_await probe_servers(settings_of(server_options), endpoint_of(server_options).tls_name,
-                               strand, time, resolved, deadline);
+    const auto settings = settings_of(server_options);
+    std::function<bool()> never = [] { return false; };
+    const login used = co_await settings.credentials->get(time, strand, deadline, std::move(never));
+    const auto servers = co_await probe_servers(
+        settings, used, endpoint_of(server_options).tls_name, strand, time, resolved, deadline);
     findings.push_back(address_finding(server_options.host, run_id, servers));
 }
 

@@ -15,14 +15,14 @@ using grade = pawl::finding::grade;
 namespace pawl::redis {
 namespace {
 
-std::shared_ptr<link> connect_sentinel(const options& server_options,
+std::shared_ptr<link> connect_sentinel(const connection_settings& settings,
                                        const backend_context& context, const endpoint& server,
                                        link::listener& receiver, const std::string& channel) {
     auto uncounted = context;  // questions to Sentinels are not requests for locks
     uncounted.counts = std::make_shared<counters>();
-    return std::make_shared<reconnecting_link>(
-        std::make_shared<fixed_locator>(server), sentinel_settings_of(server_options),
-        "the Sentinel " + text_of(server), uncounted, receiver, channel);
+    return std::make_shared<reconnecting_link>(std::make_shared<fixed_locator>(server), settings,
+                                               "the Sentinel " + text_of(server), uncounted,
+                                               receiver, channel);
 }
 
 std::string plural(std::size_t count, const std::string& noun) {
@@ -103,12 +103,12 @@ void monitored_master::add_findings(examination& report) const {
 topology_factory monitored_master_factory(const options& server_options,
                                           const backend_context& context) {
     return [server_options, context](link::listener& receiver, const std::string& channel) {
-        const sentinel_link_factory connect =
-            [server_options, context](const endpoint& server, link::listener& sentinel_receiver,
-                                      const std::string& sentinel_channel) {
-                return connect_sentinel(server_options, context, server, sentinel_receiver,
-                                        sentinel_channel);
-            };
+        const sentinel_link_factory connect = [settings = sentinel_settings_of(server_options),
+                                               context](const endpoint& server,
+                                                        link::listener& sentinel_receiver,
+                                                        const std::string& sentinel_channel) {
+            return connect_sentinel(settings, context, server, sentinel_receiver, sentinel_channel);
+        };
         auto sentinels = std::make_shared<sentinel_locator>(server_options, context, connect);
         auto master = std::make_shared<reconnecting_link>(sentinels, settings_of(server_options),
                                                           describe(server_options), context,

@@ -15,8 +15,12 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace pawl::redis {
+
+// On which the Sentinels announce a new master.
+inline constexpr std::string_view switch_channel = "+switch-master";
 
 // Throws as `link::exec` does; errc::bad_option if the Sentinel does not know the master, and
 // errc::unavailable if a failover changed its answer meanwhile. `subject` names the Sentinel.

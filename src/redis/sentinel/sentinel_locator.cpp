@@ -18,7 +18,6 @@ namespace asio = boost::asio;
 namespace pawl::redis {
 namespace {
 
-const std::string switch_channel = "+switch-master";
 // A token has 16 bits for the epoch.
 constexpr std::uint64_t max_epoch = 65535;
 
@@ -61,7 +60,7 @@ sentinel_locator::~sentinel_locator() {
 
 void sentinel_locator::add_sentinel(endpoint server, bool was_discovered) {
     auto added = std::make_shared<sentinel>(std::move(server), was_discovered, context_);
-    added->connection = connect_(added->server, *this, switch_channel);
+    added->connection = connect_(added->server, *this, std::string(switch_channel));
     sentinels_.push_back(added);
     asio::co_spawn(context_.strand, watch(shared_from_this(), std::move(added)), asio::detached);
 }

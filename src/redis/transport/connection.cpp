@@ -49,13 +49,13 @@ connection::connection(const connection_settings& settings, std::string tls_name
       strand_(std::move(strand)),
       socket_(strand_),
       read_buffer_(min_read_size * 4) {
-    if (settings_.tls.enabled)
-        tls_ = std::make_unique<tls_stream>(settings_.tls, tls_name_, socket_);
+    if (settings_.tls.enabled) tls_ = std::make_unique<tls_stream>(settings_, tls_name_, socket_);
 }
 
-connection::tls_stream::tls_stream(const tls_options& tls, const std::string& server_name,
-                                   socket& over)
-    : context(make_tls_context(tls, server_name)), stream(over, context) {
+connection::tls_stream::tls_stream(const connection_settings& settings,
+                                   const std::string& server_name, socket& over)
+    : context(settings.contexts->make()), stream(over, *context) {
+    if (settings.tls.verify) stream.set_verify_callback(certificate_check(server_name, problem));
     set_tls_host(stream.native_handle(), server_name);
 }
 
@@ -115,7 +115,9 @@ std::optional<error> connection::explain_end(const error_code& reason,
                                          ": this port speaks TLS; write rediss:// in place of "
                                          "redis://.");
     if (!tls_) return std::nullopt;
-    return explain_tls(reason, tls_->stream.native_handle(), settings_.tls, tls_name_, subject);
+    const ended_tls ended{settings_.tls, settings_.contexts->option_prefix(), tls_name_,
+                          *tls_->problem};
+    return explain_tls(reason, ended, subject);
 }
 
 void connection::close() noexcept {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "address.hpp"
+#include "certificate_check.hpp"
 #include "connection_settings.hpp"
 #include "pending_request.hpp"
 #include "reply_builder.hpp"
@@ -94,8 +95,10 @@ public:
 private:
     using socket = boost::asio::generic::stream_protocol::socket;
     struct tls_stream {
-        tls_stream(const tls_options& tls, const std::string& server_name, socket& over);
-        boost::asio::ssl::context context;
+        tls_stream(const connection_settings& settings, const std::string& server_name,
+                   socket& over);
+        std::shared_ptr<certificate_problem> problem = std::make_shared<certificate_problem>();
+        std::shared_ptr<boost::asio::ssl::context> context;
         boost::asio::ssl::stream<socket&> stream;
     };
     struct awaited_reply {

@@ -4,19 +4,23 @@
 // How to connect to a server, wherever it is.
 #pragma once
 
+#include "credential_source.hpp"
+#include "tls_contexts.hpp"
+
 #include <pawl/redis.hpp>
 
 #include <cstdint>
-#include <string>
+#include <memory>
 
 namespace pawl::redis {
 
-// The settings of a connection. Most are copies from `options`.
+// The settings of a connection. Most are copies from `options`. All connections of a client share
+// the credentials and the TLS contexts, which keep what worked last.
 struct connection_settings {
-    std::string user{};
-    std::string password{};
+    std::shared_ptr<credential_source> credentials = std::make_shared<credential_source>();
     std::uint32_t database = 0;
     tls_options tls{};
+    std::shared_ptr<tls_contexts> contexts = std::make_shared<tls_contexts>();
     duration connect_timeout{};
     duration reply_timeout{};
     // The peer is a Sentinel, which knows few commands. All Sentinels of a host's name are equal,
@@ -30,10 +34,14 @@ struct connection_settings {
 
 [[nodiscard]] inline connection_settings settings_of(const options& server_options) {
     connection_settings result;
-    result.user = server_options.user;
-    result.password = server_options.password;
+    result.credentials = std::make_shared<credential_source>(
+        credential_options{{server_options.user, server_options.password},
+                           server_options.password_file,
+                           "password_file",
+                           server_options.credentials});
     result.database = server_options.database;
     result.tls = server_options.tls;
+    result.contexts = std::make_shared<tls_contexts>(result.tls);
     result.connect_timeout = server_options.connect_timeout;
     result.reply_timeout = server_options.reply_timeout;
     result.accepts_cluster_node = server_options.layout == key_layout::redisson;
@@ -43,10 +51,15 @@ struct connection_settings {
 
 // How to connect to the Sentinels.
 [[nodiscard]] inline connection_settings sentinel_settings_of(const options& server_options) {
+    const auto& sentinel = server_options.sentinel;
     connection_settings result;
-    result.user = server_options.sentinel.user;
-    result.password = server_options.sentinel.password;
-    result.tls = server_options.sentinel.tls;
+    result.credentials =
+        std::make_shared<credential_source>(credential_options{{sentinel.user, sentinel.password},
+                                                               sentinel.password_file,
+                                                               "sentinel_password_file",
+                                                               sentinel.credentials});
+    result.tls = sentinel.tls;
+    result.contexts = std::make_shared<tls_contexts>(result.tls, "sentinel_");
     result.connect_timeout = server_options.connect_timeout;
     result.reply_timeout = server_options.reply_timeout;
     result.is_sentinel = true;

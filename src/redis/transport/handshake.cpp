@@ -39,13 +39,12 @@ void append(commands& target, std::initializer_list<std::string_view> words) {
     ++target.replies;
 }
 
-void append_hello(commands& target, const connection_settings& settings) {
-    if (settings.password.empty()) {
+void append_hello(commands& target, const login& used) {
+    if (used.password.empty()) {
         append(target, {"HELLO", "3", "SETNAME", "pawl"});
     } else {
-        const std::string_view user =
-            settings.user.empty() ? std::string_view("default") : settings.user;
-        append(target, {"HELLO", "3", "AUTH", user, settings.password, "SETNAME", "pawl"});
+        const std::string_view user = used.user.empty() ? std::string_view("default") : used.user;
+        append(target, {"HELLO", "3", "AUTH", user, used.password, "SETNAME", "pawl"});
     }
 }
 
@@ -88,10 +87,10 @@ std::string info_field(std::string_view info, std::string_view name) {
     return std::string(info.substr(begin, info.find_first_of("\r\n", begin) - begin));
 }
 
-commands handshake_commands(const connection_settings& settings) {
-    if (settings.is_sentinel) return identity_commands(settings);
+commands handshake_commands(const connection_settings& settings, const login& used) {
+    if (settings.is_sentinel) return identity_commands(used);
     commands result;
-    append_hello(result, settings);
+    append_hello(result, used);
     append(result, {"SELECT", std::to_string(settings.database)});
     append(result, {"INFO", "server"});
     append(result, {"TIME"});
@@ -99,11 +98,15 @@ commands handshake_commands(const connection_settings& settings) {
     return result;
 }
 
-commands identity_commands(const connection_settings& settings) {
+commands identity_commands(const login& used) {
     commands result;
-    append_hello(result, settings);
+    append_hello(result, used);
     append(result, {"INFO", "server"});
     return result;
+}
+
+bool refuses_login(const reply& hello) noexcept {
+    return hello.type == reply::kind::error && hello.text.starts_with("WRONGPASS");
 }
 
 // The server confirms subscriptions by pushes. Only the final PING has a reply.

@@ -21,9 +21,11 @@ struct commands {
     unsigned replies = 0;
 };
 // The commands of the handshake, for `parse_handshake`. For a Sentinel only HELLO and INFO.
-[[nodiscard]] commands handshake_commands(const connection_settings& settings);
+[[nodiscard]] commands handshake_commands(const connection_settings& settings, const login& used);
 // Only HELLO and INFO: the reply to INFO has the run_id, which identifies a server.
-[[nodiscard]] commands identity_commands(const connection_settings& settings);
+[[nodiscard]] commands identity_commands(const login& used);
+// True: the reply to HELLO says that user or password is wrong.
+[[nodiscard]] bool refuses_login(const reply& hello) noexcept;
 // The commands after a successful handshake: subscribe to the client's own channel (empty: none)
 // and to `channels`.
 [[nodiscard]] commands subscribe_commands(const std::string& own_channel,

@@ -10,18 +10,6 @@
 #include <utility>
 
 namespace pawl::redis {
-namespace {
-
-std::string from_environment(const std::string& variable) {
-    const char* value = std::getenv(variable.c_str());
-    if (value == nullptr || *value == '\0')
-        throw error(errc::bad_option, "The environment variable " + variable +
-                                          ", which should have the password, is not set.");
-    return value;
-}
-
-}  // namespace
-
 bool has_option(const core::url& parsed, std::string_view name) {
     return std::ranges::any_of(parsed.options,
                                [name](const auto& each) { return each.first == name; });
@@ -31,16 +19,20 @@ bool apply_tls_option(tls_options& target, std::string_view prefix, const std::s
                       const std::string& value) {
     if (!name.starts_with(prefix)) return false;
     const auto option = std::string_view(name).substr(prefix.size());
-    std::string* const text = option == "ca"         ? &target.ca_file
-                              : option == "cert"     ? &target.cert_file
-                              : option == "cert_key" ? &target.key_file
-                              : option == "tls_name" ? &target.name
-                                                     : nullptr;
-    if (text == nullptr && option != "verify") return false;
+    std::string* const text = option == "ca"                       ? &target.ca_file
+                              : option == "cert"                   ? &target.cert_file
+                              : option == "cert_key"               ? &target.key_file
+                              : option == "tls_name"               ? &target.name
+                              : option == "cert_key_password_file" ? &target.key_password_file
+                                                                   : nullptr;
+    const bool is_pass_phrase = option == "cert_key_password_env";
+    if (text == nullptr && option != "verify" && !is_pass_phrase) return false;
     // Whether the Sentinels have TLS is known only after all options.
     if (prefix.empty() && !target.enabled) throw tls_required_error(name, "");
     if (text != nullptr)
         *text = value;
+    else if (is_pass_phrase)
+        target.key_password = password_in_environment(value);
     else
         target.verify = parse_yes_no(name, value);
     return true;
@@ -53,15 +45,28 @@ bool parse_yes_no(const std::string& name, const std::string& value) {
                 "The URL's option " + name + "=" + value + " is not valid; use yes or no.");
 }
 
-std::string read_password(const std::string& name, const std::string& value) {
-    return name.ends_with("_file") ? read_password_file(value) : from_environment(value);
+std::string password_in_environment(const std::string& variable) {
+    const char* value = std::getenv(variable.c_str());
+    if (value == nullptr || *value == '\0')
+        throw error(errc::bad_option, "The environment variable " + variable +
+                                          ", which should have the password, is not set.");
+    return value;
 }
 
-void set_password(std::string& target, std::string password, const std::string& places) {
-    if (!target.empty())
+error several_passwords_error(const std::string& prefix) {
+    return {errc::bad_option, "The URL has a password from more than one place; keep one of " +
+                                  std::string(prefix.empty() ? "the URL itself, " : "") + prefix +
+                                  "password_file and " + prefix + "password_env."};
+}
+
+void check_password(const password_places& places, const std::string& prefix) {
+    if (!places.password.empty() && !places.file.empty()) throw several_passwords_error(prefix);
+    if (places.has_function && !(places.password.empty() && places.file.empty()))
         throw error(errc::bad_option,
-                    "The URL has a password from more than one place; keep one of " + places + ".");
-    target = std::move(password);
+                    "There is a password beside the function for the credentials; keep one of "
+                    "them.");
+    if (!places.file.empty())
+        static_cast<void>(read_secret_file(places.file, "password", prefix + "password_file"));
 }
 
 error tls_required_error(const std::string& option, const std::string& prefix) {
@@ -75,6 +80,8 @@ void check_tls(const tls_options& tls, const std::string& prefix) {
         if (!tls.ca_file.empty()) throw tls_required_error(prefix + "ca", prefix);
         if (!tls.cert_file.empty()) throw tls_required_error(prefix + "cert", prefix);
         if (!tls.key_file.empty()) throw tls_required_error(prefix + "cert_key", prefix);
+        if (!tls.key_password.empty() || !tls.key_password_file.empty())
+            throw tls_required_error(prefix + "cert_key_password_file", prefix);
         if (!tls.verify) throw tls_required_error(prefix + "verify", prefix);
         if (!tls.name.empty()) throw tls_required_error(prefix + "tls_name", prefix);
     }
@@ -83,6 +90,14 @@ void check_tls(const tls_options& tls, const std::string& prefix) {
                                           (tls.key_file.empty() ? "key" : "certificate file") +
                                           ": " + prefix + "cert and " + prefix +
                                           "cert_key go together; give both.");
+    if (!tls.key_password.empty() && !tls.key_password_file.empty())
+        throw error(errc::bad_option, "The key's pass phrase comes from two places; keep one of " +
+                                          prefix + "cert_key_password_file and " + prefix +
+                                          "cert_key_password_env.");
+    if (tls.key_file.empty() && !(tls.key_password.empty() && tls.key_password_file.empty()))
+        throw error(errc::bad_option, "There is a pass phrase without a key; give " + prefix +
+                                          "cert and " + prefix +
+                                          "cert_key, or leave the pass phrase out.");
 }
 
 }  // namespace pawl::redis

@@ -22,11 +22,19 @@ namespace pawl::redis {
                                     const std::string& name, const std::string& value);
 // "yes" or "no". Throws errc::bad_url.
 [[nodiscard]] bool parse_yes_no(const std::string& name, const std::string& value);
-// The password in the file or environment variable that the value of an option names, whose name
-// ends in _file or _env. Throws errc::bad_option.
-[[nodiscard]] std::string read_password(const std::string& name, const std::string& value);
-// Throws errc::bad_option if there is a password already. `places` are those that it may come from.
-void set_password(std::string& target, std::string password, const std::string& places);
+// The password in this environment variable. Throws errc::bad_option if it is not set.
+[[nodiscard]] std::string password_in_environment(const std::string& variable);
+// Where a password may come from.
+struct password_places {
+    const std::string& password;
+    const std::string& file;
+    bool has_function;
+};
+// Throws errc::bad_option unless there is at most one, and for a file that cannot be used.
+// `prefix`: of the options' names in messages.
+void check_password(const password_places& places, const std::string& prefix);
+// The error for a password from two places.
+[[nodiscard]] error several_passwords_error(const std::string& prefix);
 // The error for an option that has no effect without TLS.
 [[nodiscard]] error tls_required_error(const std::string& option, const std::string& prefix);
 // `prefix`: of the options' names in messages. Throws errc::bad_option.

@@ -96,7 +96,9 @@ std::string known_options(const options& server_options) {
         "reply_timeout_ms";
     if (!server_options.unix_socket.empty())
         return common_options + ", token_retention_ms and database";
-    const std::string tls_options = "ca, cert, cert_key, verify and tls_name";
+    const std::string tls_options =
+        "ca, cert, cert_key, cert_key_password_file, cert_key_password_env, verify "
+                                    "and tls_name";
     if (server_options.sentinel.addresses.empty())
         return common_options + ", token_retention_ms and, with rediss://, " + tls_options;
     return common_options +
@@ -123,9 +125,12 @@ void apply_option(options& server_options, const std::string& name, const std::s
         server_options.layout = parse_layout(value);
     else if (name == "object")
         server_options.object = parse_object(value);
-    else if (name == "password_file" || name == "password_env")
-        set_password(server_options.password, read_password(name, value),
-                     "the URL itself, password_file and password_env");
+    else if (name == "password_file")
+        server_options.password_file = value;
+    else if (name == "password_env" && !server_options.password.empty())
+        throw several_passwords_error("");
+    else if (name == "password_env")
+        server_options.password = password_in_environment(value);
     else if (name == "connect_timeout_ms")
         server_options.connect_timeout = parse_milliseconds(name, value);
     else if (name == "reply_timeout_ms")
@@ -163,6 +168,9 @@ void check_options(const options& server_options) {
         throw error(errc::bad_option, "The path of the unix socket is longer than 107 bytes.");
     if (!server_options.unix_socket.empty() && server_options.tls.enabled)
         throw error(errc::bad_option, "A unix socket has no TLS; use redis+unix:// without it.");
+    check_password({server_options.password, server_options.password_file,
+                    static_cast<bool>(server_options.credentials)},
+                   "");
     check_tls(server_options.tls, "");
     check_sentinel_options(server_options);
     check_cluster_options(server_options);

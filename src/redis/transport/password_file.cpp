@@ -23,24 +23,26 @@ bool is_mounted_read_only(const std::string& path) {
 }
 
 // Ignores an error of `stat`: reading the file then fails, too.
-void check_permissions(const std::string& path) {
+void check_permissions(const std::string& path, const std::string& secret,
+                       const std::string& option) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return;
     if (!S_ISREG(status.st_mode) || (status.st_mode & S_IROTH) == 0) return;
     if (is_mounted_read_only(path)) return;
-    throw error(errc::bad_option, "Everybody may read the password file '" + path +
-                                      "'; run: chmod o-r " + path +
-                                      ", or name another one with password_file.");
+    throw error(errc::bad_option, "Everybody may read the " + secret + " file '" + path +
+                                      "'; run: chmod o-r " + path + ", or name another one with " +
+                                      option + ".");
 }
 
 }  // namespace
 
-std::string read_password_file(const std::string& path) {
-    check_permissions(path);
-    auto line = core::first_line_of(path, "The password file", max_password_size);
+std::string read_secret_file(const std::string& path, const std::string& secret,
+                             const std::string& option) {
+    check_permissions(path, secret, option);
+    auto line = core::first_line_of(path, "The " + secret + " file", max_password_size);
     if (line.empty())
-        throw error(errc::bad_option, "The first line of the password file '" + path +
-                                          "' is empty; write the password there.");
+        throw error(errc::bad_option, "The first line of the " + secret + " file '" + path +
+                                          "' is empty; write the " + secret + " there.");
     return line;
 }
 

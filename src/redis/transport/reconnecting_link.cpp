@@ -150,26 +150,53 @@ asio::awaitable<std::string> reconnecting_link::find_objection(server_role role)
     co_return is_confirmed ? "" : server + " is no longer the master";
 }
 
+asio::awaitable<login> reconnecting_link::fetch_login(
+    std::shared_ptr<connection> attempt_connection) {
+    std::function<bool()> is_over = [attempt_connection] {
+        return attempt_connection->is_closed();
+    };
+    auto& source = *settings_.credentials;
+    auto result =
+        co_await source.get(time(), context_.strand, attempt_ends_at_, std::move(is_over));
+    if (const auto notice = source.take_notice(); !notice.empty()) log(notice);
+    co_return result;
+}
+
+asio::awaitable<session> reconnecting_link::open_session(
+    std::shared_ptr<connection> attempt_connection, const login& used) {
+    const auto commands = handshake_commands(settings_, used);
+    pending_request request;
+    attempt_connection->send(&request, commands.text, commands.replies);
+    co_await request.async_wait();
+    request.throw_if_failed(subject_);
+    request.earlier_replies.push_back(std::move(request.last_reply));
+    const auto& replies = request.earlier_replies;
+    if (refuses_login(replies.front()) && settings_.credentials->refuse(used)) {
+        if (connection_ == attempt_connection)
+            attempt_end_.text =
+                "it refuses the new password, so the last one that it accepted "
+                "follows";
+        attempt_connection->close();
+        throw connection_lost(attempt_end_.text);
+    }
+    auto new_session = parse_handshake(subject_, replies, settings_.is_sentinel);
+    if (new_session.cluster && !settings_.accepts_cluster_node)
+        throw error(errc::unsupported,
+                    subject_ +
+                        " is a node of a cluster, and this URL does not follow the others; write "
+                        "redis+cluster://HOST1,HOST2,HOST3.");
+    co_return new_session;
+}
+
 asio::awaitable<void> reconnecting_link::shake_hands(
     [[maybe_unused]] std::shared_ptr<reconnecting_link> self,
     std::shared_ptr<connection> attempt_connection) {
     std::string trouble;
     try {
+        const login used = co_await fetch_login(attempt_connection);
+        if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
         const auto channels = subscriptions_.all();
-        const auto commands = handshake_commands(settings_);
-        pending_request handshake_request;
-        attempt_connection->send(&handshake_request, commands.text, commands.replies);
-        co_await handshake_request.async_wait();
-        handshake_request.throw_if_failed(subject_);
-        handshake_request.earlier_replies.push_back(std::move(handshake_request.last_reply));
-        auto new_session =
-            parse_handshake(subject_, handshake_request.earlier_replies, settings_.is_sentinel);
-        if (new_session.cluster && !settings_.accepts_cluster_node)
-            throw error(
-                errc::unsupported,
-                subject_ +
-                    " is a node of a cluster, and this URL does not follow the others; write "
-                    "redis+cluster://HOST1,HOST2,HOST3.");
+        auto new_session = co_await open_session(attempt_connection, used);
         auto objection = co_await find_objection(new_session.role);
         if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
         if (!objection.empty()) {
@@ -177,7 +204,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
             attempt_connection->close();
             co_return;
         }
-        co_await check_server(attempt_connection, new_session);
+        co_await check_server(attempt_connection, used, new_session);
         if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
         new_session.connection_number = session_.connection_number + 1;
         new_session.epoch = location_.epoch;
@@ -193,6 +220,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         if (connection_ != attempt_connection) co_return;
         session_ = std::move(new_session);
         is_ready_ = true;
+        settings_.credentials->accept(used);
         resolved_.clear();
         ready_since_ = time().now();
         last_end_.failure = nullptr;
@@ -245,6 +273,7 @@ void reconnecting_link::on_connection_ended(const boost::system::error_code& rea
     subscriptions_.mark_all_unconfirmed();
     if (connection_) connection_->fail_all(last_end_.text.empty() ? "it ended" : last_end_.text);
     if (handshake_ended_) handshake_ended_->notify();
+    settings_.credentials->notify_waiters();
     const auto now = time().now();
     if (was_ready && listener_ != nullptr) listener_->on_disconnected(*this);
     for (auto at = ready_waiters_.begin(); at != ready_waiters_.end();) {
@@ -265,6 +294,7 @@ void reconnecting_link::fail_waiting_requests(const std::exception_ptr& reason) 
     subscriptions_.mark_all_unconfirmed();
     if (connection_) connection_->fail_all("it ended");
     if (handshake_ended_) handshake_ended_->notify();
+    settings_.credentials->notify_waiters();
     for (auto* waiter : ready_waiters_) {
         waiter->failure = reason;
         waiter->wakeup.notify();
@@ -344,10 +374,11 @@ asio::awaitable<void> reconnecting_link::close(time_point give_up_at) {
 
 link_factory reconnecting_link_factory(const options& server_options,
                                        const backend_context& context) {
-    return [server_options, context](link::listener& receiver, const std::string& channel) {
+    return [server_options, settings = settings_of(server_options), context](
+               link::listener& receiver, const std::string& channel) {
         return std::make_shared<reconnecting_link>(
-            std::make_shared<fixed_locator>(endpoint_of(server_options)),
-            settings_of(server_options), describe(server_options), context, receiver, channel);
+            std::make_shared<fixed_locator>(endpoint_of(server_options)), settings,
+            describe(server_options), context, receiver, channel);
     };
 }
 

@@ -72,6 +72,11 @@ private:
     boost::asio::awaitable<std::string> find_objection(server_role role);
     boost::asio::awaitable<void> shake_hands(std::shared_ptr<reconnecting_link> self,
                                              std::shared_ptr<connection> attempt_connection);
+    // User and password for this connection.
+    boost::asio::awaitable<login> fetch_login(std::shared_ptr<connection> attempt_connection);
+    // Throws connection_lost also when the login is refused, and the next attempt has another one.
+    boost::asio::awaitable<session> open_session(std::shared_ptr<connection> attempt_connection,
+                                                 const login& used);
     boost::asio::awaitable<void> limit_handshake(std::shared_ptr<reconnecting_link> self,
                                                  std::shared_ptr<connection> attempt_connection,
                                                  std::shared_ptr<core::wakeup> handshake_ended,
@@ -91,7 +96,7 @@ private:
     // Accepts the connection's server, or throws several_servers_error if another server at the
     // same name may grant the same locks.
     boost::asio::awaitable<void> check_server(std::shared_ptr<connection> attempt_connection,
-                                              const session& new_session);
+                                              const login& used, const session& new_session);
     // The reply watch runs while requests wait, and looks at them every 100 ms. It closes the
     // connection when a reply is overdue, and fails a request whose `give_up_at` has passed.
     boost::asio::awaitable<void> watch_replies(std::shared_ptr<reconnecting_link> self);

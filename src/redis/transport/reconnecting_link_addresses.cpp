@@ -158,6 +158,7 @@ asio::awaitable<error_code> reconnecting_link::try_addresses(
         const auto attempt_connection =
             std::make_shared<connection>(settings_, location_.server.tls_name, context_.strand);
         connection_ = attempt_connection;
+        if (const auto notice = settings_.contexts->take_notice(); !notice.empty()) log(notice);
         timed_out_after_.reset();
         handshake_ended_ = std::make_shared<core::wakeup>(time(), context_.strand);
         const auto now = time().now();
@@ -203,7 +204,7 @@ asio::awaitable<void> reconnecting_link::limit_handshake(
 //   B holds a lock at 127.0.0.2 while 127.0.0.1 restarts. Then C connects to 127.0.0.1.
 //   C must not get the lock. So C also asks 127.0.0.2, which has another run_id.
 asio::awaitable<void> reconnecting_link::check_server(
-    std::shared_ptr<connection> attempt_connection, const session& new_session) {
+    std::shared_ptr<connection> attempt_connection, const login& used, const session& new_session) {
     const auto server_address = attempt_connection->server();
     if (settings_.is_sentinel) co_return;
     if (server_ && server_->server_address == server_address) {
@@ -219,8 +220,9 @@ asio::awaitable<void> reconnecting_link::check_server(
     if (!other_addresses.empty()) {
         const auto now = time().now();
         const auto limit = now + std::max<duration>(attempt_ends_at_ - now, duration{}) / 2;
-        const auto servers = co_await probe_servers(
-            settings_, location_.server.tls_name, context_.strand, time(), other_addresses, limit);
+        const auto servers =
+            co_await probe_servers(settings_, used, location_.server.tls_name, context_.strand,
+                                   time(), other_addresses, limit);
         throw_if_several_servers(subject_, server_address, new_session.run_id, servers);
     }
     if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;

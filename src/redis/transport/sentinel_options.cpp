@@ -56,10 +56,10 @@ bool apply_sentinel_option(options& server_options, const std::string& name,
                     "Only redis+sentinel:// has Sentinels; use it, or leave out " + name + ".");
     if (name == "sentinel_user")
         target.user = value;
-    else if (name == "sentinel_password_file" || name == "sentinel_password_env")
-        set_password(target.password, read_password(name, value),
-                     "sentinel_password_file and "
-                     "sentinel_password_env");
+    else if (name == "sentinel_password_file")
+        target.password_file = value;
+    else if (name == "sentinel_password_env")
+        target.password = password_in_environment(value);
     else if (name == "sentinel_tls")
         target.tls.enabled = parse_yes_no(name, value);
     else
@@ -75,6 +75,10 @@ void complete_sentinel_tls(options& server_options, const core::url& parsed) {
     if (tls.cert_file.empty() && tls.key_file.empty()) {
         tls.cert_file = server_options.tls.cert_file;
         tls.key_file = server_options.tls.key_file;
+        if (tls.key_password.empty() && tls.key_password_file.empty()) {
+            tls.key_password = server_options.tls.key_password;
+            tls.key_password_file = server_options.tls.key_password_file;
+        }
     }
     if (!has_option(parsed, "sentinel_verify")) tls.verify = server_options.tls.verify;
 }
@@ -82,8 +86,9 @@ void complete_sentinel_tls(options& server_options, const core::url& parsed) {
 void check_sentinel_options(const options& server_options) {
     const auto& set = server_options.sentinel;
     if (set.addresses.empty()) {
-        if (!(set.master_name.empty() && set.user.empty() && set.password.empty()) ||
-            set.tls.enabled)
+        if (!(set.master_name.empty() && set.user.empty() && set.password.empty() &&
+              set.password_file.empty()) ||
+            set.tls.enabled || set.credentials)
             throw error(errc::bad_option,
                         "There are options for Sentinels, but no Sentinel's address; give one.");
         return;
@@ -105,6 +110,8 @@ void check_sentinel_options(const options& server_options) {
         if (each.host.empty())
             throw error(errc::bad_option,
                         "A Sentinel's address has no host; give a host for each.");
+    check_password({set.password, set.password_file, static_cast<bool>(set.credentials)},
+                   "sentinel_");
     check_tls(set.tls, "sentinel_");
 }
 

@@ -22,9 +22,11 @@ namespace {
 
 // The state of one call of `probe_servers`. The coroutines of that call share it.
 struct server_probe {
-    server_probe(const connection_settings& probe_settings, const std::string& tls_name,
-                 const asio::any_io_executor& executor, runtime& time, const addresses& candidates)
+    server_probe(const connection_settings& probe_settings, login probe_login,
+                 const std::string& tls_name, const asio::any_io_executor& executor, runtime& time,
+                 const addresses& candidates)
         : settings(probe_settings),
+          used(std::move(probe_login)),
           strand(executor),
           left(candidates.size()),
           finished(time, executor) {
@@ -35,6 +37,7 @@ struct server_probe {
     }
 
     const connection_settings settings;
+    const login used;
     const asio::any_io_executor strand;
     std::vector<probed_server> servers;
     std::vector<std::shared_ptr<connection>> connections;
@@ -75,7 +78,7 @@ asio::awaitable<void> query_identity(std::shared_ptr<server_probe> probe, std::s
         co_return;
     }
     asio::co_spawn(probe->strand, read_replies(probe, probed_connection), asio::detached);
-    const auto commands_sent = identity_commands(probe->settings);
+    const auto commands_sent = identity_commands(probe->used);
     pending_request request;
     probed_connection->send(&request, commands_sent.text, commands_sent.replies);
     co_await request.async_wait();
@@ -96,10 +99,14 @@ asio::awaitable<void> probe_server(std::shared_ptr<server_probe> probe, std::siz
 
 }  // namespace
 
-asio::awaitable<std::vector<probed_server>> probe_servers(
-    const connection_settings& settings, std::string tls_name, asio::any_io_executor strand,
-    runtime& time, const addresses& candidates, time_point give_up_at) {
-    const auto probe = std::make_shared<server_probe>(settings, tls_name, strand, time, candidates);
+asio::awaitable<std::vector<probed_server>> probe_servers(const connection_settings& settings,
+                                                          login used, std::string tls_name,
+                                                          asio::any_io_executor strand,
+                                                          runtime& time,
+                                                          const addresses& candidates,
+                                                          time_point give_up_at) {
+    const auto probe = std::make_shared<server_probe>(settings, std::move(used), tls_name, strand,
+                                                      time, candidates);
     for (std::size_t i = 0; i < candidates.size(); ++i)
         asio::co_spawn(strand, probe_server(probe, i), asio::detached);
     while (probe->left > 0 && time.now() < give_up_at)

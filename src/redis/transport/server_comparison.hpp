@@ -34,10 +34,11 @@ struct probed_server {
 };
 
 // Asks all addresses at the same time, over one connection each, at most until `give_up_at`.
-// `tls_name` as in `endpoint`.
+// `used`: the user that asks. `tls_name` as in `endpoint`.
 [[nodiscard]] boost::asio::awaitable<std::vector<probed_server>> probe_servers(
-    const connection_settings& settings, std::string tls_name, boost::asio::any_io_executor strand,
-    runtime& time, const addresses& candidates, time_point give_up_at);
+    const connection_settings& settings, login used, std::string tls_name,
+    boost::asio::any_io_executor strand, runtime& time, const addresses& candidates,
+    time_point give_up_at);
 
 // Throws several_servers_error, unless all reached servers have this run_id. `subject` names the
 // URL, and `server_address` is that of the server with this run_id.

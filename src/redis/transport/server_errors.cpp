@@ -32,11 +32,10 @@ constexpr std::array rules{
     rule{"NOAUTH", errc::refused, false,
          "give the password by password_file or password_env in the URL, or in the URL itself"},
     rule{"WRONGPASS", errc::refused, false, "check user and password"},
-    rule{"NOPERM", errc::refused, false,
-         "allow it in the user's ACL; docs/backends/redis.md has the rule"},
+    rule{"NOPERM", errc::refused, false, "allow it in the user's ACL; `pawl acl` prints the rule"},
     // A script called a command without permission.
     rule{"ERR The user executing the script", errc::refused, false,
-         "allow it in the user's ACL; docs/backends/redis.md has the rule"},
+         "allow it in the user's ACL; `pawl acl` prints the rule"},
     rule{"READONLY", errc::refused, false, "this is a replica; connect to the master"},
     rule{"DENIED", errc::refused, false, "the server is in protected mode; set a password there"},
     rule{"MISCONF", errc::unavailable, true, "the server cannot save its data; see its log"},

@@ -5,6 +5,8 @@
 // are verified.
 #pragma once
 
+#include "certificate_check.hpp"
+
 #include <pawl/redis.hpp>
 
 #include <pawl/error.hpp>
@@ -17,18 +19,24 @@
 
 namespace pawl::redis {
 
-// `server_name`: the host's name in the server's certificate. Throws errc::bad_option when a file
-// cannot be used.
+// Reads the files. `option_prefix` precedes the options' names in messages, for example
+// "sentinel_". Throws errc::bad_option when a file cannot be used.
 [[nodiscard]] boost::asio::ssl::context make_tls_context(const tls_options& tls,
-                                                         const std::string& server_name);
+                                                         const std::string& option_prefix);
 // Sets the host's name for the handshake (SNI).
 void set_tls_host(SSL* stream, const std::string& server_name);
 
+// A TLS connection that has ended.
+struct ended_tls {
+    const tls_options& tls;
+    const std::string& option_prefix;
+    const std::string& server_name;  // the host's name in the server's certificate
+    const certificate_problem& problem;
+};
+
 // Explains the end of a connection by TLS: a certificate, or a port without TLS. Nothing if TLS was
 // not the cause. `subject` names the server.
-[[nodiscard]] std::optional<error> explain_tls(const boost::system::error_code& reason, SSL* stream,
-                                               const tls_options& tls,
-                                               const std::string& server_name,
-                                               const std::string& subject);
+[[nodiscard]] std::optional<error> explain_tls(const boost::system::error_code& reason,
+                                               const ended_tls& ended, const std::string& subject);
 
 }  // namespace pawl::redis

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "../ui/failure.hpp"
+#include "../ui/json.hpp"
+#include "../ui/style.hpp"
+#include "verbs.hpp"
+
+#include <pawl/redis_rights.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::cli {
+
+namespace {
+
+using redis::access_rule;
+
+constexpr std::string_view password_place = "PASSWORD";
+
+bool is_of_sentinels(const access_rule& rule) {
+    return rule.kind == access_rule::server_kind::sentinel;
+}
+
+std::string user_of(const access_rule& rule) { return rule.user.empty() ? "locks" : rule.user; }
+
+std::string line_of(const access_rule& rule) { return rule.line(user_of(rule), password_place); }
+
+void write(json& text, std::string_view name, const std::vector<std::string>& values) {
+    text.key(name).begin_array();
+    for (const auto& each : values)
+        text.text(each);
+    text.end_array();
+}
+
+std::string as_json(const std::vector<access_rule>& rules) {
+    json text;
+    text.begin_array();
+    for (const auto& each : rules) {
+        text.begin_object().field("for", is_of_sentinels(each) ? "sentinel" : "server");
+        text.field("user", user_of(each));
+        write(text, "keys", each.keys);
+        write(text, "channels", each.channels);
+        write(text, "commands", each.commands);
+        text.field("line", line_of(each)).end_object();
+    }
+    return text.end_array().str();
+}
+
+// The features, separated by commas.
+redis::used_features features_of(const acl_options& options) {
+    redis::used_features result;
+    result.cluster_node = options.cluster_node;
+    if (options.features.empty()) return result;
+    result.modes = result.latches = result.admin = false;
+    std::string_view rest = options.features;
+    while (true) {
+        const auto end = std::min(rest.find(','), rest.size());
+        const auto feature = rest.substr(0, end);
+        if (feature == "modes")
+            result.modes = true;
+        else if (feature == "latches")
+            result.latches = true;
+        else if (feature == "admin")
+            result.admin = true;
+        else if (feature != "exclusive")
+            throw failure(exit_code::usage,
+                          "There is no feature '" + std::string(feature) +
+                              "' for --for; use exclusive, modes, latches or admin, separated by "
+                              "commas.");
+        if (end == rest.size()) return result;
+        rest.remove_prefix(end + 1);
+    }
+}
+
+}  // namespace
+
+int acl(const acl_options& options) {
+    const auto features = features_of(options);
+    const service_location location = find_shared_location(options.location);
+    if (!location.url.starts_with("redis"))
+        throw failure(exit_code::usage,
+                      "Only Redis and Valkey have users with rights; name a server, as in: pawl "
+                      "acl --on redis://HOST.");
+    const auto rules = redis::least_rights(location.url, features);
+    if (options.json) {
+        std::cout << as_json(rules) << '\n';
+        return static_cast<int>(exit_code::ok);
+    }
+    for (const auto& each : rules) {
+        if (rules.size() > 1)
+            std::cout << (is_of_sentinels(each) ? "# For the Sentinels:\n"
+                                                : "# For the master and its replicas:\n");
+        std::cout << printable(line_of(each)) << '\n';
+    }
+    return static_cast<int>(exit_code::ok);
+}
+
+}  // namespace pawl::cli

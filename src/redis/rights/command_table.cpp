@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "command_table.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace pawl::redis {
+namespace {
+
+// Separated by spaces. `always`: of connections, and of scripts.
+constexpr std::string_view always = "select ping info time client|tracking subscribe evalsha eval";
+
+namespace native_layout {
+constexpr std::string_view locks =
+    "set get del exists incr pttl pexpire publish pubsub|numsub zadd zrem zpopmin zrank zscore "
+    "zcard zrange hset hget hdel";
+// With a key template, other libraries may release a lock, and the server reports that.
+constexpr std::string_view shared_keys = "client|caching";
+constexpr std::string_view modes = "zrevrange zrangebyscore hexists hincrby hgetall pexpireat";
+constexpr std::string_view latches = "unsubscribe hexists hincrby hmget hlen pubsub|numsub";
+constexpr std::string_view admin = "scan type hgetall";
+}  // namespace native_layout
+
+namespace redisson_layout {
+constexpr std::string_view locks =
+    "unsubscribe get set del exists incr pexpire pttl publish hexists hincrby hlen hkeys "
+    "hrandfield";
+constexpr std::string_view plain_lock = "lindex";
+constexpr std::string_view read_write_lock = "hget hset hdel hgetall";
+constexpr std::string_view fair_lock =
+    "lindex lpop lpos lrange lrem rpush zadd zincrby zrange zrem zscore";
+// The same semaphore commands for permits with and without leases.
+constexpr std::string_view semaphores = "incrby decrby zadd zcard zrange zrangebyscore zrem zscore";
+constexpr std::string_view inspection = "type zcount hget hgetall zrange pubsub|numsub";
+constexpr std::string_view latches = "decrby pubsub|numsub";
+constexpr std::string_view admin = "scan zadd zcard zrem zscore lpop lindex incrby";
+}  // namespace redisson_layout
+
+// Of `examine`, in both layouts.
+constexpr std::string_view doctor = "config|get";
+
+// What a topology adds. The cluster's map is asked for only with redis+cluster://.
+namespace cluster {
+constexpr std::string_view map = "cluster|nodes asking";
+constexpr std::string_view sharded_channels = "ssubscribe sunsubscribe spublish";
+constexpr std::string_view inspection = "pubsub|shardnumsub";
+constexpr std::string_view doctor = "cluster|info";
+}  // namespace cluster
+
+constexpr std::string_view sentinels =
+    "info ping subscribe sentinel|myid sentinel|master sentinel|get-master-addr-by-name "
+    "sentinel|sentinels sentinel|masters";
+
+void append(std::vector<std::string>& commands, std::string_view words) {
+    while (!words.empty()) {
+        const auto end = std::min(words.find(' '), words.size());
+        std::string word(words.substr(0, end));
+        if (std::ranges::find(commands, word) == commands.end())
+            commands.push_back(std::move(word));
+        words.remove_prefix(std::min(end + 1, words.size()));
+    }
+}
+
+void append_native(std::vector<std::string>& commands, const options& server_options,
+                   const used_features& features) {
+    append(commands, native_layout::locks);
+    if (!server_options.key.empty()) append(commands, native_layout::shared_keys);
+    if (features.modes) append(commands, native_layout::modes);
+    if (features.latches) append(commands, native_layout::latches);
+    if (features.admin) append(commands, native_layout::admin);
+}
+
+void append_redisson(std::vector<std::string>& commands, const options& server_options,
+                     const used_features& features) {
+    const bool is_read_write = server_options.object == redisson_object::readwrite;
+    append(commands, redisson_layout::locks);
+    append(commands,
+           is_read_write ? redisson_layout::read_write_lock : redisson_layout::plain_lock);
+    if (features.modes && !is_read_write) append(commands, redisson_layout::fair_lock);
+    if (features.modes) append(commands, redisson_layout::semaphores);
+    if (features.modes || features.admin) append(commands, redisson_layout::inspection);
+    if (features.latches) append(commands, redisson_layout::latches);
+    if (features.admin) append(commands, redisson_layout::admin);
+}
+
+// Of Pawl's own layout only latches use sharded channels.
+void append_cluster(std::vector<std::string>& commands, const options& server_options,
+                    const used_features& features) {
+    const bool has_map = !server_options.cluster_nodes.empty();
+    if (!has_map && !features.cluster_node) return;
+    const bool is_native = server_options.layout == key_layout::native;
+    if (has_map) append(commands, cluster::map);
+    if (!is_native || features.latches) append(commands, cluster::sharded_channels);
+    if (features.latches || (!is_native && (features.modes || features.admin)))
+        append(commands, cluster::inspection);
+    if (features.admin) append(commands, cluster::doctor);
+}
+
+}  // namespace
+
+std::vector<std::string> server_commands(const options& server_options,
+                                         const used_features& features) {
+    std::vector<std::string> commands;
+    append(commands, always);
+    if (server_options.layout == key_layout::redisson)
+        append_redisson(commands, server_options, features);
+    else
+        append_native(commands, server_options, features);
+    if (features.admin) append(commands, doctor);
+    append_cluster(commands, server_options, features);
+    return commands;
+}
+
+std::vector<std::string> sentinel_commands() {
+    std::vector<std::string> commands;
+    append(commands, sentinels);
+    return commands;
+}
+
+}  // namespace pawl::redis

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include <pawl/redis_rights.hpp>
+
+#include "../common/keys.hpp"
+#include "../sentinel/query.hpp"
+#include "../transport/options.hpp"
+#include "command_table.hpp"
+#include "key_patterns.hpp"
+
+#include <pawl/error.hpp>
+
+namespace pawl::redis {
+
+std::string access_rule::line(std::string_view user_name, std::string_view password) const {
+    // Redis 6.2 gives a reset user all channels.
+    std::string text = "user ";
+    text.append(user_name).append(" reset on >").append(password).append(" resetchannels");
+    for (const auto& each : keys)
+        text += " ~" + each;
+    for (const auto& each : channels)
+        text += " &" + each;
+    for (const auto& each : commands)
+        text += " +" + each;
+    return text;
+}
+
+std::vector<access_rule> least_rights(const options& server_options,
+                                      const used_features& features) {
+    const key_scheme scheme(server_options.name_space, server_options.key);  // checks them
+    if (features.cluster_node && server_options.layout != key_layout::redisson &&
+        server_options.cluster_nodes.empty())
+        throw error(errc::bad_option,
+                    "A single node of a cluster is only for Redisson's layout; write "
+                    "redis+cluster://HOST1,HOST2,HOST3, or add layout=redisson.");
+    std::vector<access_rule> rules(1);
+    rules[0].user = server_options.user;
+    rules[0].keys = key_patterns(server_options);
+    rules[0].channels = channel_patterns(server_options, features);
+    rules[0].commands = server_commands(server_options, features);
+    if (server_options.sentinel.addresses.empty()) return rules;
+    rules.emplace_back();
+    rules[1].kind = access_rule::server_kind::sentinel;
+    rules[1].user = server_options.sentinel.user;
+    rules[1].channels = {std::string(switch_channel)};
+    rules[1].commands = sentinel_commands();
+    return rules;
+}
+
+std::vector<access_rule> least_rights(std::string_view url, const used_features& features) {
+    return least_rights(parse_options(url), features);
+}
+
+}  // namespace pawl::redis
