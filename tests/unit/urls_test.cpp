@@ -152,6 +152,7 @@ TEST(Urls, OfSentinelsThatAreMistakenAreOneSentence) {
         {"redis+sentinel://a/orders?sentinel_hosts=b", "'sentinel_hosts' is unknown; known are"},
         {"redis+sentinel://a/orders?sentinel_tls=on", "use yes or no"},
         {"redis+sentinel://a/orders?ca=/c", "Only rediss+sentinel:// has TLS"},
+        {"redis+cluster://a?ca=/c", "Only rediss+cluster:// has TLS"},
         {"redis+sentinel://a,%20b/orders", "A host in the URL contains a blank"},
         {"redis+sentinel://a, b/orders", "A host in the URL contains a blank"},
         {"redis+sentinel://a/orders?sentinel_user=x", "sentinel_user has no password"},

@@ -90,6 +90,7 @@ asio::awaitable<void> lock_base::renew_with_script(std::string_view key, const r
         const auto reply = co_await run_script(*servers_, key, call, no_words, give_up_at);
         if (reply.type == reply::kind::error) co_return;
         const auto outcomes = call.read(reply);
+        const auto& server_link = link_of(key);
         for (std::size_t i = 0; i < indices.size(); ++i) {
             const auto& requested = batch.renewals()[indices[i]];
             const bool is_lost_in_failover = outcomes[i] == renewal::outcome::refused &&

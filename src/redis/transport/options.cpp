@@ -106,6 +106,7 @@ std::string known_options(const options& server_options) {
 }
 
 const char* scheme_with_tls(const options& server_options) {
+    if (!server_options.cluster_nodes.empty()) return "rediss+cluster://";
     return server_options.sentinel.addresses.empty() ? "rediss://" : "rediss+sentinel://";
 }
 
