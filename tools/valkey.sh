@@ -19,8 +19,8 @@ fetch_valkey_from() {
     unpack_from_suite "$root/.deps/valkey" valkey-server valkey-tools
 }
 
-# Its libraries are those of redis-server. If there is no Valkey, prints the reason, and ctest counts
-# its tests as one that was not run: a test that does not run must not count as passed.
+# Its libraries are those of redis-server. If there is no Valkey, prints the reason, and ctest
+# counts its tests as one that was not run: a test that does not run must not count as passed.
 need_valkey() {
     local installed codename
     if is_valkey "$valkey_server"; then

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// pawl_peer KIND PLACE: Pawl behind the line protocol of ../README.md. KIND: coroutines, threads, or
-// redisson, which is coroutines in Redisson's layout. PLACE: a server's port, or
+// pawl_peer KIND PLACE: Pawl behind the line protocol of ../README.md. KIND: coroutines, threads,
+// or redisson, which is coroutines in Redisson's layout. PLACE: a server's port, or
 // sentinel:PORT,PORT,…/MASTER.
 #include "lock_driver.hpp"
 
