@@ -31,39 +31,15 @@ newest_boost() {
         cut -d' ' -f1 | sort -V | tail -n1
 }
 
-# Searches one suite of a mirror that the machine's apt already uses. apt gets its own lists and its
-# own cache here: it checks signatures and checksums as always, and the machine's sources stay.
 fetch_boost_from() {
-    local mirror=$1 suite=$2 state=$root/.deps/apt package
-    rm -rf "$state"
-    mkdir -p "$state"/{lists,cache/archives}/partial
-    printf 'deb %s %s main\n' "$mirror" "$suite" >"$state/sources.list"
-    local -a options=(-q -o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=-
-        -o "Dir::State::lists=$state/lists" -o "Dir::Cache=$state/cache" -o Acquire::Languages=none
-        -o APT::Sandbox::User=root)
-    apt-get "${options[@]}" update >"$state/log" 2>&1 || return 1
-    package=$(newest_boost "${options[@]}")
+    local package
+    read_suite "$1" "$2" || return 1
+    package=$(newest_boost "${suite_options[@]}")
     if [[ -z $package ]]; then
         return 1
     fi
-    printf 'Fetching %s (12 MB) of %s from the mirror that apt uses\n' "$package" "$suite"
-    (cd "$state" && apt-get "${options[@]}" download "$package" >>log 2>&1) || return 1
-    rm -rf "$root/.deps/boost" "$root/.deps/boost.part"
-    dpkg -x "$state"/*.deb "$root/.deps/boost.part"
-    mv "$root/.deps/boost.part" "$root/.deps/boost"
-    rm -rf "$state"
-}
-
-fetch_boost() {
-    local mirror suite
-    for suite in trixie-backports forky sid; do
-        while read -r mirror; do
-            if fetch_boost_from "$mirror" "$suite"; then
-                return 0
-            fi
-        done < <(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u)
-    done
-    return 1
+    printf 'Fetching %s (12 MB) of %s from the mirror that apt uses\n' "$package" "$2"
+    unpack_from_suite "$root/.deps/boost" "$package"
 }
 
 need_boost() {
@@ -78,7 +54,7 @@ need_boost() {
             need_packages "$package"
             return
         fi
-        if fetch_boost; then
+        if from_suites fetch_boost_from trixie-backports forky sid; then
             return
         fi
     fi

@@ -85,12 +85,13 @@ class DriverFailed(Exception):
 class Driver:
     """One process that drives one peer. Each line has the time of its receipt."""
 
-    def __init__(self, peer, languages, port, folder):
+    def __init__(self, peer, languages, place, folder):
+        """`place`: the server's port, or "sentinel:PORT,PORT,…/MASTER"."""
         self.peer = peer
         self.log = folder / f"{peer.language}-{peer.kind}.log"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [*languages.commands[peer.language], peer.kind, str(port)],
+                [*languages.commands[peer.language], peer.kind, str(place)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
                 env=os.environ | languages.environment.get(peer.language, {}),
                 preexec_fn=die_with_parent)

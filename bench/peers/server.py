@@ -50,6 +50,8 @@ class Connection:
             return int(rest)
         if kind == b"+":
             return rest
+        if kind == b"*":
+            return [self.reply() for _ in range(int(rest))]
         raise RuntimeError(f"unexpected reply: {line!r}")
 
     def call(self, *words):

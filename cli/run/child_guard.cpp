@@ -205,7 +205,7 @@ void supervisor::handle_loss(loss_reason reason, std::string_view lock_name) {
     const auto now = boot_clock::now();
     // If the service reported the loss, another owner may already hold the lock. Otherwise the lock
     // is held until the deadline.
-    const bool early = reason == loss_reason::forced || reason == loss_reason::taken_over;
+    const bool early = is_before_deadline(reason);
     const auto kill_at = early ? now + margins_.kill : deadline() - margins_.kill;
     const bool continues = options_.on_loss == loss_policy::resume;
     const bool first = !lock_lost_;

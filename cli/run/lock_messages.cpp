@@ -30,6 +30,11 @@ std::string describe_locks(const run_options& options) {
     return "'" + options.name + "'" + more;
 }
 
+bool is_before_deadline(loss_reason reason) {
+    return reason == loss_reason::forced || reason == loss_reason::taken_over ||
+           reason == loss_reason::failed_over;
+}
+
 std::string loss_message(const run_options& options, loss_reason reason, std::string_view lock_name,
                          std::string_view outcome) {
     const std::string lost = "Lost " + subject(options, lock_name);
@@ -41,6 +46,8 @@ std::string loss_message(const run_options& options, loss_reason reason, std::st
     case loss_reason::forced: return lost + ": it was released by force" + then;
     case loss_reason::taken_over:
         return lost + ": another owner holds it, or it was deleted" + then;
+    case loss_reason::failed_over:
+        return lost + ": the new master did not know it after a failover" + then;
     case loss_reason::none:
     case loss_reason::client_closed: return lost + ": the lock process has ended" + then;
     case loss_reason::expired:

@@ -8,6 +8,7 @@
 #include "../ui/failure.hpp"
 #include "../ui/messages.hpp"
 #include "command_processes.hpp"
+#include "lock_messages.hpp"
 #include "process_kill.hpp"
 #include "process_names.hpp"
 #include "processes.hpp"
@@ -248,8 +249,7 @@ void lock_process::update_deadline(blocking::held_locks& held_locks) {
         lock_report lost{.event = lock_report::kind::lost};
         lost.loss_cause = reached_max_hold ? loss_reason::max_hold : held_locks.why_lost();
         send_report(lost, lost_lock_name(held_locks));
-        const bool early =
-            lost.loss_cause == loss_reason::forced || lost.loss_cause == loss_reason::taken_over;
+        const bool early = is_before_deadline(lost.loss_cause);
         kill_at_ = early ? now + margin : now;
     }
     if (options_.on_loss == loss_policy::kill && now >= kill_at_) kill_command();
@@ -311,7 +311,9 @@ blocking::held_locks lock_process::acquire(blocking::client& locks) {
         longest_wait = remaining_of(longest_wait, began);
     }
     std::jthread explainer;
-    if (options_.verbose || (!options_.quiet && ::isatty(STDERR_FILENO) == 1)) {
+    // A try does not wait for a holder.
+    const bool is_shown = options_.verbose || (!options_.quiet && ::isatty(STDERR_FILENO) == 1);
+    if (is_shown && longest_wait > duration::zero()) {
         explainer =
             std::jthread([&](const std::stop_token& stop) { explain_wait(locks, options_, stop); });
     }

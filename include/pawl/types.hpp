@@ -75,6 +75,7 @@ enum class loss_reason : std::uint8_t {
     none,           // the hold is not lost
     expired,        // no renewal was confirmed before the lease could have run out
     taken_over,     // the service answered that the hold has ended
+    failed_over,    // the service answered so after a failover, in which the hold was lost
     forced,         // the service reported a forced release; unreported, that is taken_over
     max_hold,       // the option `max_hold` is over
     client_closed,  // the client was closed or destroyed, or its event loop was destroyed
@@ -83,9 +84,9 @@ enum class loss_reason : std::uint8_t {
 [[nodiscard]] const char* to_string(loss_reason reason) noexcept;
 
 // The result of a release. Only `released` proves that the hold lasted until then. expired: the
-// lease had ended. taken_over: another holder or a forced release had ended the hold. unknown: the
-// result is not known, mostly because no answer came in time. still_held: other handles of the
-// lock_owner keep the lock.
+// lease had ended. taken_over: another holder, a forced release or a failover had ended the hold.
+// unknown: the result is not known, mostly because no answer came in time. still_held: other
+// handles of the lock_owner keep the lock.
 enum class release_result : std::uint8_t { released, expired, taken_over, unknown, still_held };
 [[nodiscard]] const char* to_string(release_result result) noexcept;
 

@@ -3,11 +3,10 @@
 
 // A master that Sentinels monitor: failovers, Sentinels that disagree or do not answer, and URLs
 // that are wrong.
-#include "redis_fixture.hpp"
+#include "sentinel_fixture.hpp"
 
 #include <pawl/redis_rights.hpp>
 
-#include <support/sentinel_group.hpp>
 #include <support/temp_folder.hpp>
 
 #include <gmock/gmock.h>
@@ -21,32 +20,13 @@ namespace {
 using namespace chaos;
 using support::sentinel_group;
 
-constexpr unsigned epoch_shift = 47;
+std::string text_of(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
 
-class Sentinel : public testing::Test {
-protected:
-    [[nodiscard]] client client_at(const std::string& url) {
-        pawl::client_options options;
-        options.log = [this](std::string_view line) { client_log.write(line); };
-        return client(pawl::from_url(url), options);
-    }
-    [[nodiscard]] std::optional<failure> failure_at(const std::string& url,
-                                                    pawl::duration wait = 4s) {
-        client locks = client_at(url);
-        try {
-            (void)locks.acquire("it", {.ttl = 2s, .wait = wait});
-        } catch (const pawl::error& e) {
-            client_log.write(e.what());
-            return failure{e.reason(), e.what()};
-        }
-        return std::nullopt;
-    }
-    static std::uint64_t epoch_of(const held_lock& lock) {
-        return lock.token().value() >> epoch_shift;
-    }
-
-    log_capture client_log;
-};
+class Sentinel : public sentinel_fixture {};
 
 //   C: holds a | the Sentinels promote B; A still answers for some 10 s | C: is at B, which renews
 //   a | C: acquires b there, with a larger token
@@ -89,6 +69,7 @@ TEST_F(Sentinel, AHoldThatNoReplicaHasIsLostAndItsTokenIsNotRepeated) {
     group.server(2).thaw();
     const auto next = acquires.acquire("it", {.ttl = long_ttl, .wait = patience});
     EXPECT_TRUE(loss.is_told_within(10s)) << client_log.text();
+    EXPECT_EQ(lock.why_lost(), pawl::loss_reason::failed_over);
     EXPECT_GT(next.token(), lock.token());
     EXPECT_EQ(epoch_of(next), group.epoch());
     EXPECT_GE(epoch_of(next), 1U);

@@ -55,6 +55,26 @@ TEST(AService, ThatStaysAwayEndsTheWait) {
     EXPECT_EQ(sandbox.run({"run", "--wait", "0", "x", "--", "true"}).code, 69);
 }
 
+// --verbose explains a wait after a second, but asks nothing of a server that has been silent so
+// far. A try waits for no holder at all.
+TEST(AService, ThatIsSilentIsAskedTheSameByAVerboseRun) {
+    support::redis_server server;
+    const test_sandbox sandbox(server.url());
+    const auto requests_of = [&](const words& arguments) {
+        (void)server.execute({"CONFIG", "RESETSTAT"});
+        (void)server.execute({"CLIENT", "PAUSE", "2000", "ALL"});
+        EXPECT_EQ(sandbox.run(arguments).code, 0);
+        const auto stats = server.execute({"INFO", "commandstats"}).text;
+        const auto at = stats.find("cmdstat_evalsha:calls=");
+        return at == std::string::npos ? stats : stats.substr(at, stats.find(',', at) - at);
+    };
+    EXPECT_EQ(sandbox.run({"run", "--wait", "0", "x", "--", "true"}).code, 0);
+    const auto quiet = requests_of({"run", "--wait", "0", "x", "--", "true"});
+    EXPECT_EQ(requests_of({"run", "-v", "--wait", "0", "x", "--", "true"}), quiet);
+    EXPECT_EQ(requests_of({"run", "-v", "--wait", "60s", "x", "--", "true"}), quiet);
+    EXPECT_EQ(quiet.find("cmdstat_evalsha:calls="), 0U) << quiet;
+}
+
 // A wrong password remains wrong, so waiting does not help.
 TEST(AService, ThatRefusesEndsTheLongestWait) {
     support::redis_server server({.config = {"requirepass secret"}, .password = "secret"});

@@ -86,9 +86,13 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "'unix' is not a scheme of Pawl; a unix socket of Redis is "
          "redis+unix:///path/to/socket."},
         {"redis://a,b,c",
-         "The URL names several servers; redis: takes only one, so name one of them."},
+         "The URL names several servers, and redis:// takes only one; for Sentinels write "
+         "redis+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster "
+         "redis+cluster://HOST1,HOST2,HOST3."},
         {"rediss://u:p@h:1,h:2/0",
-         "The URL names several servers; rediss: takes only one, so name one of them."},
+         "The URL names several servers, and rediss:// takes only one; for Sentinels write "
+         "rediss+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster "
+         "rediss+cluster://HOST1,HOST2,HOST3."},
         {"redis://a,,c", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."},
@@ -147,6 +151,11 @@ TEST(Urls, OfSentinelsThatAreMistakenAreOneSentence) {
         {"rediss+sentinel://a/orders?sentinel_cert=/c", "sentinel_cert and sentinel_cert_key go"},
         {"redis+sentinel://a/orders?sentinel_hosts=b", "'sentinel_hosts' is unknown; known are"},
         {"redis+sentinel://a/orders?sentinel_tls=on", "use yes or no"},
+        {"redis+sentinel://a/orders?ca=/c", "Only rediss+sentinel:// has TLS"},
+        {"redis+cluster://a?ca=/c", "Only rediss+cluster:// has TLS"},
+        {"redis+sentinel://a,%20b/orders", "A host in the URL contains a blank"},
+        {"redis+sentinel://a, b/orders", "A host in the URL contains a blank"},
+        {"redis+sentinel://a/orders?sentinel_user=x", "sentinel_user has no password"},
         {"redis://a?sentinel_user=x", "Only redis+sentinel:// has Sentinels"},
         {"redis+sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/orders", "more than 16 Sentinels"}};
     for (const auto& [bad, part] : table) {

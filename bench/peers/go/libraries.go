@@ -7,6 +7,7 @@ import (
 	"context"
 	"math"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -36,7 +37,7 @@ type redsyncClient struct {
 	ttl   time.Duration
 }
 
-func newRedsync(address string) library { return redsyncLibrary{address} }
+func newRedsync(port string) library { return redsyncLibrary{"127.0.0.1:" + port} }
 
 func (redsyncLibrary) version() string { return versionOf("github.com/go-redsync/redsync/v4") }
 
@@ -91,11 +92,22 @@ func (r redsyncLibrary) watch(name string, ttl time.Duration, lost func(string))
 	return name
 }
 
-type rueidisLibrary struct{ address string }
+type rueidisLibrary struct{ server rueidis.ClientOption }
 
 type rueidisClient struct{ locks rueidislock.Locker }
 
-func newRueidis(address string) library { return rueidisLibrary{address} }
+func newRueidis(place string) library {
+	sentinels, isSentinel := strings.CutPrefix(place, "sentinel:")
+	if !isSentinel {
+		return rueidisLibrary{rueidis.ClientOption{InitAddress: []string{"127.0.0.1:" + place}}}
+	}
+	ports, master, _ := strings.Cut(sentinels, "/")
+	server := rueidis.ClientOption{Sentinel: rueidis.SentinelOption{MasterSet: master}}
+	for _, port := range strings.Split(ports, ",") {
+		server.InitAddress = append(server.InitAddress, "127.0.0.1:"+port)
+	}
+	return rueidisLibrary{server}
+}
 
 func (rueidisLibrary) version() string { return versionOf("github.com/redis/rueidis") }
 
@@ -106,7 +118,7 @@ func (rueidisLibrary) pollInterval() time.Duration { return 0 }
 // hides that deletion from itself.
 func (r rueidisLibrary) newClient(ttl time.Duration) client {
 	locks, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		ClientOption:   rueidis.ClientOption{InitAddress: []string{r.address}},
+		ClientOption:   r.server,
 		KeyMajority:    1,
 		NoLoopTracking: true,
 		KeyValidity:    ttl,

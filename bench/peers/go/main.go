@@ -208,9 +208,8 @@ func (d *driver) answer(words []string) object {
 }
 
 func main() {
-	address := "127.0.0.1:" + os.Args[2]
 	libraries := map[string]func(string) library{"redsync": newRedsync, "rueidislock": newRueidis}
-	d := driver{locks: libraries[os.Args[1]](address), held: map[string]hold{}}
+	d := driver{locks: libraries[os.Args[1]](os.Args[2]), held: map[string]hold{}}
 	say(object{"version": d.locks.version(), "runtime": runtime.Version(), "warm": 0.5})
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		words := strings.Fields(lines.Text())

@@ -15,6 +15,7 @@ import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
+import org.redisson.config.SentinelServersConfig;
 
 /**
  * Drives Redisson's RLock or FencedLock for ../run.py: one command a line, one JSON object a line
@@ -22,19 +23,27 @@ import org.redisson.config.Config;
  */
 public final class Driver {
     private final boolean fenced;
-    private final String address;
+    private final String place;
     private final List<RedissonClient> clients = new ArrayList<>();
     private final Map<String, RLock> held = new HashMap<>();
 
-    private Driver(boolean fenced, String address) {
+    private Driver(boolean fenced, String place) {
         this.fenced = fenced;
-        this.address = address;
+        this.place = place;
     }
 
     /** Its default pools: 24 to 64 connections; the watchdog's timeout is the ttl. */
     private RedissonClient connect(long ttl) {
         Config config = new Config();
-        config.useSingleServer().setAddress(address);
+        if (place.startsWith("sentinel:")) {
+            String[] parts = place.substring("sentinel:".length()).split("/");
+            SentinelServersConfig sentinels = config.useSentinelServers().setMasterName(parts[1]);
+            for (String port : parts[0].split(",")) {
+                sentinels.addSentinelAddress("redis://127.0.0.1:" + port);
+            }
+        } else {
+            config.useSingleServer().setAddress("redis://127.0.0.1:" + place);
+        }
         config.setLockWatchdogTimeout(ttl);
         return Redisson.create(config);
     }
@@ -197,7 +206,7 @@ public final class Driver {
 
     public static void main(String[] arguments) throws Exception {
         boolean fenced = arguments[0].equals("FencedLock");
-        Driver driver = new Driver(fenced, "redis://127.0.0.1:" + arguments[1]);
+        Driver driver = new Driver(fenced, arguments[1]);
         String version = Redisson.class.getPackage().getImplementationVersion();
         say(String.format("{\"version\": \"%s\", \"runtime\": \"Java %s\", \"warm\": 5}", version,
                 System.getProperty("java.version")));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// pawl_peer KIND PORT: Pawl behind the line protocol of ../README.md. KIND: coroutines, threads, or
-// redisson, which is coroutines in Redisson's layout.
+// pawl_peer KIND PLACE: Pawl behind the line protocol of ../README.md. KIND: coroutines, threads,
+// or redisson, which is coroutines in Redisson's layout. PLACE: a server's port, or
+// sentinel:PORT,PORT,…/MASTER.
 #include "lock_driver.hpp"
 
 #include <chrono>
@@ -13,6 +14,8 @@
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace peers {
 
@@ -84,9 +87,18 @@ std::string execute(lock_driver& locks, bool redisson, std::istringstream words)
     return "{\"ok\": true}";
 }
 
-int run(const std::string& kind, const std::string& port) {
+std::string url_of(std::string_view place) {
+    const std::string_view prefix = "sentinel:";
+    if (!place.starts_with(prefix)) return "redis://127.0.0.1:" + std::string(place);
+    std::string url = "redis+sentinel://127.0.0.1:";
+    for (const char each : place.substr(prefix.size()))
+        url += each == ',' ? std::string(",127.0.0.1:") : std::string(1, each);
+    return url;
+}
+
+int run(const std::string& kind, const std::string& place) {
     const bool redisson = kind == "redisson";
-    const std::string url = "redis://127.0.0.1:" + port + (redisson ? "?layout=redisson" : "");
+    const std::string url = url_of(place) + (redisson ? "?layout=redisson" : "");
     const auto locks = kind == "threads" ? make_threads(url) : make_coroutines(url);
     write_line("{\"version\": \"" PAWL_VERSION "\", \"runtime\": \"GCC " __VERSION__
                "\", \"warm\": 0.5}");
@@ -102,7 +114,7 @@ int run(const std::string& kind, const std::string& port) {
 
 int main(int argc, char** argv) {
     try {
-        if (argc != 3) throw std::invalid_argument("usage: pawl_peer KIND PORT");
+        if (argc != 3) throw std::invalid_argument("usage: pawl_peer KIND PLACE");
         return peers::run(argv[1], argv[2]);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "pawl_peer: %s\n", e.what());

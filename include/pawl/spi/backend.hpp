@@ -68,9 +68,10 @@ struct hold {
 struct renewal {
     // The service's answer.
     enum class outcome : std::uint8_t {
-        unknown,   // no answer: the core tries again while there is time
-        extended,  // `deadline` is computed as in `grant`
-        refused    // the service says that the hold has ended: a loss
+        unknown,     // no answer: the core tries again while there is time
+        extended,    // `deadline` is computed as in `grant`
+        refused,     // the service says that the hold has ended: a loss
+        failed_over  // the same, and a failover since the last confirmation is the likely reason
     };
     const hold* held = nullptr;         // the hold to renew; does not change until it is settled
     duration ttl{};                     // as the claim's, or shorter when `max_hold` is near

@@ -19,10 +19,14 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
+// The service has answered that the hold has ended.
+bool is_ended_by_service(loss_reason reason) {
+    return reason == loss_reason::taken_over || reason == loss_reason::failed_over;
+}
+
 release_result release_result_of_lost(loss_reason reason) {
-    return reason == loss_reason::taken_over || reason == loss_reason::forced
-               ? release_result::taken_over
-               : release_result::expired;
+    return is_ended_by_service(reason) || reason == loss_reason::forced ? release_result::taken_over
+                                                                        : release_result::expired;
 }
 
 detail::outcome aborted(const char* message) noexcept {
@@ -264,8 +268,7 @@ asio::awaitable<void> engine::release_lost(std::shared_ptr<lease> lease,
                                            [[maybe_unused]] releaser counted) {
     try {
         wakeup deadline(time(), strand_);
-        const bool may_still_act =
-            lease->has_handles() && lease->why_lost() != loss_reason::taken_over;
+        const bool may_still_act = lease->has_handles() && !is_ended_by_service(lease->why_lost());
         if (may_still_act) co_await deadline.wait_until(lease->deadline());
         if (has_reached(close_stage::drained)) co_return;
         co_await live_backend().release(lease->granted_hold());
@@ -344,7 +347,7 @@ void engine::report_loss(const std::shared_ptr<lease>& lease) noexcept {
     // If one of several permits was taken over, the others are still held at the service.
     const bool may_remain =
         reason == loss_reason::expired || reason == loss_reason::max_hold ||
-        (reason == loss_reason::taken_over && lease->granted_hold().claim.permits > 1);
+        (is_ended_by_service(reason) && lease->granted_hold().claim.permits > 1);
     if (!may_remain) return;
     try {
         releaser counted(shared_from_this(), releaser::task::lost_lease);

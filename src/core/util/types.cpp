@@ -41,6 +41,7 @@ const char* to_string(loss_reason reason) noexcept {
     case loss_reason::none: return "none";
     case loss_reason::expired: return "expired";
     case loss_reason::taken_over: return "taken over";
+    case loss_reason::failed_over: return "lost in a failover";
     case loss_reason::forced: return "released by force";
     case loss_reason::max_hold: return "max_hold is over";
     case loss_reason::client_closed: return "its client was closed";

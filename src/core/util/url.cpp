@@ -88,6 +88,11 @@ void parse_user(std::string_view text, url& result) {
         result.password = decode(text.substr(colon + 1), "password");
 }
 
+bool is_blank_or_control(char each) noexcept {
+    const auto byte = static_cast<unsigned char>(each);
+    return byte <= 0x20 || byte == 0x7f;
+}
+
 host_port parse_host(std::string_view text) {
     host_port result;
     if (!text.empty() && text.front() == '[') {
@@ -100,6 +105,10 @@ host_port parse_host(std::string_view text) {
     } else {
         result.host = decode(take_until(text, ":"), "host");
     }
+    if (std::ranges::any_of(result.host, is_blank_or_control))
+        throw error(errc::bad_url,
+                    "A host in the URL contains a blank or a control character; write "
+                    "host1,host2:port without blanks.");
     if (text.empty()) return result;
     unsigned port = 0;
     const auto digits = text.substr(1);

@@ -21,6 +21,11 @@ struct limits {
     std::size_t max_undos = 4096;
     // Undos that are sent to one server at the same time.
     std::size_t max_concurrent_undos = 64;
+    // The releases that a client repeats after a failover: at most so many, and none that is older.
+    // The old master may go on for a while, but the client leaves it when the Sentinels name
+    // another one, so most releases are known to the new master.
+    std::size_t max_recent_releases = 1000;
+    duration recent_release_age = std::chrono::seconds(10);
     // How long a waiter's place in the queue lasts; each refresh extends it. A dead waiter blocks
     // the waiters behind it no longer than this.
     std::int64_t waiter_place_ms = 1900;

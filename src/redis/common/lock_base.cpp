@@ -90,9 +90,14 @@ asio::awaitable<void> lock_base::renew_with_script(std::string_view key, const r
         const auto reply = co_await run_script(*servers_, key, call, no_words, give_up_at);
         if (reply.type == reply::kind::error) co_return;
         const auto outcomes = call.read(reply);
+        const auto& server_link = link_of(key);
         for (std::size_t i = 0; i < indices.size(); ++i) {
-            const auto ttl = batch.renewals()[indices[i]].ttl;
-            batch.settle(indices[i], outcomes[i], sent_at + ttl - drift(ttl));
+            const auto& requested = batch.renewals()[indices[i]];
+            const bool is_lost_in_failover = outcomes[i] == renewal::outcome::refused &&
+                                             was_confirmed_before_failover(server_link, requested);
+            batch.settle(indices[i],
+                         is_lost_in_failover ? renewal::outcome::failed_over : outcomes[i],
+                         sent_at + requested.ttl - drift(requested.ttl));
         }
     } catch (const std::exception& e) {
         log(std::string("a renewal was not answered: ") + e.what());
@@ -115,13 +120,26 @@ asio::awaitable<void> lock_base::run_all(std::vector<asio::awaitable<void>> oper
     co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
 }
 
-void lock_base::report_if_other_server(const link& connected_link) {
+bool lock_base::report_if_other_server(const link& connected_link) {
     const auto& session = connected_link.current();
     auto& known = known_servers_[&connected_link];
-    const auto last = std::exchange(known, {session.run_id, session.epoch});
-    const bool is_same =
-        !known.run_id.empty() && known.run_id == last.run_id && known.epoch == last.epoch;
-    if (session.connection_number > 1 && !is_same) context_.listener->on_possible_loss();
+    const auto last = std::exchange(known, {session.run_id, session.epoch, known.epoch_since});
+    if (session.connection_number <= 1) return false;
+    const bool is_failover = known.epoch != last.epoch;
+    if (is_failover) known.epoch_since = now();
+    if (is_failover || known.run_id.empty() || known.run_id != last.run_id)
+        context_.listener->on_possible_loss();
+    return is_failover;
+}
+
+// A pushed grant has the short deadline of its claim window, which does not tell when it was made.
+bool lock_base::was_confirmed_before_failover(const link& server_link,
+                                              const renewal& requested) const {
+    const auto known = known_servers_.find(&server_link);
+    const auto& held = *requested.held;
+    if (known == known_servers_.end() || held.grant.needs_renewal) return false;
+    const auto confirmed_at = held.grant.deadline + drift(held.claim.ttl) - held.claim.ttl;
+    return confirmed_at < known->second.epoch_since;
 }
 
 void lock_base::check_room_for_undo(const link& server_link) {

@@ -94,7 +94,8 @@ protected:
     boost::asio::awaitable<void> run_all(std::vector<boost::asio::awaitable<void>> operations);
     // Call this for every new connection. Reports a possible loss, unless this is the link's first
     // connection, or the run id is known and run id and epoch equal those of the connection before.
-    void report_if_other_server(const link& connected_link);
+    // True: the epoch is another one, so there was a failover.
+    bool report_if_other_server(const link& connected_link);
     // Call this before a request over this link that may have to be undone. Throws
     // errc::unavailable when too many undos for its server are pending.
     void check_room_for_undo(const link& server_link);
@@ -154,6 +155,9 @@ protected:
     undo_queues undos_;
 
 private:
+    // The last answer about the hold came before the failover of which the link learned last.
+    [[nodiscard]] bool was_confirmed_before_failover(const link& server_link,
+                                                     const renewal& requested) const;
     // Waits until no operation is active and no undo is pending.
     boost::asio::awaitable<void> wait_until_idle(time_point deadline);
 
@@ -161,6 +165,8 @@ private:
     struct known_server {
         std::string run_id;
         std::uint64_t epoch = 0;
+        time_point epoch_since =
+            time_point::min();  // the connection at which the epoch had changed
     };
     std::map<const link*, known_server> known_servers_;  // of each link's last connection
     // `close` waits for this. Its timer is created early, so that closing needs no memory and no

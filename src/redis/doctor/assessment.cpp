@@ -126,6 +126,15 @@ finding deployment_finding(deployment server_deployment, std::int64_t replicas) 
     return {grade::note, "replicas", "not readable", "allow the user INFO"};
 }
 
+finding unused_sentinels_finding(std::int64_t sentinels) {
+    return {grade::warning, "sentinels",
+            sentinels == 1 ? "1 Sentinel monitors this server"
+                           : std::to_string(sentinels) + " Sentinels monitor this server",
+            "this URL does not follow their failovers, and its tokens have no epoch; write "
+            "redis+sentinel://HOST1,HOST2,HOST3/MASTER-NAME in every program that uses these "
+            "locks"};
+}
+
 finding least_replicas_finding(const std::string& least, std::int64_t replicas) {
     if (least.empty())
         return {grade::note, "min-replicas-to-write", "not readable", "allow the user CONFIG GET"};

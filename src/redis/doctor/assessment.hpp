@@ -46,6 +46,8 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 [[nodiscard]] finding eviction_finding(const std::string& policy, bool limited);
 [[nodiscard]] finding deployment_finding(deployment server_deployment, std::int64_t replicas);
 // For a master with Sentinels. `least`: its min-replicas-to-write; empty if it cannot be read.
+// Sentinels monitor the server, and the URL does not name them.
+[[nodiscard]] finding unused_sentinels_finding(std::int64_t sentinels);
 [[nodiscard]] finding least_replicas_finding(const std::string& least, std::int64_t replicas);
 // For a host that the URL gives by name. `run_id`: of the server in use; empty if it cannot be
 // read. `servers`: those at the addresses of the name.

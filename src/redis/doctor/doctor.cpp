@@ -198,14 +198,25 @@ asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& tim
     findings.push_back(address_finding(server_options.host, run_id, servers));
 }
 
+// A refusal is a sentence whose last part is the advice.
+finding refusal_finding(const error& refusal, bool has_sentinels) {
+    const std::string sentence = refusal.what();
+    const auto advice = sentence.rfind("; ");
+    if (!has_sentinels || advice == std::string::npos)
+        return {grade::bad, "server", sentence, "name a server that can be used in the URL"};
+    auto text = sentence.substr(advice + 2);
+    if (text.ends_with('.')) text.pop_back();
+    return {grade::bad, "master", sentence.substr(0, advice), text};
+}
+
 // The report for a server that the layout cannot use at all.
 examination refused_examination(const link& server_link, const options& server_options,
                                 const error& refusal) {
     examination report;
     report.nodes.push_back({node_name(server_link, server_options), ""});
-    report.findings.push_back({grade::bad, "server", refusal.what(),
-                               "name a server that can be used in the URL",
-                               report.nodes.front().name});
+    auto refused = refusal_finding(refusal, !server_options.sentinel.addresses.empty());
+    refused.node = report.nodes.front().name;
+    report.findings.push_back(std::move(refused));
     auto& row = report.guarantees;
     row.backend = describe(server_options) + ", refused";
     row.holder_crash = row.holder_pause = row.server_crash = row.failover = row.partition =
@@ -240,6 +251,16 @@ asio::awaitable<finding> query_least_replicas(link& server_link, runtime& time,
     co_return least_replicas_finding(reply.items.size() == 2 ? reply.items[1].text : "", replicas);
 }
 
+// Each Sentinel that monitors a server subscribes to this channel there. Without the right to ask,
+// there is no finding.
+asio::awaitable<std::int64_t> count_sentinels(link& server_link, runtime& time,
+                                              const options& server_options) {
+    const std::array<std::string_view, 3> command{"PUBSUB", "NUMSUB", "__sentinel__:hello"};
+    const auto reply =
+        co_await server_link.exec(command, time.now() + server_options.reply_timeout);
+    co_return reply.items.size() == 2 ? reply.items[1].number : 0;
+}
+
 asio::awaitable<examination> examine_server(link& server_link, runtime& time,
                                             const options& server_options) {
     const auto refusal = co_await refusal_of(server_link, time, server_options);
@@ -270,7 +291,12 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
     if (facts.server_deployment != deployment::cluster || facts.replicas > 0)
         findings.push_back(deployment_finding(facts.server_deployment, facts.replicas));
     co_await measure_latency_and_clock(findings, server_link, time, server_options);
-    if (!server_options.sentinel.addresses.empty()) {
+    const bool has_sentinels = !server_options.sentinel.addresses.empty();
+    if (!has_sentinels && facts.replicas > 0) {
+        const auto sentinels = co_await count_sentinels(server_link, time, server_options);
+        if (sentinels > 0) findings.push_back(unused_sentinels_finding(sentinels));
+    }
+    if (has_sentinels) {
         auto least =
             co_await query_least_replicas(server_link, time, server_options, facts.replicas);
         findings.push_back(std::move(least));

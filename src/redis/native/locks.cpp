@@ -47,7 +47,8 @@ locks::locks(const options& server_options, backend_context context,
       client_(std::move(client)),
       channel_(scheme_.channel_prefix() + client_),
       prefix_without_owner_(make_value_prefix("", client_, context_.process)),
-      latches_(options_, context_, scheme_, *servers_, bounds_) {}
+      latches_(options_, context_, scheme_, *servers_, bounds_),
+      recent_releases_(bounds_) {}
 
 std::int64_t locks::wall_ms() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -127,7 +128,7 @@ void locks::on_invalidate(std::string_view key) { waiters_.notify_key(key); }
 // Messages that are published while there is no connection are lost. So every waiter refreshes,
 // which also restores its place in the queue.
 void locks::on_connected(const link& connected_link) {
-    report_if_other_server(connected_link);
+    if (report_if_other_server(connected_link)) repeat_recent_releases(connected_link);
     undos_.of(connected_link).retry_now();
     waiters_.notify_if(
         [&](const keys& lock_keys) { return &link_of(lock_keys) == &connected_link; });

@@ -7,6 +7,7 @@
 
 #include "../common/acquire_attempt.hpp"
 #include "../common/lock_base.hpp"
+#include "../common/recent_releases.hpp"
 #include "../scripting/short_text.hpp"
 #include "backend.hpp"
 #include "calls/acquire_calls.hpp"
@@ -127,6 +128,9 @@ private:
     boost::asio::awaitable<reply> send_leave(std::shared_ptr<const owner_record> record,
                                              time_point give_up_at);
     boost::asio::awaitable<void> release_later(hold held);
+    // After a failover: the new master may not know these releases.
+    boost::asio::awaitable<void> repeat_releases(std::vector<hold> released);
+    void repeat_recent_releases(const link& connected_link);
     [[nodiscard]] local_successor choose_successor(const claim& released) const;
     struct sent_release {
         reply server_reply;
@@ -187,8 +191,9 @@ private:
         std::string replication;
         short_text text;
     } last_floor_;
-    prepared_attempt spare_attempt_;  // of an earlier acquire, for the next one
-    std::string spare_key_text_;      // of an earlier release, for the next one
+    prepared_attempt spare_attempt_;   // of an earlier acquire, for the next one
+    std::string spare_key_text_;       // of an earlier release, for the next one
+    recent_releases recent_releases_;  // of a master that Sentinels monitor
     waiter_table waiters_;
     std::map<std::string, unsigned, std::less<>> local_hand_offs_;
     // The first request of the last plain exclusive acquire or try found its lock taken. Then the

@@ -154,6 +154,8 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     }
     if (result == release_result::unknown && !is_closing())
         asio::co_spawn(context_.strand, release_later(held), asio::detached);
+    if (result == release_result::released && !options_.sentinel.addresses.empty())
+        recent_releases_.add(held, now());
     spare_key_text_ = std::move(lock_keys).take_text();
     co_return result;
 }
@@ -200,6 +202,34 @@ void locks::grant_to_successor(waiter& waiting_successor, const local_successor&
     result.stored_value = make_value(successor.record->value_prefix(), successor.since);
     waiting_successor.received_grant = std::move(result);
     waiting_successor.wakeup.notify();
+}
+
+// Repeating a release is harmless: it names the value of a hold, and no other hold has that value.
+// Without memory the locks stay until their leases end.
+void locks::repeat_recent_releases(const link& connected_link) {
+    try {
+        auto released = recent_releases_.at(now());
+        std::erase_if(released, [&](const hold& each) {
+            return &link_of(scheme_.keys_of(each.claim.name)) != &connected_link;
+        });
+        if (!released.empty())
+            asio::co_spawn(context_.strand, repeat_releases(std::move(released)), asio::detached);
+    } catch (const std::bad_alloc&) {}
+}
+
+// One after the other, so that a new master gets no burst.
+asio::awaitable<void> locks::repeat_releases(std::vector<hold> released) {
+    const operation_guard operation(*this);
+    for (auto& each : released) {
+        if (is_closing()) co_return;
+        bool is_done = false;
+        try {
+            const auto reply = co_await resend_release(each, each.grant.deadline);
+            is_done = reply.type != reply::kind::error || !may_succeed_later(reply.text);
+        } catch (const error&) {}
+        if (!is_done)
+            asio::co_spawn(context_.strand, release_later(std::move(each)), asio::detached);
+    }
 }
 
 asio::awaitable<void> locks::release_later(hold held) {

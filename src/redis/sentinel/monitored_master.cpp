@@ -34,7 +34,8 @@ finding view_finding(const sentinel_locator::status& each) {
     if (!each.view) {
         result.level = grade::warning;
         result.fact = each.failure.empty() ? "no answer" : each.failure;
-        result.advice = "see that it runs, and that this host can reach it";
+        result.advice =
+            each.advice.empty() ? "see that it runs, and that this host can reach it" : each.advice;
         return result;
     }
     result.fact = "names " + text_of(each.view->master.server) + ", epoch " +
@@ -49,7 +50,19 @@ finding view_finding(const sentinel_locator::status& each) {
     return result;
 }
 
+// Whoever may give a Sentinel commands decides which server is the master.
+finding password_finding(bool has_password) {
+    if (has_password) return {grade::good, "sentinels", "with a password", ""};
+    return {grade::warning, "sentinels", "without a password",
+            "any client that reaches a Sentinel can begin a failover, or name another master; set "
+            "requirepass in the Sentinels, and sentinel_password_file in the URL"};
+}
+
 finding count_finding(std::size_t members_count, std::size_t needed) {
+    if (members_count == 0)
+        return {grade::bad, "sentinels", "none of them names a master",
+                "a client that has no connection yet cannot find the master; see each of them "
+                "below"};
     finding result{
         grade::good, "sentinels",
         plural(members_count, "Sentinel") + ", " + std::to_string(needed) + " must agree", ""};
@@ -85,7 +98,9 @@ void monitored_master::add_findings(examination& report) const {
     std::set<std::string> ids;
     const auto statuses = sentinels_->statuses();
     for (const auto& each : statuses) {
-        report.nodes.push_back({each.node, "sentinel"});
+        // A server that is mistaken for a Sentinel has a row already.
+        if (std::ranges::find(report.nodes, each.node, &examined_node::name) == report.nodes.end())
+            report.nodes.push_back({each.node, "sentinel"});
         report.findings.push_back(view_finding(each));
         if (!each.view) continue;
         masters.insert(text_of(each.view->master.server));
@@ -94,6 +109,7 @@ void monitored_master::add_findings(examination& report) const {
             ids.insert(peer.id);
     }
     report.findings.push_back(count_finding(ids.size(), sentinels_->needed_votes()));
+    if (!ids.empty()) report.findings.push_back(password_finding(sentinels_->has_password()));
     if (masters.size() > 1)
         report.findings.push_back({grade::warning, "sentinels", "they name different masters",
                                    "a failover is in progress, or a Sentinel is isolated; if it "

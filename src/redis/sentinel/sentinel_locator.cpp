@@ -172,12 +172,13 @@ asio::awaitable<location> sentinel_locator::next(time_point give_up_at) {
         auto elected = elected_master(views_since(round), options_.sentinel.addresses.size());
         if (elected) {
             located_ = *elected;
+            has_located_ = true;
             co_return checked(std::move(*elected));
         }
         if (all_answered(round) || context_.time->now() >= give_up_at) break;
         co_await answered.wait_until(give_up_at);
     }
-    throw no_master_error();
+    throw no_master_error(round);
 }
 
 asio::awaitable<bool> sentinel_locator::confirm(const location& connected, time_point give_up_at) {
@@ -198,33 +199,50 @@ location sentinel_locator::checked(location elected) {
     return elected;
 }
 
-// If all Sentinels refuse for the same reason, that reason is the error.
-error sentinel_locator::no_master_error() const {
-    std::string answers;
-    std::size_t answer_count = 0;
+// If all Sentinels refuse for the same reason, that reason is the error. A master that was known
+// may come back: an operator removes it and adds it again.
+error sentinel_locator::no_master_error(std::uint64_t round) const {
     std::optional<error> common_refusal;
-    bool is_common = true;
     for (const auto& each : sentinels_) {
-        if (!answers.empty()) answers += ", ";
-        if (each->view) {
-            ++answer_count;
-            answers += text_of(each->server) + " names " + text_of(each->view->master.server) +
-                       " with epoch " + std::to_string(each->view->master.epoch);
-        } else {
-            answers += failure_text(each->server, each->failure);
-        }
-        if (!each->failure ||
-            (common_refusal && common_refusal->reason() != each->failure->reason()))
-            is_common = false;
-        if (each->failure) common_refusal = each->failure;
+        const bool is_same = each->failure && (!common_refusal ||
+                                               common_refusal->reason() == each->failure->reason());
+        if (!is_same) return {errc::no_quorum, disagreement(round)};
+        common_refusal = each->failure;
     }
     const auto reason = common_refusal ? common_refusal->reason() : errc::no_quorum;
-    const bool may_pass = reason == errc::unreachable || reason == errc::unavailable;
-    if (common_refusal && is_common && !may_pass) return with_advice(*common_refusal);
-    return {errc::no_quorum, "no master is known: " + std::to_string(answer_count) +
-                                 (answer_count == 1 ? " Sentinel answers" : " Sentinels answer") +
-                                 ", and " + std::to_string(needed_votes()) + " must agree (" +
-                                 answers + ")"};
+    const bool may_pass = reason == errc::unreachable || reason == errc::unavailable ||
+                          reason == errc::no_quorum || (reason == errc::bad_option && has_located_);
+    if (may_pass) return {errc::no_quorum, disagreement(round)};
+    return with_advice(*common_refusal);
+}
+
+std::string sentinel_locator::disagreement(std::uint64_t round) const {
+    std::string answers;
+    for (const auto& each : sentinels_) {
+        if (!answers.empty()) answers += ", ";
+        if (each->view && each->answered_round >= round)
+            answers += text_of(each->server) + " names " + text_of(each->view->master.server) +
+                       " with epoch " + std::to_string(each->view->master.epoch);
+        else
+            answers += failure_text(each->server, each->failure);
+    }
+    const auto views = views_since(round);
+    if (views.empty()) return "no Sentinel names a master (" + answers + ")";
+    return "no master is known: " + std::to_string(views.size()) +
+           (views.size() == 1 ? " Sentinel answers" : " Sentinels answer") + ", and " +
+           std::to_string(majority(views, options_.sentinel.addresses.size())) + " must agree (" +
+           answers + ")";
+}
+
+std::string sentinel_locator::progress() const {
+    if (!answer_waiters_.empty() || !located_) return disagreement(round_);
+    return "the master " + text_of(located_->server) + " has given no answer so far";
+}
+
+std::string sentinel_locator::advice() const {
+    if (views_since(round_).empty())
+        return "check that the Sentinels run there and the URL is right";
+    return "a failover may be in progress, so wait longer, or see `pawl doctor`";
 }
 
 // Without memory, the next answer makes up for it.
@@ -264,11 +282,25 @@ asio::awaitable<void> sentinel_locator::close(time_point give_up_at) {
         co_await each->connection->close(give_up_at);
 }
 
+sentinel_locator::status sentinel_locator::status_of(const sentinel& asked) const {
+    status result{text_of(asked.server), asked.view, {}, {}};
+    if (!asked.failure) return result;
+    const std::string sentence = with_advice(*asked.failure).what();
+    const auto advice = std::min(sentence.find("; "), sentence.size());
+    result.failure = sentence.substr(0, advice);
+    const auto subject = sentinel_name(asked.server);
+    if (result.failure.starts_with(subject))
+        result.failure.erase(0, std::min(subject.size() + 1, result.failure.size()));
+    if (asked.failure->reason() == errc::unreachable || advice == sentence.size()) return result;
+    result.advice = sentence.substr(advice + 2);
+    if (result.advice.ends_with('.')) result.advice.pop_back();
+    return result;
+}
+
 std::vector<sentinel_locator::status> sentinel_locator::statuses() const {
     std::vector<status> result;
     for (const auto& each : sentinels_)
-        result.push_back({text_of(each->server), each->view,
-                          each->failure ? with_advice(*each->failure).what() : std::string()});
+        result.push_back(status_of(*each));
     return result;
 }
 

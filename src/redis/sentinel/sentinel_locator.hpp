@@ -60,10 +60,12 @@ public:
     void on_moved(std::function<void(std::string)> moved) { moved_ = std::move(moved); }
 
     // Throws errc::no_quorum if no majority agrees, errc::bad_option if the Sentinels do not know
-    // the master, and what they all refuse.
+    // the master and it was never located, and what they all refuse.
     boost::asio::awaitable<location> next(time_point give_up_at) override;
     boost::asio::awaitable<bool> confirm(const location& connected, time_point give_up_at) override;
     void stop() noexcept override;
+    [[nodiscard]] std::string progress() const override;
+    [[nodiscard]] std::string advice() const override;
     // Closes the connections, after `stop`.
     boost::asio::awaitable<void> close(time_point give_up_at);
 
@@ -71,9 +73,11 @@ public:
     struct status {
         std::string node;  // HOST:PORT
         std::optional<sentinel_view> view;
-        std::string failure;  // why there is no view
+        std::string failure;  // why there is no view, as the end of a sentence about the Sentinel
+        std::string advice;   // empty: none
     };
     [[nodiscard]] std::vector<status> statuses() const;
+    [[nodiscard]] bool has_password() const noexcept { return !options_.sentinel.password.empty(); }
     // How many Sentinels must agree, as far as they are known.
     [[nodiscard]] std::size_t needed_votes() const;
 
@@ -104,6 +108,7 @@ private:
     void on_invalidate(std::string_view) override {}
     void on_connected(const link& connected_link) override;
 
+    [[nodiscard]] status status_of(const sentinel& asked) const;
     void add_sentinel(endpoint server, bool was_discovered);
     // Connects to the members that are not in the URL.
     void add_members();
@@ -123,7 +128,9 @@ private:
     // Of the answers to this round or a later one.
     [[nodiscard]] std::vector<const sentinel_view*> views_since(std::uint64_t round) const;
     [[nodiscard]] bool all_answered(std::uint64_t round) const;
-    [[nodiscard]] error no_master_error() const;
+    // By the answers to this round or a later one.
+    [[nodiscard]] error no_master_error(std::uint64_t round) const;
+    [[nodiscard]] std::string disagreement(std::uint64_t round) const;
     // With an epoch that a token can hold, and that is not below an earlier one.
     [[nodiscard]] location checked(location elected);
     void log(const std::string& line) const {
@@ -141,6 +148,7 @@ private:
     std::list<core::wakeup*> answer_waiters_;  // the calls of `next`
     std::uint64_t round_ = 0;
     std::optional<location> located_;  // what `next` returned last
+    bool has_located_ = false;         // `next` has returned a location
     std::uint64_t highest_epoch_ = 0;
     bool is_stopped_ = false;
 };

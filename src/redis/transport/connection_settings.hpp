@@ -9,6 +9,7 @@
 
 #include <pawl/redis.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -23,6 +24,8 @@ struct connection_settings {
     std::shared_ptr<tls_contexts> contexts = std::make_shared<tls_contexts>();
     duration connect_timeout{};
     duration reply_timeout{};
+    // A request that has waited this long for a connection fails with the next failed attempt.
+    duration min_wait_before_failure = std::chrono::seconds(1);
     // The peer is a Sentinel, which knows few commands. All Sentinels of a host's name are equal,
     // so the connection may lead to any of them.
     bool is_sentinel = false;
@@ -46,6 +49,8 @@ struct connection_settings {
     result.reply_timeout = server_options.reply_timeout;
     result.accepts_cluster_node = server_options.layout == key_layout::redisson;
     result.accepts_replica = server_options.sentinel.addresses.empty();
+    // The next attempt may lead to a new master.
+    if (!result.accepts_replica) result.min_wait_before_failure = result.connect_timeout;
     return result;
 }
 
@@ -62,6 +67,7 @@ struct connection_settings {
     result.contexts = std::make_shared<tls_contexts>(result.tls, "sentinel_");
     result.connect_timeout = server_options.connect_timeout;
     result.reply_timeout = server_options.reply_timeout;
+    result.min_wait_before_failure = {};  // the others may answer
     result.is_sentinel = true;
     return result;
 }

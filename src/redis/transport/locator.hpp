@@ -11,6 +11,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace pawl::redis {
@@ -38,6 +39,13 @@ public:
     virtual boost::asio::awaitable<bool> confirm(const location& connected, time_point give_up_at);
     // The link closes: `next` ends soon.
     virtual void stop() noexcept {}
+
+    // For messages: what is known while no connection is made. Empty if nothing is.
+    [[nodiscard]] virtual std::string progress() const { return {}; }
+    // For messages: what to do while there is no connection, after a semicolon.
+    [[nodiscard]] virtual std::string advice() const {
+        return "check that the server runs there and the URL is right";
+    }
 };
 
 inline boost::asio::awaitable<bool> locator::confirm(const location&, time_point) {

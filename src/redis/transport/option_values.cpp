@@ -16,7 +16,7 @@ bool has_option(const core::url& parsed, std::string_view name) {
 }
 
 bool apply_tls_option(tls_options& target, std::string_view prefix, const std::string& name,
-                      const std::string& value) {
+                      const std::string& value, const char* scheme_with_tls) {
     if (!name.starts_with(prefix)) return false;
     const auto option = std::string_view(name).substr(prefix.size());
     std::string* const text = option == "ca"                       ? &target.ca_file
@@ -28,7 +28,8 @@ bool apply_tls_option(tls_options& target, std::string_view prefix, const std::s
     const bool is_pass_phrase = option == "cert_key_password_env";
     if (text == nullptr && option != "verify" && !is_pass_phrase) return false;
     // Whether the Sentinels have TLS is known only after all options.
-    if (prefix.empty() && !target.enabled) throw tls_required_error(name, "");
+    if (scheme_with_tls != nullptr && !target.enabled)
+        throw tls_required_error(name, scheme_with_tls);
     if (text != nullptr)
         *text = value;
     else if (is_pass_phrase)
@@ -69,21 +70,25 @@ void check_password(const password_places& places, const std::string& prefix) {
         static_cast<void>(read_secret_file(places.file, "password", prefix + "password_file"));
 }
 
-error tls_required_error(const std::string& option, const std::string& prefix) {
-    const std::string sentence = prefix.empty() ? "Only rediss:// has TLS; use it"
-                                                : "The Sentinels have no TLS; add sentinel_tls=yes";
+error tls_required_error(const std::string& option, const char* scheme_with_tls) {
+    const std::string sentence =
+        scheme_with_tls == nullptr ? std::string("The Sentinels have no TLS; add sentinel_tls=yes")
+                                   : std::string("Only ") + scheme_with_tls + " has TLS; use it";
     return {errc::bad_option, sentence + ", or leave out " + option + ", which is of no use here."};
 }
 
-void check_tls(const tls_options& tls, const std::string& prefix) {
+void check_tls(const tls_options& tls, const std::string& prefix, const char* scheme_with_tls) {
     if (!tls.enabled) {
-        if (!tls.ca_file.empty()) throw tls_required_error(prefix + "ca", prefix);
-        if (!tls.cert_file.empty()) throw tls_required_error(prefix + "cert", prefix);
-        if (!tls.key_file.empty()) throw tls_required_error(prefix + "cert_key", prefix);
+        const auto refuse = [&](const char* option) {
+            throw tls_required_error(prefix + option, scheme_with_tls);
+        };
+        if (!tls.ca_file.empty()) refuse("ca");
+        if (!tls.cert_file.empty()) refuse("cert");
+        if (!tls.key_file.empty()) refuse("cert_key");
         if (!tls.key_password.empty() || !tls.key_password_file.empty())
-            throw tls_required_error(prefix + "cert_key_password_file", prefix);
-        if (!tls.verify) throw tls_required_error(prefix + "verify", prefix);
-        if (!tls.name.empty()) throw tls_required_error(prefix + "tls_name", prefix);
+            refuse("cert_key_password_file");
+        if (!tls.verify) refuse("verify");
+        if (!tls.name.empty()) refuse("tls_name");
     }
     if (tls.cert_file.empty() != tls.key_file.empty())
         throw error(errc::bad_option, std::string("The client certificate has no ") +

@@ -98,13 +98,27 @@ std::string known_options(const options& server_options) {
         return common_options + ", token_retention_ms and database";
     const std::string tls_options =
         "ca, cert, cert_key, cert_key_password_file, cert_key_password_env, verify "
-                                    "and tls_name";
+        "and tls_name";
     if (server_options.sentinel.addresses.empty())
         return common_options + ", token_retention_ms and, with rediss://, " + tls_options;
     return common_options +
            ", token_retention_ms, sentinel_user, sentinel_password_file, "
            "sentinel_password_env, sentinel_tls, and with TLS " +
            tls_options + ", also with sentinel_ before them";
+}
+
+const char* scheme_with_tls(const options& server_options) {
+    if (!server_options.cluster_nodes.empty()) return "rediss+cluster://";
+    return server_options.sentinel.addresses.empty() ? "rediss://" : "rediss+sentinel://";
+}
+
+// A list of hosts most likely has Sentinels or nodes of a cluster.
+void check_single_host(const core::url& parsed) {
+    if (parsed.hosts.size() < 2) return;
+    throw error(errc::bad_url, "The URL names several servers, and " + parsed.scheme +
+                                   ":// takes only one; for Sentinels write " + parsed.scheme +
+                                   "+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster " +
+                                   parsed.scheme + "+cluster://HOST1,HOST2,HOST3.");
 }
 
 // An empty value most likely comes from an unset variable of a script.
@@ -116,7 +130,8 @@ void check_not_empty(const std::string& name, const std::string& value) {
 
 void apply_option(options& server_options, const std::string& name, const std::string& value) {
     if (apply_sentinel_option(server_options, name, value)) return;
-    if (apply_tls_option(server_options.tls, "", name, value)) return;
+    if (apply_tls_option(server_options.tls, "", name, value, scheme_with_tls(server_options)))
+        return;
     if (name == "namespace")
         server_options.name_space = value;
     else if (name == "key")
@@ -171,7 +186,7 @@ void check_options(const options& server_options) {
     check_password({server_options.password, server_options.password_file,
                     static_cast<bool>(server_options.credentials)},
                    "");
-    check_tls(server_options.tls, "");
+    check_tls(server_options.tls, "", scheme_with_tls(server_options));
     check_sentinel_options(server_options);
     check_cluster_options(server_options);
     if (server_options.connect_timeout <= duration{} || server_options.reply_timeout <= duration{})
@@ -224,6 +239,7 @@ options parse_options(std::string_view text) {
             throw error(errc::bad_url,
                         "The URL names no socket; write redis+unix:///path/to/socket.");
     } else if (url.scheme == "redis" || url.scheme == "rediss") {
+        check_single_host(url);
         const auto server = core::single_host(url);
         server_options.host = server.host;
         if (server.port) server_options.port = *server.port;

@@ -25,12 +25,11 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 namespace {
 
-// A request that has waited this long for a connection fails with the next failed attempt.
-constexpr auto min_wait_before_failure = 1s;
 // The shortest and longest pause between connection attempts; part of each pause is random. After a
 // connection that lived for at least `max_pause`, the pauses start at `min_pause` again.
 constexpr auto min_pause = 20ms;
 constexpr auto max_pause = 1s;
+constexpr auto failure_log_interval = 60s;
 
 std::string message_of(const std::exception_ptr& reason) {
     try {
@@ -59,6 +58,15 @@ reconnecting_link::reconnecting_link(std::shared_ptr<locator> server_locator,
       look_up_ended_(*context.time, context.strand),
       requests_ended_(*context.time, context.strand) {
     requests_ended_.prepare();
+}
+
+// A change at once, and a reason that stays every minute: an outage has several attempts a second.
+void reconnecting_link::log_failure(const std::string& reason) {
+    const auto now = time().now();
+    if (reason == logged_failure_ && now < failure_logged_at_ + failure_log_interval) return;
+    log(reason);
+    logged_failure_ = reason;
+    failure_logged_at_ = now;
 }
 
 void reconnecting_link::start() {
@@ -229,6 +237,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         for (const auto& unwanted : subscriptions_.confirm_resubscribed(channels))
             send_unsubscribe(unwanted);
         log(settings_.accepts_replica ? "connected" : "connected to " + server_name());
+        logged_failure_.clear();
         if (handshake_ended_) handshake_ended_->notify();
         if (listener_ != nullptr) listener_->on_connected(*this);
         for (auto* waiter : ready_waiters_)
@@ -242,7 +251,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         attempt_connection->close();
         trouble = message_of(attempt_end_.failure);
     }
-    log(trouble);
+    log_failure(trouble);
 }
 
 void reconnecting_link::on_connection_ended(const boost::system::error_code& reason) {
@@ -253,7 +262,7 @@ void reconnecting_link::on_connection_ended(const boost::system::error_code& rea
             last_end_.text.erase(0, subject_.size() + 2);
         // `shake_hands` has logged a failed handshake. Other failures before it are not logged, but
         // each waiting request gets them.
-        if (was_ready && !is_closing_) log(last_end_.text);
+        if (was_ready && !is_closing_) log_failure(last_end_.text);
     } else {
         std::optional<error> explanation;
         if (!was_ready && connection_) explanation = connection_->explain_end(reason, subject_);
@@ -267,7 +276,7 @@ void reconnecting_link::on_connection_ended(const boost::system::error_code& rea
                                           "(rediss://)."));
         last_end_.text = explanation ? message_of(attempt_end_.failure).substr(subject_.size() + 2)
                                      : describe_end(reason);
-        if (!is_closing_) log(last_end_.text);
+        if (!is_closing_) log_failure(last_end_.text);
     }
     last_end_.failure = was_ready ? nullptr : attempt_end_.failure;
     subscriptions_.mark_all_unconfirmed();
@@ -280,10 +289,10 @@ void reconnecting_link::on_connection_ended(const boost::system::error_code& rea
         auto* waiter = *at++;
         if (last_end_.failure)
             waiter->failure = last_end_.failure;
-        else if (is_closing_ || now - waiter->since >= min_wait_before_failure)
-            waiter->failure = std::make_exception_ptr(error(
-                errc::unreachable, subject_ + " cannot be reached: " + last_end_.text +
-                                       "; check that the server runs there and the URL is right."));
+        else if (is_closing_ || now - waiter->since >= settings_.min_wait_before_failure)
+            waiter->failure = std::make_exception_ptr(
+                error(errc::unreachable, subject_ + " cannot be reached: " + last_end_.text + "; " +
+                                             locator_->advice() + "."));
         if (waiter->failure) waiter->wakeup.notify();
     }
 }
@@ -310,6 +319,11 @@ std::string reconnecting_link::connection_failure() const {
 // A message for users: why the connection ended, and the usual cause.
 std::string reconnecting_link::describe_end(const boost::system::error_code& reason) const {
     if (!attempt_end_.text.empty()) return attempt_end_.text;
+    if (settings_.accepts_replica) return describe_network_end(reason);
+    return "the master " + server_name() + ": " + describe_network_end(reason);
+}
+
+std::string reconnecting_link::describe_network_end(const boost::system::error_code& reason) const {
     const bool reached = connection_ && connection_->was_opened();
     if (timed_out_after_) {
         const auto limit = std::to_string(*timed_out_after_ / 1ms) + " ms";

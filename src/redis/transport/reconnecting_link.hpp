@@ -65,6 +65,9 @@ private:
         if (context_.log) context_.log(subject_ + ": " + line);
     }
 
+    // Logs why an attempt or a connection failed, unless the same line was logged lately.
+    void log_failure(const std::string& reason);
+
     void start();
     // In these coroutines `self` keeps the link alive.
     boost::asio::awaitable<void> run(std::shared_ptr<reconnecting_link> self);
@@ -126,6 +129,7 @@ private:
         return {errc::cancelled, "The client is closed; make a new one."};
     }
     std::string describe_end(const boost::system::error_code& reason) const;
+    std::string describe_network_end(const boost::system::error_code& reason) const;
     void on_push(const reply& message);
     // Counts a request that is about to be sent, and begins to watch for its reply. The reply watch
     // closes the connection when the reply is overdue.
@@ -202,6 +206,8 @@ private:
     std::optional<duration> timed_out_after_;  // the limit at which Pawl closed the connection
     connection_end attempt_end_;  // of the present attempt or connection, if Pawl itself ended it
     connection_end last_end_;     // of the last attempt that failed, or of the last connection
+    std::string logged_failure_;  // since the last connection; empty: none
+    time_point failure_logged_at_{};
     time_point ready_since_{};
     time_point attempt_ends_at_{};
     std::optional<known_server> server_;  // of the last accepted connection

@@ -47,11 +47,11 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
         if (last_end_.failure) std::rethrow_exception(last_end_.failure);
         if (last_end_.text.empty() && connection_ && connection_->is_in_tls_handshake())
             last_end_.text = "no TLS handshake so far (a port without TLS wants redis://)";
+        const auto known = last_end_.text.empty() ? locator_->progress() : last_end_.text;
         throw error(errc::unreachable,
                     subject_ + " could not be reached within " +
                         std::to_string(std::max<duration>(until - waiter.since, 0s) / 1ms) + " ms" +
-                        (last_end_.text.empty() ? "" : ": " + last_end_.text) +
-                        "; check that the server runs there and the URL is right.");
+                        (known.empty() ? "" : ": " + known) + "; " + locator_->advice() + ".");
     }
 }
 

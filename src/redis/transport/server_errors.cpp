@@ -42,7 +42,9 @@ constexpr std::array rules{
     rule{"OOM", errc::unavailable, true, "the server is out of memory; raise maxmemory"},
     rule{"LOADING", errc::unavailable, true, "the server is loading its data; try again soon"},
     rule{"BUSY", errc::unavailable, true, "the server is busy with a long script; see SCRIPT KILL"},
-    rule{"NOREPLICAS", errc::unavailable, true, "too few replicas are connected"},
+    rule{"NOREPLICAS", errc::unavailable, true,
+         "too few replicas follow the master closely enough; see that they run and follow it, or "
+         "lower min-replicas-to-write"},
     rule{"MASTERDOWN", errc::unavailable, true, "the replica has lost its master"},
     rule{"CLUSTERDOWN", errc::unavailable, true, "the cluster is down"},
     rule{"TRYAGAIN", errc::unavailable, true, "the slot is moving"},
