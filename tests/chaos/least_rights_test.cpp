@@ -91,6 +91,23 @@ TEST_F(NativeRights, OfTheFirstLinesAreEnoughForExclusiveLocks) {
     expect_nothing_refused();
 }
 
+// The server has no replica, so the command itself is all that can be refused.
+TEST_F(NativeRights, OfADurableAcquireAreOneMore) {
+    const pawl::lock_options durable{
+        .ttl = 2s, .wait = 300ms, .durable = pawl::durability::replicas(1)};
+    allow({1, 2, 3}, {"resetchannels", "&pawl:c:*"});
+    client locks = user_client();
+    const auto failed = failure_of([&] { (void)locks.acquire("it", durable); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::refused) << failed->sentence;
+    allow({1, 2, 3}, {"resetchannels", "&pawl:c:*", sentence_rights("+wait").at(0)});
+    client allowed = user_client();
+    const auto unanswered = failure_of([&] { (void)allowed.acquire("it", durable); });
+    ASSERT_TRUE(unanswered.has_value());
+    EXPECT_EQ(unanswered->reason, errc::not_durable) << unanswered->sentence;
+    expect_nothing_refused();
+}
+
 TEST_F(NativeRights, OfTheNextLineAreEnoughForTheOtherModes) {
     allow({1, 2, 3, 4}, {"resetchannels", "&pawl:c:*"});
     client first = user_client(), second = user_client();
