@@ -42,5 +42,6 @@ std::span<const test_case> fair_tests() noexcept;
 std::span<const test_case> hold_change_tests() noexcept;
 std::span<const test_case> shared_mutex_tests() noexcept;
 std::span<const test_case> latch_tests() noexcept;
+std::span<const test_case> durability_tests() noexcept;
 
 }  // namespace pawl::conformance

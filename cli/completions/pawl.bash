@@ -116,6 +116,10 @@ _pawl() {
             mapfile -t COMPREPLY < <(compgen -W '1 1/2 1/5' -- "$current")
             return
             ;;
+        --durable)
+            mapfile -t COMPREPLY < <(compgen -W 'primary replicas:1 disk' -- "$current")
+            return
+            ;;
         --also)
             _pawl_names "$current"
             return
@@ -131,10 +135,10 @@ _pawl() {
     local options="$service --help"
     case ${COMP_WORDS[1]} in
         run)
-            options+=' --shared --permits --fair --no-token --also --ttl --wait'
+            options+=' --shared --permits --fair --no-token --also --durable --ttl --wait'
             options+=' --max-hold --min-hold --on-loss --label --busy-exit --quiet --verbose --'
             ;;
-        elect) options+=' --ttl --wait --max-hold --label --verbose --' ;;
+        elect) options+=' --durable --ttl --wait --max-hold --label --verbose --' ;;
         status | doctor) options+=' --json' ;;
         resize) options+=' --json --create' ;;
         ls) options+=' --json --names' ;;

@@ -51,6 +51,8 @@ complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
 complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize doctor acl bench" \
     -l json -d 'Print JSON'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
+    -l durable -x -a 'primary replicas:1 disk' -d 'Where a lock must be first'
+complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l ttl -x -a '10s 30s 1min' -d 'The lease'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l wait -x -a '0 10s 1min forever' -d 'How long to wait'

@@ -326,7 +326,8 @@ blocking::held_locks lock_process::acquire(blocking::client& locks) {
                                  .fenced = options_.fenced,
                                  .fair = options_.fair,
                                  .permits = options_.permits,
-                                 .total_permits = options_.total_permits};
+                                 .total_permits = options_.total_permits,
+                                 .durable = options_.durable};
     while (true) {
         auto held_locks = try_acquire(locks, acquire_options);
         if (held_locks && multiple) end_ = saturated_sum(boot_clock::now(), options_.max_hold);

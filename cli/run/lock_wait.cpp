@@ -56,7 +56,8 @@ bool supervisor::handle_failure(const lock_report& report) {
     // A reply that the library does not understand has the same exit status, but waiting does not
     // help.
     service_unavailable_ = report.reason == errc::unreachable ||
-                           report.reason == errc::unavailable || report.reason == errc::no_quorum;
+                           report.reason == errc::unavailable || report.reason == errc::no_quorum ||
+                           report.reason == errc::not_durable;
     return false;
 }
 

@@ -22,6 +22,7 @@ exit_code code_for(errc reason) noexcept {
     case errc::unreachable:
     case errc::unavailable:
     case errc::no_quorum:
+    case errc::not_durable:
     case errc::protocol: return exit_code::unreachable;
     case errc::refused: return exit_code::refused;
     case errc::wrong_type: return exit_code::wrong_data;

@@ -67,11 +67,15 @@ redis::used_features features_of(const acl_options& options) {
             result.latches = true;
         else if (feature == "admin")
             result.admin = true;
+        else if (feature == "replicas")
+            result.replicas = true;
+        else if (feature == "disk")
+            result.disk = true;
         else if (feature != "exclusive")
             throw failure(exit_code::usage,
                           "There is no feature '" + std::string(feature) +
-                              "' for --for; use exclusive, modes, latches or admin, separated by "
-                              "commas.");
+                              "' for --for; use exclusive, modes, latches, admin, replicas or "
+                              "disk, separated by commas.");
         if (end == rest.size()) return result;
         rest.remove_prefix(end + 1);
     }

@@ -28,6 +28,7 @@ struct arguments {
     std::string max_hold = "forever";
     std::string min_hold = "0";
     std::string on_loss = "kill";
+    std::string durable = "primary";
     std::string interval = "1s";
     std::string lasting = "3s";
     std::string label;

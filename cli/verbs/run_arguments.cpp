@@ -21,6 +21,18 @@ loss_policy to_policy(const std::string& text) {
                   "'" + text + "' is not a value of --on-loss; use kill, term or continue.");
 }
 
+durability to_durability(const std::string& text) {
+    const std::string replicas = "replicas:";
+    if (text == "primary") return durability::primary;
+    if (text == "disk") return durability::disk;
+    if (text.starts_with(replicas))
+        return durability::replicas(
+            count_option("--durable replicas", text.substr(replicas.size())));
+    throw failure(exit_code::usage, "'" + text +
+                                        "' is not a value of --durable; use primary, replicas:K "
+                                        "or disk.");
+}
+
 // K or K/N.
 void set_permits(run_options& options, std::string_view text) {
     const auto slash = text.find('/');
@@ -98,6 +110,7 @@ run_options to_run_options(const arguments& args) {
     check_others(options);
     options.fair = args.fair;
     options.fenced = !args.no_token;
+    options.durable = to_durability(args.durable);
     options.ttl = ttl_from(args);
     options.wait = duration_option("--wait", args.wait);
     options.max_hold = duration_option("--max-hold", args.max_hold);
@@ -128,6 +141,10 @@ CLI::App* add_runner(CLI::App& app, arguments& args, const wording& texts) {
     verb->add_option("--ttl", args.ttl, texts.ttl)->type_name("TIME");
     verb->add_option("--wait", args.wait, texts.wait)->type_name("TIME");
     verb->add_option("--max-hold", args.max_hold, texts.max_hold)->type_name("TIME");
+    verb->add_option("--durable", args.durable,
+                     "Where a lock must be before the command runs: primary, replicas:K (on K "
+                     "replicas, too) or disk (primary)")
+        ->type_name("LEVEL");
     verb->add_option("--label", args.label, "The command that other users see (its name)")
         ->type_name("TEXT");
     verb->add_flag("-v,--verbose", args.verbose,

@@ -110,7 +110,8 @@ void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
 
     verb = app.add_subcommand("acl", "Print the least rights (ACL) for a user of Redis or Valkey");
     verb->add_option("--for", args.features,
-                     "What the user does: exclusive, modes, latches, admin (all of them)")
+                     "What the user does: exclusive, modes, latches, admin (these by default), "
+                     "replicas, disk")
         ->type_name("LIST");
     verb->add_flag("--cluster-node", args.cluster_node, "The server is a node of a cluster");
     add_location_options(*verb, args);

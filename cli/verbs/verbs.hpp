@@ -30,6 +30,7 @@ struct run_options {
     bool fenced = true;         // with fencing tokens
     std::uint32_t permits = 1;  // for lock_mode::permits
     std::uint32_t total_permits = 0;
+    durability durable{};
     duration ttl{};
     duration wait{};
     duration max_hold{};

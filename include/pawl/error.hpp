@@ -38,7 +38,9 @@ enum class errc {
     exhausted,      // this program lacks threads, file descriptors, timers or memory
                     // [resource_unavailable_try_again]
     not_held,       // the handle is empty [operation_not_permitted]
-    deadlock        // the caller would wait for itself [resource_deadlock_would_occur]
+    deadlock,       // the caller would wait for itself [resource_deadlock_would_occur]
+    not_durable     // the lock was granted and released again, because too few copies of the grant
+                    // were made in time [resource_unavailable_try_again]
 };
 
 // The category of errc; its name is "pawl".

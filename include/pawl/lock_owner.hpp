@@ -13,8 +13,8 @@
 
 namespace pawl {
 
-// An owner that can acquire its locks again. The nested acquire sends no request, has the same
-// token, and keeps the options of the first one. The lock is released with the last handle.
+// An owner that can acquire its locks again. The nested acquire sends a request only if `durable`,
+// has the same token, and keeps the other options. The lock is released with the last handle.
 // Different owners exclude each other. Copies are the same owner: give one to each coroutine.
 //
 // While the owner waits for a lock, its other acquires of that lock wait, too, and its tries find

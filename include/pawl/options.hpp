@@ -6,6 +6,7 @@
 // errc::bad_option.
 #pragma once
 
+#include <pawl/durability.hpp>
 #include <pawl/types.hpp>
 
 #include <concepts>
@@ -67,6 +68,11 @@ struct lock_options {
     // With lock_mode::permits: the semaphore's total. The service keeps the total of the first
     // caller until `resize`; another total fails with errc::bad_option. 0: the stored total.
     std::uint32_t total_permits = 0;
+    // The copies of the grant that exist before the caller gets the lock. An acquire waits for
+    // these copies until `wait` ends, but at least for 0.3 s, and no longer than the ttl or the
+    // reply timeout of the service. Then it releases the lock and fails with errc::not_durable; it
+    // does not try again, however much of `wait` is left.
+    durability durable{};
 };
 
 // Polling instead of queueing. A polling caller is not woken by a release and has no place in the
@@ -89,6 +95,7 @@ struct try_options {
     polling retry{};    // one attempt by default
     std::uint32_t permits = 1;
     std::uint32_t total_permits = 0;
+    durability durable{};  // errc::not_durable ends the polling
 };
 
 // An implementation detail. The same options with a `wait` of 0.
@@ -100,7 +107,8 @@ struct try_options {
             .fenced = options.fenced,
             .fair = options.fair,
             .permits = options.permits,
-            .total_permits = options.total_permits};
+            .total_permits = options.total_permits,
+            .durable = options.durable};
 }
 
 // An implementation detail. The same options without `wait`, for one attempt.
@@ -111,7 +119,8 @@ struct try_options {
             .fenced = options.fenced,
             .fair = options.fair,
             .permits = options.permits,
-            .total_permits = options.total_permits};
+            .total_permits = options.total_permits,
+            .durable = options.durable};
 }
 
 static_assert(std::is_trivially_copyable_v<lock_options> &&

@@ -23,6 +23,10 @@ struct used_features {
     bool admin = true;
     // The server is a node of a cluster, without redis+cluster://; for the layout `redisson`.
     bool cluster_node = false;
+    // durability::replicas, and durability::disk. A server that does not know WAITAOF refuses a
+    // rule with it, so neither is included unless it is asked for.
+    bool replicas = false;
+    bool disk = false;
 };
 
 // The rights on one kind of server.

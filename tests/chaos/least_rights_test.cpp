@@ -109,6 +109,21 @@ TEST_F(NativeRights, ForExclusiveLocksAreEnoughForThem) {
     EXPECT_EQ(unused_commands(), none);
 }
 
+// The server has no replica, so the command itself is all that can be refused.
+TEST_F(NativeRights, ForReplicasAreEnoughForADurableAcquire) {
+    const pawl::lock_options durable{
+        .ttl = 2s, .wait = 300ms, .durable = pawl::durability::replicas(1)};
+    for (const bool is_included : {false, true}) {
+        allow({.modes = false, .latches = false, .admin = false, .replicas = is_included});
+        client locks = user_client();
+        const auto failed = failure_of([&] { (void)locks.acquire("it", durable); });
+        ASSERT_TRUE(failed.has_value());
+        EXPECT_EQ(failed->reason, is_included ? errc::not_durable : errc::refused)
+            << failed->sentence;
+    }
+    expect_nothing_refused();
+}
+
 TEST_F(NativeRights, ForTheOtherModesAreEnoughForThem) {
     allow({.latches = false, .admin = false});
     client first = user_client(), second = user_client();

@@ -96,10 +96,10 @@ TEST(Acl, RefusesWhatHasNoRights) {
               "--on redis://HOST.\n");
     const auto feature = acl({"--on", "redis://127.0.0.1:1", "--for", "modes,latch"});
     EXPECT_EQ(feature.code, 64);
-    EXPECT_EQ(
-        feature.err,
-        "pawl: There is no feature 'latch' for --for; use exclusive, modes, latches or admin, "
-        "separated by commas.\n");
+    EXPECT_EQ(feature.err,
+              "pawl: There is no feature 'latch' for --for; use exclusive, modes, latches, admin, "
+              "replicas or disk, "
+              "separated by commas.\n");
 }
 
 // Each `$ pawl acl …` of the page, with the lines after it.

@@ -109,7 +109,7 @@ private:
     explicit held_locks(std::vector<held_lock> locks) : lock_set(std::move(locks)) {}
 };
 
-// A thread-safe client of one service, with one connection, which it makes at the first use.
+// A thread-safe client of one service. Connects at the first use, and again for durable acquires.
 //
 // Functions throw pawl::error. Its reasons, as errc: bad_name, bad_option and unsupported for
 // arguments; unreachable, refused, unavailable, wrong_type and protocol from the service; exhausted
@@ -201,8 +201,8 @@ private:
     std::shared_ptr<loop> loop_;
 };
 
-// An owner that can acquire its locks again. The nested acquire sends no request, has the same
-// fencing token, and keeps the options of the first one. The lock is released with the last handle.
+// An owner that can acquire its locks again. The nested acquire sends a request only if `durable`,
+// has the same token, and keeps the other options. The lock is released with the last handle.
 // Different owners exclude each other. Copies are the same owner. Thread-safe; the client must
 // outlive it.
 //

@@ -10,6 +10,7 @@
 // options. Functions throw pawl::error.
 #pragma once
 
+#include <pawl/durability.hpp>
 #include <pawl/examination.hpp>
 #include <pawl/spi/latches.hpp>
 #include <pawl/spi/runtime.hpp>
@@ -151,6 +152,10 @@ struct capabilities {
     bool downgrades = false;     // pawl::backend::downgrade
     bool caller_values = false;  // `claim::value`, and `adopt`
     bool acquire_batch = false;  // pawl::backend::acquire_batch
+    // `confirm_durability` supports durability::replicas, and durability::disk. A server may still
+    // lack replicas or an append-only file.
+    bool replica_durability = false;
+    bool disk_durability = false;
     // `latches` of the backend is not null. `barriers`: its latches also number their generations,
     // which barriers need.
     bool latches = false;
@@ -222,6 +227,16 @@ public:
         [[maybe_unused]] std::span<const std::string> names) const {
         return true;
     }
+
+    // Completes when these new holds have the durability. The holds are those of one grant: a
+    // single hold, or all of one `acquire_batch`. Gives up at `give_up_at`; a time that is not in
+    // the future means a limit of the backend's own. May extend the leases, and never creates a
+    // hold. Throws errc::not_durable if there were too few copies in time, errc::unsupported if the
+    // server cannot make them, and errc::lost if a hold has ended. The core then releases the
+    // holds. Called only with the capability for that level.
+    virtual boost::asio::awaitable<void> confirm_durability(std::span<const hold* const> holds,
+                                                            durability wanted,
+                                                            time_point give_up_at);
 
     // Extends the leases, in as few requests as possible, and settles each renewal. A renewal that
     // is not settled when this ends is `unknown`. Never creates a lock. Does not throw.

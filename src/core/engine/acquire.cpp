@@ -225,8 +225,14 @@ asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_sta
     if (!is_first && requested.try_policy) co_return lease_handle{};
     if (!is_first) is_first = co_await place.wait_until_first(give_up_at);
     if (!is_first) throw timeout_error(name);
+    const auto durable = requested.options.durable;
     auto handle = owner->reenter(name, requested.options);
-    if (handle.held_lease) co_return handle;
+    if (handle.held_lease) {
+        // The hold may be less durable than this entry requires.
+        if (durable != durability::primary)
+            co_await confirm_durability({&handle, 1}, durable, give_up_at);
+        co_return handle;
+    }
     handle = co_await acquire_unpolled(name, std::move(requested), give_up_at);
     if (handle.held_lease) owner->remember(name, handle.held_lease);
     co_return handle;
@@ -272,9 +278,13 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
             failure = e;
         }
         throw_if_forked();
-        if (granted)
-            co_return keep(reservation, repeated ? std::move(repeated->owner) : std::string(),
-                           std::move(*granted));
+        if (granted) {
+            auto handle = keep(reservation, repeated ? std::move(repeated->owner) : std::string(),
+                               std::move(*granted));
+            if (options.durable != durability::primary)
+                co_await confirm_durability({&handle, 1}, options.durable, give_up_at);
+            co_return handle;
+        }
         if (!failure && single_attempt) co_return lease_handle{};
         if (!failure) throw timeout_error(name);
         if (!backoff) backoff.reset(new outage_backoff(backoff_until(give_up_at)));

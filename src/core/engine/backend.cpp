@@ -41,6 +41,13 @@ asio::awaitable<std::vector<grant>> backend::acquire_batch(
     co_return std::vector<grant>{};
 }
 
+asio::awaitable<void> backend::confirm_durability(
+    [[maybe_unused]] std::span<const hold* const> holds, [[maybe_unused]] durability wanted,
+    [[maybe_unused]] time_point give_up_at) {
+    throw_unsupported("wait until a lock is durable");
+    co_return;
+}
+
 asio::awaitable<void> backend::resize([[maybe_unused]] std::string_view name,
                                       [[maybe_unused]] std::uint32_t permits) {
     throw_unsupported("store the total of a semaphore");

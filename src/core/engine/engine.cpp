@@ -126,6 +126,8 @@ asio::awaitable<std::vector<lease_handle>> engine::acquire_batch(
     throw_if_forked();
     for (std::size_t i = 0; i < grants.size(); ++i)
         handles.push_back(keep(reservations[i], {}, std::move(grants[i])));
+    if (options.durable != durability::primary && !handles.empty())
+        co_await confirm_durability(handles, options.durable, give_up_at);
     co_return handles;
 }
 
@@ -146,7 +148,10 @@ asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string v
         granted = co_await live_backend().acquire(claim, time().now());
     throw_if_forked();
     if (!granted) co_return lease_handle{};
-    co_return keep(reservation, {}, std::move(*granted));
+    auto handle = keep(reservation, {}, std::move(*granted));
+    if (options.durable != durability::primary)
+        co_await confirm_durability({&handle, 1}, options.durable, time().now());
+    co_return handle;
 }
 
 void engine::throw_if_closed() const {
@@ -167,6 +172,7 @@ backend& engine::live_backend() const {
 claim engine::make_claim(std::string name, const lock_options& options) const {
     const auto capabilities = backend_->capabilities();
     check_ttl(options.ttl, capabilities);
+    check_durability(options.durable, capabilities);
     return {.name = std::move(name),
             .owner = make_owner(),
             .ttl = service_ttl(std::min<duration>(options.ttl, options.max_hold), capabilities),

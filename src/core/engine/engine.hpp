@@ -173,6 +173,12 @@ private:
     // grant by value would be in the frame of each acquire.
     lease_handle keep(lease_keeper::reservation& reservation, std::string owner,
                       grant&& granted) noexcept;
+    // Completes when the new holds, all of one request, have the durability that the options
+    // require. Throws errc::not_durable, errc::lost or errc::unsupported, never a transient error:
+    // a wait must not begin anew after a grant. The caller then drops the handles, which releases
+    // the holds.
+    boost::asio::awaitable<void> confirm_durability(std::span<const lease_handle> granted,
+                                                    durability wanted, time_point give_up_at);
     // Releases a hold that has no handle any more.
     void release_orphan(const std::shared_ptr<lease>& lease) noexcept;
     void warn_of_own_waiters(lease& lease);

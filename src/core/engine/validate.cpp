@@ -43,6 +43,14 @@ std::string duration_text(duration length) {
     return text.empty() ? "0 ms" : text;
 }
 
+void check_replica_count(durability wanted) {
+    if (!wanted.is_on_replicas()) return;
+    if (wanted.replica_count() == 0 || wanted.replica_count() > 1000)
+        throw error(errc::bad_option, "The number of replicas of a durable lock is " +
+                                          std::to_string(wanted.replica_count()) +
+                                          "; it must be 1 to 1000.");
+}
+
 }  // namespace
 
 void check_name(std::string_view name) {
@@ -71,6 +79,7 @@ void check_options(const lock_options& options) {
         throw error(errc::bad_option, "There is no lock_mode " +
                                           std::to_string(static_cast<unsigned>(options.mode)) +
                                           "; use lock_mode::exclusive, shared or permits.");
+    check_replica_count(options.durable);
     if (options.mode != lock_mode::permits) {
         if (options.permits != 1 || options.total_permits != 0)
             throw error(
@@ -108,6 +117,17 @@ void check_mode(const lock_options& options, const backend& backend) {
         throw_unsupported("shared locks");
     if (options.mode == lock_mode::permits && !capabilities.permits) throw_unsupported("permits");
     if (options.fair && !capabilities.strictly_fair) throw_unsupported("strictly fair locks");
+}
+
+void check_durability(durability wanted, const capabilities& capabilities) {
+    const bool lacks_replicas = wanted.is_on_replicas() && !capabilities.replica_durability;
+    const bool lacks_disk = wanted.is_on_disk() && !capabilities.disk_durability;
+    if (!lacks_replicas && !lacks_disk) return;
+    throw error(errc::unsupported,
+                std::string("This service has no ") +
+                    (lacks_replicas ? "replicas that acknowledge a lock"
+                                    : "file in which a lock survives a restart") +
+                    "; leave the durability out, or use Redis.");
 }
 
 void check_value(std::string_view value, const lock_options& options,

@@ -20,6 +20,8 @@ void check_options(const lock_options& options);
 void check_ttl(duration ttl, const capabilities& capabilities);
 // Throws errc::unsupported for a mode that the service does not have.
 void check_mode(const lock_options& options, const backend& backend);
+// Throws errc::unsupported for a durability that the service does not have.
+void check_durability(durability wanted, const capabilities& capabilities);
 // For `acquire_as` and `adopt`. Throws errc::unsupported or errc::bad_option.
 void check_value(std::string_view value, const lock_options& options,
                  const capabilities& capabilities);

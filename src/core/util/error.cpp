@@ -28,6 +28,7 @@ public:
         case errc::exhausted: return "this program lacks threads, descriptors, timers or memory";
         case errc::not_held: return "the handle is empty";
         case errc::deadlock: return "the caller would wait for itself";
+        case errc::not_durable: return "too few copies of the lock were made in time";
         }
         return "unknown error " + std::to_string(code);
     }
@@ -41,6 +42,7 @@ public:
         case errc::refused: return std::errc::permission_denied;
         case errc::unavailable:
         case errc::no_quorum:
+        case errc::not_durable:
         case errc::exhausted: return std::errc::resource_unavailable_try_again;
         case errc::not_held: return std::errc::operation_not_permitted;
         case errc::deadlock: return std::errc::resource_deadlock_would_occur;

@@ -32,6 +32,7 @@ lock_base::lock_base(const options& server_options, backend_context context,
       bounds_(bounds),
       servers_(connect(*this, channel)),
       undos_(servers_, context_, bounds_, options_.reply_timeout),
+      connect_(connect),
       operations_ended_(*context_.time, context_.strand) {
     operations_ended_.prepare();
 }
@@ -54,6 +55,7 @@ asio::awaitable<void> lock_base::close(time_point give_up_at) {
         wakeup->notify();
     undos_.stop();
     co_await servers_->close(give_up_at);
+    if (acknowledgements_) co_await acknowledgements_->close(give_up_at);
     // On closed links every operation ends soon.
     co_await wait_until_idle(time_point::max());
 }
@@ -67,18 +69,18 @@ asio::awaitable<void> lock_base::wait_until_idle(time_point deadline) {
     }
 }
 
-void lock_base::add_to_group(std::vector<renewal_group>& groups, std::string_view key,
-                             std::size_t index) const {
-    const auto* server_link = &link_of(key);
-    const auto group = servers_->has_slots()
+void lock_base::add_to_group(std::vector<renewal_group>& groups, const topology& servers,
+                             std::string_view key, std::size_t index) {
+    const auto* server_link = &servers.link_of(key);
+    const auto group = servers.has_slots()
                            ? groups.end()
                            : std::ranges::find(groups, server_link, &renewal_group::server_link);
     auto& target = group == groups.end() ? groups.emplace_back(server_link) : *group;
     target.indices.push_back(index);
 }
 
-asio::awaitable<void> lock_base::renew_with_script(std::string_view key, const renewal_call& call,
-                                                   renewal_batch& batch,
+asio::awaitable<void> lock_base::renew_with_script(topology& servers, std::string_view key,
+                                                   const renewal_call& call, renewal_batch& batch,
                                                    std::span<const std::size_t> indices) {
     auto give_up_at = now();
     for (const auto index : indices)
@@ -87,7 +89,7 @@ asio::awaitable<void> lock_base::renew_with_script(std::string_view key, const r
     // request can have been sent.
     const auto sent_at = now();
     try {
-        const auto reply = co_await run_script(*servers_, key, call, no_words, give_up_at);
+        const auto reply = co_await run_script(servers, key, call, no_words, give_up_at);
         if (reply.type == reply::kind::error) co_return;
         const auto outcomes = call.read(reply);
         const auto& server_link = link_of(key);

@@ -8,6 +8,7 @@
 #include "../scripting/run_script.hpp"
 #include "../topology/connected_link.hpp"
 #include "../transport/numbers.hpp"
+#include "acknowledgements.hpp"
 #include "renewal_call.hpp"
 #include "undo_queues.hpp"
 
@@ -36,10 +37,19 @@ inline constexpr duration min_reply_wait = std::chrono::milliseconds(300);
 
 class lock_base : public backend, protected link::listener {
 public:
-    ~lock_base() override { servers_->forget_listener(); }
+    ~lock_base() override {
+        servers_->forget_listener();
+        if (acknowledgements_) acknowledgements_->forget_listener();
+    }
     lock_base(const lock_base&) = delete;
     lock_base& operator=(const lock_base&) = delete;
 
+    boost::asio::awaitable<void> confirm_durability(std::span<const hold* const> holds,
+                                                    durability wanted,
+                                                    time_point give_up_at) override;
+    boost::asio::awaitable<void> renew(renewal_batch& batch) override {
+        return renew_at(*servers_, batch);
+    }
     boost::asio::awaitable<void> close(time_point give_up_at) override;
     std::size_t renewals_at_once() const noexcept override { return bounds_.renewals_per_script; }
     bool resumes_on_strand() const noexcept override { return true; }
@@ -75,6 +85,11 @@ protected:
         if (context_.log) context_.log(line);
     }
 
+    // As `renew`, over the links of these servers.
+    virtual boost::asio::awaitable<void> renew_at(topology& servers, renewal_batch& batch) = 0;
+    // The key that decides which server has the lock.
+    [[nodiscard]] virtual std::string key_of(std::string_view name) const = 0;
+
     // Renewals that one request can contain: indices into a batch.
     struct renewal_group {
         const link* server_link;
@@ -82,12 +97,12 @@ protected:
     };
     // Adds the index to the group of the key's server, or where keys move one by one, to a group of
     // its own.
-    void add_to_group(std::vector<renewal_group>& groups, std::string_view key,
-                      std::size_t index) const;
+    static void add_to_group(std::vector<renewal_group>& groups, const topology& servers,
+                             std::string_view key, std::size_t index);
     // Settles the renewals of the batch with these indices, in the order in which they were added
     // to the call.
-    boost::asio::awaitable<void> renew_with_script(std::string_view key, const renewal_call& call,
-                                                   renewal_batch& batch,
+    boost::asio::awaitable<void> renew_with_script(topology& servers, std::string_view key,
+                                                   const renewal_call& call, renewal_batch& batch,
                                                    std::span<const std::size_t> indices);
     // Runs the operations at the same time, and ends with the last of them. The operations should
     // handle their exceptions: those of several operations are ignored.
@@ -158,6 +173,9 @@ private:
     // The last answer about the hold came before the failover of which the link learned last.
     [[nodiscard]] bool was_confirmed_before_failover(const link& server_link,
                                                      const renewal& requested) const;
+    // Renews all of the holds at these servers.
+    boost::asio::awaitable<renewal::outcome> write_to_holds(topology& servers,
+                                                            std::span<const hold> holds);
     // Waits until no operation is active and no undo is pending.
     boost::asio::awaitable<void> wait_until_idle(time_point deadline);
 
@@ -169,6 +187,8 @@ private:
             time_point::min();  // the connection at which the epoch had changed
     };
     std::map<const link*, known_server> known_servers_;  // of each link's last connection
+    const topology_factory connect_;
+    std::unique_ptr<acknowledgements> acknowledgements_;  // made by the first durable acquire
     // `close` waits for this. Its timer is created early, so that closing needs no memory and no
     // new timer.
     core::wakeup operations_ended_;

@@ -146,6 +146,7 @@ pawl::capabilities locks::capabilities() const noexcept {
     result.caller_values = true;
     // In a cluster, only a key template can put several names into one slot.
     result.acquire_batch = !servers_->has_slots() || scheme_.is_shared_with_others();
+    result.replica_durability = result.disk_durability = true;
     result.latches = result.barriers = true;
     return result;
 }

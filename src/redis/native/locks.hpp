@@ -30,7 +30,6 @@ public:
                                                              time_point give_up_at) override;
     boost::asio::awaitable<std::optional<grant>> adopt(const claim& requested) override;
     bool can_batch(std::span<const std::string> names) const override;
-    boost::asio::awaitable<void> renew(renewal_batch& batch) override;
     boost::asio::awaitable<release_result> release(const hold& held) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
     boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
@@ -79,6 +78,10 @@ private:
         return lock_base::link_of(lock_keys.lock());
     }
 
+    boost::asio::awaitable<void> renew_at(topology& servers, renewal_batch& batch) override;
+    std::string key_of(std::string_view name) const override {
+        return std::string(scheme_.keys_of(name).lock());
+    }
     // If the reply is an error, throws the matching error for that lock.
     boost::asio::awaitable<void> throw_if_lock_error(const reply& reply, const keys& lock_keys);
     [[nodiscard]] std::shared_ptr<owner_record> make_record(std::string_view name,
@@ -158,8 +161,8 @@ private:
     // Renews the group with the script of `Call`, which must fit the modes of its holds. `all_keys`
     // has the keys of each renewal of the whole batch.
     template <class Call>
-    boost::asio::awaitable<void> renew_group(renewal_batch& batch, std::span<const keys> all_keys,
-                                             renewal_group group);
+    boost::asio::awaitable<void> renew_group(topology& servers, renewal_batch& batch,
+                                             std::span<const keys> all_keys, renewal_group group);
     void hand_to_successor(const std::string& name, const local_successor& successor,
                            undo_queue& undos, undo_queue::prepared_entry undo,
                            const std::optional<fencing_token>& token, time_point sent_at) noexcept;

@@ -61,6 +61,7 @@ pawl::capabilities locks::capabilities() const noexcept {
         result.modes_share_queue = false;
     result.order = fairness::none;
     result.permits = result.latches = true;
+    result.replica_durability = result.disk_durability = true;
     result.shared = result.downgrades = options_.object == redisson_object::readwrite;
     result.strictly_fair = !result.shared;
     return result;

@@ -33,7 +33,6 @@ public:
 
     boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                          time_point give_up_at) override;
-    boost::asio::awaitable<void> renew(renewal_batch& batch) override;
     boost::asio::awaitable<release_result> release(const hold& held) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
     boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
@@ -76,11 +75,13 @@ private:
         return run_script(*servers_, names.lock, call, session_words, give_up_at);
     }
 
+    boost::asio::awaitable<void> renew_at(topology& servers, renewal_batch& batch) override;
+    std::string key_of(std::string_view name) const override { return naming_.names_of(name).lock; }
     boost::asio::awaitable<outcome> send_acquire(listening_attempt& attempt, const claim& requested,
                                                  bool is_blocking, time_point give_up_at);
     [[nodiscard]] undo_queue::undo undo_of(std::shared_ptr<const lock_object> object);
     // `objects`: of each renewal of the batch.
-    boost::asio::awaitable<void> renew_group(renewal_batch& batch,
+    boost::asio::awaitable<void> renew_group(topology& servers, renewal_batch& batch,
                                              std::span<const lock_object> objects,
                                              renewal_group group);
     // The call that releases the object. It refers to its arguments.

@@ -25,26 +25,27 @@ lock_object locks::object_of(const hold& held) const {
             naming_.names_of(held.claim.name), held.grant.stored_value};
 }
 
-asio::awaitable<void> locks::renew(renewal_batch& batch) {
+asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
     std::vector<lock_object> objects;
     objects.reserve(batch.renewals().size());
     std::vector<renewal_group> groups;
     for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
         objects.push_back(object_of(*batch.renewals()[i].held));
-        add_to_group(groups, objects.back().keys.lock, i);
+        add_to_group(groups, servers, objects.back().keys.lock, i);
     }
     std::vector<asio::awaitable<void>> requests;
     for (auto& each : groups)
-        requests.push_back(renew_group(batch, objects, std::move(each)));
+        requests.push_back(renew_group(servers, batch, objects, std::move(each)));
     co_await run_all(std::move(requests));
 }
 
-asio::awaitable<void> locks::renew_group(renewal_batch& batch, std::span<const lock_object> objects,
+asio::awaitable<void> locks::renew_group(topology& servers, renewal_batch& batch,
+                                         std::span<const lock_object> objects,
                                          renewal_group group) {
     renew_call call(group.indices.size());
     for (const auto index : group.indices)
         call.add(objects[index], milliseconds_text(batch.renewals()[index].ttl));
-    co_await renew_with_script(objects[group.indices.front()].keys.lock, call, batch,
+    co_await renew_with_script(servers, objects[group.indices.front()].keys.lock, call, batch,
                                group.indices);
 }
 

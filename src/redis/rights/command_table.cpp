@@ -39,12 +39,16 @@ constexpr std::string_view latches = "decrby pubsub|numsub";
 constexpr std::string_view admin = "scan zadd zcard zrem zscore lpop lindex incrby";
 }  // namespace redisson_layout
 
+// In both layouts.
+constexpr std::string_view replicas = "wait";
+constexpr std::string_view disk = "waitaof";
+
 // Of `examine`, in both layouts.
 constexpr std::string_view doctor = "config|get";
 
 // What a topology adds. The cluster's map is asked for only with redis+cluster://.
 namespace cluster {
-constexpr std::string_view map = "cluster|nodes asking";
+constexpr std::string_view map = "cluster|nodes cluster|info asking";
 constexpr std::string_view sharded_channels = "ssubscribe sunsubscribe spublish";
 constexpr std::string_view inspection = "pubsub|shardnumsub";
 constexpr std::string_view doctor = "cluster|info";
@@ -109,6 +113,8 @@ std::vector<std::string> server_commands(const options& server_options,
         append_redisson(commands, server_options, features);
     else
         append_native(commands, server_options, features);
+    if (features.replicas) append(commands, replicas);
+    if (features.disk) append(commands, disk);
     if (features.admin) append(commands, doctor);
     append_cluster(commands, server_options, features);
     return commands;

@@ -151,6 +151,10 @@ public:
     asio::awaitable<std::optional<grant>> downgrade(const hold& held) override {
         return inner_->downgrade(held);
     }
+    asio::awaitable<void> confirm_durability(std::span<const hold* const> holds, durability wanted,
+                                             time_point give_up_at) override {
+        return inner_->confirm_durability(holds, wanted, give_up_at);
+    }
     asio::awaitable<examination> examine() override { return inner_->examine(); }
     asio::awaitable<void> close(time_point give_up_at) override {
         return inner_->close(give_up_at);
