@@ -9,7 +9,7 @@
 // may be lost, so the model has no exclusion.
 //
 // holds  two_failovers
-// holds  three_failovers -DFAILOVERS=3
+// holds  three_failovers -DFAILOVERS=3 -DACQUIRES=3
 // breaks no_epoch newest_token_is_the_largest -DNO_EPOCH
 // breaks old_master old_masters_token_is_smaller -DNO_EPOCH -DNOTHING_LOST -DOLD_MASTER_ONLY
 // breaks unconfirmed newest_token_is_the_largest -DUNCONFIRMED
