@@ -12,7 +12,8 @@
 // breaks no_epoch newest_token_is_the_largest -DNO_EPOCH
 // holds  map_without_return -DEPOCH_OF_MAP -DCHANGES=1
 // breaks old_master old_masters_token_is_smaller -DNO_EPOCH -DOLD_MASTER_ONLY
-// breaks epoch_of_map newest_token_is_the_largest -DEPOCH_OF_MAP
+// holds  map_asked_between_changes -DEPOCH_OF_MAP -DASKED_BETWEEN_CHANGES
+// limit  epoch_of_map newest_token_is_the_largest -DEPOCH_OF_MAP
 // breaks counter_apart newest_token_is_the_largest -DEPOCH_OF_MAP -DCOUNTER_APART -DCHANGES=1
 // breaks import_keeps_epoch newest_token_is_the_largest -DKEYS_LOST -DIMPORT_KEEPS_EPOCH
 // limit  takeover newest_token_is_the_largest -DTAKEOVER
@@ -74,13 +75,21 @@ inline begin_era(n) {
 
 #define REPLICA (1 - master_of_pair)
 
+#ifdef ASKED_BETWEEN_CHANGES
+#define HAS_HEARD(c) \
+    (!is_known[c] || (node[c] == owner && epoch[c] == node_epoch[owner]))
+#define MAY_CHANGE (changes < CHANGES && IS_OPEN && HAS_HEARD(0) && HAS_HEARD(1))
+#else
+#define MAY_CHANGE (changes < CHANGES && IS_OPEN)
+#endif
+
 proctype Nodes() {
     byte n;
     end:
     do
     // The replica is elected. The old master goes on until it hears of that.
     :: atomic {
-           changes < CHANGES && IS_OPEN && owner == master_of_pair ->
+           MAY_CHANGE && owner == master_of_pair ->
            master_of_pair = REPLICA;
            last_epoch++;
            node_epoch[master_of_pair] = last_epoch;
@@ -90,7 +99,7 @@ proctype Nodes() {
     // An operator promotes the replica without a vote, and the replica has not heard of the newest
     // epochs.
     :: atomic {
-           changes < CHANGES && IS_OPEN ->
+           MAY_CHANGE ->
            node_epoch[REPLICA] = node_epoch[master_of_pair] + 1;
            master_of_pair = REPLICA;
            begin_era(master_of_pair)
@@ -98,7 +107,7 @@ proctype Nodes() {
 #endif
     // The slot moves to another master. Usually its keys move before, one after the other.
     :: atomic {
-           changes < CHANGES && IS_OPEN && (owner == 2 || owner == master_of_pair) ->
+           MAY_CHANGE && (owner == 2 || owner == master_of_pair) ->
            n = (owner == 2 -> master_of_pair : 2);
 #ifndef KEYS_LOST
            fence[n] = fence[owner];
@@ -118,7 +127,7 @@ proctype Nodes() {
        }
     // CLUSTER BUMPEPOCH, or the end of a collision of epochs.
     :: atomic {
-           changes < CHANGES && IS_OPEN ->
+           MAY_CHANGE ->
            changes++;
            last_epoch++;
            node_epoch[owner] = last_epoch
@@ -166,6 +175,13 @@ proctype Client(byte c) {
            epoch[c] = 0
 #endif
        }
+#ifdef EPOCH_OF_MAP
+    // The client asks again, as it does every 5 to 10 s.
+    :: atomic {
+           is_known[c] && is_owner[node[c]] && epoch[c] != node_epoch[node[c]] && IS_OPEN ->
+           epoch[c] = node_epoch[node[c]]
+       }
+#endif
     // MOVED, or the connection has ended.
     :: atomic {
            is_known[c] && IS_OPEN ->
