@@ -13,9 +13,8 @@
 //
 // holds  renewals
 // holds  lost_keys -DLOSSES=1
-// long   three_acquires -DACQUIRES=3 -DLOSSES=1
+// long   three_acquires -DACQUIRES=3 -DRENEWALS=1
 // holds  late_acquires -DLATE -DRENEWALS=0
-// long   late_requests -DLATE -DRENEWALS=1
 // holds  new_set_by_uptime -DFORGET -DRENEWALS=1
 // holds  new_set_in_quarantine -DFORGET -DFLUSHED -DQUARANTINE -DRENEWALS=1
 // breaks counted_from_reply one_believer -DCOUNTED_FROM_REPLY

@@ -12,9 +12,8 @@
 // holds  two_acquires -DOTHERS=1 -DLOSSES=1
 // holds  renewals -DRENEW
 // holds  late_requests -DRENEW -DLATE
-// long   three_acquires -DACQUIRES=3
 // breaks no_confirmation tokens_are_distinct -DNO_CONFIRMATION
-// breaks order_unconfirmed later_token_is_larger -DNO_CONFIRMATION -DORDER_ONLY
+// breaks order_unconfirmed later_token_is_larger -DOTHERS=1 -DNO_CONFIRMATION -DORDER_ONLY
 // breaks confirmed_unseen tokens_are_distinct -DACQUIRES=3 -DCONFIRM_ALWAYS
 // breaks confirmed_by_owner tokens_are_distinct -DSENT_TWICE -DCONFIRM_BY_OWNER
 // breaks highest_not_raised tokens_are_distinct -DLOSSES=1 -DHIGHEST_NOT_RAISED
