@@ -6,6 +6,7 @@ LINES = ("SPDX-License-Identifier: BSL-1.0", "Copyright (c) 2026 The Pawl author
 RULE = "licence lines"
 
 _MARKS = {".cpp": "//", ".hpp": "//", ".c": "//", ".java": "//", ".go": "//", ".js": "//",
+          ".pml": "//",
           ".lua": "--", ".py": "#", ".sh": "#", ".cmake": "#", ".bash": "#", ".fish": "#"}
 _NAMES = {"CMakeLists.txt": "#", "dev": "#", "run": "#", "_pawl": "#"}
 

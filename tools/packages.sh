@@ -9,6 +9,7 @@ build_packages=("${install_packages[@]}" git libgtest-dev libgmock-dev libhiredi
     liblua5.1-0-dev redis-server redis-tools pkg-config python3 util-linux zsh fish)
 docs_packages=(doxygen)
 bench_packages=(strace valgrind)
+models_packages=(spin gcc)
 tidy_packages=(clang-16 clang-tidy-16 clang-format-16)
 
 say() { printf '\n== %s\n' "$*"; }

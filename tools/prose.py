@@ -111,7 +111,7 @@ def sentences(text):
 
 def _single_remarks(path, text):
     """(offset, text) of the comments, line by line where a line is a comment."""
-    if path.suffix in (".cpp", ".hpp", ".java", ".go", ".js"):
+    if path.suffix in (".cpp", ".hpp", ".java", ".go", ".js", ".pml"):
         yield from comments(text)
         return
     mark = "--" if path.suffix == ".lua" else "#(?!!)"

@@ -398,7 +398,7 @@ def check_file(path, root, report):
     elif path.suffix == ".lua":
         check_length(path, text, report)
         words.check_lua_names(path, text, report)
-    elif path.suffix in (".py", ".sh") or path.name == "dev":
+    elif path.suffix in (".py", ".sh", ".pml") or path.name == "dev":
         check_length(path, text, report)
 
 

@@ -27,7 +27,8 @@ SECTIONS = {
                  "docs/backends/interop.md", "docs/backends/sqlite.md", "docs/backends/"],
     "Reference": ["docs/reference/README.md", "docs/reference/"],
     "Contributing": ["CONTRIBUTING.md", "docs/contributing/internals.md",
-                     "docs/contributing/testing.md", "docs/contributing/writing-a-backend.md",
+                     "docs/contributing/testing.md", "docs/contributing/models.md",
+                     "docs/contributing/writing-a-backend.md",
                      "docs/contributing/", "SECURITY.md", "CHANGELOG.md", "bench/"],
     "Decisions": ["docs/decisions/README.md", "docs/decisions/"],
 }
