@@ -13,7 +13,9 @@
 // holds  map_without_return -DEPOCH_OF_MAP -DCHANGES=1
 // breaks old_master old_masters_token_is_smaller -DNO_EPOCH -DOLD_MASTER_ONLY
 // holds  map_asked_between_changes -DEPOCH_OF_MAP -DASKED_BETWEEN_CHANGES
-// limit  epoch_of_map newest_token_is_the_largest -DEPOCH_OF_MAP
+// holds  replication_compared -DEPOCH_OF_MAP -DREPLICATION_COMPARED -DASKED_BEFORE_RETURN
+// limit  slot_returns newest_token_is_the_largest -DEPOCH_OF_MAP -DREPLICATION_COMPARED
+// breaks epoch_of_map newest_token_is_the_largest -DEPOCH_OF_MAP
 // breaks counter_apart newest_token_is_the_largest -DEPOCH_OF_MAP -DCOUNTER_APART -DCHANGES=1
 // breaks import_keeps_epoch newest_token_is_the_largest -DKEYS_LOST -DIMPORT_KEEPS_EPOCH
 // limit  takeover newest_token_is_the_largest -DTAKEOVER
@@ -37,6 +39,10 @@ byte counter[NODES];
 #endif
 byte node_epoch[NODES];   // the config epoch that the node knows to be its own
 byte last_epoch;
+#ifdef REPLICATION_COMPARED
+byte promotions[NODES];   // stands for the replication id
+byte seen[CLIENTS];       // of the client's node, asked before its epoch
+#endif
 byte master_of_pair;      // 0 or 1
 
 // Of each client: the node to which it sends the slot's requests, and the epoch that it believes.
@@ -82,6 +88,14 @@ inline begin_era(n) {
 #else
 #define MAY_CHANGE (changes < CHANGES && IS_OPEN)
 #endif
+#ifdef ASKED_BEFORE_RETURN
+// No client still sends its requests to the node to which the slot returns.
+#define NEXT_OWNER (owner == 2 -> master_of_pair : 2)
+#define HAS_LEFT(c) (!is_known[c] || node[c] != NEXT_OWNER)
+#define MAY_MOVE (MAY_CHANGE && HAS_LEFT(0) && HAS_LEFT(1))
+#else
+#define MAY_MOVE MAY_CHANGE
+#endif
 
 proctype Nodes() {
     byte n;
@@ -93,6 +107,9 @@ proctype Nodes() {
            master_of_pair = REPLICA;
            last_epoch++;
            node_epoch[master_of_pair] = last_epoch;
+#ifdef REPLICATION_COMPARED
+           promotions[master_of_pair]++;
+#endif
            begin_era(master_of_pair)
        }
 #ifdef TAKEOVER
@@ -107,7 +124,7 @@ proctype Nodes() {
 #endif
     // The slot moves to another master. Usually its keys move before, one after the other.
     :: atomic {
-           MAY_CHANGE && (owner == 2 || owner == master_of_pair) ->
+           MAY_MOVE && (owner == 2 || owner == master_of_pair) ->
            n = (owner == 2 -> master_of_pair : 2);
 #ifndef KEYS_LOST
            fence[n] = fence[owner];
@@ -159,6 +176,9 @@ proctype Client(byte c) {
            :: is_owner[2] -> node[c] = 2
            fi;
            is_known[c] = true;
+#ifdef REPLICATION_COMPARED
+           seen[c] = promotions[node[c]];
+#endif
 #ifdef EPOCH_OF_MAP
            epoch[c] = node_epoch[node[c]]
 #endif
@@ -168,6 +188,12 @@ proctype Client(byte c) {
            acquires++;
 #ifndef EPOCH_OF_MAP
            epoch[c] = node_epoch[node[c]];  // the script asks its server
+#endif
+#ifdef REPLICATION_COMPARED
+           if
+           :: seen[c] != promotions[node[c]] -> epoch[c] = node_epoch[node[c]]
+           :: else
+           fi;
 #endif
            next_token(node[c], epoch[c]);
            check_token(node[c], fence[node[c]]);
@@ -179,6 +205,9 @@ proctype Client(byte c) {
     // The client asks again, as it does every 5 to 10 s.
     :: atomic {
            is_known[c] && is_owner[node[c]] && epoch[c] != node_epoch[node[c]] && IS_OPEN ->
+#ifdef REPLICATION_COMPARED
+           seen[c] = promotions[node[c]];
+#endif
            epoch[c] = node_epoch[node[c]]
        }
 #endif

@@ -20,12 +20,6 @@ namespace {
 using namespace chaos;
 using support::sentinel_group;
 
-std::string text_of(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
 class Sentinel : public sentinel_fixture {};
 
 //   C: holds a | the Sentinels promote B; A still answers for some 10 s | C: is at B, which renews

@@ -17,6 +17,8 @@ namespace pawl::redis {
 namespace {
 
 constexpr std::size_t tag_size = 8;
+// The client asks every node every 5 to 10 s.
+constexpr duration max_epoch_age = 15s;
 
 }  // namespace
 
@@ -75,6 +77,15 @@ void cluster_node::refuse(std::string reason, std::exception_ptr failure) {
 void cluster_node::update(std::string replication, std::uint64_t epoch) {
     raise_epoch(epoch);
     session_.replication = std::move(replication);
+    updated_at_ = owner_.time().now();
+}
+
+// The event loop of an idle client may stand still, and then nobody asks the node. An id of no node
+// makes the scripts ask it for the epoch.
+const session& cluster_node::current() const noexcept {
+    if (!session_.replication.empty() && owner_.time().now() - updated_at_ > max_epoch_age)
+        std::ranges::fill(session_.replication, '0');
+    return session_;
 }
 
 void cluster_node::raise_epoch(std::uint64_t epoch) noexcept {

@@ -76,7 +76,7 @@ public:
                                        time_point give_up_at, prelude before) override;
     boost::asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override;
     void unsubscribe(const std::string& channel) noexcept override;
-    [[nodiscard]] const session& current() const noexcept override { return session_; }
+    [[nodiscard]] const session& current() const noexcept override;
     [[nodiscard]] bool connected() const noexcept override;
     [[nodiscard]] std::string connection_failure() const override;
     [[nodiscard]] std::string server_name() const override { return text_of(server_); }
@@ -100,7 +100,8 @@ private:
     const std::string channel_, tagged_channel_;
     endpoint server_;
     std::shared_ptr<link> connection_;
-    session session_;
+    mutable session session_;  // `current` notices that its epoch is old
+    time_point updated_at_{};
     std::uint64_t epoch_ = 0;
     std::uint64_t confirmed_ = 0;  // the number of the connection's session; 0: none
     std::string reason_;           // why the present connection is not used

@@ -103,6 +103,11 @@ asio::awaitable<void> cluster_topology::ask_node(cluster_node& node) {
     notify_changed();
 }
 
+asio::awaitable<void> cluster_topology::ask_in_background(
+    [[maybe_unused]] std::shared_ptr<cluster_topology> self, cluster_node& node) {
+    if (!node.is_asked) co_await ask_node(node);
+}
+
 asio::awaitable<void> cluster_topology::ask_seed() {
     const auto seed = settings_.seeds[next_seed_++ % settings_.seeds.size()];
     try {
@@ -226,20 +231,21 @@ asio::awaitable<void> cluster_topology::run(
     is_running_ = false;
 }
 
-// Asks one node that answers, in turn; or if none does, the next seed.
+// Asks every node that answers, at the same time; or if none does, the next seed.
 asio::awaitable<void> cluster_topology::find_servers() {
-    const std::vector<link*> candidates(links_);
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        auto& node = static_cast<cluster_node&>(*candidates[next_node_++ % candidates.size()]);
+    bool has_asked = false;
+    for (auto* each : std::vector(links_)) {
+        auto& node = static_cast<cluster_node&>(*each);
         if (!node.connected()) {
             on_missing_connection(node);
             if (node.connection() && node.connection()->connected()) on_connection(node);
             continue;
         }
-        co_await ask_node(node);
-        co_return;
+        has_asked = true;
+        asio::co_spawn(context_.strand, ask_in_background(shared_from_this(), node),
+                       asio::detached);
     }
-    co_await ask_seed();
+    if (!has_asked) co_await ask_seed();
 }
 
 }  // namespace pawl::redis

@@ -91,6 +91,8 @@ private:
     // Asks the node, and learns its view. Does not throw. If a question to it is on its way, waits
     // for that answer instead.
     boost::asio::awaitable<void> ask_node(cluster_node& node);
+    boost::asio::awaitable<void> ask_in_background(std::shared_ptr<cluster_topology> self,
+                                                   cluster_node& node);
     // Begins to connect, and finds out whether the node refuses the client.
     boost::asio::awaitable<void> probe(std::shared_ptr<cluster_topology> self, cluster_node& node,
                                        std::shared_ptr<link> connection);
@@ -160,7 +162,6 @@ private:
     core::wakeup ask_again_;
     std::vector<std::shared_ptr<link>> closing_;
     std::uint64_t version_ = 0;
-    std::size_t next_node_ = 0;
     std::size_t next_seed_ = 0;
     std::exception_ptr seed_failure_;  // of the newest attempt; null: a seed has answered
     std::size_t failed_seeds_ = 0;     // in a row
