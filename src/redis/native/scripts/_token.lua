@@ -30,8 +30,8 @@ end
 -- The next token: the counter plus one, but at least the server's clock in units of 1/65536 s since
 -- 2024, and above the floor. So no token is given twice if the server restarts with older data.
 -- `floor` is "FLOOR KEEP_MS [BASE [REPLICATION]]": the lower bound, how long an unused counter is
--- kept, and the number to which the clock is added (the failover epoch in the upper bits). A counter
--- that is ahead of the clock is kept longer, by the time that it is ahead.
+-- kept, and the number to which the clock is added (the failover epoch in the upper bits). A
+-- counter that is ahead of the clock is kept longer, by the time that it is ahead.
 local function next_token(fence, floor)
     local lowest, keep_ms, base, replication = string.match(floor, "^(%d+) (%d+) ?(%d*) ?(%x*)$")
     if replication ~= "" and not is_replication_of(replication) then
