@@ -34,7 +34,9 @@ public:
     [[nodiscard]] constexpr std::uint32_t replica_count() const noexcept { return replica_count_; }
 
     // Levels have no order: neither of `disk` and `replicas(1)` includes the other.
-    friend constexpr bool operator==(const durability&, const durability&) = default;
+    friend constexpr bool operator==(const durability& a, const durability& b) noexcept {
+        return a.level_ == b.level_ && a.replica_count_ == b.replica_count_;
+    }
 
 private:
     enum class level : std::uint8_t { primary, replicas, disk };
