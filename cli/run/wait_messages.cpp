@@ -82,8 +82,9 @@ void explain_wait(blocking::client& locks, const run_options& options,
     std::condition_variable_any ended;
     std::unique_lock lock(mutex);
     if (ended.wait_for(lock, stop, 1s, [] { return false; }) || stop.stop_requested()) return;
-    // While there is no connection, a request would outlast the wait.
-    if (locks.statistics().connections == 0) return;
+    // While there is no connection, a request would outlast the wait. SQLite counts none.
+    const auto counted = locks.statistics();
+    if (counted.connections == 0 && counted.requests == 0) return;
     auto names = names_of(options);
     std::sort(names.begin(), names.end());  // in the order of acquire_all
     try {

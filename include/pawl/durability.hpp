@@ -26,9 +26,11 @@ public:
     // The same as `primary`.
     constexpr durability() noexcept = default;
 
+    // Which of the levels it is; both are false for `primary`.
     [[nodiscard]] constexpr bool is_on_replicas() const noexcept {
         return level_ == level::replicas;
     }
+    // As `is_on_replicas`.
     [[nodiscard]] constexpr bool is_on_disk() const noexcept { return level_ == level::disk; }
     // The number of replicas; 0 unless `is_on_replicas`.
     [[nodiscard]] constexpr std::uint32_t replica_count() const noexcept { return replica_count_; }

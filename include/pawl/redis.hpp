@@ -35,8 +35,8 @@ struct tls_options {
 
 // A user and a password.
 struct login {
-    std::string user{};  // empty: that of the options, or the server's default user
-    std::string password{};
+    std::string user{};      // empty: that of the options, or the server's default user
+    std::string password{};  // empty: none
 
     bool operator==(const login&) const = default;
 };

@@ -31,15 +31,16 @@ struct used_features {
 
 // The rights on one kind of server.
 struct access_rule {
+    // The two kinds of servers, which have users of their own.
     enum class server_kind : unsigned char {
         server,   // the server, the master and its replicas, or every node of a cluster
         sentinel  // the Sentinels
     };
-    server_kind kind = server_kind::server;
-    std::string user{};                   // of the options; empty if they name none
-    std::vector<std::string> keys{};      // patterns: "pawl:{*"
-    std::vector<std::string> channels{};  // patterns: "pawl:c:0:*"
-    std::vector<std::string> commands{};  // "set", "client|tracking"
+    server_kind kind = server_kind::server;  // where the user is
+    std::string user{};                      // of the options; empty if they name none
+    std::vector<std::string> keys{};         // patterns: "pawl:{*"
+    std::vector<std::string> channels{};     // patterns: "pawl:c:0:*"
+    std::vector<std::string> commands{};     // "set", "client|tracking"
 
     // A line for the server's configuration or ACL file, for a user without other rights. With
     // `ACL SETUSER` in place of the first word it is a command. `password` is not checked.

@@ -9,6 +9,7 @@
 #include "topology/single_server.hpp"
 #include "transport/options.hpp"
 #include "transport/reconnecting_link.hpp"
+#include "transport/sentinel_options.hpp"
 
 #include <pawl/redis.hpp>
 
@@ -44,6 +45,7 @@ service at(options server_options) {
     const key_scheme keys(server_options.name_space,
                           server_options.key);  // throws for a wrong key template
     check_options(server_options);
+    check_sentinel_password(server_options);
     return service(std::make_shared<definition>(std::move(server_options)));
 }
 

@@ -282,9 +282,12 @@ TEST_F(Cluster, SeveralLocksMayBeAtDifferentNodes) {
     for (const auto& name : names)
         EXPECT_FALSE(locks.try_acquire(name, {.ttl = 2s}).owns_lock());
     all.release();
-    // In one slot they are one request.
-    const std::vector<std::string> together{"{x}a", "{x}b"};
-    EXPECT_TRUE(locks.acquire_all(together, {.ttl = 2s, .wait = patience}).owns_lock());
+    // A key template can put them into one slot.
+    client in_a_slot = client_at(group.url("?key=%7Bshop%7D:%7Bname%7D"));
+    (void)in_a_slot.acquire_all(names, {.ttl = 2s, .wait = patience}).release();
+    const auto requests = in_a_slot.statistics().requests;
+    const auto together = in_a_slot.acquire_all(names, {.ttl = long_ttl, .wait = patience});
+    EXPECT_EQ(in_a_slot.statistics().requests, requests + 1);
 }
 
 // A latch's channel is of its slot, and the node that loses the slot ends the subscription.
@@ -303,7 +306,7 @@ TEST_F(Cluster, ALatchOpensAtTheNewNode) {
     EXPECT_TRUE(was_opened);
 }
 
-TEST_F(Cluster, ASlotWithoutANodeIsNamed) {
+TEST_F(Cluster, ASlotWithoutANodeIsRefused) {
     cluster_group group({.full_coverage = false});
     client locks = client_at(group.url());
     const auto name = group.name_on(0);
@@ -352,7 +355,7 @@ TEST_F(Cluster, WrongServersAreNamed) {
     EXPECT_THAT(failed->sentence, testing::HasSubstr("only database 0"));
 }
 
-TEST_F(Cluster, NodesMayHaveDifferentPasswords) {
+TEST_F(Cluster, ANodeWithAnotherPasswordIsNamed) {
     cluster_group group({.password = "loud"});
     auto failed = failure_at("redis+cluster://127.0.0.1:" + std::to_string(group.node(0).port()));
     ASSERT_TRUE(failed.has_value());

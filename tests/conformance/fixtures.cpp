@@ -171,6 +171,7 @@ constexpr capabilities redis_capabilities() {
     all.loss_is_pushed = true;
     all.shared = all.permits = all.strictly_fair = all.downgrades = true;
     all.caller_values = all.acquire_batch = true;
+    all.replica_durability = all.disk_durability = true;
     all.latches = all.barriers = true;
     return all;
 }
@@ -184,6 +185,7 @@ constexpr capabilities cluster_capabilities() {
 constexpr capabilities sqlite_capabilities() {
     auto all = redis_capabilities();
     all.across_hosts = all.caller_values = all.acquire_batch = false;
+    all.replica_durability = all.disk_durability = false;
     return all;
 }
 
@@ -206,6 +208,7 @@ constexpr capabilities redisson_capabilities(bool readwrite) {
         false;
     all.order = pawl::fairness::none;
     all.permits = all.latches = true;
+    all.replica_durability = all.disk_durability = true;
     all.shared = all.downgrades = readwrite;
     all.strictly_fair = !readwrite;
     return all;

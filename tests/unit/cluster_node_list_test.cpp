@@ -44,12 +44,12 @@ TEST(cluster_node_list, leaves_out_nodes_that_cannot_be_reached) {
 TEST(cluster_node_list, is_empty_for_other_texts) {
     const auto line = first_id + " 10.0.0.1:7001@17001 myself,master - 0 0 1 connected ";
     EXPECT_EQ(parse_node_list(line + "0-16383").size(), 1U);
-    for (const auto& wrong :
-         {std::string(), std::string("OK"), line + "0-16384", line + "9-3", line + "x",
-          line + "0\n" + line + "1", first_id + " 10.0.0.1 myself,master - 0 0 1 connected",
-          first_id + " 10.0.0.1:70001@1 myself,master - 0 0 1 connected",
-          first_id + " 10.0.0.1:7001@17001 master - 0 0 1 connected 1",
-          first_id + " 10.0.0.1:7001@17001 myself,master - 0 0 -1 connected"})
+    for (const auto& wrong : {std::string(), std::string("OK"), line + "0-16384", line + "9-3",
+                              line + "x", line + "0\n" + line + "1", line + "0-16383 0",
+                              first_id + " 10.0.0.1 myself,master - 0 0 1 connected",
+                              first_id + " 10.0.0.1:70001@1 myself,master - 0 0 1 connected",
+                              first_id + " 10.0.0.1:7001@17001 master - 0 0 1 connected 1",
+                              first_id + " 10.0.0.1:7001@17001 myself,master - 0 0 -1 connected"})
         EXPECT_TRUE(parse_node_list(wrong).empty()) << wrong;
 }
 

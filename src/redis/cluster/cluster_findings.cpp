@@ -23,10 +23,11 @@ std::string address_of(const listed_node& node) {
     return (node.host.empty() ? node.name : node.host) + ":" + std::to_string(node.port);
 }
 
-finding slots_finding(const slot_map& slots) {
-    unsigned missing = 0;
-    for (unsigned slot = 0; slot < slot_count; ++slot)
-        if (slots.owner_of(slot) == slot_map::nobody) ++missing;
+finding slots_finding(const std::vector<listed_node>& view) {
+    unsigned missing = slot_count;
+    for (const auto& each : view)
+        for (const auto& [first, last] : each.slots)
+            missing -= std::min(missing, last - first + 1);
     if (missing == 0) return {grade::good, "slots", "all 16384 have a node", ""};
     return {grade::bad, "slots", std::to_string(missing) + " of 16384 have no node",
             "locks in these slots cannot be taken; assign the slots, or see which node is missing"};
@@ -60,7 +61,7 @@ void add_master(const listed_node& master, const std::vector<listed_node>& view,
         report.findings.push_back({grade::warning, "replicas", "none",
                                    "nothing replaces this node if it fails; give it a replica",
                                    node});
-    if (master.epoch > high_epoch)
+    if (master.epoch >= high_epoch)
         report.findings.push_back({grade::warning, "config epoch", std::to_string(master.epoch),
                                    "a token has room for 65535, and then the node is refused; each "
                                    "failover and most moves of slots raise it",
@@ -71,7 +72,7 @@ void add_master(const listed_node& master, const std::vector<listed_node>& view,
 
 void cluster_topology::add_findings(examination& report) const {
     report.findings.push_back(masters_finding(last_view_));
-    report.findings.push_back(slots_finding(slots_));
+    report.findings.push_back(slots_finding(last_view_));
     for (const auto& each : last_view_) {
         if (!each.is_master) report.nodes.push_back({address_of(each), "replica"});
         if (each.is_master && !each.slots.empty()) add_master(each, last_view_, report);

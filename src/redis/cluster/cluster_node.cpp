@@ -101,7 +101,7 @@ bool cluster_node::connected() const noexcept {
 std::string cluster_node::connection_failure() const {
     if (connected()) return {};
     if (!reason_.empty()) return reason_;
-    return connection_ ? connection_->connection_failure() : "it has left the cluster";
+    return connection_ ? connection_->connection_failure() : "it has no slots any more";
 }
 
 asio::awaitable<reply> cluster_node::exec(std::span<const std::string_view> words,
@@ -124,6 +124,7 @@ asio::awaitable<bool> cluster_node::wait_connected(time_point give_up_at) {
     const auto since = owner_.time().now();
     const auto until = std::min(give_up_at, since + owner_.connect_timeout());
     while (!connected()) {
+        owner_.check_open();
         if (owner_.version() != version || !connection_) co_return false;
         if (failure_) std::rethrow_exception(failure_);
         if (owner_.time().now() >= until) {
@@ -154,7 +155,7 @@ asio::awaitable<void> cluster_node::subscribe(std::string channel, time_point gi
             refusal = failure.what();
         }
     }
-    owner_.on_missing_connection(*this);
+    owner_.on_old_map();
     throw error(errc::unavailable, channel + ": " + refusal);
 }
 

@@ -29,6 +29,10 @@ public:
         virtual void on_connection(cluster_node& node) = 0;
         // The connection has ended, or a request waits for one.
         virtual void on_missing_connection(cluster_node& node) noexcept = 0;
+        // The node refused a request about a slot, so the map of the slots may be old.
+        virtual void on_old_map() noexcept = 0;
+        // Throws if the client is closed, or the process is a fork.
+        virtual void check_open() const = 0;
         // Ends when anything has changed: a connection, or which node has which slot.
         virtual boost::asio::awaitable<void> wait_for_change(time_point until) = 0;
         // Grows with each change of which node has which slot.
@@ -64,7 +68,6 @@ public:
     // Why the node cannot be used. With `failure`, waiting requests fail at once.
     void refuse(std::string reason, std::exception_ptr failure);
     void raise_epoch(std::uint64_t epoch) noexcept;
-    [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
     // For the owner: a question to the node is on its way; its connection is being tried.
     bool is_asked = false;

@@ -23,8 +23,6 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 namespace {
 
-// A token has 16 bits for the epoch.
-constexpr std::uint64_t max_epoch = 65535;
 // Of the replication id, in its hexadecimal digits.
 constexpr std::size_t replication_size = 16;
 
@@ -92,10 +90,17 @@ asio::awaitable<void> cluster_topology::ask_node(cluster_node& node) {
             auto replication = co_await ask_replication(connection, node.server_name());
             const auto view = co_await ask(connection, node.server_name());
             const auto myself = std::ranges::find(view, true, &listed_node::is_myself);
-            if (node.connection() == connection && node.connected() && myself->id == node.id() &&
-                myself->epoch <= max_epoch)
-                node.update(std::move(replication), myself->epoch);
-            if (!is_over()) learn(view, node.server().host);
+            if (!is_over() && node.connection() == connection && node.connected()) {
+                const auto objection = find_objection(node, *myself);
+                if (objection) {
+                    node.refuse(objection->what(), is_final(*objection)
+                                                       ? std::make_exception_ptr(*objection)
+                                                       : nullptr);
+                } else {
+                    node.update(std::move(replication), myself->epoch);
+                    learn(view, node.server().host, &node);
+                }
+            }
         } catch (const error& failure) {
             log(node.server_name() + " does not say which node has which slot: " + failure.what());
         } catch (const std::bad_alloc&) {}
@@ -117,7 +122,7 @@ asio::awaitable<void> cluster_topology::ask_seed() {
             const auto view = co_await ask(connection, text_of(seed));
             seed_failure_ = nullptr;
             failed_seeds_ = 0;
-            if (!is_over()) learn(view, seed.host);
+            if (!is_over()) learn(view, seed.host, nullptr);
         } catch (const error&) {
             seed_failure_ = std::current_exception();
             ++failed_seeds_;
@@ -131,6 +136,9 @@ asio::awaitable<void> cluster_topology::ask_seed() {
 asio::awaitable<void> cluster_topology::close_later(
     [[maybe_unused]] std::shared_ptr<cluster_topology> self, std::shared_ptr<link> closed) {
     co_await closed->close(is_closing_ ? now() : now() + settings_.reply_timeout);
+    // The last requests may have failed just now, and use the link until their callers resume.
+    core::wakeup resumed(*context_.time, context_.strand);
+    co_await resumed.wait_until(now() + 1s);
     std::erase(closing_, closed);
 }
 
@@ -150,6 +158,16 @@ asio::awaitable<void> cluster_topology::probe(
     notify_changed();
 }
 
+std::optional<error> cluster_topology::find_objection(const cluster_node& node,
+                                                      const listed_node& myself) {
+    const auto name = "The node " + node.server_name();
+    if (myself.id != node.id()) return error(errc::unavailable, name + " is another one by now");
+    if (!myself.is_master) return error(errc::unavailable, name + " is a replica by now");
+    if (myself.epoch <= max_epoch) return std::nullopt;
+    return error(errc::unsupported, name + " has the config epoch " + std::to_string(myself.epoch) +
+                                        ", and a token has room for 65535; make a new cluster.");
+}
+
 // The node itself says which node it is: another one may have its address by now. And only the
 // node knows its present epoch for certain.
 asio::awaitable<void> cluster_topology::confirm(
@@ -167,20 +185,10 @@ asio::awaitable<void> cluster_topology::confirm(
         const auto view = co_await ask(connection, node.server_name());
         if (!is_present()) co_return;
         const auto myself = std::ranges::find(view, true, &listed_node::is_myself);
-        const auto name = "The node " + node.server_name();
-        if (myself->id != node.id()) {
-            node.refuse(name + " is another one by now", nullptr);
-        } else if (!myself->is_master) {
-            node.refuse(name + " is a replica by now", nullptr);
-        } else if (myself->epoch > max_epoch) {
-            const error failure(errc::unsupported,
-                                name + " has the config epoch " + std::to_string(myself->epoch) +
-                                    ", and a token has room for 65535; make a new cluster.");
-            node.refuse(failure.what(), std::make_exception_ptr(failure));
-        } else {
-            learn(view, node.server().host);
-            if (is_present()) node.confirm(std::move(replication), myself->epoch);
-        }
+        const auto objection = find_objection(node, *myself);
+        if (objection) throw *objection;
+        learn(view, node.server().host, &node);
+        if (is_present()) node.confirm(std::move(replication), myself->epoch);
     } catch (const error& failure) {
         if (is_present())
             node.refuse(failure.what(), is_final(failure) ? std::current_exception() : nullptr);
@@ -214,7 +222,12 @@ asio::awaitable<void> cluster_topology::run(
     const auto& bounds = settings_.bounds;
     auto pause = bounds.shortest_pause;
     while (!is_over()) {
-        co_await find_servers();
+        // However the questions end, others follow.
+        try {
+            co_await find_servers();
+        } catch (const std::exception& failure) {
+            log(std::string("the nodes could not be asked: ") + failure.what());
+        }
         if (is_over()) break;
         if (all_connected()) {
             pause = bounds.shortest_pause;

@@ -103,7 +103,7 @@ asio::awaitable<bool> cluster_topology::follow(redirection& progress, std::strin
         // A master that has no slot yet.
         co_await ask_node(static_cast<cluster_node&>(asked));
         const auto listed = std::ranges::find_if(last_view_, [&](const listed_node& each) {
-            return each.port == port && (each.host == host || each.name == host);
+            return each.is_master && each.port == port && (each.host == host || each.name == host);
         });
         if (listed != last_view_.end() && !is_over())
             target = nodes_[number_of(*listed, asked_host)].get();
@@ -111,6 +111,7 @@ asio::awaitable<bool> cluster_topology::follow(redirection& progress, std::strin
     const auto until = std::min(give_up_at, now() + settings_.connect_timeout);
     while (target != nullptr && !target->connected() && now() < until && !is_over()) {
         on_missing_connection(*target);
+        if (target->connection() && target->connection()->connected()) on_connection(*target);
         co_await wait_for_change(until);
     }
     if (target != nullptr && target->connected())

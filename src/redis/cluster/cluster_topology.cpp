@@ -92,12 +92,18 @@ std::string cluster_topology::owner_failure() const {
     return version_ == 0 ? "" : "no node of the cluster has the slot of this key";
 }
 
+void cluster_topology::check_open() const {
+    if (made_in_.is_forked()) throw core::forked_client_error();
+    if (is_closing_) throw error(errc::cancelled, "The client is closed; make a new one.");
+}
+
 asio::awaitable<reply> cluster_topology::wait_for_owner(time_point give_up_at) {
     const auto known_version = version_;
     const auto until = std::min(give_up_at, now() + settings_.connect_timeout);
     start();
+    ask_again();
     while (version_ == known_version) {
-        if (is_over()) throw error(errc::cancelled, "The client is closed; make a new one.");
+        check_open();
         // All seeds failed, and the last of them for good.
         if (seed_failure_ && failed_seeds_ >= settings_.seeds.size()) {
             try {
@@ -113,7 +119,6 @@ asio::awaitable<reply> cluster_topology::wait_for_owner(time_point give_up_at) {
                             (reason.empty() ? "" : ": " + reason) +
                             (reason.ends_with('.') ? "" : "; see CLUSTER NODES at each node."));
         }
-        ask_again();
         co_await wait_for_change(until);
     }
     co_return moved_reply();
@@ -136,23 +141,27 @@ endpoint cluster_topology::endpoint_of(const listed_node& listed,
 
 void cluster_topology::connect_node(cluster_node& node, endpoint server) {
     auto connection = connect_(server, node.own_listener(), node.channel());
-    const auto replaced = node.set_connection(connection, std::move(server));
-    if (replaced) {
-        replaced->forget_listener();
-        closing_.push_back(replaced);
-        asio::co_spawn(context_.strand, close_later(shared_from_this(), replaced), asio::detached);
-    }
+    node.set_connection(connection, std::move(server));
     asio::co_spawn(context_.strand, probe(shared_from_this(), node, std::move(connection)),
                    asio::detached);
+}
+
+void cluster_topology::retire(cluster_node& node) {
+    const auto closed = node.set_connection(nullptr, node.server());
+    if (!closed) return;
+    closed->forget_listener();
+    closing_.push_back(closed);
+    asio::co_spawn(context_.strand, close_later(shared_from_this(), closed), asio::detached);
 }
 
 std::uint32_t cluster_topology::number_of(const listed_node& listed,
                                           const std::string& asked_host) {
     auto server = endpoint_of(listed, asked_host);
     if (const auto known = numbers_.find(listed.id); known != numbers_.end()) {
-        auto& node = *nodes_[known->second];
-        if (node.server() != server) connect_node(node, std::move(server));
-        return known->second;
+        if (nodes_[known->second]->server() == server) return known->second;
+        // At another address it is another link, so that subscriptions are made again there.
+        retire(*nodes_[known->second]);
+        numbers_.erase(known);
     }
     // A client that had no nodes had no holds. For a node that appears later, even the first
     // connection must lead to the question whether holds were lost.
@@ -176,14 +185,27 @@ void cluster_topology::give_up_slots_of_forgotten_nodes(const std::vector<listed
     }
 }
 
-void cluster_topology::learn(const std::vector<listed_node>& view, const std::string& asked_host) {
-    if (receiver_ == nullptr) return;
+bool cluster_topology::is_foreign(const std::vector<listed_node>& view,
+                                  const cluster_node* from) const {
+    std::size_t others = 0;
+    for (const auto* each : links_) {
+        const auto& node = static_cast<const cluster_node&>(*each);
+        if (&node == from || !node.connected()) continue;
+        if (std::ranges::count(view, node.id(), &listed_node::id) > 0) return false;
+        ++others;
+    }
+    return others > 0;
+}
+
+void cluster_topology::learn(const std::vector<listed_node>& view, std::string asked_host,
+                             const cluster_node* from) {
+    if (receiver_ == nullptr || is_foreign(view, from)) return;
     last_view_ = view;
     give_up_slots_of_forgotten_nodes(view);
     std::vector<cluster_node*> gained;
     const bool is_first = version_ == 0;
     for (const auto& listed : view) {
-        if (!listed.is_master || listed.slots.empty()) continue;
+        if (!listed.is_master || listed.slots.empty() || listed.epoch > max_epoch) continue;
         const auto number = number_of(listed, asked_host);
         auto& node = *nodes_[number];
         node.raise_epoch(listed.epoch);
@@ -193,9 +215,9 @@ void cluster_topology::learn(const std::vector<listed_node>& view, const std::st
                 has_gained = slots_.claim(slot, number, listed.epoch) || has_gained;
         if (has_gained) gained.push_back(&node);
     }
+    retire_nodes_without_slots();
     if (gained.empty()) return;
     ++version_;
-    retire_nodes_without_slots();
     notify_changed();
     if (is_first) return;
     // The waiters and undos of the slots that have moved are at this node now.
@@ -216,14 +238,7 @@ void cluster_topology::retire_nodes_without_slots() {
             ++entry;
             continue;
         }
-        auto& node = *nodes_[entry->second];
-        const auto closed = node.set_connection(nullptr, node.server());
-        if (closed) {
-            closed->forget_listener();
-            closing_.push_back(closed);
-            asio::co_spawn(context_.strand, close_later(shared_from_this(), closed),
-                           asio::detached);
-        }
+        retire(*nodes_[entry->second]);
         entry = numbers_.erase(entry);
     }
     links_.clear();

@@ -113,12 +113,23 @@ private:
     void ask_again() noexcept;
 
     // `asked_host`: the host at which the node was asked.
-    void learn(const std::vector<listed_node>& view, const std::string& asked_host);
+    void learn(const std::vector<listed_node>& view, std::string asked_host,
+               const cluster_node* from);
+    // The node may be one of another cluster by now: its view lists no other connected node.
+    [[nodiscard]] bool is_foreign(const std::vector<listed_node>& view,
+                                  const cluster_node* from) const;
+    // Why the node must not be used, by its own line in its view.
+    [[nodiscard]] static std::optional<error> find_objection(const cluster_node& node,
+                                                             const listed_node& myself);
+    // A token has 16 bits for the epoch.
+    static constexpr std::uint64_t max_epoch = 65535;
     std::uint32_t number_of(const listed_node& listed, const std::string& asked_host);
     void give_up_slots_of_forgotten_nodes(const std::vector<listed_node>& view);
     [[nodiscard]] endpoint endpoint_of(const listed_node& listed,
                                        const std::string& asked_host) const;
     void connect_node(cluster_node& node, endpoint server);
+    // Closes the node's connection for good.
+    void retire(cluster_node& node);
     void retire_nodes_without_slots();
     void notify_changed() noexcept;
     [[nodiscard]] cluster_node* find_node(std::string_view host, std::uint16_t port) const noexcept;
@@ -131,6 +142,8 @@ private:
     // cluster_node::owner
     void on_connection(cluster_node& node) override;
     void on_missing_connection(cluster_node& node) noexcept override;
+    void on_old_map() noexcept override { ask_again(); }
+    void check_open() const override;
     boost::asio::awaitable<void> wait_for_change(time_point until) override;
     [[nodiscard]] std::uint64_t version() const noexcept override { return version_; }
     [[nodiscard]] runtime& time() const noexcept override { return *context_.time; }

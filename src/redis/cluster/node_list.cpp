@@ -87,12 +87,16 @@ std::optional<listed_node> read_line(std::string_view line) {
 
 std::vector<listed_node> parse_node_list(std::string_view text) {
     std::vector<listed_node> nodes;
+    unsigned slots = 0;
     while (!text.empty()) {
         auto line = next_part(text, '\n');
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.empty()) continue;
         auto node = read_line(line);
-        if (!node) return {};
+        if (!node || std::ranges::count(nodes, node->id, &listed_node::id) > 0) return {};
+        for (const auto& [first, last] : node->slots)
+            slots += last - first + 1;
+        if (slots > slot_count) return {};
         if (node->port != 0) nodes.push_back(std::move(*node));
     }
     if (std::ranges::count(nodes, true, &listed_node::is_myself) != 1) return {};

@@ -33,16 +33,16 @@ public:
     // The link to the server that has the key at present. Everything in one request must come from
     // this link: the server's run id and clock, and the number of the connection.
     [[nodiscard]] virtual link& link_of(std::string_view key) const noexcept = 0;
-    // The links to all servers that have keys. A link lives as long as the topology, also if its
-    // server has left.
+    // The links to all servers that may have keys; valid until the next suspension. A link lives as
+    // long as the topology, also if its server has left.
     [[nodiscard]] virtual std::span<link* const> links() const noexcept = 0;
     // False: one request must not contain both keys.
     [[nodiscard]] virtual bool may_share_request(std::string_view key,
                                                  std::string_view other) const noexcept {
         return &link_of(key) == &link_of(other);
     }
-    // True: the keys of a slot move one by one. While they do, only a request with a single key is
-    // executed.
+    // True: the keys of a slot move one by one. While they do, a request with several keys is
+    // refused unless all of them are at the same server.
     [[nodiscard]] virtual bool has_slots() const noexcept { return false; }
 
     // Call this for the error reply to a request about the key. Returns true if the server executed
@@ -52,7 +52,7 @@ public:
     // does. The arguments must outlive the call.
     virtual boost::asio::awaitable<bool> follow(redirection& progress, std::string_view key,
                                                 link& asked, reply& refusal, time_point give_up_at);
-    // True: `follow` may return true for this reply.
+    // True: call `follow` for this reply.
     [[nodiscard]] virtual bool may_follow(const reply&) const noexcept { return false; }
 
     // Closes every link, in turn: closing them at the same time would need memory. The other links

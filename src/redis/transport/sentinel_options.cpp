@@ -112,11 +112,15 @@ void check_sentinel_options(const options& server_options) {
                         "A Sentinel's address has no host; give a host for each.");
     check_password({set.password, set.password_file, static_cast<bool>(set.credentials)},
                    "sentinel_");
+    check_tls(set.tls, "sentinel_", nullptr);
+}
+
+void check_sentinel_password(const options& server_options) {
+    const auto& set = server_options.sentinel;
     if (!set.user.empty() && set.password.empty() && set.password_file.empty() && !set.credentials)
         throw error(errc::bad_option,
                     "sentinel_user has no password, so it would not be used; add "
                     "sentinel_password_file or sentinel_password_env, or leave out sentinel_user.");
-    check_tls(set.tls, "sentinel_", nullptr);
 }
 
 std::string describe_sentinels(const options& server_options) {

@@ -25,6 +25,8 @@ void complete_sentinel_tls(options& server_options, const core::url& parsed);
 // Throws errc::bad_option with one sentence.
 void check_sentinel_options(const options& server_options);
 // redis+sentinel://HOST:PORT,…/MASTER/DATABASE
+// Throws errc::bad_option for a user of the Sentinels without a password, who would not be used.
+void check_sentinel_password(const options& server_options);
 [[nodiscard]] std::string describe_sentinels(const options& server_options);
 
 }  // namespace pawl::redis

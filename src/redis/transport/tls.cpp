@@ -148,7 +148,6 @@ error bad_key(const tls_options& tls, const std::string& option_prefix,
 }
 
 void load_key(ssl::context& context, const tls_options& tls, const std::string& option_prefix) {
-    core::expect_regular_file(tls.key_file, "The key of the certificate", longest_pem_file);
     const auto secret = std::make_shared<pass_phrase>();
     secret->text = pass_phrase_of(tls, option_prefix);
     // Without this, OpenSSL would ask at the terminal.
@@ -170,6 +169,8 @@ ssl::context make_tls_context(const tls_options& tls, const std::string& option_
     if (!tls.enabled) return context;
     context.set_options(ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
     load_ca(context, tls.ca_file);
+    if (!tls.key_file.empty())
+        core::expect_regular_file(tls.key_file, "The key of the certificate", longest_pem_file);
     if (!tls.cert_file.empty()) load_certificate(context, tls.cert_file);
     if (!tls.key_file.empty()) load_key(context, tls, option_prefix);
     context.set_verify_mode(tls.verify ? ssl::verify_peer : ssl::verify_none);

@@ -24,7 +24,7 @@ end
 -- Takes much longer than the whole script otherwise.
 local function present_base()
     local epoch = string.match(redis.call("CLUSTER", "INFO"), "cluster_my_epoch:(%d+)")
-    return string.format("%.0f", epoch * 2 ^ 47)
+    return string.format("%.0f", math.min(epoch, 65535) * 2 ^ 47)
 end
 
 -- The next token: the counter plus one, but at least the server's clock in units of 1/65536 s since
