@@ -68,6 +68,7 @@ public:
     // Why the node cannot be used. With `failure`, waiting requests fail at once.
     void refuse(std::string reason, std::exception_ptr failure);
     void raise_epoch(std::uint64_t epoch) noexcept;
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
     // For the owner: a question to the node is on its way; its connection is being tried.
     bool is_asked = false;

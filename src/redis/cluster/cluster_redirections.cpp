@@ -114,10 +114,14 @@ asio::awaitable<bool> cluster_topology::follow(redirection& progress, std::strin
         if (target->connection() && target->connection()->connected()) on_connection(*target);
         co_await wait_for_change(until);
     }
-    if (target != nullptr && target->connected())
+    if (target != nullptr && target->connected()) {
+        // If the request arrives when the target has the slot, its token must be above those of
+        // the source's lost masters; the target may have no counter.
+        target->raise_epoch(static_cast<cluster_node&>(asked).epoch());
         progress.asked_next = target;
-    else
+    } else {
         co_await pause(progress.attempts - 1, give_up_at);
+    }
     co_return true;
 }
 

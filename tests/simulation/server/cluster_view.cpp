@@ -164,6 +164,7 @@ void cluster_view::migrate_to(std::size_t slot, std::size_t node) { migrating_[s
 void cluster_view::end_move(std::size_t slot) {
     importing_.erase(slot);
     migrating_.erase(slot);
+    note_change();  // what it was told meanwhile counts now
 }
 
 // Without the agreement of the others.

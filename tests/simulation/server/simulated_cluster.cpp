@@ -4,6 +4,7 @@
 #include "simulated_cluster.hpp"
 
 #include <algorithm>
+#include <array>
 
 using namespace std::chrono_literals;
 
@@ -53,6 +54,7 @@ std::size_t simulated_cluster::owner_of(std::size_t slot) const {
     std::size_t owner = no_node;
     std::uint64_t greatest = 0;
     for (const auto& each : nodes_) {
+        if (!each->view.is_master()) continue;
         const auto claimed = each->view.owner_of(slot);
         if (claimed == no_node || each->view.epoch_of(claimed) < greatest) continue;
         owner = claimed;
@@ -319,9 +321,13 @@ void simulated_cluster::stop_faults() {
 }
 
 bool simulated_cluster::is_agreed() const {
-    const auto& first = nodes_.front()->view;
+    const auto first_master =
+        std::ranges::find_if(nodes_, [](const auto& each) { return each->view.is_master(); });
+    if (first_master == nodes_.end()) return false;
+    const auto& first = (*first_master)->view;
     for (const auto& each : nodes_) {
         if (!each->network.is_up() || each->view.is_down()) return false;
+        if (!each->view.is_master()) continue;
         for (std::size_t slot = 0; slot < slot_count; ++slot)
             if (each->view.owner_of(slot) != first.owner_of(slot)) return false;
     }
@@ -330,6 +336,11 @@ bool simulated_cluster::is_agreed() const {
             owner == no_node || !nodes_[owner]->view.is_master())
             return false;
     return true;
+}
+
+std::size_t simulated_cluster::target_of(std::size_t slot) const {
+    const auto move = moves_.find(slot);
+    return move == moves_.end() ? no_node : move->second.to;
 }
 
 std::string simulated_cluster::first_key_of(std::size_t node, std::size_t slot) {
@@ -350,9 +361,10 @@ void simulated_cluster::plan_step(std::size_t slot, void (simulated_cluster::*st
     });
 }
 
-// As after an operator who runs the command again: from the node that has the slot by now.
+// As an operator repairs it: the target forgets the move, and a new one begins at the node that has
+// the slot by now. While a node imports a slot, it does not learn of the slot's new master.
 void simulated_cluster::repeat_move(slot_move& move) {
-    move.is_retried = true;
+    if (is_up(move.to)) nodes_[move.to]->view.end_move(move.slot);
     if (!nodes_[move.to]->view.is_master() && is_up(move.to))
         move.to = nodes_[move.to]->view.master();
     plan_step(move.slot, &simulated_cluster::begin_move);
@@ -367,28 +379,45 @@ void simulated_cluster::begin_move(slot_move& move) {
         moves_.erase(move.slot);
         return;
     }
-    if (!source.is_master() || source.owner_of(move.slot) != from || !target.is_master())
+    if (!source.is_master() || source.owner_of(move.slot) != from || !target.is_master() ||
+        target.owner_of(move.slot) != from)
         return repeat_move(move);
+    move.from = from;
     target.import_from(move.slot, from);
-    loop_.schedule_after(random_time(100us, 20ms), [this, slot = move.slot, from] {
-        const auto current = moves_.find(slot);
-        if (current == moves_.end()) return;
-        auto& view = nodes_[from]->view;
-        if (view.is_master() && view.owner_of(slot) == from)
-            view.migrate_to(slot, current->second.to);
-    });
+    plan_step(move.slot, &simulated_cluster::mark_at_source);
+}
+
+bool simulated_cluster::is_at_source(const slot_move& move) const {
+    const auto& source = nodes_[move.from]->view;
+    return is_up(move.from) && source.is_master() && source.owner_of(move.slot) == move.from;
+}
+
+// Before the first key moves: otherwise the source would take a key that has moved for a key that
+// does not exist.
+void simulated_cluster::mark_at_source(slot_move& move) {
+    if (!is_at_source(move)) return repeat_move(move);
+    nodes_[move.from]->view.migrate_to(move.slot, move.to);
     plan_step(move.slot, &simulated_cluster::move_key);
 }
 
 void simulated_cluster::move_key(slot_move& move) {
-    const auto from = owner_of(move.slot);
-    if (from == no_node || from == move.to || !are_connected(from, move.to) ||
-        !nodes_[from]->view.is_master() || !nodes_[move.to]->view.is_master())
+    if (!is_at_source(move) || owner_of(move.slot) != move.from ||
+        !are_connected(move.from, move.to) || !nodes_[move.to]->view.is_master())
         return repeat_move(move);
-    const auto key = first_key_of(from, move.slot);
+    const auto key = first_key_of(move.from, move.slot);
     if (key.empty()) return plan_step(move.slot, &simulated_cluster::finish_move_at_target);
-    migrate(from, move.to, key);
+    if (!accepts_key(move, key)) return repeat_move(move);
+    migrate(move.from, move.to, key);
     plan_step(move.slot, &simulated_cluster::move_key);
+}
+
+// A node that is down refuses MIGRATE, and RESTORE-ASKING as well: so does a master that was
+// replaced, and has just started again.
+bool simulated_cluster::accepts_key(const slot_move& move, std::string_view key) {
+    const std::array names{key};
+    auto& data = network(move.to).server().data();
+    return !nodes_[move.from]->view.is_down() &&
+           nodes_[move.to]->view.refusal({.names = names, .is_asking = true}, data).empty();
 }
 
 // The time to live moves, not the time of expiry: the nodes' clocks may differ.
@@ -409,9 +438,9 @@ void simulated_cluster::finish_move_at_target(slot_move& move) {
     auto& target = nodes_[move.to]->view;
     const auto from = owner_of(move.slot);
     if (!is_up(move.to) || !target.is_master()) return repeat_move(move);
-    // New keys at the source, which did not yet know that the slot moves.
+    // The source's replica has replaced it, and has keys that had already moved.
     if (from != no_node && from != move.to && !first_key_of(from, move.slot).empty())
-        return plan_step(move.slot, &simulated_cluster::move_key);
+        return repeat_move(move);
     target.set_owner(move.slot, move.to, true);
     target.end_move(move.slot);
     broadcast(move.to);
@@ -420,13 +449,13 @@ void simulated_cluster::finish_move_at_target(slot_move& move) {
 
 // The others learn it from the bus, and so may the source.
 void simulated_cluster::finish_move_at_source(slot_move& move) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        auto& view = nodes_[i]->view;
-        if (i == move.to || view.owner_of(move.slot) != i || !is_up(i) || random_.happens(0.5))
-            continue;
-        view.set_owner(move.slot, move.to, !first_key_of(i, move.slot).empty());
-        if (view.owner_of(move.slot) != i) lose_slots(i, {move.slot});
-        if (!view.is_master()) demote(i);
+    const auto from = move.from;
+    auto& view = nodes_[from]->view;
+    // A node refuses to give a slot to a replica.
+    if (is_at_source(move) && view.is_master(move.to) && random_.happens(0.5)) {
+        view.set_owner(move.slot, move.to, !first_key_of(from, move.slot).empty());
+        if (view.owner_of(move.slot) != from) lose_slots(from, {move.slot});
+        if (!view.is_master()) demote(from);
     }
     moves_.erase(move.slot);
 }

@@ -42,7 +42,9 @@ public:
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
     [[nodiscard]] simulated_network& network(std::size_t node) { return nodes_.at(node)->network; }
     [[nodiscard]] const cluster_view& view(std::size_t node) const { return nodes_.at(node)->view; }
-    // The node that has the slot by the greatest epoch of all nodes' views.
+    // The node that has the slot by the greatest epoch of all masters' views. Before Redis 7.2, a
+    // replica that was away keeps an old view: the slot's new master may have a lower epoch than
+    // its earlier one has by now.
     [[nodiscard]] std::size_t owner_of(std::size_t slot) const;
     // The replica of a master; no_node if it has none.
     [[nodiscard]] std::size_t replica_of(std::size_t node) const;
@@ -61,10 +63,12 @@ public:
     // The slot moves key by key, in steps. A step that fails is repeated.
     void move_slot(std::size_t slot, std::size_t to);
     [[nodiscard]] bool is_moving() const noexcept { return !moves_.empty(); }
+    // The node to which the slot moves; no_node if it does not move.
+    [[nodiscard]] std::size_t target_of(std::size_t slot) const;
 
     // Ends the faults of the networks and of the bus; dead nodes start.
     void stop_faults();
-    // All nodes serve, and have the same owner for each slot.
+    // All nodes serve, and the masters have the same owner for each slot.
     [[nodiscard]] bool is_agreed() const;
     // Called when a node becomes the master of slots that another node had, with both.
     void on_promotion(std::function<void(std::size_t node, std::size_t old_master)> promoted) {
@@ -88,7 +92,7 @@ private:
     };
     struct slot_move {
         std::size_t slot = 0, to = 0;
-        bool is_retried = false;
+        std::size_t from = cluster_view::no_node;
     };
 
     instant random_time(instant low, instant high);
@@ -116,7 +120,11 @@ private:
 
     void begin_move(slot_move& move);
     void plan_step(std::size_t slot, void (simulated_cluster::*step)(slot_move&));
+    void mark_at_source(slot_move& move);
     void move_key(slot_move& move);
+    // Whether the source has the slot, as far as it knows.
+    [[nodiscard]] bool is_at_source(const slot_move& move) const;
+    [[nodiscard]] bool accepts_key(const slot_move& move, std::string_view key);
     void finish_move_at_target(slot_move& move);
     void finish_move_at_source(slot_move& move);
     void repeat_move(slot_move& move);

@@ -21,10 +21,12 @@ local function is_replication_of(replication)
     return string.find(info, "master_replid:" .. replication, 1, true)
 end
 
--- Takes much longer than the whole script otherwise.
-local function present_base()
+-- The base of the node's present epoch, if it is above this one. Takes much longer than the whole
+-- script otherwise.
+local function raised_base(base)
     local epoch = string.match(redis.call("CLUSTER", "INFO"), "cluster_my_epoch:(%d+)")
-    return string.format("%.0f", math.min(epoch, 65535) * 2 ^ 47)
+    local present = string.format("%.0f", math.min(epoch, 65535) * 2 ^ 47)
+    return is_less(base, present) and present or base
 end
 
 -- The next token: the counter plus one, but at least the server's clock in units of 1/65536 s since
@@ -34,12 +36,15 @@ end
 -- counter that is ahead of the clock is kept longer, by the time that it is ahead.
 local function next_token(fence, floor)
     local lowest, keep_ms, base, replication = string.match(floor, "^(%d+) (%d+) ?(%d*) ?(%x*)$")
-    if replication ~= "" and not is_replication_of(replication) then
-        base = present_base()
-        lowest = base
-    end
     redis.call("INCR", fence)
     local token = redis.call("GET", fence)
+    -- A counter of a later epoch came with its slot, and so may the node's epoch have grown. It may
+    -- have lost its last tokens in a failover: the token needs the epoch of this node.
+    if replication ~= "" and
+        (not is_replication_of(replication) or not is_less(token, sum(base, "140737488355328"))) then
+        base = raised_base(base)
+        lowest = is_less(lowest, base) and base or lowest
+    end
     local now = redis.call("TIME")
     local units = (now[1] - 1704067200) * 65536 + math.floor(now[2] * 65536 / 1000000)
     local clock = string.format("%.0f", math.max(units, 0))
