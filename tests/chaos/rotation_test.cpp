@@ -237,7 +237,8 @@ TEST_F(Credentials, ThatNeverCameEndWithTheClient) {
         client locks = client_with(settings());
         const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
         ASSERT_TRUE(failed.has_value());
-        EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+        // Either the function or the connection is late first.
+        EXPECT_THAT(failed->reason, testing::AnyOf(errc::unavailable, errc::unreachable)) << failed;
     }
     EXPECT_TRUE(eventually([&] { return state_->calls == 1; }));
     // The function still runs, and what it shares is still there.

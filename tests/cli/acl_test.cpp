@@ -54,7 +54,9 @@ TEST(Acl, HasOnlyTheRightsForTheFeatures) {
 }
 
 TEST(Acl, OfSentinelsHasTwoLines) {
-    const auto result = acl({"--on", "redis+sentinel://app@127.0.0.1:1/orders?sentinel_user=eye"});
+    const auto result = acl(
+        {"--on",
+         "redis+sentinel://app@127.0.0.1:1/orders?sentinel_user=eye&sentinel_password_env=PATH"});
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("# For the master and its replicas:\nuser app reset "));
     EXPECT_THAT(result.out, HasSubstr("\n# For the Sentinels:\nuser eye reset on >PASSWORD "

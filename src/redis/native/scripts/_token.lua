@@ -40,8 +40,9 @@ local function next_token(fence, floor)
     local token = redis.call("GET", fence)
     -- A counter of a later epoch came with its slot, and so may the node's epoch have grown. It may
     -- have lost its last tokens in a failover: the token needs the epoch of this node.
+    local next_base = "140737488355328"
     if replication ~= "" and
-        (not is_replication_of(replication) or not is_less(token, sum(base, "140737488355328"))) then
+        (not is_replication_of(replication) or not is_less(token, sum(base, next_base))) then
         base = raised_base(base)
         lowest = is_less(lowest, base) and base or lowest
     end
