@@ -76,7 +76,7 @@ void expect_nothing_refused(support::redis_server& server) {
 // rights, and no others.
 std::vector<std::string> user_lines(const std::string& url) {
     std::vector<std::string> lines;
-    for (const auto& each : pawl::redis::least_rights(url, {}))
+    for (const auto& each : pawl::redis::least_rights(url, {.replicas = true}))
         lines.push_back(each.line("locks", "PASSWORD"));
     return lines;
 }

@@ -13,7 +13,8 @@ const std::string first_id(40, 'a'), second_id(40, 'b'), third_id(40, 'c');
 
 TEST(cluster_node_list, is_that_of_redis_7) {
     const auto nodes = parse_node_list(
-        first_id + " 10.0.0.1:7001@17001,one.example myself,master - 0 0 12 connected 0-5460 93 " +
+        first_id +
+        " 10.0.0.1:7001@17001,one.example myself,master - 0 0 12 connected 0-5459 5460 " +
         "[77->-" + second_id + "]\n" + second_id +
         " ::1:7002@17002 master,fail? - 1 2 3 disconnected 5461-16383\n" + third_id +
         " :7003@17003,,tls-port=0,shard-id=x slave " + first_id + " 0 1 12 connected\n");
@@ -23,7 +24,8 @@ TEST(cluster_node_list, is_that_of_redis_7) {
     EXPECT_EQ(nodes[0].port, 7001);
     EXPECT_TRUE(nodes[0].is_myself && nodes[0].is_master && !nodes[0].is_failing);
     EXPECT_EQ(nodes[0].epoch, 12U);
-    EXPECT_EQ(nodes[0].slots, (std::vector<std::pair<unsigned, unsigned>>{{0, 5460}, {93, 93}}));
+    EXPECT_EQ(nodes[0].slots,
+              (std::vector<std::pair<unsigned, unsigned>>{{0, 5459}, {5460, 5460}}));
     EXPECT_EQ(nodes[1].host, "::1");
     EXPECT_EQ(nodes[1].port, 7002);
     EXPECT_TRUE(nodes[1].is_failing);
