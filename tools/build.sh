@@ -40,7 +40,23 @@ run_ctest() {
     "${without_aslr[@]}" ctest --test-dir "$folder" -j $((4 * $(nproc))) --output-on-failure \
         --no-tests=error --output-junit tests.xml "$@" || failed=$?
     [[ $failed == 0 ]] || python3 tools/failed_tests.py "$folder/tests.xml"
+    [[ $failed == 0 ]] || ! repeat_failed_tests "$folder" || failed=0
     return "$failed"
+}
+
+# Succeeds if the failed tests may be repeated, and each passes five times with nothing beside it.
+repeat_failed_tests() {
+    local folder=$1 pattern
+    pattern=$(python3 tools/failed_tests.py "$folder/tests.xml" --to-repeat)
+    [[ -n $pattern ]] || return 1
+    say "Repeating the failed tests alone, five times"
+    if "${without_aslr[@]}" ctest --test-dir "$folder" --output-on-failure --no-tests=error \
+        --repeat until-fail:5 -R "$pattern"; then
+        say "They FAILED beside other tests and passed five times alone: the machine was too busy" \
+            "for them. Their output is above."
+    else
+        return 1
+    fi
 }
 
 # Sanitizers are slow, so the simulation runs only some of its seeds.

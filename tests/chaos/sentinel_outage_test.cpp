@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -180,8 +181,12 @@ TEST_F(SentinelOutage, IsNotBlamedForALaterLoss) {
     const auto remaining = [&] { return ask(group.server(1), {"PTTL", "pawl:{it}"}).number(); };
     ASSERT_TRUE(
         eventually([&] { return count_in_log("connected to " + at(group.server(1))) > 0; }));
-    const auto first = remaining();
-    ASSERT_TRUE(eventually([&] { return remaining() > first; })) << "it is not renewed";
+    auto last = remaining();
+    const auto is_renewed = [&] {
+        const auto before = std::exchange(last, remaining());
+        return last > before;
+    };
+    ASSERT_TRUE(eventually(is_renewed));
     (void)ask(group.server(1), {"DEL", "pawl:{it}"});
     const loss_recorder loss(lock);
     EXPECT_TRUE(loss.is_told_within(10s));
