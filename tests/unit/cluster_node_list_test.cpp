@@ -55,25 +55,25 @@ TEST(cluster_node_list, is_empty_for_other_texts) {
         EXPECT_TRUE(parse_node_list(wrong).empty()) << wrong;
 }
 
-TEST(slot_map, believes_the_claim_with_the_higher_epoch) {
+TEST(slot_map, believes_the_view_with_the_higher_epoch) {
     slot_map slots;
-    EXPECT_EQ(slots.owner_of(7), slot_map::nobody);
-    EXPECT_TRUE(slots.claim(7, 0, 5));
-    EXPECT_FALSE(slots.claim(7, 0, 6)) << "nothing new";
-    EXPECT_FALSE(slots.claim(7, 1, 5)) << "an older view";
-    EXPECT_EQ(slots.owner_of(7), 0U);
-    EXPECT_TRUE(slots.claim(7, 1, 6));
-    EXPECT_EQ(slots.owner_of(7), 1U);
-    EXPECT_EQ(slots.owner_of(8), slot_map::nobody);
+    EXPECT_EQ(slots.master_of(7), slot_map::nobody);
+    EXPECT_TRUE(slots.assign(7, 0, 5));
+    EXPECT_FALSE(slots.assign(7, 0, 6)) << "nothing new";
+    EXPECT_FALSE(slots.assign(7, 1, 5)) << "an older view";
+    EXPECT_EQ(slots.master_of(7), 0U);
+    EXPECT_TRUE(slots.assign(7, 1, 6));
+    EXPECT_EQ(slots.master_of(7), 1U);
+    EXPECT_EQ(slots.master_of(8), slot_map::nobody);
 }
 
-TEST(slot_map, believes_every_claim_for_a_slot_that_was_given_up) {
+TEST(slot_map, believes_every_view_of_a_slot_that_was_given_up) {
     slot_map slots;
-    EXPECT_TRUE(slots.claim(7, 0, 5));
+    EXPECT_TRUE(slots.assign(7, 0, 5));
     slots.give_up(7);
-    EXPECT_EQ(slots.owner_of(7), 0U);
-    EXPECT_TRUE(slots.claim(7, 1, 2));
-    EXPECT_EQ(slots.owner_of(7), 1U);
+    EXPECT_EQ(slots.master_of(7), 0U);
+    EXPECT_TRUE(slots.assign(7, 1, 2));
+    EXPECT_EQ(slots.master_of(7), 1U);
 }
 
 }  // namespace

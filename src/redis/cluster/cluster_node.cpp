@@ -22,22 +22,16 @@ constexpr duration max_epoch_age = 15s;
 
 }  // namespace
 
-bool is_final(const error& failure) noexcept {
-    const auto reason = failure.reason();
-    return reason == errc::refused || reason == errc::unsupported || reason == errc::bad_option ||
-           reason == errc::protocol;
-}
-
-reply moved_reply() {
+reply slot_moved_reply() {
     reply result;
     result.type = reply::kind::error;
     result.text = "TRYAGAIN the slot has moved to another node";
     return result;
 }
 
-cluster_node::cluster_node(owner& cluster_owner, link::listener& receiver, std::string id,
+cluster_node::cluster_node(parent& cluster, link::listener& receiver, std::string id,
                            const std::string& channel, std::uint64_t connections)
-    : owner_(cluster_owner),
+    : parent_(cluster),
       receiver_(&receiver),
       id_(std::move(id)),
       channel_(channel),
@@ -48,28 +42,28 @@ cluster_node::cluster_node(owner& cluster_owner, link::listener& receiver, std::
 
 std::shared_ptr<link> cluster_node::set_connection(std::shared_ptr<link> connection,
                                                    endpoint server) {
-    confirmed_ = 0;
+    accepted_ = 0;
     reason_.clear();
     failure_ = nullptr;
     server_ = std::move(server);
     return std::exchange(connection_, std::move(connection));
 }
 
-void cluster_node::confirm(std::string replication, std::uint64_t epoch) {
+void cluster_node::accept(std::string replication, std::uint64_t epoch) {
     const auto number = session_.connection_number;
     session_ = connection_->current();
-    confirmed_ = session_.connection_number;
+    accepted_ = session_.connection_number;
     session_.connection_number = number + 1;
     if (!channel_.empty()) session_.channel_tag = id_.substr(0, tag_size);
     reason_.clear();
     failure_ = nullptr;
     update(std::move(replication), epoch);
-    ++owner_.counts().connections;
+    ++parent_.counts().connections;
     if (receiver_ != nullptr) receiver_->on_connected(*this);
 }
 
 void cluster_node::refuse(std::string reason, std::exception_ptr failure) {
-    confirmed_ = 0;
+    accepted_ = 0;
     reason_ = std::move(reason);
     failure_ = std::move(failure);
 }
@@ -77,13 +71,13 @@ void cluster_node::refuse(std::string reason, std::exception_ptr failure) {
 void cluster_node::update(std::string replication, std::uint64_t epoch) {
     raise_epoch(epoch);
     session_.replication = std::move(replication);
-    updated_at_ = owner_.time().now();
+    updated_at_ = parent_.time().now();
 }
 
 // The event loop of an idle client may stand still, and then nobody asks the node. An id of no node
 // makes the scripts ask it for the epoch.
 const session& cluster_node::current() const noexcept {
-    if (!session_.replication.empty() && owner_.time().now() - updated_at_ > max_epoch_age)
+    if (!session_.replication.empty() && parent_.time().now() - updated_at_ > max_epoch_age)
         std::ranges::fill(session_.replication, '0');
     return session_;
 }
@@ -94,8 +88,8 @@ void cluster_node::raise_epoch(std::uint64_t epoch) noexcept {
 }
 
 bool cluster_node::connected() const noexcept {
-    return confirmed_ != 0 && connection_ && connection_->connected() &&
-           connection_->current().connection_number == confirmed_;
+    return accepted_ != 0 && connection_ && connection_->connected() &&
+           connection_->current().connection_number == accepted_;
 }
 
 std::string cluster_node::connection_failure() const {
@@ -106,7 +100,7 @@ std::string cluster_node::connection_failure() const {
 
 asio::awaitable<reply> cluster_node::exec(std::span<const std::string_view> words,
                                           time_point give_up_at, prelude before) {
-    ++owner_.counts().requests;
+    ++parent_.counts().requests;
     if (connected()) return connection_->exec(words, give_up_at, before);
     return exec_when_connected({words.begin(), words.end()}, give_up_at, before);
 }
@@ -114,20 +108,20 @@ asio::awaitable<reply> cluster_node::exec(std::span<const std::string_view> word
 asio::awaitable<reply> cluster_node::exec_when_connected(std::vector<std::string> words,
                                                          time_point give_up_at, prelude before) {
     const bool is_connected = co_await wait_connected(give_up_at);
-    if (!is_connected) co_return moved_reply();
+    if (!is_connected) co_return slot_moved_reply();
     const std::vector<std::string_view> views(words.begin(), words.end());
     co_return co_await connection_->exec(views, give_up_at, before);
 }
 
 asio::awaitable<bool> cluster_node::wait_connected(time_point give_up_at) {
-    const auto version = owner_.version();
-    const auto since = owner_.time().now();
-    const auto until = std::min(give_up_at, since + owner_.connect_timeout());
+    const auto version = parent_.version();
+    const auto since = parent_.time().now();
+    const auto until = std::min(give_up_at, since + parent_.connect_timeout());
     while (!connected()) {
-        owner_.check_open();
-        if (owner_.version() != version || !connection_) co_return false;
+        parent_.check_open();
+        if (parent_.version() != version || !connection_) co_return false;
         if (failure_) std::rethrow_exception(failure_);
-        if (owner_.time().now() >= until) {
+        if (parent_.time().now() >= until) {
             const auto reason = connection_failure();
             throw error(errc::unreachable,
                         "The node " + server_name() + " could not be reached within " +
@@ -135,8 +129,8 @@ asio::awaitable<bool> cluster_node::wait_connected(time_point give_up_at) {
                             (reason.empty() ? "" : ": " + reason) +
                             "; see CLUSTER NODES at another node.");
         }
-        owner_.on_missing_connection(*this);
-        co_await owner_.wait_for_change(until);
+        parent_.on_missing_connection(*this);
+        co_await parent_.wait_for_change(until);
     }
     co_return true;
 }
@@ -147,7 +141,7 @@ asio::awaitable<void> cluster_node::subscribe(std::string channel, time_point gi
     std::string refusal = "its slot has moved to another node";
     if (is_connected) {
         try {
-            ++owner_.counts().requests;
+            ++parent_.counts().requests;
             co_await connection_->subscribe(channel, give_up_at);
             co_return;
         } catch (const error& failure) {
@@ -155,13 +149,13 @@ asio::awaitable<void> cluster_node::subscribe(std::string channel, time_point gi
             refusal = failure.what();
         }
     }
-    owner_.on_old_map();
+    parent_.on_old_map();
     throw error(errc::unavailable, channel + ": " + refusal);
 }
 
 void cluster_node::unsubscribe(const std::string& channel) noexcept {
     if (!connection_) return;
-    ++owner_.counts().requests;
+    ++parent_.counts().requests;
     connection_->unsubscribe(channel);
 }
 
@@ -176,19 +170,19 @@ void cluster_node::forget_listener() noexcept {
 }
 
 void cluster_node::on_message(std::string_view channel, std::string_view payload) {
-    ++owner_.counts().pushes;
+    ++parent_.counts().pushes;
     if (receiver_ == nullptr) return;
     receiver_->on_message(channel == tagged_channel_ ? std::string_view(channel_) : channel,
                           payload);
 }
 
 void cluster_node::on_invalidate(std::string_view key) {
-    ++owner_.counts().pushes;
+    ++parent_.counts().pushes;
     if (receiver_ != nullptr) receiver_->on_invalidate(key);
 }
 
-void cluster_node::on_connected(const link&) { owner_.on_connection(*this); }
+void cluster_node::on_connected(const link&) { parent_.on_connection(*this); }
 
-void cluster_node::on_disconnected(const link&) noexcept { owner_.on_missing_connection(*this); }
+void cluster_node::on_disconnected(const link&) noexcept { parent_.on_missing_connection(*this); }
 
 }  // namespace pawl::redis

@@ -23,7 +23,7 @@ namespace pawl::redis {
 class cluster_node final : public link, private link::listener {
 public:
     // The cluster to which the node belongs.
-    class owner {
+    class parent {
     public:
         // The node has a new connection, and must be asked who it is.
         virtual void on_connection(cluster_node& node) = 0;
@@ -39,16 +39,16 @@ public:
         [[nodiscard]] virtual std::uint64_t version() const noexcept = 0;
         [[nodiscard]] virtual runtime& time() const noexcept = 0;
         [[nodiscard]] virtual duration connect_timeout() const noexcept = 0;
-        // For what the client does; the owner's own questions are not counted.
+        // For what the client does; the parent's own questions are not counted.
         [[nodiscard]] virtual counters& counts() const noexcept = 0;
 
     protected:
-        ~owner() = default;
+        ~parent() = default;
     };
 
     // `channel` as in link_factory; `connections` is the number of the last connection, as far as
-    // the listener is concerned. `cluster_owner` must outlive the node.
-    cluster_node(owner& cluster_owner, link::listener& receiver, std::string id,
+    // the listener is concerned. `cluster` must outlive the node.
+    cluster_node(parent& cluster, link::listener& receiver, std::string id,
                  const std::string& channel, std::uint64_t connections);
 
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
@@ -62,7 +62,7 @@ public:
     // Connects through this link from now on. Returns the earlier one.
     std::shared_ptr<link> set_connection(std::shared_ptr<link> connection, endpoint server);
     // The node has confirmed the present connection, and said its replication id before its epoch.
-    void confirm(std::string replication, std::uint64_t epoch);
+    void accept(std::string replication, std::uint64_t epoch);
     // The same, later.
     void update(std::string replication, std::uint64_t epoch);
     // Why the node cannot be used. With `failure`, waiting requests fail at once.
@@ -70,12 +70,12 @@ public:
     void raise_epoch(std::uint64_t epoch) noexcept;
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
-    // For the owner: a question to the node is on its way; its connection is being tried.
+    // For the parent: a question to the node is on its way; its connection is being tried.
     bool is_asked = false;
     bool is_probed = false;
 
     // Waits for a confirmed connection. A request that waits while its slot moves elsewhere gets an
-    // error reply: see `moved_reply`.
+    // error reply: see `slot_moved_reply`.
     boost::asio::awaitable<reply> exec(std::span<const std::string_view> words,
                                        time_point give_up_at, prelude before) override;
     boost::asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override;
@@ -98,7 +98,7 @@ private:
     void on_connected(const link& connected_link) override;
     void on_disconnected(const link& disconnected_link) noexcept override;
 
-    owner& owner_;
+    parent& parent_;
     link::listener* receiver_;
     const std::string id_;
     const std::string channel_, tagged_channel_;
@@ -107,15 +107,12 @@ private:
     mutable session session_;  // `current` notices that its epoch is old
     time_point updated_at_{};
     std::uint64_t epoch_ = 0;
-    std::uint64_t confirmed_ = 0;  // the number of the connection's session; 0: none
-    std::string reason_;           // why the present connection is not used
-    std::exception_ptr failure_;   // for the requests that wait
+    std::uint64_t accepted_ = 0;  // the number of the connection's session; 0: none
+    std::string reason_;          // why the present connection is not used
+    std::exception_ptr failure_;  // for the requests that wait
 };
 
-// True: another attempt to connect would get the same error.
-[[nodiscard]] bool is_final(const error& failure) noexcept;
-
 // The reply to a request that was not sent, because its slot moves: as of a node.
-[[nodiscard]] reply moved_reply();
+[[nodiscard]] reply slot_moved_reply();
 
 }  // namespace pawl::redis

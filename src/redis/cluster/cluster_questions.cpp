@@ -41,15 +41,15 @@ link::listener& nobody_listens() {
 }  // namespace
 
 // A seed that does not answer must not use up the time for the others.
-duration cluster_topology::patience() const {
+duration cluster_topology::question_timeout() const {
     const auto rounds = std::min<std::size_t>(1 + failed_seeds_ / settings_.seeds.size(), 60);
     return std::min<duration>(settings_.connect_timeout, 1s * static_cast<std::int64_t>(rounds));
 }
 
-asio::awaitable<std::string> cluster_topology::ask_replication(std::shared_ptr<link> asked,
-                                                               std::string name) const {
+asio::awaitable<std::string> cluster_topology::query_replication_id(std::shared_ptr<link> asked,
+                                                                    std::string name) const {
     const std::array<std::string_view, 2> words{"INFO", "replication"};
-    const auto answer = co_await asked->exec(words, now() + patience());
+    const auto answer = co_await asked->exec(words, now() + question_timeout());
     throw_if_error(answer, name);
     const auto id = info_field("\n" + answer.text, "master_replid");
     if (id.size() < replication_size || id.find_first_not_of("0123456789abcdef") != id.npos)
@@ -59,10 +59,10 @@ asio::awaitable<std::string> cluster_topology::ask_replication(std::shared_ptr<l
     co_return id.substr(0, replication_size);
 }
 
-asio::awaitable<std::vector<listed_node>> cluster_topology::ask(std::shared_ptr<link> asked,
-                                                                std::string name) const {
+asio::awaitable<std::vector<listed_node>> cluster_topology::query_view(std::shared_ptr<link> asked,
+                                                                       std::string name) const {
     const std::array<std::string_view, 2> words{"CLUSTER", "NODES"};
-    const auto answer = co_await asked->exec(words, now() + patience());
+    const auto answer = co_await asked->exec(words, now() + question_timeout());
     if (answer.type == reply::kind::error &&
         answer.text.find("cluster support disabled") != std::string::npos)
         throw error(errc::unsupported, name + " is no node of a cluster; write redis://" + name +
@@ -76,7 +76,7 @@ asio::awaitable<std::vector<listed_node>> cluster_topology::ask(std::shared_ptr<
     co_return view;
 }
 
-asio::awaitable<void> cluster_topology::ask_node(cluster_node& node) {
+asio::awaitable<void> cluster_topology::query_node(cluster_node& node) {
     const auto connection = node.connection();
     if (!connection) co_return;
     if (node.is_asked) {
@@ -87,8 +87,8 @@ asio::awaitable<void> cluster_topology::ask_node(cluster_node& node) {
         const flag_guard guard(node.is_asked);
         try {
             // In this order: an epoch that is newer than the replication id does no harm.
-            auto replication = co_await ask_replication(connection, node.server_name());
-            const auto view = co_await ask(connection, node.server_name());
+            auto replication = co_await query_replication_id(connection, node.server_name());
+            const auto view = co_await query_view(connection, node.server_name());
             const auto myself = std::ranges::find(view, true, &listed_node::is_myself);
             if (!is_over() && node.connection() == connection && node.connected()) {
                 const auto objection = find_objection(node, *myself);
@@ -98,7 +98,7 @@ asio::awaitable<void> cluster_topology::ask_node(cluster_node& node) {
                                                        : nullptr);
                 } else {
                     node.update(std::move(replication), myself->epoch);
-                    learn(view, node.server().host, &node);
+                    adopt_view(view, node.server().host, &node);
                 }
             }
         } catch (const error& failure) {
@@ -108,21 +108,21 @@ asio::awaitable<void> cluster_topology::ask_node(cluster_node& node) {
     notify_changed();
 }
 
-asio::awaitable<void> cluster_topology::ask_in_background(
+asio::awaitable<void> cluster_topology::query_in_background(
     [[maybe_unused]] std::shared_ptr<cluster_topology> self, cluster_node& node) {
-    if (!node.is_asked) co_await ask_node(node);
+    if (!node.is_asked) co_await query_node(node);
 }
 
-asio::awaitable<void> cluster_topology::ask_seed() {
+asio::awaitable<void> cluster_topology::query_seed() {
     const auto seed = settings_.seeds[next_seed_++ % settings_.seeds.size()];
     try {
         const auto connection = connect_(seed, nobody_listens(), "");
         closing_.push_back(connection);
         try {
-            const auto view = co_await ask(connection, text_of(seed));
+            const auto view = co_await query_view(connection, text_of(seed));
             seed_failure_ = nullptr;
             failed_seeds_ = 0;
-            if (!is_over()) learn(view, seed.host, nullptr);
+            if (!is_over()) adopt_view(view, seed.host, nullptr);
         } catch (const error&) {
             seed_failure_ = std::current_exception();
             ++failed_seeds_;
@@ -170,7 +170,7 @@ std::optional<error> cluster_topology::find_objection(const cluster_node& node,
 
 // The node itself says which node it is: another one may have its address by now. And only the
 // node knows its present epoch for certain.
-asio::awaitable<void> cluster_topology::confirm(
+asio::awaitable<void> cluster_topology::identify(
     [[maybe_unused]] std::shared_ptr<cluster_topology> self, cluster_node& node,
     std::shared_ptr<link> connection) {
     if (node.is_asked) co_return;
@@ -181,14 +181,14 @@ asio::awaitable<void> cluster_topology::confirm(
                connection->current().connection_number == number;
     };
     try {
-        auto replication = co_await ask_replication(connection, node.server_name());
-        const auto view = co_await ask(connection, node.server_name());
+        auto replication = co_await query_replication_id(connection, node.server_name());
+        const auto view = co_await query_view(connection, node.server_name());
         if (!is_present()) co_return;
         const auto myself = std::ranges::find(view, true, &listed_node::is_myself);
         const auto objection = find_objection(node, *myself);
         if (objection) throw *objection;
-        learn(view, node.server().host, &node);
-        if (is_present()) node.confirm(std::move(replication), myself->epoch);
+        adopt_view(view, node.server().host, &node);
+        if (is_present()) node.accept(std::move(replication), myself->epoch);
     } catch (const error& failure) {
         if (is_present())
             node.refuse(failure.what(), is_final(failure) ? std::current_exception() : nullptr);
@@ -255,10 +255,10 @@ asio::awaitable<void> cluster_topology::find_servers() {
             continue;
         }
         has_asked = true;
-        asio::co_spawn(context_.strand, ask_in_background(shared_from_this(), node),
+        asio::co_spawn(context_.strand, query_in_background(shared_from_this(), node),
                        asio::detached);
     }
-    if (!has_asked) co_await ask_seed();
+    if (!has_asked) co_await query_seed();
 }
 
 }  // namespace pawl::redis

@@ -66,12 +66,12 @@ asio::awaitable<void> cluster_topology::pause(unsigned attempt, time_point give_
 asio::awaitable<void> cluster_topology::follow_move(std::string_view key, link& asked,
                                                     cluster_node* target) {
     const auto slot = slot_of(key);
-    const auto number = slots_.owner_of(slot);
+    const auto number = slots_.master_of(slot);
     if (number != slot_map::nobody && nodes_[number].get() == &asked) slots_.give_up(slot);
     if (target != nullptr && target->connected() && target != &asked)
-        co_await ask_node(*target);
+        co_await query_node(*target);
     else
-        co_await ask_node(static_cast<cluster_node&>(asked));
+        co_await query_node(static_cast<cluster_node&>(asked));
 }
 
 asio::awaitable<bool> cluster_topology::follow(redirection& progress, std::string_view key,
@@ -101,12 +101,12 @@ asio::awaitable<bool> cluster_topology::follow(redirection& progress, std::strin
     }
     if (target == nullptr) {
         // A master that has no slot yet.
-        co_await ask_node(static_cast<cluster_node&>(asked));
+        co_await query_node(static_cast<cluster_node&>(asked));
         const auto listed = std::ranges::find_if(last_view_, [&](const listed_node& each) {
             return each.is_master && each.port == port && (each.host == host || each.name == host);
         });
         if (listed != last_view_.end() && !is_over())
-            target = nodes_[number_of(*listed, asked_host)].get();
+            target = nodes_[find_or_add_node(*listed, asked_host)].get();
     }
     const auto until = std::min(give_up_at, now() + settings_.connect_timeout);
     while (target != nullptr && !target->connected() && now() < until && !is_over()) {

@@ -4,6 +4,8 @@
 // The nodes, and the waits for them.
 #include "cluster_topology.hpp"
 
+#include "../transport/server_errors.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -17,19 +19,19 @@ using namespace std::chrono_literals;
 namespace pawl::redis {
 
 // Stands for the node of a slot while it is not known which one that is.
-class cluster_topology::unknown_owner final : public link {
+class cluster_topology::unknown_master final : public link {
 public:
-    explicit unknown_owner(cluster_topology& parent) noexcept : parent_(parent) {}
+    explicit unknown_master(cluster_topology& parent) noexcept : parent_(parent) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view>, time_point give_up_at,
                                 prelude) override {
-        return parent_.wait_for_owner(give_up_at);
+        return parent_.wait_for_master(give_up_at);
     }
     const session& current() const noexcept override { return session_; }
     bool connected() const noexcept override { return false; }
-    std::string connection_failure() const override { return parent_.owner_failure(); }
+    std::string connection_failure() const override { return parent_.unknown_master_failure(); }
     asio::awaitable<void> subscribe(std::string, time_point give_up_at) override {
-        co_await parent_.wait_for_owner(give_up_at);
+        co_await parent_.wait_for_master(give_up_at);
         throw error(errc::unavailable, "The nodes of the cluster were not known yet.");
     }
     asio::awaitable<void> close(time_point) override { co_return; }
@@ -47,7 +49,7 @@ cluster_topology::cluster_topology(cluster_settings settings, node_link_factory 
       context_(std::move(context)),
       receiver_(&receiver),
       channel_(std::move(channel)),
-      unknown_owner_(std::make_unique<unknown_owner>(*this)),
+      unknown_master_(std::make_unique<unknown_master>(*this)),
       ask_again_(*context_.time, context_.strand) {}
 
 cluster_topology::~cluster_topology() {
@@ -62,8 +64,8 @@ void cluster_topology::log(const std::string& line) const {
 }
 
 link& cluster_topology::link_of(std::string_view key) const noexcept {
-    const auto number = slots_.owner_of(slot_of(key));
-    if (number == slot_map::nobody) return *unknown_owner_;
+    const auto number = slots_.master_of(slot_of(key));
+    if (number == slot_map::nobody) return *unknown_master_;
     return *nodes_[number];
 }
 
@@ -83,7 +85,7 @@ void cluster_topology::notify_changed() noexcept {
         each->notify();
 }
 
-std::string cluster_topology::owner_failure() const {
+std::string cluster_topology::unknown_master_failure() const {
     try {
         if (seed_failure_) std::rethrow_exception(seed_failure_);
     } catch (const std::exception& failure) {
@@ -97,7 +99,7 @@ void cluster_topology::check_open() const {
     if (is_closing_) throw error(errc::cancelled, "The client is closed; make a new one.");
 }
 
-asio::awaitable<reply> cluster_topology::wait_for_owner(time_point give_up_at) {
+asio::awaitable<reply> cluster_topology::wait_for_master(time_point give_up_at) {
     const auto known_version = version_;
     const auto until = std::min(give_up_at, now() + settings_.connect_timeout);
     start();
@@ -113,7 +115,7 @@ asio::awaitable<reply> cluster_topology::wait_for_owner(time_point give_up_at) {
             }
         }
         if (now() >= until) {
-            const auto reason = owner_failure();
+            const auto reason = unknown_master_failure();
             throw error(errc::unreachable,
                         settings_.subject + ": no node can say which node has the lock" +
                             (reason.empty() ? "" : ": " + reason) +
@@ -121,7 +123,7 @@ asio::awaitable<reply> cluster_topology::wait_for_owner(time_point give_up_at) {
         }
         co_await wait_for_change(until);
     }
-    co_return moved_reply();
+    co_return slot_moved_reply();
 }
 
 endpoint cluster_topology::endpoint_of(const listed_node& listed,
@@ -154,8 +156,8 @@ void cluster_topology::retire(cluster_node& node) {
     asio::co_spawn(context_.strand, close_later(shared_from_this(), closed), asio::detached);
 }
 
-std::uint32_t cluster_topology::number_of(const listed_node& listed,
-                                          const std::string& asked_host) {
+std::uint32_t cluster_topology::find_or_add_node(const listed_node& listed,
+                                                 const std::string& asked_host) {
     auto server = endpoint_of(listed, asked_host);
     if (const auto known = numbers_.find(listed.id); known != numbers_.end()) {
         if (nodes_[known->second]->server() == server) return known->second;
@@ -166,7 +168,7 @@ std::uint32_t cluster_topology::number_of(const listed_node& listed,
     // A client that had no nodes had no holds. For a node that appears later, even the first
     // connection must lead to the question whether holds were lost.
     const std::uint64_t connections = version_ == 0 ? 0 : 1;
-    cluster_node::owner& own = *this;  // a private base
+    cluster_node::parent& own = *this;  // a private base
     nodes_.push_back(
         std::make_unique<cluster_node>(own, *receiver_, listed.id, channel_, connections));
     const auto number = static_cast<std::uint32_t>(nodes_.size() - 1);
@@ -181,7 +183,7 @@ void cluster_topology::give_up_slots_of_forgotten_nodes(const std::vector<listed
         const bool is_known = std::ranges::count(view, id, &listed_node::id) > 0;
         if (is_known || nodes_[number]->connected()) continue;
         for (unsigned slot = 0; slot < slot_count; ++slot)
-            if (slots_.owner_of(slot) == number) slots_.give_up(slot);
+            if (slots_.master_of(slot) == number) slots_.give_up(slot);
     }
 }
 
@@ -197,8 +199,8 @@ bool cluster_topology::is_foreign(const std::vector<listed_node>& view,
     return others > 0;
 }
 
-void cluster_topology::learn(const std::vector<listed_node>& view, std::string asked_host,
-                             const cluster_node* from) {
+void cluster_topology::adopt_view(const std::vector<listed_node>& view, std::string asked_host,
+                                  const cluster_node* from) {
     if (receiver_ == nullptr || is_foreign(view, from)) return;
     last_view_ = view;
     give_up_slots_of_forgotten_nodes(view);
@@ -206,13 +208,13 @@ void cluster_topology::learn(const std::vector<listed_node>& view, std::string a
     const bool is_first = version_ == 0;
     for (const auto& listed : view) {
         if (!listed.is_master || listed.slots.empty() || listed.epoch > max_epoch) continue;
-        const auto number = number_of(listed, asked_host);
+        const auto number = find_or_add_node(listed, asked_host);
         auto& node = *nodes_[number];
         node.raise_epoch(listed.epoch);
         bool has_gained = false;
         for (const auto& [first, last] : listed.slots)
             for (auto slot = first; slot <= last; ++slot)
-                has_gained = slots_.claim(slot, number, listed.epoch) || has_gained;
+                has_gained = slots_.assign(slot, number, listed.epoch) || has_gained;
         if (has_gained) gained.push_back(&node);
     }
     retire_nodes_without_slots();
@@ -227,14 +229,14 @@ void cluster_topology::learn(const std::vector<listed_node>& view, std::string a
 
 // A master without slots may get some, and answers requests for a slot that is moving to it.
 void cluster_topology::retire_nodes_without_slots() {
-    std::set<std::uint32_t> owners;
+    std::set<std::uint32_t> masters;
     for (unsigned slot = 0; slot < slot_count; ++slot)
-        owners.insert(slots_.owner_of(slot));
+        masters.insert(slots_.master_of(slot));
     for (auto entry = numbers_.begin(); entry != numbers_.end();) {
         const auto listed = std::ranges::find(last_view_, entry->first, &listed_node::id);
         const bool may_get_slots =
             listed != last_view_.end() && listed->is_master && !listed->is_failing;
-        if (owners.contains(entry->second) || may_get_slots) {
+        if (masters.contains(entry->second) || may_get_slots) {
             ++entry;
             continue;
         }
@@ -248,7 +250,7 @@ void cluster_topology::retire_nodes_without_slots() {
 
 void cluster_topology::on_connection(cluster_node& node) {
     if (is_over() || !node.connection()) return;
-    asio::co_spawn(context_.strand, confirm(shared_from_this(), node, node.connection()),
+    asio::co_spawn(context_.strand, identify(shared_from_this(), node, node.connection()),
                    asio::detached);
 }
 

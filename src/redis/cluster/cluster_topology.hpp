@@ -9,6 +9,7 @@
 #include "node_list.hpp"
 #include "slot_map.hpp"
 
+#include "../topology/epoch.hpp"
 #include "../topology/topology.hpp"
 
 #include "../../core/util/fork_mark.hpp"
@@ -55,7 +56,7 @@ struct cluster_settings {
 };
 
 class cluster_topology final : public topology,
-                               private cluster_node::owner,
+                               private cluster_node::parent,
                                public std::enable_shared_from_this<cluster_topology> {
 public:
     cluster_topology(cluster_settings settings, node_link_factory connect, backend_context context,
@@ -79,31 +80,31 @@ public:
     void add_findings(examination& report) const override;
 
 private:
-    class unknown_owner;
+    class unknown_master;
 
     // The node's view. Throws what the node refuses, and as `link::exec`.
-    boost::asio::awaitable<std::vector<listed_node>> ask(std::shared_ptr<link> asked,
-                                                         std::string name) const;
+    boost::asio::awaitable<std::vector<listed_node>> query_view(std::shared_ptr<link> asked,
+                                                                std::string name) const;
     // The beginning of the node's replication id. Throws in the same way.
-    boost::asio::awaitable<std::string> ask_replication(std::shared_ptr<link> asked,
-                                                        std::string name) const;
-    [[nodiscard]] duration patience() const;
+    boost::asio::awaitable<std::string> query_replication_id(std::shared_ptr<link> asked,
+                                                             std::string name) const;
+    [[nodiscard]] duration question_timeout() const;
     // Asks the node, and learns its view. Does not throw. If a question to it is on its way, waits
     // for that answer instead.
-    boost::asio::awaitable<void> ask_node(cluster_node& node);
-    boost::asio::awaitable<void> ask_in_background(std::shared_ptr<cluster_topology> self,
-                                                   cluster_node& node);
+    boost::asio::awaitable<void> query_node(cluster_node& node);
+    boost::asio::awaitable<void> query_in_background(std::shared_ptr<cluster_topology> self,
+                                                     cluster_node& node);
     // Begins to connect, and finds out whether the node refuses the client.
     boost::asio::awaitable<void> probe(std::shared_ptr<cluster_topology> self, cluster_node& node,
                                        std::shared_ptr<link> connection);
     // The reply to a request about a slot whose node is not known, when that changes.
-    boost::asio::awaitable<reply> wait_for_owner(time_point give_up_at);
-    [[nodiscard]] std::string owner_failure() const;
+    boost::asio::awaitable<reply> wait_for_master(time_point give_up_at);
+    [[nodiscard]] std::string unknown_master_failure() const;
     [[nodiscard]] bool is_over() const noexcept { return is_closing_ || made_in_.is_forked(); }
-    boost::asio::awaitable<void> confirm(std::shared_ptr<cluster_topology> self, cluster_node& node,
-                                         std::shared_ptr<link> connection);
+    boost::asio::awaitable<void> identify(std::shared_ptr<cluster_topology> self,
+                                          cluster_node& node, std::shared_ptr<link> connection);
     // Asks the next seed. Does not throw.
-    boost::asio::awaitable<void> ask_seed();
+    boost::asio::awaitable<void> query_seed();
     boost::asio::awaitable<void> run(std::shared_ptr<cluster_topology> self);
     boost::asio::awaitable<void> find_servers();
     boost::asio::awaitable<void> close_later(std::shared_ptr<cluster_topology> self,
@@ -113,17 +114,15 @@ private:
     void ask_again() noexcept;
 
     // `asked_host`: the host at which the node was asked.
-    void learn(const std::vector<listed_node>& view, std::string asked_host,
-               const cluster_node* from);
+    void adopt_view(const std::vector<listed_node>& view, std::string asked_host,
+                    const cluster_node* from);
     // The node may be one of another cluster by now: its view lists no other connected node.
     [[nodiscard]] bool is_foreign(const std::vector<listed_node>& view,
                                   const cluster_node* from) const;
     // Why the node must not be used, by its own line in its view.
     [[nodiscard]] static std::optional<error> find_objection(const cluster_node& node,
                                                              const listed_node& myself);
-    // A token has 16 bits for the epoch.
-    static constexpr std::uint64_t max_epoch = 65535;
-    std::uint32_t number_of(const listed_node& listed, const std::string& asked_host);
+    std::uint32_t find_or_add_node(const listed_node& listed, const std::string& asked_host);
     void give_up_slots_of_forgotten_nodes(const std::vector<listed_node>& view);
     [[nodiscard]] endpoint endpoint_of(const listed_node& listed,
                                        const std::string& asked_host) const;
@@ -139,7 +138,7 @@ private:
                                              cluster_node* target);
     boost::asio::awaitable<void> pause(unsigned attempt, time_point give_up_at);
 
-    // cluster_node::owner
+    // cluster_node::parent
     void on_connection(cluster_node& node) override;
     void on_missing_connection(cluster_node& node) noexcept override;
     void on_old_map() noexcept override { ask_again(); }
@@ -168,7 +167,7 @@ private:
     std::map<std::string, std::uint32_t, std::less<>> numbers_;  // of the present nodes, by id
     std::vector<link*> links_;                                   // to the present nodes
     slot_map slots_;
-    const std::unique_ptr<unknown_owner> unknown_owner_;
+    const std::unique_ptr<unknown_master> unknown_master_;
     std::vector<listed_node> last_view_;  // for `add_findings`
 
     std::list<core::wakeup*> change_waiters_;

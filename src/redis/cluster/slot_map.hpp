@@ -13,28 +13,28 @@
 
 namespace pawl::redis {
 
-// Nodes are numbers. The views of the nodes differ while a slot moves; the claim with the higher
+// Nodes are numbers. The views of the nodes differ while a slot moves; the view with the higher
 // config epoch is the newer one, as for the nodes themselves.
 class slot_map {
 public:
     static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
-    slot_map() { owners_.fill(nobody); }
+    slot_map() { masters_.fill(nobody); }
 
-    [[nodiscard]] std::uint32_t owner_of(unsigned slot) const noexcept { return owners_[slot]; }
+    [[nodiscard]] std::uint32_t master_of(unsigned slot) const noexcept { return masters_[slot]; }
     // A view says that the node has the slot. True: this is new, and believed.
-    bool claim(unsigned slot, std::uint32_t node, std::uint64_t epoch) noexcept {
+    bool assign(unsigned slot, std::uint32_t node, std::uint64_t epoch) noexcept {
         if (epoch < epochs_[slot]) return false;
         epochs_[slot] = epoch;
-        if (owners_[slot] == node) return false;
-        owners_[slot] = node;
+        if (masters_[slot] == node) return false;
+        masters_[slot] = node;
         return true;
     }
-    // The owner itself says that it has no longer the slot: from now on every claim is believed.
+    // The master itself says that it has the slot no longer: from now on every view is believed.
     void give_up(unsigned slot) noexcept { epochs_[slot] = 0; }
 
 private:
-    std::array<std::uint32_t, slot_count> owners_{};
+    std::array<std::uint32_t, slot_count> masters_{};
     std::array<std::uint64_t, slot_count> epochs_{};
 };
 

@@ -109,7 +109,8 @@ protected:
     boost::asio::awaitable<void> run_all(std::vector<boost::asio::awaitable<void>> operations);
     // Call this for every new connection. Reports a possible loss, unless this is the link's first
     // connection, or the run id is known and run id and epoch equal those of the connection before.
-    // True: the epoch is another one, so there was a failover.
+    // True: the epoch is another one, so there was a failover. A node of a cluster also has another
+    // epoch after it has got a slot.
     bool report_if_other_server(const link& connected_link);
     // Call this before a request over this link that may have to be undone. Throws
     // errc::unavailable when too many undos for its server are pending.

@@ -3,8 +3,8 @@
 
 #include "locks.hpp"
 
-#include "../common/epoch.hpp"
 #include "../topology/channel_tag.hpp"
+#include "../topology/epoch.hpp"
 #include "../transport/options.hpp"
 #include "redis_scripts.hpp"
 #include "values.hpp"

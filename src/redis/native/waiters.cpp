@@ -3,7 +3,7 @@
 
 #include "waiters.hpp"
 
-#include "../common/epoch.hpp"
+#include "../topology/epoch.hpp"
 #include "../transport/numbers.hpp"
 #include "values.hpp"
 

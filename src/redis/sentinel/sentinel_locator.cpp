@@ -5,6 +5,7 @@
 
 #include "query.hpp"
 
+#include "../topology/epoch.hpp"
 #include "../transport/options.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -17,9 +18,6 @@ namespace asio = boost::asio;
 
 namespace pawl::redis {
 namespace {
-
-// A token has 16 bits for the epoch.
-constexpr std::uint64_t max_epoch = 65535;
 
 // The options of a refused connection to a Sentinel have other names than those of the servers.
 error with_advice(const error& failure) {

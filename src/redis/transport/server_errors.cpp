@@ -116,6 +116,12 @@ bool may_succeed_later(std::string_view words) noexcept {
            std::ranges::any_of(codes, [words](auto code) { return words.starts_with(code); });
 }
 
+bool is_final(const error& failure) noexcept {
+    const auto reason = failure.reason();
+    return reason == errc::refused || reason == errc::unsupported || reason == errc::bad_option ||
+           reason == errc::protocol;
+}
+
 bool is_of_replica(std::string_view words) noexcept {
     words = without_script_prefix(words);
     return words.starts_with("READONLY") || words.starts_with("MASTERDOWN");

@@ -24,6 +24,9 @@ namespace pawl::redis {
 // master again, a slot is back, or a permission is granted.
 [[nodiscard]] bool may_succeed_later(std::string_view server_words) noexcept;
 
+// True: another attempt to connect would get the same error.
+[[nodiscard]] bool is_final(const error& failure) noexcept;
+
 // True: only a replica gives this error, which changed nothing.
 [[nodiscard]] bool is_of_replica(std::string_view server_words) noexcept;
 
