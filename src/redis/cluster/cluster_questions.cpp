@@ -136,9 +136,11 @@ asio::awaitable<void> cluster_topology::query_seed() {
 asio::awaitable<void> cluster_topology::close_later(
     [[maybe_unused]] std::shared_ptr<cluster_topology> self, std::shared_ptr<link> closed) {
     co_await closed->close(is_closing_ ? now() : now() + settings_.reply_timeout);
-    // The last requests may have failed just now, and use the link until their callers resume.
+    // The last requests may have failed just now, and end when their coroutines resume.
     core::wakeup resumed(*context_.time, context_.strand);
-    co_await resumed.wait_until(now() + 1s);
+    do
+        co_await resumed.wait_until(now() + 1s);
+    while (closed->is_in_use());
     std::erase(closing_, closed);
 }
 

@@ -119,6 +119,8 @@ public:
     // Waits for the replies to sent requests, at most until `give_up_at`. Then closes the
     // connection for good.
     virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;
+    // True: an operation has not ended, so the link must not be destroyed.
+    [[nodiscard]] virtual bool is_in_use() const noexcept { return false; }
     // Call this before the listener is destroyed. After `close`, any thread may call it.
     virtual void forget_listener() noexcept {}
 };
