@@ -10,6 +10,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 
 namespace {
@@ -208,6 +209,28 @@ TEST_F(Cluster, AHoldThatNoReplicaHasIsLostAndItsTokenIsNotRepeated) {
     EXPECT_TRUE(loss.is_told_within(10s)) << client_log.text();
     EXPECT_GT(next.token(), lock.token());
     EXPECT_EQ(epoch_of(next), group.epoch(replica));
+}
+
+//   C: holds it, which A's replica R has, too | R stops | C: releases it, and A confirms that | A
+//   dies, R goes on and is promoted | R: it is free at once, long before its lease ends
+TEST_F(Cluster, AFailoverTakesNoReleaseBack) {
+    cluster_group group({.replicas = 1});
+    client locks = client_at(group.url());
+    const auto name = group.name_on(0);
+    auto lock = locks.acquire(name, {.ttl = long_ttl});
+    ASSERT_TRUE(group.is_replicated(0));
+    const auto replica = group.replica_of(0);
+    group.node(replica).freeze();
+    (void)group.node(0).execute({"CLIENT", "KILL", "TYPE", "replica"});
+    ASSERT_EQ(lock.release(), release_result::released);
+    group.node(0).kill9();
+    group.node(replica).thaw();
+    const auto is_taken = [&] {
+        return std::ranges::count(group.node(replica).keys(), key_of(name)) > 0;
+    };
+    ASSERT_TRUE(is_taken()) << "the release was replicated";
+    ASSERT_TRUE(group.is_promoted(replica));
+    EXPECT_TRUE(eventually([&] { return !is_taken(); })) << client_log.text();
 }
 
 // The master freezes, its replica takes its place without a vote, and the first one goes on as if

@@ -157,8 +157,9 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     }
     if (result == release_result::unknown && !is_closing())
         asio::co_spawn(context_.strand, release_later(held), asio::detached);
-    if (result == release_result::released && !options_.sentinel.addresses.empty())
-        recent_releases_.add(held, now());
+    const bool may_fail_over =
+        !options_.sentinel.addresses.empty() || !options_.cluster_nodes.empty();
+    if (result == release_result::released && may_fail_over) recent_releases_.add(held, now());
     spare_key_text_ = std::move(lock_keys).take_text();
     co_return result;
 }
