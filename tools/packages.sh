@@ -10,6 +10,7 @@ build_packages=("${install_packages[@]}" git libgtest-dev libgmock-dev libhiredi
 docs_packages=(doxygen)
 bench_packages=(strace valgrind)
 models_packages=(spin gcc)
+proof_packages=(iproute2 iptables)
 tidy_packages=(clang-16 clang-tidy-16 clang-format-16)
 
 say() { printf '\n== %s\n' "$*"; }

@@ -59,16 +59,6 @@ void read_journal(const std::filesystem::path& path, storm_record& result) {
 
 }  // namespace
 
-journal::journal(const std::string& path) : file_(open_file(path, O_WRONLY | O_APPEND)) {}
-
-journal::~journal() { ::close(file_); }
-
-void journal::write(const std::string& line) const {
-    const std::string text = line + "\n";
-    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        throw std::runtime_error("cannot write to a journal: disk full?");
-}
-
 resource::resource(const std::string& folder) {
     const int file = open_file(resource_in(folder), O_RDWR);
     void* shared = MAP_FAILED;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The records of the storm's processes. Each line goes to the file in one write, so it survives a
-// SIGKILL of its writer the moment after.
+// The records of the storm's processes, and the resource that they write to.
 #pragma once
 
 #include <support/history.hpp>
+#include <support/journal.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -13,19 +13,7 @@
 
 namespace storm {
 
-// An append-only file, shared by the threads of a process.
-class journal {
-public:
-    explicit journal(const std::string& path);
-    journal(const journal&) = delete;
-    journal& operator=(const journal&) = delete;
-    ~journal();
-
-    void write(const std::string& line) const;
-
-private:
-    int file_;
-};
+using support::journal;
 
 // The fenced resource that the lock guards, in memory that all processes share: the accepted
 // tokens, in its own order. Comparing and accepting is one step, and a process that is killed or

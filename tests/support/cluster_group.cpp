@@ -73,7 +73,8 @@ cluster_group::cluster_group(const cluster_group_options& options) : options_(op
             .tls = options.tls,
             .certificates = i > 0 ? nodes_[0]->folder().path().string() : std::string(),
             .cluster = true,
-            .password = options.password}));
+            .password = options.password,
+            .runs_on = options.machines.empty() ? machine() : options.machines.at(i)}));
     for (const auto& each : nodes_)
         ids_.push_back(each->execute({"CLUSTER", "MYID"}).text);
     form(options.masters);
@@ -102,7 +103,7 @@ void cluster_group::meet() {
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
             expect_ok(*nodes_[i],
-                      {"CLUSTER", "MEET", "127.0.0.1", std::to_string(nodes_[j]->port()),
+                      {"CLUSTER", "MEET", nodes_[j]->host(), std::to_string(nodes_[j]->port()),
                        std::to_string(nodes_[j]->cluster_port())});
 }
 
@@ -123,7 +124,7 @@ std::string cluster_group::url(const std::string& more) const {
     std::string hosts;
     for (std::size_t i = 0; i < options_.masters; ++i)
         hosts.append(hosts.empty() ? "" : ",")
-            .append("127.0.0.1:" + std::to_string(nodes_[i]->port()));
+            .append(nodes_[i]->host() + ":" + std::to_string(nodes_[i]->port()));
     return std::string(options_.tls ? "rediss" : "redis") + "+cluster://" + hosts + more;
 }
 
@@ -190,7 +191,7 @@ bool cluster_group::is_serving(std::size_t node) {
            std::string::npos;
 }
 
-bool cluster_group::is_agreed() {
+bool cluster_group::agrees() {
     // The owners of slots with their slots and epochs, and who replicates whom, as `node` sees it.
     const auto opinion = [this](std::size_t node) {
         std::vector<std::string> lines;
@@ -204,14 +205,14 @@ bool cluster_group::is_agreed() {
         std::ranges::sort(lines);
         return lines;
     };
-    return eventually(
-        [&] {
-            const auto expected = opinion(first_answering());
-            for (std::size_t i = 0; i < nodes_.size(); ++i)
-                if (is_answering(i) && (!is_serving(i) || opinion(i) != expected)) return false;
-            return true;
-        },
-        20s);
+    const auto expected = opinion(first_answering());
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (is_answering(i) && (!is_serving(i) || opinion(i) != expected)) return false;
+    return true;
+}
+
+bool cluster_group::is_agreed() {
+    return eventually([this] { return agrees(); }, 20s);
 }
 
 bool cluster_group::is_replicated(std::size_t node) {
@@ -273,8 +274,9 @@ bool slot_move::move_key() {
 }
 
 void slot_move::move_key(const std::string& key) {
-    command_words words{"MIGRATE", "127.0.0.1", std::to_string(group_.node(to_).port()),
-                        key,       "0",         "5000"};
+    command_words words{
+        "MIGRATE", group_.node(to_).host(), std::to_string(group_.node(to_).port()), key, "0",
+        "5000"};
     if (const auto& password = group_.password(); !password.empty())
         words.insert(words.end(), {"AUTH", password});
     expect_ok(group_.node(from_), words);

@@ -28,6 +28,7 @@ struct cluster_group_options {
     std::vector<std::string> server_config{};
     std::string password{};
     bool tls = false;  // see redis_options::tls; all nodes have the certificates of node 0
+    std::vector<machine> machines{};  // node i runs on machine i; empty: here
 };
 
 // A line of CLUSTER NODES.
@@ -71,8 +72,9 @@ public:
     [[nodiscard]] std::vector<cluster_view> views(std::size_t asked);
     // The node's config epoch, in its own view.
     [[nodiscard]] std::uint64_t epoch(std::size_t node);
-    // Waits until all nodes that run serve all slots and agree about each slot's owner.
-    [[nodiscard]] bool is_agreed();
+    // All nodes that run serve all slots and agree about each slot's owner.
+    [[nodiscard]] bool agrees();
+    [[nodiscard]] bool is_agreed();  // waits for it
     // Waits until the node's replicas that run have its keys.
     [[nodiscard]] bool is_replicated(std::size_t node);
     // Waits until the node is a master in the view of every node that runs.

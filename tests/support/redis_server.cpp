@@ -51,8 +51,8 @@ redis_server::~redis_server() {
 }
 
 std::string redis_server::url(const std::string& more) const {
-    return std::string(options_.tls ? "rediss" : "redis") +
-           "://127.0.0.1:" + std::to_string(port_) + more;
+    return std::string(options_.tls ? "rediss" : "redis") + "://" + host() + ":" +
+           std::to_string(port_) + more;
 }
 
 std::string redis_server::unix_url(const std::string& more) const {
@@ -140,10 +140,11 @@ bool redis_server::try_start() {
     write_config();
     client_.reset();
     std::filesystem::remove(socket_path_);
-    std::vector<std::string> words{program(), folder_.file("redis.conf")};
+    std::vector<std::string> words = options_.runs_on.launcher;
+    words.insert(words.end(), {program(), folder_.file("redis.conf")});
     if (options_.sentinel) words.emplace_back("--sentinel");
     process_.emplace(pawl::conformance::launch_options{.arguments = words,
-                                                       .environment = {},
+                                                       .environment = options_.runs_on.environment,
                                                        .output_file = folder_.file("log"),
                                                        .folder = folder_.path().string()});
     bool is_ready = false;
@@ -163,8 +164,11 @@ bool redis_server::try_start() {
 
 void redis_server::write_config() const {
     std::ofstream file(folder_.file("redis.conf"));
-    file << "bind 127.0.0.1\nunixsocket " << socket_path_ << "\nunixsocketperm 700\nsave \"\"\n"
+    file << "bind " << host() << "\nunixsocket " << socket_path_
+         << "\nunixsocketperm 700\nsave \"\"\n"
          << "daemonize no\ndir " << folder_.path().string() << "\n";
+    // Otherwise a server without a password serves this host only.
+    if (host() != machine().host) file << "protected-mode no\n";
     if (options_.tls)
         file << "port 0\ntls-port " << port_
              << "\ntls-cert-file server.crt\ntls-key-file server.key\n"

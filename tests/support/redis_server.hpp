@@ -13,9 +13,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace support {
+
+// Where a server runs: here, or in a network namespace with an address of its own.
+struct machine {
+    std::string host = "127.0.0.1";       // the server listens there only
+    std::vector<std::string> launcher{};  // words before the program, such as nsenter with options
+    std::vector<std::pair<std::string, std::string>> environment{};  // of the server
+};
 
 struct redis_options {
     std::vector<std::string> config;  // lines as in redis.conf: "requirepass secret"
@@ -26,6 +34,7 @@ struct redis_options {
     bool sentinel = false;
     bool cluster = false;  // a node of a cluster, with a free port for the other nodes
     std::string password;  // for `execute`; set `requirepass` or a user in `config` as well
+    machine runs_on{};
 };
 
 // redis-server, or the program in the environment variable PAWL_TEST_SERVER (valkey-server). Keeps
@@ -38,11 +47,12 @@ public:
     redis_server& operator=(const redis_server&) = delete;
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    [[nodiscard]] const std::string& host() const noexcept { return options_.runs_on.host; }
     // Where the other nodes of a cluster connect to.
     [[nodiscard]] std::uint16_t cluster_port() const noexcept { return cluster_port_; }
     [[nodiscard]] const std::string& unix_socket() const noexcept { return socket_path_; }
     [[nodiscard]] const temp_folder& folder() const noexcept { return folder_; }
-    // redis://127.0.0.1:PORT, or rediss://…, followed by `more`.
+    // redis://HOST:PORT, or rediss://…, followed by `more`.
     [[nodiscard]] std::string url(const std::string& more = {}) const;
     [[nodiscard]] std::string unix_url(const std::string& more = {}) const;
     [[nodiscard]] std::string log() const;

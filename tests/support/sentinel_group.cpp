@@ -18,7 +18,13 @@ std::string id_of(std::size_t sentinel) {
     return std::string(39, 'a') + std::to_string(sentinel % 10);
 }
 
-std::string at(const redis_server& server) { return " 127.0.0.1 " + std::to_string(server.port()); }
+std::string at(const redis_server& server) {
+    return " " + server.host() + " " + std::to_string(server.port());
+}
+
+machine machine_of(const sentinel_group_options& options, std::size_t index) {
+    return options.machines.empty() ? machine() : options.machines[index % options.machines.size()];
+}
 
 }  // namespace
 
@@ -31,11 +37,12 @@ sentinel_group::sentinel_group(const sentinel_group_options& options)
         server_config.push_back("masterauth " + options.password);
     }
     const auto add_server = [&](std::vector<std::string> config) {
-        servers_.push_back(
-            std::make_unique<redis_server>(redis_options{.config = std::move(config),
-                                                         .tls = has_tls_,
-                                                         .certificates = options.certificates,
-                                                         .password = options.password}));
+        servers_.push_back(std::make_unique<redis_server>(
+            redis_options{.config = std::move(config),
+                          .tls = has_tls_,
+                          .certificates = options.certificates,
+                          .password = options.password,
+                          .runs_on = machine_of(options, servers_.size())}));
     };
     add_server(server_config);
     for (std::size_t i = 0; i < options.replicas; ++i) {
@@ -56,17 +63,21 @@ sentinel_group::sentinel_group(const sentinel_group_options& options)
         config.push_back("sentinel monitor " + master_name + at(*servers_[0]) + " " +
                          std::to_string(quorum));
         config.push_back("sentinel down-after-milliseconds " + master_name + " 1000");
-        config.push_back("sentinel failover-timeout " + master_name + " 4000");
+        config.push_back("sentinel failover-timeout " + master_name + " " +
+                         std::to_string(options.failover_timeout.count()));
         if (!options.password.empty())
             config.push_back("sentinel auth-pass " + master_name + " " + options.password);
         for (std::size_t replica = 1; replica < servers_.size(); ++replica)
             config.push_back("sentinel known-replica " + master_name + at(*servers_[replica]));
+        auto runs_on = machine_of(options, i);
+        runs_on.environment.clear();
         sentinels_.push_back(
             std::make_unique<redis_server>(redis_options{.config = config,
                                                          .tls = has_tls_ || options.sentinel_tls,
                                                          .certificates = options.certificates,
                                                          .sentinel = true,
-                                                         .password = options.sentinel_password}));
+                                                         .password = options.sentinel_password,
+                                                         .runs_on = std::move(runs_on)}));
     }
     const auto know_each_other = [&] {
         introduce_sentinels();
@@ -80,18 +91,20 @@ sentinel_group::sentinel_group(const sentinel_group_options& options)
 
 // Every Sentinel publishes such a message on the master, but only every two seconds.
 void sentinel_group::introduce_sentinels() {
-    const auto port = std::to_string(servers_[0]->port());
+    const auto& master = *servers_[0];
     for (std::size_t i = 0; i < sentinels_.size(); ++i)
         (void)servers_[0]->execute({"PUBLISH", "__sentinel__:hello",
-                                    "127.0.0.1," + std::to_string(sentinels_[i]->port()) + "," +
-                                        id_of(i) + ",0," + master_name + ",127.0.0.1," + port +
-                                        ",0"});
+                                    sentinels_[i]->host() + "," +
+                                        std::to_string(sentinels_[i]->port()) + "," + id_of(i) +
+                                        ",0," + master_name + "," + master.host() + "," +
+                                        std::to_string(master.port()) + ",0"});
 }
 
 std::string sentinel_group::url(const std::string& more) const {
     std::string hosts;
     for (const auto& each : sentinels_)
-        hosts.append(hosts.empty() ? "" : ",").append("127.0.0.1:" + std::to_string(each->port()));
+        hosts.append(hosts.empty() ? "" : ",")
+            .append(each->host() + ":" + std::to_string(each->port()));
     return (has_tls_ ? "rediss+sentinel://" : "redis+sentinel://") + hosts + "/" + master_name +
            more;
 }

@@ -6,6 +6,7 @@
 
 #include "redis_server.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,10 +24,14 @@ struct sentinel_group_options {
     std::vector<std::string> sentinel_config{};
     std::string password{};  // of the master and the replicas
     std::string sentinel_password{};
+    // For a part of a failover. A second one begins after twice this time at the earliest.
+    std::chrono::milliseconds failover_timeout{4000};
     bool sentinel_tls = false;  // see redis_options::tls
     // A folder as redis_options::certificates: all servers and Sentinels have TLS with these, and
     // `url` begins with rediss+sentinel. Empty: as `sentinel_tls` says.
     std::string certificates{};
+    // Server i and Sentinel i run on machine i, the Sentinels without its environment. Empty: here.
+    std::vector<machine> machines{};
 };
 
 // When it is made, the Sentinels know each other. Server 0 is the first master.

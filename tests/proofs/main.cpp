@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The proof with real processes: see `usage`. Exit status: 0 all promises hold, 1 they do not, 2 a
+// wrong command line, 77 no chosen fault can be injected here.
+#include "client_process.hpp"
+#include "network.hpp"
+#include "report.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+
+namespace proofs {
+namespace {
+
+constexpr int not_run = 77;
+
+int run_helper(const std::vector<std::string>& words) {
+    if (words == std::vector<std::string>{"namespace"}) return keep_namespace();
+    if (words.size() == 6 && words[0] == "client")
+        return run_client({.url = words[1],
+                           .folder = words[2],
+                           .process = std::stoul(words[3]),
+                           .locks = std::stoul(words[4]),
+                           .checks_tokens = words[5] == "checks"});
+    return 2;
+}
+
+class reporter {
+public:
+    explicit reporter(const settings& options) : settings_(options) {}
+
+    void add(const std::vector<run_result>& runs) {
+        std::cout << "\n" << text_table(runs) << std::endl;
+        html_ += html_table(runs);
+        for (const auto& each : runs) {
+            any_fault_ = any_fault_ || !each.faults.empty();
+            for (const auto& complaint : complaints(each)) {
+                std::cout << complaint << "\n";
+                is_proved_ = false;
+            }
+        }
+    }
+
+    [[nodiscard]] int finish() const {
+        if (!settings_.html.empty())
+            std::ofstream(settings_.html)
+                << "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Proof</title>\n"
+                << "<style>th, td {text-align: right; padding: 0 1em} "
+                << "th[scope] {text-align: left; font-weight: normal}</style>\n"
+                << html_;
+        std::cout << "The faults of a run can be repeated with --seed " << settings_.seed << ".\n";
+        if (!any_fault_) return not_run;
+        return is_proved_ ? 0 : 1;
+    }
+
+private:
+    const settings& settings_;
+    std::string html_;
+    bool any_fault_ = false;
+    bool is_proved_ = true;
+};
+
+int run_all(const settings& options) {
+    reporter report(options);
+    for (const auto& entry : environments()) {
+        if (!options.environments.empty() &&
+            std::ranges::find(options.environments, entry.name) == options.environments.end())
+            continue;
+        std::vector<run_result> runs;
+        for (const auto mode : options.modes)
+            runs.push_back(run(entry, options, mode));
+        report.add(runs);
+    }
+    return report.finish();
+}
+
+int run_program(const std::vector<std::string>& arguments) {
+    try {
+        const auto options = parse_settings(arguments);
+        if (!options.help) return run_all(options);
+        std::cout << usage();
+        return 0;
+    } catch (const bad_usage& problem) {
+        std::cerr << problem.what() << "\n";
+        return 2;
+    } catch (const interrupted&) {
+        return 1;
+    } catch (const std::exception& problem) {
+        std::cerr << "The proof failed: " << problem.what() << "\n";
+        return 1;
+    }
+}
+
+}  // namespace
+}  // namespace proofs
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words[0] == "--pawl-helper")
+        return proofs::run_helper({words.begin() + 1, words.end()});
+    return proofs::run_program(words);
+}

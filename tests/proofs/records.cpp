@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "records.hpp"
+
+#include "client_process.hpp"
+
+#include <fstream>
+#include <sstream>
+#include <unordered_map>
+
+namespace proofs {
+
+namespace {
+
+struct located_hold {
+    std::size_t lock = 0;
+    hold_record record;
+};
+
+// A line that a SIGKILL has cut in two cannot be: each is one write.
+void read_line(const std::string& line, std::unordered_map<std::uint64_t, located_hold>& holds,
+               run_records& result) {
+    std::istringstream fields(line);
+    std::string verb;
+    std::uint64_t hold = 0;
+    fields >> verb >> hold;
+    if (verb == "error") {
+        std::string text;
+        fields >> text;  // the time
+        std::getline(fields >> std::ws, text);
+        result.errors.push_back(text);
+        return;
+    }
+    auto& [lock, record] = holds[hold];
+    instant when = 0, deadline = 0;
+    if (verb == "got") {
+        record.hold = hold;
+        fields >> lock >> record.token >> record.invoked >> record.returned;
+        record.believed = record.returned;
+        return;
+    }
+    fields >> when;
+    if (verb == "at") {
+        fields >> deadline;
+        record.believed = when;
+        record.believes_too_long = record.believes_too_long || when > deadline;
+    }
+    if (verb == "refused") record.was_refused = true;
+    if (verb == "lost") record.lost = when;
+    if (verb == "end") {
+        record.ended = when;
+        fields >> record.result;
+    }
+}
+
+}  // namespace
+
+run_records read_records(const std::string& folder, std::size_t processes, std::size_t locks) {
+    run_records result;
+    result.locks.resize(locks);
+    for (std::size_t i = 0; i < processes; ++i) {
+        std::unordered_map<std::uint64_t, located_hold> holds;
+        std::ifstream journal(journal_path(folder, i));
+        for (std::string line; std::getline(journal, line);)
+            read_line(line, holds, result);
+        for (auto& [hold, located] : holds)
+            result.locks.at(located.lock).holds.push_back(std::move(located.record));
+    }
+    for (std::size_t i = 0; i < locks; ++i)
+        result.locks[i].accesses = resource::load(resource_path(folder, i));
+    return result;
+}
+
+}  // namespace proofs

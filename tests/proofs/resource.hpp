@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The resource that a lock guards: a number in a file. A holder reads it, works, and writes what it
+// has read plus 1, as a program does that does not trust transactions but a lock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace proofs {
+
+enum class access : std::uint64_t { read, write };
+
+// An accepted access. The file is the list of them; the last is the state.
+struct access_record {
+    access kind = access::read;
+    std::uint64_t hold = 0;
+    std::uint64_t token = 0;
+    std::uint64_t largest_token = 0;  // accepted so far, with this
+    std::uint64_t value = 0;          // afterwards
+};
+
+class resource {
+public:
+    // With `checks_tokens` it refuses a smaller token than the largest one so far.
+    resource(const std::string& path, bool checks_tokens);
+    resource(const resource&) = delete;
+    resource& operator=(const resource&) = delete;
+    ~resource();
+
+    // The value; empty: refused. A read also registers the token, otherwise an earlier holder could
+    // still write between the read and the write of a later one.
+    std::optional<std::uint64_t> read(std::uint64_t hold, std::uint64_t token);
+    // False: refused.
+    bool write(std::uint64_t hold, std::uint64_t token, std::uint64_t value);
+
+    // Whether a process is within an access now. A process that is stopped there blocks others.
+    [[nodiscard]] static bool is_busy(const std::string& path);
+    [[nodiscard]] static std::vector<access_record> load(const std::string& path);
+
+private:
+    std::optional<std::uint64_t> append(access_record record);
+
+    std::string path_;
+    bool checks_tokens_;
+};
+
+}  // namespace proofs

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "run.hpp"
+
+#include "client_group.hpp"
+
+#include <support/eventually.hpp>
+#include <support/temp_folder.hpp>
+
+#include <pawl/blocking.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+
+namespace proofs {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr std::size_t locks = 6;
+constexpr std::size_t processes = 4;
+
+volatile std::sig_atomic_t signal_received = 0;
+
+instant now() { return pawl::boot_clock::now().time_since_epoch().count(); }
+
+// Each fault once, in random order, then again.
+class fault_order {
+public:
+    explicit fault_order(std::vector<fault> all) : all_(std::move(all)) {}
+    const fault& next(pace& pace) {
+        if (left_.empty())
+            for (std::size_t i = 0; i < all_.size(); ++i)
+                left_.push_back(i);
+        const auto position = left_.begin() + static_cast<std::ptrdiff_t>(pace.pick(left_.size()));
+        const auto index = *position;
+        left_.erase(position);
+        return all_[index];
+    }
+
+private:
+    std::vector<fault> all_;
+    std::vector<std::size_t> left_;
+};
+
+class proof_run {
+public:
+    proof_run(const environment_entry& entry, const settings& options, fencing mode)
+        : settings_(options),
+          is_naive_(mode == fencing::naive),
+          servers_(entry.start(locks, processes)),
+          clients_(*servers_,
+                   {.url = servers_->url(is_naive_),
+                    .folder = folder_.path().string(),
+                    .locks = locks,
+                    .checks_tokens = mode != fencing::off},
+                   processes, options.seed),
+          pace_(options.seed, [this] { step(); }) {
+        result_.environment = entry.name;
+        result_.mode = mode;
+    }
+
+    run_result run() {
+        fault_order order(chosen_faults());
+        const auto end = clock::now() + settings_.length;
+        pace_.pause(500ms, 1s);
+        while (clock::now() < end && !result_.faults.empty())
+            inject(order.next(pace_));
+        finish();
+        return std::move(result_);
+    }
+
+private:
+    // Those of --faults that can be had here; `result_.faults` has their names.
+    std::vector<fault> chosen_faults() {
+        auto all = servers_->faults();
+        std::erase_if(all, [this](const fault& each) {
+            return !settings_.faults.empty() &&
+                   std::ranges::find(settings_.faults, each.name) == settings_.faults.end();
+        });
+        if (all.empty())
+            throw bad_usage("None of the --faults exists here; --help lists the faults.");
+        std::erase_if(all, [this](const fault& each) {
+            if (!each.obstacle.empty()) result_.obstacles[each.name] = each.obstacle;
+            return !each.obstacle.empty();
+        });
+        for (const auto& each : all)
+            result_.faults[each.name] = 0;
+        return all;
+    }
+
+    void inject(const fault& next) {
+        current_ = next.name;
+        fault_record record{.name = next.name, .can = next.can, .begin = now()};
+        try {
+            next.run(pace_);
+        } catch (const interrupted&) {
+            throw;
+        } catch (const std::runtime_error& problem) {
+            throw std::runtime_error("in the fault '" + next.name + "': " + problem.what());
+        }
+        record.end = now();
+        faults_.push_back(std::move(record));
+        ++result_.faults[next.name];
+        current_ = "quiet";
+        pace_.pause(200ms, 1500ms);
+    }
+
+    void step() {
+        if (signal_received != 0) throw interrupted();
+        clients_.disturb();
+        if (clock::now() < next_line_) return;
+        next_line_ = clock::now() + 5s;
+        std::size_t injected = 0;
+        for (const auto& [name, count] : result_.faults)
+            injected += count;
+        std::cout << "  " << result_.environment << ", fencing " << to_string(result_.mode) << ": "
+                  << std::chrono::duration_cast<std::chrono::seconds>(clock::now() - begin_).count()
+                  << " s, " << injected << " faults, now " << current_ << "; clients "
+                  << clients_.kills() << " killed, " << clients_.pauses() << " paused; "
+                  << recorded_bytes() / 1024 << " KiB recorded" << std::endl;
+    }
+
+    [[nodiscard]] std::uintmax_t recorded_bytes() const {
+        std::uintmax_t bytes = 0;
+        for (std::size_t i = 0; i < clients_.started(); ++i) {
+            std::error_code missing;
+            const auto size =
+                std::filesystem::file_size(journal_path(folder_.path().string(), i), missing);
+            if (!missing) bytes += size;
+        }
+        return bytes;
+    }
+
+    void finish() {
+        if (const auto problem = clients_.finish(); !problem.empty())
+            result_.problems.push_back(problem);
+        expect_free_locks();
+        auto records = read_records(folder_.path().string(), clients_.started(), locks);
+        records.faults = faults_;
+        const auto epoch_of = [this](std::uint64_t token) {
+            return is_naive_ ? 0 : servers_->epoch_of(token);
+        };
+        result_.outcome = check(records, epoch_of);
+        result_.kills = clients_.kills();
+        result_.pauses = clients_.pauses();
+        result_.errors = records.errors.size();
+        std::map<std::string, std::size_t> texts;
+        for (const auto& each : records.errors)
+            if (texts[each]++ == 0 && texts.size() <= 5) std::cout << "  error: " << each << "\n";
+    }
+
+    // No lock stays taken for ever. This process is outside of the client machines, so a client
+    // tries.
+    void expect_free_locks() {
+        client_group last(*servers_,
+                          {.url = servers_->url(is_naive_),
+                           .folder = last_.path().string(),
+                           .locks = locks,
+                           .checks_tokens = false},
+                          1, 0);
+        for (std::size_t i = 0; i < locks; ++i)
+            if (!support::eventually(
+                    [&] {
+                        return std::filesystem::exists(resource_path(last_.path().string(), i));
+                    },
+                    90s))
+                result_.problems.push_back("Nobody gets the lock " + lock_name(i) +
+                                           " after the last fault.");
+        if (const auto problem = last.finish(); !problem.empty())
+            result_.problems.push_back(problem);
+    }
+
+    const settings& settings_;
+    const bool is_naive_;
+    const clock::time_point begin_ = clock::now();
+    clock::time_point next_line_ = begin_;
+    support::temp_folder folder_;  // outlives the processes that write there
+    support::temp_folder last_;
+    std::unique_ptr<environment> servers_;
+    client_group clients_;
+    run_result result_;
+    std::vector<fault_record> faults_;
+    std::string current_ = "quiet";
+    pace pace_;
+};
+
+}  // namespace
+
+run_result run(const environment_entry& entry, const settings& options, fencing mode) {
+    for (const int number : {SIGINT, SIGTERM})
+        (void)std::signal(number, [](int received) { signal_received = received; });
+    return proof_run(entry, options, mode).run();
+}
+
+}  // namespace proofs

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// One run: servers, clients, faults, and the verdict about what was recorded.
+#pragma once
+
+#include "checker.hpp"
+#include "environments.hpp"
+#include "settings.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace proofs {
+
+struct run_result {
+    std::string environment;
+    fencing mode = fencing::on;
+    verdict outcome;
+    std::map<std::string, std::size_t> faults;     // how often each was injected
+    std::map<std::string, std::string> obstacles;  // faults that cannot be injected here, and why
+    std::size_t kills = 0;                         // of clients
+    std::size_t pauses = 0;                        // of clients
+    std::size_t errors = 0;                        // of acquires
+    std::vector<std::string> problems;             // beside the verdict, as sentences
+};
+
+// Prints a line of progress now and then. Throws bad_usage if no server has one of the faults,
+// std::runtime_error if the servers do not recover, `interrupted` after SIGINT or SIGTERM.
+[[nodiscard]] run_result run(const environment_entry& entry, const settings& options, fencing mode);
+
+}  // namespace proofs

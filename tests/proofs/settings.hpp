@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The command line of pawl_proof.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace proofs {
+
+// Where a hold's token comes from, and whether the resource checks it.
+enum class fencing { on, off, naive };
+[[nodiscard]] const char* to_string(fencing mode) noexcept;
+
+struct settings {
+    std::chrono::seconds length{60};          // of each run
+    std::vector<std::string> environments{};  // empty: all
+    std::vector<fencing> modes{fencing::on, fencing::off, fencing::naive};
+    std::vector<std::string> faults{};  // empty: all
+    std::uint64_t seed = 0;
+    std::string html{};  // a file for the table; empty: none
+    bool help = false;
+};
+
+// What is wrong with the command line, as a sentence.
+struct bad_usage : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Without a --seed, the seed is random. Throws bad_usage.
+[[nodiscard]] settings parse_settings(const std::vector<std::string>& arguments);
+[[nodiscard]] std::string usage();
+
+}  // namespace proofs
