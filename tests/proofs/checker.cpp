@@ -172,6 +172,10 @@ verdict check(const run_records& records,
     verdict result;
     for (const auto& each : records.locks)
         lock_checker(each, records.faults, epoch_of, result).check();
+    if (!result.details.empty())
+        for (const auto& each : records.faults)
+            result.details.push_back("fault " + each.name + " from " + std::to_string(each.begin) +
+                                     " to " + std::to_string(each.end));
     return result;
 }
 

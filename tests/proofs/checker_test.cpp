@@ -66,9 +66,9 @@ TEST(ProofChecker, ConcurrentRequestsHaveNoOrder) {
 }
 
 TEST(ProofChecker, FindsOverlappingHolds) {
-    std::vector<hold_record> holds{hold(1, 10, 30), hold(2, 20, 40)};
+    std::vector<hold_record> holds{hold(epoch + 1, 10, 30), hold(epoch + 2, 20, 40)};
     EXPECT_EQ(check_holds(holds, both).overlaps, 1U) << "of one epoch, so no fault excuses it";
-    holds[1].token = epoch + 2;
+    holds[1].token = 2 * epoch;
     EXPECT_EQ(check_holds(holds).overlaps, 1U);
     EXPECT_EQ(check_holds(holds, forgets).overlaps, 0U);
     EXPECT_EQ(check_holds(holds, forgets).allowed_overlaps, 1U);

@@ -50,8 +50,8 @@ public:
         if (!value) return note(journal_, "refused", hold_, now());
         do {
             if (!believes()) return;
-            std::this_thread::sleep_for(std::uniform_int_distribution<int>(1, 6)(dice) *
-                                        1ms);  // work
+            // The work.
+            std::this_thread::sleep_for(std::uniform_int_distribution<int>(1, 6)(dice) * 1ms);
             // Without another check, as a program that is paused here.
             if (!resource_.write(hold_, held_.token().value(), *value + 1))
                 return note(journal_, "refused", hold_, now());
