@@ -29,6 +29,18 @@ public:
         return group_.url(naive ? "?layout=redisson" : "");
     }
 
+    // Also the number of elections: a promoted replica has the epoch of the one that it won.
+    [[nodiscard]] std::uint64_t newest_epoch() override {
+        const std::string field = "cluster_current_epoch:";
+        std::uint64_t newest = 0;
+        for (std::size_t i = 0; i < nodes; ++i) {
+            const auto facts = ask(i, {"CLUSTER", "INFO"}).text;
+            newest = std::max<std::uint64_t>(
+                newest, std::stoull(facts.substr(facts.find(field) + field.size())));
+        }
+        return newest;
+    }
+
     std::vector<fault> faults() override {
         auto all = replicated_servers::faults();
         all.push_back({.name = "slot", .can = {}, .run = [this](pace& pace) { move_slot(pace); }});

@@ -45,6 +45,9 @@ public:
     [[nodiscard]] virtual std::string url(bool naive) const = 0;
     // A token's upper part, which a failover raises; 0 if tokens have none.
     [[nodiscard]] virtual std::uint64_t epoch_of(std::uint64_t token) const = 0;
+    // The largest epoch that a server has: each failover raises it by 1. Always 0 if there are
+    // none.
+    [[nodiscard]] virtual std::uint64_t newest_epoch() = 0;
     // The faults can be run while the environment lives, one at a time.
     [[nodiscard]] virtual std::vector<fault> faults() = 0;
     // Where client process i runs.

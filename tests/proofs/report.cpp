@@ -74,6 +74,8 @@ std::vector<table_row> rows_of(const std::vector<run_result>& runs) {
         add(name, [&](const run_result& each) { return std::to_string(each.faults.at(name)); });
     for (const auto& [name, reason] : runs.front().obstacles)
         add(name, [](const run_result&) { return "not run"; });
+    add("further failovers",
+        [](const run_result& each) { return std::to_string(each.further_failovers); });
     rows.push_back({"Promised: 0", {}});
     add_counts(promised_rows);
     rows.push_back({"Allowed in a failover", {}});

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 namespace proofs {
 
@@ -24,6 +25,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::size_t locks = 6;
 constexpr std::size_t processes = 4;
+constexpr consequences any_failover{.forgets_holds = true, .two_servers_grant = true};
 
 volatile std::sig_atomic_t signal_received = 0;
 
@@ -60,6 +62,7 @@ public:
                     .locks = locks,
                     .checks_tokens = mode != fencing::off},
                    processes, options.seed),
+          epoch_(servers_->newest_epoch()),
           pace_(options.seed, [this] { step(); }) {
         result_.environment = entry.name;
         result_.mode = mode;
@@ -96,6 +99,7 @@ private:
 
     void inject(const fault& next) {
         current_ = next.name;
+        note_further_failovers();
         fault_record record{.name = next.name, .can = next.can, .begin = now()};
         try {
             next.run(pace_);
@@ -105,10 +109,27 @@ private:
             throw std::runtime_error("in the fault '" + next.name + "': " + problem.what());
         }
         record.end = now();
+        // A server that was promoted, and replaced again, was alive then.
+        const auto newest = servers_->newest_epoch();
+        const auto failovers = newest - std::exchange(epoch_, newest);
+        if (failovers > 1) {
+            record.can = any_failover;
+            result_.further_failovers += failovers - 1;
+        }
         faults_.push_back(std::move(record));
         ++result_.faults[next.name];
         current_ = "quiet";
         pace_.pause(200ms, 1500ms);
+    }
+
+    // Those since the last fault.
+    void note_further_failovers() {
+        const auto newest = servers_->newest_epoch();
+        if (newest == epoch_) return;
+        result_.further_failovers += newest - epoch_;
+        const auto begin = faults_.empty() ? 0 : faults_.back().end;
+        faults_.push_back({.name = "no fault", .can = any_failover, .begin = begin, .end = now()});
+        epoch_ = newest;
     }
 
     void step() {
@@ -141,6 +162,7 @@ private:
         if (const auto problem = clients_.finish(); !problem.empty())
             result_.problems.push_back(problem);
         expect_free_locks();
+        note_further_failovers();
         auto records = read_records(folder_.path().string(), clients_.started(), locks);
         records.faults = faults_;
         const auto epoch_of = [this](std::uint64_t token) {
@@ -186,6 +208,7 @@ private:
     client_group clients_;
     run_result result_;
     std::vector<fault_record> faults_;
+    std::uint64_t epoch_;  // the newest one at the end of the last fault
     std::string current_ = "quiet";
     pace pace_;
 };

@@ -6,6 +6,7 @@
 
 #include <support/sentinel_group.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace proofs {
@@ -30,6 +31,13 @@ public:
 
     [[nodiscard]] std::string url(bool naive) const override {
         return group_.url(naive ? "?layout=redisson" : "");
+    }
+
+    [[nodiscard]] std::uint64_t newest_epoch() override {
+        std::uint64_t newest = 0;
+        for (std::size_t i = 0; i < servers; ++i)
+            newest = std::max(newest, group_.epoch(i));
+        return newest;
     }
 
 private:
