@@ -82,7 +82,7 @@ void hold_once(pawl::blocking::client& locks, const client_options& options,
                const support::journal& journal, std::uint64_t hold, std::minstd_rand& dice,
                const std::stop_token& stop) {
     const auto lock = dice() % options.locks;
-    const bool is_long = dice() % 24 == 0;
+    const bool is_long = dice() % 40 == 0;
     const auto invoked = now();
     auto held =
         locks.acquire(lock_name(lock), {.ttl = dice() % 2 == 0 ? 1s : 6s, .wait = 60s}, stop);

@@ -130,9 +130,7 @@ std::vector<std::string> complaints(const run_result& result) {
         all.insert(all.end(), outcome.details.begin(), outcome.details.end());
         return all;
     }
-    const auto damage = result.mode == fencing::off ? outcome.lost_updates + outcome.writes_back
-                                                    : outcome.equal_tokens + outcome.tokens_back;
-    if (damage == 0)
+    if (damage_of(result.mode, outcome) == 0)
         all.push_back("There was no damage, so the other run proves little: use a longer --for" +
                       of);
     return all;

@@ -30,6 +30,10 @@ struct run_result {
     std::vector<std::string> problems;  // beside the verdict, as sentences
 };
 
+// How much of the damage that a run without fencing must show it has shown.
+[[nodiscard]] std::size_t damage_of(fencing mode, const verdict& outcome) noexcept;
+
+// Without fencing it goes on until there is damage, at most for a minute longer.
 // Prints a line of progress now and then. Throws bad_usage if no server has one of the faults,
 // std::runtime_error if the servers do not recover, `interrupted` after SIGINT or SIGTERM.
 [[nodiscard]] run_result run(const environment_entry& entry, const settings& options, fencing mode);
