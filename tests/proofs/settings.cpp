@@ -33,7 +33,7 @@ std::uint64_t number_of(std::string_view text, std::string_view& rest) {
 std::chrono::seconds time_of(const std::string& text) {
     std::string_view unit;
     const auto number = number_of(text, unit);
-    const std::uint64_t factor = unit == "" || unit == "s" ? 1 : unit == "min" ? 60 : 3600;
+    const std::uint64_t factor = unit.empty() || unit == "s" ? 1 : unit == "min" ? 60 : 3600;
     if ((factor == 3600 && unit != "h") || number == 0 || number > 10'000)
         throw bad_usage("'" + text + "' is no time for --for; use 90s, 5min or 1h.");
     return std::chrono::seconds(number * factor);
