@@ -83,10 +83,15 @@ std::vector<std::string> user_lines(const std::string& url) {
 
 std::string with_user(std::string url) { return url.insert(url.find("//") + 2, "locks:PASSWORD@"); }
 
+std::string program_for(const std::string& options) {
+    const bool has_scripts = options.find("scripts=no") == std::string::npos;
+    return has_scripts ? "" : support::conditional_set_program();
+}
+
 // Of one test; its end looks for refused commands.
 struct restricted_server {
     explicit restricted_server(const std::string& options)
-        : server({.config = user_lines("redis://h" + options)}) {}
+        : server({.config = user_lines("redis://h" + options), .program = program_for(options)}) {}
     ~restricted_server() { expect_nothing_refused(server); }
     restricted_server(const restricted_server&) = delete;
     restricted_server& operator=(const restricted_server&) = delete;
@@ -214,6 +219,14 @@ constexpr capabilities redisson_capabilities(bool readwrite) {
     return all;
 }
 
+constexpr capabilities scriptless_capabilities() {
+    capabilities all;
+    all.hands_over = all.modes_share_queue = false;
+    all.order = pawl::fairness::none;
+    all.replica_durability = all.disk_durability = true;
+    return all;
+}
+
 backend redis_backend(const std::string& name, const std::string& options,
                       const capabilities& supported) {
     return {name, std::make_shared<fixture_of>([options] { return new_redis_service(options); },
@@ -232,7 +245,8 @@ std::vector<backend> all_backends() {
             {"Cluster", std::make_shared<fixture_of>(new_cluster_service, cluster_capabilities())},
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
-                          redisson_capabilities(true))};
+                          redisson_capabilities(true)),
+            redis_backend("Scriptless", "?scripts=no", scriptless_capabilities())};
 }
 
 }  // namespace tested
