@@ -32,15 +32,18 @@ using pawl::conformance::test_service;
 
 class fixture_of final : public pawl::conformance::fixture {
 public:
-    fixture_of(std::function<test_service()> make, const pawl::capabilities& supported)
-        : make_(std::move(make)), supported_(supported) {}
+    fixture_of(std::function<test_service()> make, const pawl::capabilities& supported,
+               bool shows_waiters = true)
+        : make_(std::move(make)), supported_(supported), shows_waiters_(shows_waiters) {}
 
     test_service make_test_service() override { return make_(); }
     const pawl::capabilities& capabilities() const override { return supported_; }
+    bool shows_waiters() const override { return shows_waiters_; }
 
 private:
     const std::function<test_service()> make_;
     const pawl::capabilities supported_;
+    const bool shows_waiters_;
 };
 
 test_service new_memory_service() {
@@ -245,8 +248,13 @@ std::vector<backend> all_backends() {
             {"Cluster", std::make_shared<fixture_of>(new_cluster_service, cluster_capabilities())},
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
-                          redisson_capabilities(true)),
-            redis_backend("Scriptless", "?scripts=no", scriptless_capabilities())};
+                          redisson_capabilities(true))};
+}
+
+backend polling_backend() {
+    return {"Scriptless",
+            std::make_shared<fixture_of>([] { return new_redis_service("?scripts=no"); },
+                                         scriptless_capabilities(), false)};
 }
 
 }  // namespace tested
