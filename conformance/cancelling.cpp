@@ -36,7 +36,8 @@ void cancelled_wait_ends_at_once(fixture& service_fixture) {
     stop.request_stop();
     waiting.get();
     require_equal(why, errc::cancelled, "a cancelled wait");
-    require(has_waiters(service_fixture, client, "it", 0), "a cancelled wait left a place in the queue");
+    require(has_waiters(service_fixture, client, "it", 0),
+            "a cancelled wait left a place in the queue");
     require_equal(lock.state(), lock_state::held, "the holder, after another one's cancelled wait");
     require_equal(lock.release(), release_result::released, "release");
     require(other.try_acquire("it", {.ttl = long_ttl}).owns_lock(), "the lock is not free");
@@ -138,7 +139,8 @@ void cancelled_waiters_do_not_stop_the_queue(fixture& service_fixture) {
     for (auto& each : crowd)
         each->get();
     require(eventually([&] { return is_free(client, "it"); }), "a waiter that gave up left a lock");
-    require(has_waiters(service_fixture, client, "it", 0), "a waiter that gave up left a place in the queue");
+    require(has_waiters(service_fixture, client, "it", 0),
+            "a waiter that gave up left a place in the queue");
 }
 
 constexpr test_case list[] = {

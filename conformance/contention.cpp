@@ -56,7 +56,8 @@ void a_crowd_is_served_once_each(fixture& service_fixture) {
         each->get();
     require(!gate.has_overlapped(), "two clients held the lock at once");
     require_equal(served.load(), 50, "how many of 50 were served");
-    require(has_waiters(service_fixture, observer, "it", 0), "waiters are left after all were served");
+    require(has_waiters(service_fixture, observer, "it", 0),
+            "waiters are left after all were served");
 }
 
 void a_thousand_locks_are_renewed(fixture& service_fixture) {

@@ -52,7 +52,8 @@ void processes_take_turns(fixture& service_fixture) {
             newest = waiter_token;
             require_equal(each->request("release it"), std::string("release released"), "release");
             each->send("take fair it 60000 forever");
-            require(has_waiters(service_fixture, observer, "it", 4), "a served process is not in the queue again");
+            require(has_waiters(service_fixture, observer, "it", 4),
+                    "a served process is not in the queue again");
         }
 }
 

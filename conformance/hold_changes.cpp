@@ -70,7 +70,8 @@ void a_downgrade_lets_readers_in(fixture& service_fixture) {
     background_task writes([&] { writer = other.acquire("it", writing); });
     require(has_waiters(service_fixture, client, "it", 2), "the writer is not seen in the queue");
     background_task reads_late([&] { last = other.acquire("it", reading); });
-    require(has_waiters(service_fixture, client, "it", 3), "the late reader is not seen in the queue");
+    require(has_waiters(service_fixture, client, "it", 3),
+            "the late reader is not seen in the queue");
     lock.downgrade();
     reads.get_soon("the reader's turn");
     require_equal(lock.token(), token, "the token after a downgrade");

@@ -111,7 +111,8 @@ void cancelled_before_the_last_leaves_none(fixture& service_fixture) {
                 (void)locks.acquire_all({"a", "b", "c"}, options, stop.get_token());
             });
         });
-        require(has_waiters(service_fixture, other, "c", 1), "no waiter for the third lock is seen");
+        require(has_waiters(service_fixture, other, "c", 1),
+                "no waiter for the third lock is seen");
         require(!other.try_acquire("a", no_wait).owns_lock() &&
                     !other.try_acquire("b", no_wait).owns_lock(),
                 "the first two locks are not acquired");

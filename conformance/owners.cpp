@@ -73,7 +73,8 @@ void an_owner_may_be_many_threads(fixture& service_fixture) {
     for (auto& each : handles)
         crowd.push_back(std::make_unique<background_task>(
             [owner = owner, &each]() mutable { each = owner.acquire("it", options); }));
-    require(has_waiters(service_fixture, other, "it", 1), "more than one thread of the owner waits at the service");
+    require(has_waiters(service_fixture, other, "it", 1),
+            "more than one thread of the owner waits at the service");
     (void)busy.release();
     for (auto& each : crowd)
         each->get();

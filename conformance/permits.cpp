@@ -124,7 +124,8 @@ void many_permits_are_not_starved_by_few(fixture& service_fixture) {
     held_lock large_hold, small_hold;
     background_task large_request(
         [&] { large_hold = second_client.acquire("it", permit_options(3)); });
-    require(has_waiters(service_fixture, first_client, "it", 1), "the request for three is not seen in the queue");
+    require(has_waiters(service_fixture, first_client, "it", 1),
+            "the request for three is not seen in the queue");
     require(!first_client.try_acquire("it", try_permit_options(1)).owns_lock(),
             "a request for one permit passed the request for three");
     background_task small_request(
@@ -207,7 +208,8 @@ void a_waiter_for_more_permits_than_the_total_fails(fixture& service_fixture) {
         const auto why = failure_of([&] { (void)second_client.acquire("it", permit_options(3)); });
         require_equal(why, errc::bad_option, "waiting for more permits than the new total");
     });
-    require(has_waiters(service_fixture, first_client, "it", 1), "the request for three is not seen in the queue");
+    require(has_waiters(service_fixture, first_client, "it", 1),
+            "the request for three is not seen in the queue");
     held_lock small_hold;
     background_task small_request(
         [&] { small_hold = first_client.acquire("it", permit_options(1)); });

@@ -117,7 +117,8 @@ void the_count_of_waiters_returns_to_nothing(fixture& service_fixture) {
             "no waiter is seen");
     for (auto& each : crowd)
         each->get();
-    require(has_waiters(service_fixture, client, "it", 0), "waiters that timed out are still counted");
+    require(has_waiters(service_fixture, client, "it", 0),
+            "waiters that timed out are still counted");
 }
 
 void killed_waiters_are_forgotten(fixture& service_fixture) {
@@ -128,7 +129,8 @@ void killed_waiters_are_forgotten(fixture& service_fixture) {
         agent first(env), second(env);
         first.send("acquire it 60000 forever");
         second.send("acquire it 60000 forever");
-        require(has_waiters(service_fixture, client, "it", 2), "waiters of other processes are not seen");
+        require(has_waiters(service_fixture, client, "it", 2),
+                "waiters of other processes are not seen");
     }
     // The first waiter's place may live longer than the others'.
     require(eventually([&] { return waiters_of(client, "it") == 0; }, wait_bound),

@@ -111,7 +111,8 @@ void a_waiting_writer_is_not_starved(fixture& service_fixture) {
     require(!readers.try_acquire("it", try_reading).owns_lock(),
             "a reader passed a waiting writer");
     background_task reads([&] { late_reader = readers.acquire("it", reading); });
-    require(has_waiters(service_fixture, readers, "it", 2), "the late reader does not wait behind the writer");
+    require(has_waiters(service_fixture, readers, "it", 2),
+            "the late reader does not wait behind the writer");
     require_equal(first.release(), release_result::released, "the first reader's release");
     writes.get_soon("the writer's turn");
     require_equal(waiters_of(readers, "it"), std::uint64_t{1}, "the waiters for the writer");
@@ -134,7 +135,8 @@ void readers_behind_a_writer_come_in_together(fixture& service_fixture) {
             require(eventually([&] { return inside == 5; }),
                     "the readers did not hold the lock together");
         }));
-    require(has_waiters(service_fixture, writers, "it", 5), "the readers are not seen in the queue");
+    require(has_waiters(service_fixture, writers, "it", 5),
+            "the readers are not seen in the queue");
     require_equal(writer.release(), release_result::released, "the writer's release");
     for (auto& each : crowd)
         each->get_soon("the readers' turn");
@@ -154,7 +156,8 @@ void a_writer_that_gives_up_lets_readers_pass(fixture& service_fixture) {
     require(has_waiters(service_fixture, readers, "it", 1), "the writer is not seen in the queue");
     held_lock late_reader;
     background_task reads([&] { late_reader = readers.acquire("it", reading); });
-    require(has_waiters(service_fixture, readers, "it", 2), "the late reader does not wait behind the writer");
+    require(has_waiters(service_fixture, readers, "it", 2),
+            "the late reader does not wait behind the writer");
     enough.request_stop();
     writes.get();
     reads.get_soon("the late reader's turn");
