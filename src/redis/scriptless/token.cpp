@@ -81,15 +81,12 @@ asio::awaitable<std::optional<fencing_token>> locks::take_token(const written_va
     const std::array<std::string_view, 2> increment{"INCR", fence};
     auto token = co_await count(lock_keys, increment, give_up_at);
     // A new counter, or one of older data: the clock is above all earlier tokens.
-    const bool is_new = token == 1;
-    if (is_new || token <= token_floor(lock_keys)) {
-        const auto floor = co_await present_floor(lock_keys, give_up_at);
-        const auto lowest = std::max(floor, token_floor(lock_keys));
-        if (token <= lowest) {
-            const auto missing = std::to_string(lowest + 1 - token);
-            const std::array<std::string_view, 3> raise{"INCRBY", fence, missing};
-            token = co_await count(lock_keys, raise, give_up_at);
-        }
+    const auto floor = token_floor(lock_keys);
+    if (token <= floor) {
+        const auto present = co_await present_floor(lock_keys, give_up_at);
+        const auto missing = std::to_string(std::max(floor, present) + 1 - token);
+        const std::array<std::string_view, 3> raise{"INCRBY", fence, missing};
+        token = co_await count(lock_keys, raise, give_up_at);
     }
     asio::co_spawn(context_.strand, keep_counter(std::string(fence)), asio::detached);
     sent_at = now();
