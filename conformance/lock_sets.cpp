@@ -106,11 +106,14 @@ void cancelled_before_the_last_leaves_none(fixture& service_fixture) {
         auto busy = other.acquire("c", options);
         std::stop_source stop;
         std::optional<errc> why;
+        const auto granted_before = locks.statistics().grants;
         background_task waiting([&] {
             why = failure_of([&] {
                 (void)locks.acquire_all({"a", "b", "c"}, options, stop.get_token());
             });
         });
+        require(eventually([&] { return locks.statistics().grants == granted_before + 2; }),
+                "the first two locks are not granted");
         require(has_waiters(service_fixture, other, "c", 1),
                 "no waiter for the third lock is seen");
         require(!other.try_acquire("a", no_wait).owns_lock() &&
@@ -187,6 +190,8 @@ void a_loss_ends_the_wait_for_the_rest(fixture& service_fixture) {
             (void)locks.acquire_all({"x", "y", "z"}, {.ttl = ttl, .wait = wait_bound});
         });
     });
+    require(eventually([&] { return locks.statistics().grants == 2; }),
+            "the first two locks are not granted");
     require(has_waiters(service_fixture, other, "z", 1), "no waiter for the last lock is seen");
     require(other.force_release("y"), "force_release of the second lock reported no holder");
     waiting.get_soon("the result of the wait");
@@ -212,6 +217,8 @@ void lost_before_the_last_came_leaves_none(fixture& service_fixture) {
             (void)locks.acquire_all({"a", "b"}, {.ttl = ttl, .wait = wait_bound});
         });
     });
+    require(eventually([&] { return locks.statistics().grants == 1; }),
+            "the first lock is not granted");
     require(has_waiters(service_fixture, other, "b", 1), "no waiter for the second lock is seen");
     require(other.force_release("a"), "force_release of the first lock reported no holder");
     require(eventually([&] { return locks.statistics().losses == 1; }),
