@@ -32,11 +32,12 @@ void cancelled_wait_ends_at_once(fixture& service_fixture) {
             (void)other.acquire("it", {.ttl = long_ttl, .wait = wait_bound}, stop.get_token());
         });
     });
-    require(has_waiters(client, "it", 1), "a waiter is not seen");
+    require(has_waiters(service_fixture, client, "it", 1), "a waiter is not seen");
     stop.request_stop();
     waiting.get();
     require_equal(why, errc::cancelled, "a cancelled wait");
-    require(has_waiters(client, "it", 0), "a cancelled wait left a place in the queue");
+    require(has_waiters(service_fixture, client, "it", 0),
+            "a cancelled wait left a place in the queue");
     require_equal(lock.state(), lock_state::held, "the holder, after another one's cancelled wait");
     require_equal(lock.release(), release_result::released, "release");
     require(other.try_acquire("it", {.ttl = long_ttl}).owns_lock(), "the lock is not free");
@@ -76,7 +77,7 @@ void cancelled_at_any_moment_leaves_nothing(fixture& service_fixture) {
         cancel_near_release(client, other, random_numbers);
         require(eventually([&] { return is_free(client, "it"); }),
                 "round " + std::to_string(round) + ": a cancelled wait left a lock");
-        require(has_waiters(client, "it", 0),
+        require(has_waiters(service_fixture, client, "it", 0),
                 "round " + std::to_string(round) + ": a cancelled wait left a place in the queue");
     }
 }
@@ -138,7 +139,8 @@ void cancelled_waiters_do_not_stop_the_queue(fixture& service_fixture) {
     for (auto& each : crowd)
         each->get();
     require(eventually([&] { return is_free(client, "it"); }), "a waiter that gave up left a lock");
-    require(has_waiters(client, "it", 0), "a waiter that gave up left a place in the queue");
+    require(has_waiters(service_fixture, client, "it", 0),
+            "a waiter that gave up left a place in the queue");
 }
 
 constexpr test_case list[] = {

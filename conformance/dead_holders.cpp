@@ -30,7 +30,7 @@ void a_killed_holder_frees_it_for_a_waiter(fixture& service_fixture) {
         auto next = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
         acquired = true;
     });
-    require(has_waiters(observer, "it", 1), "a waiter is not seen");
+    require(has_waiters(service_fixture, observer, "it", 1), "a waiter is not seen");
     holder.process().kill_and_reap();
     require(eventually([&] { return acquired.load(); }, ttl + takeover_time),
             "ttl + 2 s did not free it");

@@ -41,7 +41,7 @@ void processes_take_turns(fixture& service_fixture) {
     for (std::uint64_t i = 0; i < 5; ++i) {
         crowd.push_back(std::make_unique<agent>(env));
         crowd.back()->send("take fair it 60000 forever");
-        require(has_waiters(observer, "it", i + 1), "a waiter is not seen");
+        require(has_waiters(service_fixture, observer, "it", i + 1), "a waiter is not seen");
     }
     fencing_token newest = lock.token();
     require_equal(lock.release(), release_result::released, "release");
@@ -52,7 +52,8 @@ void processes_take_turns(fixture& service_fixture) {
             newest = waiter_token;
             require_equal(each->request("release it"), std::string("release released"), "release");
             each->send("take fair it 60000 forever");
-            require(has_waiters(observer, "it", 4), "a served process is not in the queue again");
+            require(has_waiters(service_fixture, observer, "it", 4),
+                    "a served process is not in the queue again");
         }
 }
 
@@ -69,7 +70,7 @@ void a_newcomer_never_passes_a_waiter(fixture& service_fixture) {
         next = locks.acquire("it", fair_options);
         acquired = true;
     });
-    require(has_waiters(newcomers, "it", 1), "the waiter is not seen");
+    require(has_waiters(service_fixture, newcomers, "it", 1), "the waiter is not seen");
     holder.process().kill_and_reap();
     constexpr lock_options at_once{.ttl = long_ttl, .wait = 0s, .fair = true};
     const bool served = eventually([&] {
@@ -91,7 +92,7 @@ void dead_waiters_are_passed_over(fixture& service_fixture) {
     std::uint64_t waiters = 0;
     for (agent* each : {&killed, &stopped, &alive}) {
         each->send("take fair it 60000 forever");
-        require(has_waiters(client, "it", ++waiters), "a waiter is not seen");
+        require(has_waiters(service_fixture, client, "it", ++waiters), "a waiter is not seen");
     }
     killed.process().kill_and_reap();
     stopped.process().stop();
@@ -122,7 +123,7 @@ void readers_and_writers_wait_in_one_queue(fixture& service_fixture) {
             const std::scoped_lock order_lock(order_mutex);
             order += line[i];
         }));
-        require(has_waiters(client, "it", i + 1), "a waiter is not seen");
+        require(has_waiters(service_fixture, client, "it", i + 1), "a waiter is not seen");
     }
     require_equal(lock.release(), release_result::released, "release");
     for (auto& each : crowd)

@@ -66,11 +66,12 @@ void a_downgrade_lets_readers_in(fixture& service_fixture) {
     const fencing_token token = lock.token();
     held_lock first, writer, last;
     background_task reads([&] { first = other.acquire("it", reading); });
-    require(has_waiters(client, "it", 1), "the reader is not seen in the queue");
+    require(has_waiters(service_fixture, client, "it", 1), "the reader is not seen in the queue");
     background_task writes([&] { writer = other.acquire("it", writing); });
-    require(has_waiters(client, "it", 2), "the writer is not seen in the queue");
+    require(has_waiters(service_fixture, client, "it", 2), "the writer is not seen in the queue");
     background_task reads_late([&] { last = other.acquire("it", reading); });
-    require(has_waiters(client, "it", 3), "the late reader is not seen in the queue");
+    require(has_waiters(service_fixture, client, "it", 3),
+            "the late reader is not seen in the queue");
     lock.downgrade();
     reads.get_soon("the reader's turn");
     require_equal(lock.token(), token, "the token after a downgrade");
@@ -144,7 +145,7 @@ void require_force_takes_it_from_all(fixture& service_fixture, lock_options opti
         holds.push_back((i % 2 == 0 ? first_client : second_client).acquire("it", options));
     held_lock next;
     background_task waits([&] { next = observer.acquire("it", writing); });
-    require(has_waiters(first_client, "it", 1), "the waiter is not seen");
+    require(has_waiters(service_fixture, first_client, "it", 1), "the waiter is not seen");
     require(observer.force_release("it"), "force_release of a held lock reported no holder");
     waits.get_soon("the waiter's turn");
     for (auto& each : holds) {

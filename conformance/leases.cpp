@@ -125,7 +125,7 @@ void forced_release_passes_the_lock_on(fixture& service_fixture) {
     blocking::held_lock next;
     background_task waiting(
         [&] { next = other.acquire("it", {.ttl = long_ttl, .wait = wait_bound}); });
-    require(has_waiters(operator_client, "it", 1), "a waiter is not seen");
+    require(has_waiters(service_fixture, operator_client, "it", 1), "a waiter is not seen");
     require(operator_client.force_release("it"), "force_release of a held lock reported no holder");
     waiting.get();
     require(!lock.token() || next.token() > lock.token(), "the next token is not later");

@@ -95,7 +95,7 @@ void a_waiting_caller_does_not_stop_the_others(fixture& service_fixture) {
             (void)client.acquire("it", {.ttl = long_ttl, .wait = wait_bound}, stop.get_token());
         });
     });
-    require(has_waiters(other, "it", 1), "a waiter is not seen");
+    require(has_waiters(service_fixture, other, "it", 1), "a waiter is not seen");
     for (int i = 0; i < 20; ++i) {
         auto quick = client.acquire("quick", {.ttl = ttl, .wait = soon});
         require_equal(quick.release(), release_result::released, "release beside a waiting caller");

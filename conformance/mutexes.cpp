@@ -173,7 +173,8 @@ void a_huge_wait_is_a_wait(fixture& service_fixture) {
             require(wait(), "a huge wait ended without the lock");
             tested_mutex.unlock();
         });
-        require(!service_fixture.capabilities().modes_share_queue || has_waiters(other, "it", 1),
+        require(!service_fixture.capabilities().modes_share_queue ||
+                    has_waiters(service_fixture, other, "it", 1),
                 "the waiter is not seen");
         (void)hold.release();
         waiter.get_soon("the grant after a huge wait");

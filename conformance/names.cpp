@@ -102,7 +102,8 @@ void odd_names_can_be_waited_for(fixture& service_fixture) {
             auto next = other.acquire(name, {.ttl = long_ttl, .wait = wait_bound});
             acquired = true;
         });
-        require(has_waiters(client, name, 1), "a waiter for \"" + name + "\" is not seen");
+        require(has_waiters(service_fixture, client, name, 1),
+                "a waiter for \"" + name + "\" is not seen");
         (void)lock.release();
         require(eventually([&] { return acquired.load(); }),
                 "no waiter was woken for \"" + name + "\"");

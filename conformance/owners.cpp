@@ -54,7 +54,7 @@ void owners_keep_each_other_out(fixture& service_fixture) {
     require(!locks.try_acquire("it", no_wait).owns_lock(), "the client acquired its owner's lock");
     held_lock other_lock;
     background_task waiting([&] { other_lock = other_owner.acquire("it", options); });
-    require(has_waiters(locks, "it", 1), "the other owner does not wait");
+    require(has_waiters(service_fixture, locks, "it", 1), "the other owner does not wait");
     require(owner.try_acquire("it", no_wait).owns_lock(), "a waiter excluded the owner");
     (void)own_lock.release();
     waiting.get();
@@ -73,7 +73,8 @@ void an_owner_may_be_many_threads(fixture& service_fixture) {
     for (auto& each : handles)
         crowd.push_back(std::make_unique<background_task>(
             [owner = owner, &each]() mutable { each = owner.acquire("it", options); }));
-    require(has_waiters(other, "it", 1), "more than one thread of the owner waits at the service");
+    require(has_waiters(service_fixture, other, "it", 1),
+            "more than one thread of the owner waits at the service");
     (void)busy.release();
     for (auto& each : crowd)
         each->get();
@@ -131,7 +132,7 @@ void a_cancelled_attempt_leaves_the_turn_to_the_other(fixture& service_fixture) 
     held_lock own_lock;
     background_task first(
         [&] { why = failure_of([&] { (void)owner.acquire("it", options, stop.get_token()); }); });
-    require(has_waiters(other, "it", 1), "the first attempt does not wait");
+    require(has_waiters(service_fixture, other, "it", 1), "the first attempt does not wait");
     require(!owner.try_acquire("it", no_wait).owns_lock(),
             "try_acquire succeeded although its owner has no hold");
     background_task second([&] { own_lock = owner.acquire("it", options); });
@@ -239,7 +240,7 @@ void a_second_attempt_of_an_owner_shares_the_hold(fixture& service_fixture) {
     auto busy = other.acquire("it", options);
     held_lock first_lock, second_lock;
     background_task waiting([&] { first_lock = owner.acquire("it", options); });
-    require(has_waiters(other, "it", 1), "no waiter is in the queue");
+    require(has_waiters(service_fixture, other, "it", 1), "no waiter is in the queue");
     std::atomic<bool> begun = false;
     background_task second_attempt([&] {
         const try_options patient{.ttl = long_ttl,

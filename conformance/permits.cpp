@@ -72,7 +72,7 @@ void never_more_permits_than_there_are(fixture& service_fixture) {
         each->get();
     require(counter.highest() <= 3, "more permits than the total were in use");
     blocking::client observer(env.target);
-    require(has_waiters(observer, "it", 0) && is_free(observer, "it"),
+    require(has_waiters(service_fixture, observer, "it", 0) && is_free(observer, "it"),
             "a lock is held when all threads are done");
 }
 
@@ -124,12 +124,13 @@ void many_permits_are_not_starved_by_few(fixture& service_fixture) {
     held_lock large_hold, small_hold;
     background_task large_request(
         [&] { large_hold = second_client.acquire("it", permit_options(3)); });
-    require(has_waiters(first_client, "it", 1), "the request for three is not seen in the queue");
+    require(has_waiters(service_fixture, first_client, "it", 1),
+            "the request for three is not seen in the queue");
     require(!first_client.try_acquire("it", try_permit_options(1)).owns_lock(),
             "a request for one permit passed the request for three");
     background_task small_request(
         [&] { small_hold = first_client.acquire("it", permit_options(1)); });
-    require(has_waiters(first_client, "it", 2),
+    require(has_waiters(service_fixture, first_client, "it", 2),
             "the request for one does not wait behind the other");
     require_equal(first.release(), release_result::released, "release of the first two");
     large_request.get_soon("the grant of three permits");
@@ -163,7 +164,7 @@ void more_permits_let_waiters_in_at_once(fixture& service_fixture) {
     held_lock first, second;
     background_task waits([&] { first = first_client.acquire("it", permit_options(1)); });
     background_task also_waits([&] { second = second_client.acquire("it", permit_options(1)); });
-    require(has_waiters(first_client, "it", 2), "the waiters are not seen");
+    require(has_waiters(service_fixture, first_client, "it", 2), "the waiters are not seen");
     first_client.resize("it", 4);
     waits.get_soon("the turn of the first waiter");
     also_waits.get_soon("the turn of the second waiter");
@@ -183,7 +184,7 @@ void fewer_permits_wait_for_those_that_are_out(fixture& service_fixture) {
     second_client.resize("it", 2);
     held_lock next;
     background_task waits([&] { next = second_client.acquire("it", permit_options(1)); });
-    require(has_waiters(first_client, "it", 1), "the waiter is not seen");
+    require(has_waiters(service_fixture, first_client, "it", 1), "the waiter is not seen");
     for (int remaining = 3; remaining >= 2; --remaining) {
         require_equal(holds.back().release(), release_result::released, "release");
         holds.pop_back();
@@ -207,17 +208,18 @@ void a_waiter_for_more_permits_than_the_total_fails(fixture& service_fixture) {
         const auto why = failure_of([&] { (void)second_client.acquire("it", permit_options(3)); });
         require_equal(why, errc::bad_option, "waiting for more permits than the new total");
     });
-    require(has_waiters(first_client, "it", 1), "the request for three is not seen in the queue");
+    require(has_waiters(service_fixture, first_client, "it", 1),
+            "the request for three is not seen in the queue");
     held_lock small_hold;
     background_task small_request(
         [&] { small_hold = first_client.acquire("it", permit_options(1)); });
-    require(has_waiters(first_client, "it", 2),
+    require(has_waiters(service_fixture, first_client, "it", 2),
             "the request for one does not wait behind the other");
     first_client.resize("it", 2);
     large_request.get_soon("the refusal");
     small_request.get_soon("the grant of one permit");
     require(first.owns_lock() && small_hold.owns_lock(), "the request for one was never granted");
-    require(has_waiters(first_client, "it", 0), "a waiter is left");
+    require(has_waiters(service_fixture, first_client, "it", 0), "a waiter is left");
 }
 
 void wrong_permits_leave_nothing_behind(fixture& service_fixture) {

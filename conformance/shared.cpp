@@ -96,7 +96,7 @@ void a_crowd_reads_and_writes(fixture& service_fixture) {
         each->get();
     require(!record.is_torn, "a thread read beside a writer, or two threads wrote");
     blocking::client observer(env.target);
-    require(has_waiters(observer, "it", 0) && is_free(observer, "it"),
+    require(has_waiters(service_fixture, observer, "it", 0) && is_free(observer, "it"),
             "a lock is held when all threads are done");
 }
 
@@ -107,11 +107,12 @@ void a_waiting_writer_is_not_starved(fixture& service_fixture) {
     auto first = readers.acquire("it", reading);
     held_lock writer, late_reader;
     background_task writes([&] { writer = writers.acquire("it", writing); });
-    require(has_waiters(readers, "it", 1), "the writer is not seen in the queue");
+    require(has_waiters(service_fixture, readers, "it", 1), "the writer is not seen in the queue");
     require(!readers.try_acquire("it", try_reading).owns_lock(),
             "a reader passed a waiting writer");
     background_task reads([&] { late_reader = readers.acquire("it", reading); });
-    require(has_waiters(readers, "it", 2), "the late reader does not wait behind the writer");
+    require(has_waiters(service_fixture, readers, "it", 2),
+            "the late reader does not wait behind the writer");
     require_equal(first.release(), release_result::released, "the first reader's release");
     writes.get_soon("the writer's turn");
     require_equal(waiters_of(readers, "it"), std::uint64_t{1}, "the waiters for the writer");
@@ -134,7 +135,8 @@ void readers_behind_a_writer_come_in_together(fixture& service_fixture) {
             require(eventually([&] { return inside == 5; }),
                     "the readers did not hold the lock together");
         }));
-    require(has_waiters(writers, "it", 5), "the readers are not seen in the queue");
+    require(has_waiters(service_fixture, writers, "it", 5),
+            "the readers are not seen in the queue");
     require_equal(writer.release(), release_result::released, "the writer's release");
     for (auto& each : crowd)
         each->get_soon("the readers' turn");
@@ -151,10 +153,11 @@ void a_writer_that_gives_up_lets_readers_pass(fixture& service_fixture) {
             failure_of([&] { (void)writers.acquire("it", writing, enough.get_token()); });
         require_equal(why, errc::cancelled, "a writer that gave up");
     });
-    require(has_waiters(readers, "it", 1), "the writer is not seen in the queue");
+    require(has_waiters(service_fixture, readers, "it", 1), "the writer is not seen in the queue");
     held_lock late_reader;
     background_task reads([&] { late_reader = readers.acquire("it", reading); });
-    require(has_waiters(readers, "it", 2), "the late reader does not wait behind the writer");
+    require(has_waiters(service_fixture, readers, "it", 2),
+            "the late reader does not wait behind the writer");
     enough.request_stop();
     writes.get();
     reads.get_soon("the late reader's turn");
@@ -168,7 +171,7 @@ void a_killed_writer_lets_readers_pass(fixture& service_fixture) {
     auto first = readers.acquire("it", reading);
     agent writer(env);
     writer.send("take exclusive it 60000 forever");
-    require(has_waiters(readers, "it", 1), "the writer is not seen in the queue");
+    require(has_waiters(service_fixture, readers, "it", 1), "the writer is not seen in the queue");
     writer.process().kill_and_reap();
     auto late_reader =
         readers.acquire("it", {.ttl = long_ttl, .wait = soon, .mode = lock_mode::shared});
@@ -187,7 +190,7 @@ void a_killed_reader_leaves_after_its_ttl(fixture& service_fixture) {
     background_task writes([&] {
         writer = locks.acquire("it", {.ttl = long_ttl, .wait = soon + ttl + takeover_time});
     });
-    require(has_waiters(locks, "it", 1), "the writer is not seen in the queue");
+    require(has_waiters(service_fixture, locks, "it", 1), "the writer is not seen in the queue");
     reader.process().kill_and_reap();
     require_equal(beside.release(), release_result::released, "the living reader's release");
     writes.get();

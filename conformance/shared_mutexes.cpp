@@ -341,7 +341,8 @@ void a_resize_disturbs_no_waiter(fixture& service_fixture) {
     require_waiting(env, service_fixture.capabilities(), locks, [&] { first.emplace(pass); });
     other.resize("it", 2);
     background_task second(pass);
-    require(!service_fixture.capabilities().modes_share_queue || has_waiters(other, "it", 2),
+    require(!service_fixture.capabilities().modes_share_queue ||
+                has_waiters(service_fixture, other, "it", 2),
             "the second waiter is not seen");
     (void)all_permits.release();
     first->get_soon("the grant of the caller that waited during the resize");

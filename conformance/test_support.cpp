@@ -67,6 +67,15 @@ bool has_waiters(blocking::client& observer, const std::string& name, std::uint6
     return eventually([&] { return waiters_of(observer, name) == count; });
 }
 
+bool has_waiters(const fixture& service_fixture, blocking::client& observer,
+                 const std::string& name, std::uint64_t count) {
+    if (!service_fixture.shows_waiters()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        return true;
+    }
+    return has_waiters(observer, name, count);
+}
+
 bool is_free(blocking::client& observer, const std::string& name) {
     return !observer.inspect(name).held_by;
 }

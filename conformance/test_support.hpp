@@ -73,6 +73,9 @@ void require_equal(const A& actual, const B& expected, const std::string& checke
 [[nodiscard]] std::uint64_t waiters_of(blocking::client& observer, const std::string& name);
 [[nodiscard]] bool has_waiters(blocking::client& observer, const std::string& name,
                                std::uint64_t count);
+// The same, or where waiters cannot be seen, gives them a moment to begin.
+[[nodiscard]] bool has_waiters(const fixture& service_fixture, blocking::client& observer,
+                               const std::string& name, std::uint64_t count);
 [[nodiscard]] bool is_free(blocking::client& observer, const std::string& name);
 
 // Queues this number of waiters behind a hold of the first client, each when the one before is in

@@ -132,7 +132,7 @@ void a_waiter_may_ask_for_no_token(fixture& service_fixture) {
     background_task waiting([&] {
         plain = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound, .fenced = false});
     });
-    require(has_waiters(other, "it", 1), "the waiter is not in the queue");
+    require(has_waiters(service_fixture, other, "it", 1), "the waiter is not in the queue");
     (void)first.release();
     waiting.get();
     require(!plain.token(), "an unfenced hold from the queue has a token");

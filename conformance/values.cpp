@@ -46,7 +46,7 @@ void a_caller_value_may_wait(fixture& service_fixture) {
     auto first = locks.acquire_as("it", "ticket 1", options);
     held_lock second;
     background_task waiting([&] { second = other.acquire("it", options); });
-    require(has_waiters(locks, "it", 1), "no waiter is in the queue");
+    require(has_waiters(service_fixture, locks, "it", 1), "no waiter is in the queue");
     (void)first.release();
     waiting.get();
     held_lock third;

@@ -15,7 +15,7 @@ void try_sends_one_request(fixture& service_fixture) {
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     require(!other.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
             "try_acquire got a lock that is held");
-    require(has_waiters(client, "it", 0), "try_acquire left a place in the queue");
+    require(has_waiters(service_fixture, client, "it", 0), "try_acquire left a place in the queue");
 }
 
 void wait_of_zero_sends_one_request(fixture& service_fixture) {
@@ -37,7 +37,8 @@ void bounded_wait_ends_after_its_time(fixture& service_fixture) {
         failure_of([&] { (void)other.acquire("it", {.ttl = long_ttl, .wait = 300ms}); });
     require_equal(why, errc::timed_out, "a wait of 300 ms on a held lock");
     require(boot_clock::now() - begun >= 300ms, "a wait of 300 ms ended before its time");
-    require(has_waiters(client, "it", 0), "a wait that timed out left a place in the queue");
+    require(has_waiters(service_fixture, client, "it", 0),
+            "a wait that timed out left a place in the queue");
     require_equal(lock.release(), release_result::released, "release");
     auto after = other.try_acquire("it", {.ttl = long_ttl});
     require(static_cast<bool>(after), "a wait that timed out left a lock");
@@ -49,7 +50,7 @@ void bounded_wait_gets_it_in_time(fixture& service_fixture) {
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     background_task waiting(
         [&] { (void)other.acquire("it", {.ttl = long_ttl, .wait = long_ttl}); });
-    require(has_waiters(client, "it", 1), "a waiter is not seen");
+    require(has_waiters(service_fixture, client, "it", 1), "a waiter is not seen");
     require_equal(lock.release(), release_result::released, "release");
     waiting.get();
 }
@@ -65,7 +66,7 @@ void release_wakes_an_endless_wait(fixture& service_fixture) {
             auto granted = other.acquire("it", {.ttl = long_ttl});
             acquired = true;
         });
-        require(has_waiters(client, "it", 1), "a waiter is not seen");
+        require(has_waiters(service_fixture, client, "it", 1), "a waiter is not seen");
         require(!acquired, "a waiter got a lock that is held");
         require_equal(lock.release(), release_result::released, "release");
         require(eventually([&] { return acquired.load(); }), "a release woke no waiter");
@@ -87,7 +88,8 @@ void no_release_is_missed(fixture& service_fixture) {
     first.get();
     second.get();
     require_equal(served.load(), 400, "acquisitions of two clients in turn");
-    require(has_waiters(first_client, "it", 0), "a waiter is left when all are done");
+    require(has_waiters(service_fixture, first_client, "it", 0),
+            "a waiter is left when all are done");
 }
 
 void waiters_in_other_processes_are_woken(fixture& service_fixture) {
@@ -96,7 +98,8 @@ void waiters_in_other_processes_are_woken(fixture& service_fixture) {
     agent holder(env), waiter(env);
     const auto first = holder.acquire("it", long_ttl);
     waiter.send("acquire it 60000 forever");
-    require(has_waiters(observer, "it", 1), "a waiter of another process is not seen");
+    require(has_waiters(service_fixture, observer, "it", 1),
+            "a waiter of another process is not seen");
     require_equal(holder.request("release it"), std::string("release released"), "release");
     require(token_in(waiter.read_reply()) > first,
             "the waiter's token is not later than the holder's");

@@ -47,6 +47,8 @@ MAY_INCLUDE = {
                          "src/redis/topology", "src/redis/transport"},
     "src/redis/redisson": {"src/core", "src/redis/common", "src/redis/doctor",
                            "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
+    "src/redis/scriptless": {"src/core", "src/redis/common", "src/redis/doctor",
+                             "src/redis/topology", "src/redis/transport"},
     "src/redis": {"src/core"},
     "src/registry": {"src/core"},
     "conformance": set(),

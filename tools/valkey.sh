@@ -43,3 +43,52 @@ need_valkey() {
     say "The tests on Valkey are NOT run: no valkey-server 8 or later was found. Install one, or" \
         "let apt use a mirror of Debian, and repeat ./dev test."
 }
+
+# Valkey 9 for the tests without scripts, at .deps/valkey9/valkey-server: a script that starts the
+# newest server of Debian with the libraries of the same suite, since it needs a newer libc than
+# this machine may have.
+scriptless_server=$root/.deps/valkey9/valkey-server
+
+knows_ifeq() {
+    local major=0 minor=0
+    read -r major minor < <("$1" --version 2>/dev/null |
+        sed -n 's/^Valkey server v=\([0-9]*\)\.\([0-9]*\)\..*/\1 \2/p') || return 1
+    ((major > 8 || (major == 8 && minor >= 1)))
+}
+
+fetch_scriptless_from() {
+    local folder=${scriptless_server%/*} loader
+    read_suite "$1" "$2" || return 1
+    apt-cache "${suite_options[@]}" show valkey-server >/dev/null 2>&1 || return 1
+    printf 'Fetching valkey-server and its libraries (10 MB) of %s from the mirror of apt\n' "$2"
+    unpack_from_suite "$folder" valkey-server valkey-tools libc6 libatomic1 libjemalloc2 liblzf1 \
+        libssl3t64 libsystemd0 libgcc-s1 libstdc++6 libcap2 libzstd1 zlib1g || return 1
+    loader=$(find "$folder" -name 'ld-linux*.so.*' -print -quit)
+    cat >"$scriptless_server" <<SCRIPT
+#!/bin/sh
+exec "$loader" --library-path "${loader%/*}:$(dirname "$(find "$folder" -name libssl.so.3)")" \
+    "$folder/usr/bin/valkey-server" "\$@"
+SCRIPT
+    chmod +x "$scriptless_server"
+    knows_ifeq "$scriptless_server"
+}
+
+# As need_valkey.
+need_scriptless_server() {
+    local installed
+    if knows_ifeq "$scriptless_server"; then
+        return
+    fi
+    say "Valkey 8.1 or later, for the tests without scripts"
+    installed=$(command -v valkey-server || true)
+    if [[ -n $installed ]] && knows_ifeq "$installed"; then
+        mkdir -p "${scriptless_server%/*}"
+        ln -sf "$installed" "$scriptless_server"
+        return
+    fi
+    if command -v apt-cache >/dev/null && from_suites fetch_scriptless_from sid trixie; then
+        return
+    fi
+    say "The tests without scripts are NOT run: no valkey-server 8.1 or later was found. Install" \
+        "one, or let apt use a mirror of Debian, and repeat ./dev test."
+}

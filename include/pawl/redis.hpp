@@ -125,6 +125,11 @@ struct options {
     // With key_layout::redisson only. Permits are those of PermitExpirableSemaphore, except with
     // `semaphore`.
     redisson_object object = redisson_object::lock;
+    // False: sends no Lua scripts, for servers that forbid them; native layout only. The server
+    // must have SET with the option IFEQ: Valkey 8.1, Redis 8.4 or later. There are only exclusive
+    // locks, and waiters poll. Clients with and without scripts share locks:
+    // docs/backends/scriptless.md.
+    bool scripts = true;
     // For the look-up of the name, the connection and the TLS handshake together. Above 0, at most
     // 24 h.
     duration connect_timeout = std::chrono::seconds(5);

@@ -5,6 +5,7 @@
 #include "common/keys.hpp"
 #include "native/backend.hpp"
 #include "redisson/backend.hpp"
+#include "scriptless/backend.hpp"
 #include "sentinel/monitored_master.hpp"
 #include "topology/single_server.hpp"
 #include "transport/options.hpp"
@@ -24,6 +25,7 @@ public:
         const auto connect = topology_of(context);
         if (options_.layout == key_layout::redisson)
             return redisson::make_backend(options_, context, connect);
+        if (!options_.scripts) return scriptless::make_backend(options_, context, connect);
         return make_backend(options_, context, connect);
     }
     std::string describe() const override { return redis::describe(options_); }

@@ -53,6 +53,14 @@ TEST(Acl, HasOnlyTheRightsForTheFeatures) {
     EXPECT_THAT(acl({"--on", url, "--for", "latches"}).out, HasSubstr(" +hmget"));
 }
 
+TEST(Acl, WithoutScriptsHasNoScriptsAndNoChannels) {
+    const auto result = acl({"--on", "redis://app@127.0.0.1:1?scripts=no", "--for", "exclusive"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.out,
+              "user app reset on >PASSWORD resetchannels ~pawl:{* +select +ping +info +time "
+              "+client|tracking +set +exists +incr +incrby +pexpire\n");
+}
+
 TEST(Acl, OfSentinelsHasTwoLines) {
     const auto result = acl(
         {"--on",

@@ -32,15 +32,18 @@ using pawl::conformance::test_service;
 
 class fixture_of final : public pawl::conformance::fixture {
 public:
-    fixture_of(std::function<test_service()> make, const pawl::capabilities& supported)
-        : make_(std::move(make)), supported_(supported) {}
+    fixture_of(std::function<test_service()> make, const pawl::capabilities& supported,
+               bool shows_waiters = true)
+        : make_(std::move(make)), supported_(supported), shows_waiters_(shows_waiters) {}
 
     test_service make_test_service() override { return make_(); }
     const pawl::capabilities& capabilities() const override { return supported_; }
+    bool shows_waiters() const override { return shows_waiters_; }
 
 private:
     const std::function<test_service()> make_;
     const pawl::capabilities supported_;
+    const bool shows_waiters_;
 };
 
 test_service new_memory_service() {
@@ -83,10 +86,15 @@ std::vector<std::string> user_lines(const std::string& url) {
 
 std::string with_user(std::string url) { return url.insert(url.find("//") + 2, "locks:PASSWORD@"); }
 
+std::string program_for(const std::string& options) {
+    const bool has_scripts = options.find("scripts=no") == std::string::npos;
+    return has_scripts ? "" : support::conditional_set_program();
+}
+
 // Of one test; its end looks for refused commands.
 struct restricted_server {
     explicit restricted_server(const std::string& options)
-        : server({.config = user_lines("redis://h" + options)}) {}
+        : server({.config = user_lines("redis://h" + options), .program = program_for(options)}) {}
     ~restricted_server() { expect_nothing_refused(server); }
     restricted_server(const restricted_server&) = delete;
     restricted_server& operator=(const restricted_server&) = delete;
@@ -214,6 +222,14 @@ constexpr capabilities redisson_capabilities(bool readwrite) {
     return all;
 }
 
+constexpr capabilities scriptless_capabilities() {
+    capabilities all;
+    all.hands_over = all.modes_share_queue = false;
+    all.order = pawl::fairness::none;
+    all.replica_durability = all.disk_durability = true;
+    return all;
+}
+
 backend redis_backend(const std::string& name, const std::string& options,
                       const capabilities& supported) {
     return {name, std::make_shared<fixture_of>([options] { return new_redis_service(options); },
@@ -233,6 +249,12 @@ std::vector<backend> all_backends() {
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                           redisson_capabilities(true))};
+}
+
+backend polling_backend() {
+    return {"Scriptless",
+            std::make_shared<fixture_of>([] { return new_redis_service("?scripts=no"); },
+                                         scriptless_capabilities(), false)};
 }
 
 }  // namespace tested

@@ -46,7 +46,8 @@ int main(int argc, char** argv) {
     if (const auto helper_status = pawl::conformance::helper_main(argc, argv, pawl::from_url))
         return *helper_status;
     testing::InitGoogleTest(&argc, argv);
-    const auto backends = tested::all_backends();
+    auto backends = tested::all_backends();
+    backends.push_back(tested::polling_backend());
     for (const auto& each : backends)
         register_all(each.name, *each.fixture);
     return RUN_ALL_TESTS();

@@ -26,12 +26,22 @@ std::uint16_t free_port() {
     return port;
 }
 
-std::string program() {
+}  // namespace
+
+std::string conditional_set_program() {
+    const char* configured = std::getenv("PAWL_TEST_SCRIPTLESS_SERVER");
+    if (configured != nullptr && *configured != '\0') return configured;
+    std::string fetched = PAWL_SOURCE_DIR "/.deps/valkey9/valkey-server";
+    if (!std::filesystem::exists(fetched))
+        throw std::runtime_error("NOT RUN: there is no " + fetched + "; ./dev test fetches it.");
+    return fetched;
+}
+
+std::string redis_server::program() const {
+    if (!options_.program.empty()) return options_.program;
     const char* configured = std::getenv("PAWL_TEST_SERVER");
     return configured != nullptr && *configured != '\0' ? configured : "redis-server";
 }
-
-}  // namespace
 
 redis_server::redis_server(redis_options options)
     : options_(std::move(options)), socket_path_(folder_.file("redis.sock")) {

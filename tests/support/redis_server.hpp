@@ -32,10 +32,15 @@ struct redis_options {
     certificate_options certificate{};  // of the server
     std::string certificates{};         // another server's folder, whose certificates are used
     bool sentinel = false;
-    bool cluster = false;  // a node of a cluster, with a free port for the other nodes
-    std::string password;  // for `execute`; set `requirepass` or a user in `config` as well
+    bool cluster = false;   // a node of a cluster, with a free port for the other nodes
+    std::string program{};  // empty: redis-server, or PAWL_TEST_SERVER
+    std::string password;   // for `execute`; set `requirepass` or a user in `config` as well
     machine runs_on{};
 };
+
+// A server with SET … IFEQ, which ./dev test fetches: Valkey 8.1 or later. Without it, throws
+// std::runtime_error, whose text begins with "NOT RUN: ".
+[[nodiscard]] std::string conditional_set_program();
 
 // redis-server, or the program in the environment variable PAWL_TEST_SERVER (valkey-server). Keeps
 // nothing on disk unless `config` says so. Not thread-safe.
@@ -80,6 +85,7 @@ public:
 
 private:
     [[nodiscard]] bool try_start();
+    [[nodiscard]] std::string program() const;
     void write_config() const;
     void make_certificates() const;
 

@@ -6,7 +6,7 @@
 #include "core/util/permits.hpp"
 #include "core/util/url.hpp"
 #include "redis/common/keys.hpp"
-#include "redis/native/values.hpp"
+#include "redis/common/values.hpp"
 #include "redis/redisson/names.hpp"
 #include "redis/transport/options.hpp"
 #include "redis/transport/server_errors.hpp"

@@ -266,6 +266,23 @@ TEST(Urls, HaveNoOptionsOfAnotherLayout) {
     }
 }
 
+TEST(Urls, MayForbidScripts) {
+    for (const std::string url : {"redis://h?", "rediss://h?", "redis+unix:///s?",
+                                  "redis+sentinel://h/m?", "redis+cluster://h?"}) {
+        for (const std::string good : {"scripts=no", "scripts=yes", "scripts=no&namespace=shop",
+                                       "scripts=no&key=redlock:{name}"})
+            EXPECT_NO_THROW(static_cast<void>(from_url(url + good))) << good;
+        const auto unknown = error_of(url + "scripts=off");
+        EXPECT_EQ(unknown.reason(), errc::bad_url) << unknown.what();
+        EXPECT_TRUE(has_message(unknown, "use yes or no")) << unknown.what();
+        const auto refused = error_of(url + "scripts=no&layout=redisson");
+        EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
+        EXPECT_TRUE(has_message(refused, "Redisson's layout needs scripts")) << refused.what();
+    }
+    // The same locks, so the same name.
+    EXPECT_EQ(from_url("redis://h?scripts=no").describe(), "redis://h:6379/0");
+}
+
 TEST(Urls, MayHaveAPasswordWithAComma) {
     EXPECT_NO_THROW(static_cast<void>(from_url("redis://u:a,b@h:1/0")));
 }

@@ -42,6 +42,9 @@ public:
     virtual test_service make_test_service() = 0;
     // The backend's capabilities. They select the tests.
     [[nodiscard]] virtual const pawl::capabilities& capabilities() const = 0;
+    // False: `inspect` shows no waiters, because the service does not know them: they poll. The
+    // tests then give a waiter a moment to begin, in place of looking for it.
+    [[nodiscard]] virtual bool shows_waiters() const { return true; }
 };
 
 // Thrown by `test_case::run`. The message says what happened instead.

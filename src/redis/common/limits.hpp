@@ -16,6 +16,9 @@ struct limits {
     // The pauses before a refused or unanswered request is repeated: see back_off.hpp.
     duration first_pause = std::chrono::milliseconds(100);
     duration longest_pause = std::chrono::seconds(2);
+    // The pauses of a waiter without scripts between two attempts. They grow in the same way.
+    duration first_poll_pause = std::chrono::milliseconds(10);
+    duration longest_poll_pause = std::chrono::milliseconds(200);
     // Pending undos for one server. While this many are pending, no request that may need an undo
     // is sent to that server.
     std::size_t max_undos = 4096;

@@ -95,10 +95,8 @@ asio::awaitable<void> lock_base::renew_with_script(topology& servers, std::strin
         const auto& server_link = link_of(key);
         for (std::size_t i = 0; i < indices.size(); ++i) {
             const auto& requested = batch.renewals()[indices[i]];
-            const bool is_lost_in_failover = outcomes[i] == renewal::outcome::refused &&
-                                             was_confirmed_before_failover(server_link, requested);
-            batch.settle(indices[i],
-                         is_lost_in_failover ? renewal::outcome::failed_over : outcomes[i],
+            const bool is_refused = outcomes[i] == renewal::outcome::refused;
+            batch.settle(indices[i], is_refused ? refusal_of(server_link, requested) : outcomes[i],
                          sent_at + requested.ttl - drift(requested.ttl));
         }
     } catch (const std::exception& e) {

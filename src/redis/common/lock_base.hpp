@@ -104,6 +104,12 @@ protected:
     boost::asio::awaitable<void> renew_with_script(topology& servers, std::string_view key,
                                                    const renewal_call& call, renewal_batch& batch,
                                                    std::span<const std::size_t> indices);
+    // The outcome of a renewal for which the server has answered that the hold has ended.
+    [[nodiscard]] renewal::outcome refusal_of(const link& server_link,
+                                              const renewal& requested) const {
+        return was_confirmed_before_failover(server_link, requested) ? renewal::outcome::failed_over
+                                                                     : renewal::outcome::refused;
+    }
     // Runs the operations at the same time, and ends with the last of them. The operations should
     // handle their exceptions: those of several operations are ignored.
     boost::asio::awaitable<void> run_all(std::vector<boost::asio::awaitable<void>> operations);

@@ -192,6 +192,15 @@ finding cluster_finding(std::int64_t nodes) {
             "outside a cluster"};
 }
 
+finding refused_scripts_finding(bool is_native) {
+    const std::string advice = "allow EVALSHA and EVAL (`pawl acl` prints the rule)";
+    return {grade::bad, "scripts", "refused",
+            is_native ? advice +
+                            ", or with Valkey 8.1, Redis 8.4 or later add scripts=no to the "
+                            "URL, for exclusive locks without a queue"
+                      : advice};
+}
+
 finding transport_finding(transport used_transport) {
     switch (used_transport) {
     case transport::unix_socket: return {grade::good, "transport", "a unix socket", ""};

@@ -57,6 +57,9 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 // the number of nodes with slots; 0 if it cannot be read.
 [[nodiscard]] finding cluster_finding(std::int64_t nodes);
 
+// For a server, or a user, without scripts. `is_native`: of the native layout.
+[[nodiscard]] finding refused_scripts_finding(bool is_native);
+
 [[nodiscard]] finding transport_finding(transport used_transport);
 // `has_own_user`: the user is not `default`. The finding does not show the name, since some users
 // write a password in its place.

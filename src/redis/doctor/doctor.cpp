@@ -10,6 +10,7 @@
 #include "../transport/numbers.hpp"
 #include "../transport/options.hpp"
 #include "../transport/server_comparison.hpp"
+#include "../transport/server_errors.hpp"
 #include "assessment.hpp"
 
 #include <pawl/error.hpp>
@@ -261,6 +262,22 @@ asio::awaitable<std::int64_t> count_sentinels(link& server_link, runtime& time,
     co_return reply.items.size() == 2 ? reply.items[1].number : 0;
 }
 
+// Without the right, or the command, no lock can be taken. The digest is that of no script.
+asio::awaitable<std::optional<finding>> query_scripts(link& server_link, runtime& time,
+                                                      const options& server_options) {
+    if (!server_options.scripts) co_return std::nullopt;
+    const std::array<std::string_view, 3> by_digest{
+        "EVALSHA", "0000000000000000000000000000000000000000", "0"};
+    const std::array<std::string_view, 3> by_text{"EVAL", "return 1", "0"};
+    for (const auto& command : {by_digest, by_text}) {
+        const auto reply =
+            co_await server_link.exec(command, time.now() + server_options.reply_timeout);
+        if (reply.type != reply::kind::error || !forbids_scripts(reply.text)) continue;
+        co_return refused_scripts_finding(server_options.layout == key_layout::native);
+    }
+    co_return std::nullopt;
+}
+
 asio::awaitable<examination> examine_server(link& server_link, runtime& time,
                                             const options& server_options) {
     const auto refusal = co_await refusal_of(server_link, time, server_options);
@@ -278,6 +295,8 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
     findings.push_back({grade::good, "server",
                         current.server + " " + (current.version.empty() ? "?" : current.version),
                         ""});
+    auto scripts = co_await query_scripts(server_link, time, server_options);
+    if (scripts) findings.push_back(std::move(*scripts));
     const auto memory =
         co_await query_info(server_link, "memory", time.now() + server_options.reply_timeout);
     findings.push_back(eviction_finding(info_field(memory, "maxmemory_policy"),

@@ -5,9 +5,9 @@
 #include "locks.hpp"
 
 #include "../common/lock_errors.hpp"
+#include "../common/values.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/acquire_calls.hpp"
-#include "values.hpp"
 #include "wrong_type.hpp"
 
 #include <algorithm>

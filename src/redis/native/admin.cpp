@@ -3,12 +3,12 @@
 
 #include "locks.hpp"
 
+#include "../common/values.hpp"
 #include "../doctor/doctor.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/options.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/admin_calls.hpp"
-#include "values.hpp"
 #include "wrong_type.hpp"
 
 #include <pawl/options.hpp>

@@ -3,11 +3,11 @@
 
 #include "locks.hpp"
 
+#include "../common/values.hpp"
 #include "../topology/channel_tag.hpp"
 #include "../topology/epoch.hpp"
 #include "../transport/options.hpp"
 #include "redis_scripts.hpp"
-#include "values.hpp"
 
 #include "../../core/util/clock_token.hpp"
 #include "../../core/util/random.hpp"

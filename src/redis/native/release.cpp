@@ -3,9 +3,9 @@
 
 #include "locks.hpp"
 
+#include "../common/values.hpp"
 #include "../transport/server_errors.hpp"
 #include "redis_scripts.hpp"
-#include "values.hpp"
 #include "wrong_type.hpp"
 
 #include <boost/asio/co_spawn.hpp>

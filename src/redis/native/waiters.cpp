@@ -3,9 +3,9 @@
 
 #include "waiters.hpp"
 
+#include "../common/values.hpp"
 #include "../topology/epoch.hpp"
 #include "../transport/numbers.hpp"
-#include "values.hpp"
 
 #include "../../core/util/clock_token.hpp"
 

@@ -5,11 +5,11 @@
 #include "waiting_attempt.hpp"
 
 #include "../common/lock_errors.hpp"
+#include "../common/values.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/acquire_calls.hpp"
 #include "calls/release_calls.hpp"
 #include "permits_error.hpp"
-#include "values.hpp"
 
 #include "../../core/util/random.hpp"
 

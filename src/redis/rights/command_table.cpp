@@ -10,8 +10,9 @@
 namespace pawl::redis {
 namespace {
 
-// Separated by spaces. `always`: of connections, and of scripts.
-constexpr std::string_view always = "select ping info time client|tracking subscribe evalsha eval";
+// Separated by spaces. `always`: of connections.
+constexpr std::string_view always = "select ping info time client|tracking";
+constexpr std::string_view scripts = "subscribe evalsha eval";
 
 namespace native_layout {
 constexpr std::string_view locks =
@@ -23,6 +24,12 @@ constexpr std::string_view modes = "zrevrange zrangebyscore hexists hincrby hget
 constexpr std::string_view latches = "unsubscribe hexists hincrby hmget hlen pubsub|numsub";
 constexpr std::string_view admin = "scan type hgetall";
 }  // namespace native_layout
+
+// The native layout without scripts.
+namespace scriptless {
+constexpr std::string_view locks = "set exists incr incrby pexpire";
+constexpr std::string_view admin = "scan getrange pttl";
+}  // namespace scriptless
 
 namespace redisson_layout {
 constexpr std::string_view locks =
@@ -90,6 +97,11 @@ void append_redisson(std::vector<std::string>& commands, const options& server_o
     if (features.admin) append(commands, redisson_layout::admin);
 }
 
+void append_scriptless(std::vector<std::string>& commands, const used_features& features) {
+    append(commands, scriptless::locks);
+    if (features.admin) append(commands, scriptless::admin);
+}
+
 // Of Pawl's own layout only latches use sharded channels.
 void append_cluster(std::vector<std::string>& commands, const options& server_options,
                     const used_features& features) {
@@ -97,8 +109,10 @@ void append_cluster(std::vector<std::string>& commands, const options& server_op
     if (!has_map && !features.cluster_node) return;
     const bool is_native = server_options.layout == key_layout::native;
     if (has_map) append(commands, cluster::map);
-    if (!is_native || features.latches) append(commands, cluster::sharded_channels);
-    if (features.latches || (!is_native && (features.modes || features.admin)))
+    const bool has_channels = server_options.scripts && (!is_native || features.latches);
+    if (has_channels) append(commands, cluster::sharded_channels);
+    if (server_options.scripts &&
+        (features.latches || (!is_native && (features.modes || features.admin))))
         append(commands, cluster::inspection);
     if (features.admin) append(commands, cluster::doctor);
 }
@@ -109,7 +123,10 @@ std::vector<std::string> server_commands(const options& server_options,
                                          const used_features& features) {
     std::vector<std::string> commands;
     append(commands, always);
-    if (server_options.layout == key_layout::redisson)
+    if (server_options.scripts) append(commands, scripts);
+    if (!server_options.scripts)
+        append_scriptless(commands, features);
+    else if (server_options.layout == key_layout::redisson)
         append_redisson(commands, server_options, features);
     else
         append_native(commands, server_options, features);

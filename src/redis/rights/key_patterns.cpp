@@ -78,6 +78,7 @@ std::vector<std::string> key_patterns(const options& server_options) {
 
 std::vector<std::string> channel_patterns(const options& server_options,
                                           const used_features& features) {
+    if (!server_options.scripts) return {};
     if (server_options.layout == key_layout::redisson)
         return redisson_channels(server_options, features);
     const key_scheme scheme(server_options.name_space, server_options.key, server_options.database);

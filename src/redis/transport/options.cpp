@@ -92,7 +92,7 @@ void check_template(const options& server_options, bool name_space_given) {
 
 std::string known_options(const options& server_options) {
     const std::string common_options =
-        "namespace, key, layout, object, password_file, password_env, connect_timeout_ms, "
+        "namespace, key, layout, object, scripts, password_file, password_env, connect_timeout_ms, "
         "reply_timeout_ms";
     if (!server_options.unix_socket.empty())
         return common_options + ", token_retention_ms and database";
@@ -140,6 +140,8 @@ void apply_option(options& server_options, const std::string& name, const std::s
         server_options.layout = parse_layout(value);
     else if (name == "object")
         server_options.object = parse_object(value);
+    else if (name == "scripts")
+        server_options.scripts = parse_yes_no(name, value);
     else if (name == "password_file")
         server_options.password_file = value;
     else if (name == "password_env" && !server_options.password.empty())
@@ -177,6 +179,9 @@ void check_options(const options& server_options) {
                  server_options.object != defaults.object,
                  server_options.token_retention != defaults.token_retention);
     check_template(server_options, server_options.name_space != defaults.name_space);
+    if (server_options.layout == key_layout::redisson && !server_options.scripts)
+        throw error(errc::bad_option,
+                    "Redisson's layout needs scripts; leave out scripts=no, or layout=redisson.");
     if (server_options.unix_socket.empty() && server_options.host.empty())
         throw error(errc::bad_option, "The URL names no host; write redis://localhost.");
     if (server_options.unix_socket.size() > 107)

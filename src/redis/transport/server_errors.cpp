@@ -70,6 +70,10 @@ constexpr std::array rules{
     rule{"NOPROTO", errc::unsupported, false, "Pawl needs Redis 6.2 or later, or Valkey"},
 };
 
+constexpr const char* scripts_advice =
+    "allow scripts on the server and in the user's ACL (`pawl acl` prints the rule), or, outside "
+    "Redisson's layout and with Valkey 8.1, Redis 8.4 or later, add scripts=no to the URL";
+
 // Removes the part about the script that servers add to an error in a script.
 std::string_view without_script_prefix(std::string_view words) noexcept {
     static constexpr std::string_view in_script = "@user_script:";
@@ -127,6 +131,17 @@ bool is_of_replica(std::string_view words) noexcept {
     return words.starts_with("READONLY") || words.starts_with("MASTERDOWN");
 }
 
+// Servers quote the command in different ways, and some in capitals.
+bool forbids_scripts(std::string_view words) {
+    if (!words.starts_with("NOPERM") && !words.starts_with("ERR unknown command")) return false;
+    std::string text(words.substr(0, 200));
+    for (char& each : text) {
+        if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+        if (each == '`') each = '\'';
+    }
+    return text.find("'evalsha'") != std::string::npos || text.find("'eval'") != std::string::npos;
+}
+
 error to_error(std::string_view words, const std::string& subject) {
     words = without_script_prefix(words);
     const auto* match = find_rule(words);
@@ -135,6 +150,7 @@ error to_error(std::string_view words, const std::string& subject) {
         return {match->code, subject + ": " + match->advice + "."};
     const auto sentence =
         subject + ": the server says \"" + std::string(words.substr(0, 200)) + "\"; ";
+    if (forbids_scripts(words)) return {match->code, sentence + scripts_advice + "."};
     if (match == nullptr)
         return {errc::protocol, sentence + "run `pawl doctor` to see what kind of server this is."};
     return {match->code, sentence + match->advice + "."};

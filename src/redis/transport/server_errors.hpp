@@ -30,6 +30,9 @@ namespace pawl::redis {
 // True: only a replica gives this error, which changed nothing.
 [[nodiscard]] bool is_of_replica(std::string_view server_words) noexcept;
 
+// True: the server, or the user's rights, forbid scripts. They changed nothing.
+[[nodiscard]] bool forbids_scripts(std::string_view server_words);
+
 // One sentence with the server's words and an advice. `subject` is the lock's key or the server.
 [[nodiscard]] error to_error(std::string_view server_words, const std::string& subject);
 

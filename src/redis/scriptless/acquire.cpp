@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "locks.hpp"
+
+#include "../common/back_off.hpp"
+#include "../common/lock_errors.hpp"
+#include "../common/values.hpp"
+#include "../transport/server_errors.hpp"
+
+#include "../../core/util/random.hpp"
+#include "../../core/util/wait_notice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace asio = boost::asio;
+
+namespace pawl::redis::scriptless {
+namespace {
+
+// A polling waiter sees a release some 0.2 s late at the most.
+limits polling_limits(const limits& bounds) {
+    auto result = bounds;
+    result.first_pause = bounds.first_poll_pause;
+    result.longest_pause = bounds.longest_poll_pause;
+    return result;
+}
+
+// Other errors may be those of a proxy, and the server may have executed the command.
+bool is_refused(const reply& answer) {
+    return answer.type == reply::kind::error &&
+           (proves_no_change(answer.text) || answer.text.starts_with("NOPERM"));
+}
+
+}  // namespace
+
+std::shared_ptr<const locks::written_value> locks::make_written_value(
+    const claim& requested, std::string_view owner) const {
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
+        time().wall_clock().time_since_epoch());
+    return std::make_shared<const written_value>(
+        written_value{scheme_.keys_of(requested.name),
+                      make_value(std::string(owner) + prefix_without_owner_, since.count())});
+}
+
+undo_queue::undo locks::undo_of(std::shared_ptr<const written_value> written) {
+    undo_queue::undo undo;
+    undo.lock = written->lock_keys.lock();
+    undo.send = [this, written = std::move(written)](time_point deadline) {
+        return delete_value(written->lock_keys.lock(), written->value, deadline);
+    };
+    return undo;
+}
+
+asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
+                                                     time_point give_up_at) {
+    const bool is_blocking = give_up_at > now();
+    back_off outage_pauses(time(), bounds_);
+    back_off poll_pauses(time(), polling_limits(bounds_));
+    core::wait_notice notice(time(), context_.log);
+    bool is_first_answer = true;
+    // Each attempt after the first has a new owner: the undo of a lost request names its value, so
+    // no other request may write the same one.
+    std::string next_owner;
+    for (;; next_owner = core::random_hex(time(), 16)) {
+        std::optional<error> trouble;
+        {
+            const auto written =
+                make_written_value(requested, next_owner.empty() ? requested.owner : next_owner);
+            acquire_attempt undo_guard(undo_of(written), requested.ttl);
+            try {
+                const auto deadline = reply_deadline(is_blocking, give_up_at);
+                auto result = co_await take_free_lock(undo_guard, *written, requested, deadline);
+                if (result) {
+                    result->owner = std::move(next_owner);
+                    co_return result;
+                }
+                // The refusal does not tell a held lock from another program's data.
+                if (std::exchange(is_first_answer, false))
+                    co_await check_server(written->lock_keys, deadline);
+                outage_pauses.reset();
+            } catch (const connection_lost& e) {
+                trouble = lock_unreachable(requested.name, e.what());
+            } catch (const error& e) {
+                if (e.reason() != errc::unavailable) throw;
+                trouble = e;
+            }
+        }
+        if (trouble) notice.report(trouble->what());
+        if (now() >= give_up_at) {
+            if (trouble) throw *trouble;
+            co_return std::nullopt;
+        }
+        const auto pause = trouble ? outage_pauses.next_pause() : poll_pauses.next_pause();
+        core::wakeup pause_timer(time(), context_.strand);
+        co_await pause_timer.wait_until(std::min(give_up_at, now() + pause));
+    }
+}
+
+asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& undo_guard,
+                                                            const written_value& written,
+                                                            const claim& requested,
+                                                            time_point give_up_at) {
+    const auto key = written.lock_keys.lock();
+    co_await check_new_server(written.lock_keys, give_up_at);
+    auto& server_link = link_of(written.lock_keys);
+    check_room_for_undo(server_link);
+    // Allocated before the request, so that a granted request cannot fail for want of memory.
+    std::optional<grant> result(std::in_place);
+    result->stored_value = written.value;
+    const auto ttl_ms = milliseconds_text(requested.ttl);
+    const std::array<std::string_view, 6> words{"SET", key, written.value, "NX", "PX", ttl_ms};
+    undo_guard.about_to_send(undos_.of(server_link));
+    auto sent_at = now();
+    const auto answer = co_await exec_at(*servers_, key, words, give_up_at);
+    if (answer.type == reply::kind::nil || is_refused(answer))
+        undo_guard.set_state(acquire_attempt::state::settled);
+    throw_if_error(answer, std::string(key));
+    if (answer.type == reply::kind::nil) co_return std::nullopt;
+    if (requested.fenced) {
+        const auto token = co_await take_token(written, requested.ttl, give_up_at, sent_at);
+        if (!token) co_return std::nullopt;
+        result->token = *token;
+    }
+    undo_guard.set_state(acquire_attempt::state::settled);
+    result->deadline = sent_at + requested.ttl - drift(requested.ttl);
+    co_return result;
+}
+
+}  // namespace pawl::redis::scriptless

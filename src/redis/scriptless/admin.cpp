@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "locks.hpp"
+
+#include "../common/values.hpp"
+#include "../doctor/doctor.hpp"
+#include "../transport/server_errors.hpp"
+
+#include <pawl/options.hpp>
+
+#include <array>
+
+namespace asio = boost::asio;
+
+namespace pawl::redis::scriptless {
+namespace {
+
+// Longer than any lock's value. Another program may keep megabytes under the key.
+constexpr std::size_t longest_value = 4096;
+constexpr std::string_view last_byte = "4095";
+
+// The value is the mark of holders that clients with scripts have admitted.
+bool is_mark(std::string_view value) { return value == "pawl:shared" || value == "pawl:permits"; }
+
+}  // namespace
+
+// The two replies may belong to two holds: a display only.
+asio::awaitable<std::optional<locks::stored_lock>> locks::read_lock(const keys& lock_keys) {
+    const auto key = lock_keys.lock();
+    const auto give_up_at = reply_deadline();
+    const std::array<std::string_view, 4> read{"GETRANGE", key, "0", last_byte};
+    const auto value = co_await exec_at(*servers_, key, read, give_up_at);
+    throw_if_error(value, std::string(key));
+    const std::array<std::string_view, 2> ask{"PTTL", key};
+    const auto left = co_await exec_at(*servers_, key, ask, give_up_at);
+    throw_if_error(left, std::string(key));
+    constexpr std::int64_t missing = -2;
+    const auto left_ms = parse_number(left);
+    if (left_ms == missing) co_return std::nullopt;
+    co_return stored_lock{value.text, left_ms};
+}
+
+asio::awaitable<lock_info> locks::inspect(std::string_view name) {
+    lock_info info;
+    info.name = name;
+    const auto lock_keys = scheme_.keys_of(name);
+    const auto stored = co_await read_lock(lock_keys);
+    if (!stored) co_return info;
+    auto result = is_mark(stored->value) ? holder{} : parse_value(stored->value);
+    // A lock of another library may never expire.
+    result.remaining = stored->left_ms < 0 ? forever : milliseconds_of(stored->left_ms);
+    // If other libraries share the key, the counter may belong to an earlier hold.
+    if (is_written_by_pawl(result)) {
+        const std::array<std::string_view, 4> read{"GETRANGE", lock_keys.fence(), "0", "31"};
+        const auto token = co_await exec_at(*servers_, lock_keys.fence(), read, reply_deadline());
+        throw_if_error(token, std::string(lock_keys.fence()));
+        result.token = fencing_token(parse_number<std::uint64_t>(token.text));
+    }
+    info.held_by = std::move(result);
+    co_return info;
+}
+
+asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
+    std::vector<lock_info> locks_held;
+    const auto found = co_await scan(scheme_.glob(prefix), "string");
+    for (const auto& key : found) {
+        const auto name = scheme_.name_of(key);
+        if (!name) continue;
+        try {
+            auto info = co_await inspect(*name);
+            if (info.held_by) locks_held.push_back(std::move(info));
+        } catch (const error& e) {
+            if (e.reason() != errc::wrong_type) throw;  // another program's, since the listing
+        }
+    }
+    co_return locks_held;
+}
+
+// Deletes only the value that it has read, which is not a mark: behind a mark, other keys have the
+// holders.
+asio::awaitable<bool> locks::force_release(std::string_view name) {
+    const auto lock_keys = scheme_.keys_of(name);
+    const auto stored = co_await read_lock(lock_keys);
+    if (!stored) co_return false;
+    if (is_mark(stored->value))
+        throw error(errc::unsupported,
+                    "The lock '" + std::string(name) +
+                        "' is held by readers or by holders of permits, of clients with scripts; "
+                        "release it with a URL without scripts=no.");
+    if (stored->value.size() >= longest_value)
+        throw error(errc::wrong_type, std::string(lock_keys.lock()) +
+                                          ": holds a text that is too long for a lock; choose "
+                                          "another name, namespace or key template.");
+    const auto answer = co_await delete_value(lock_keys.lock(), stored->value, reply_deadline());
+    throw_if_error(answer, std::string(lock_keys.lock()));
+    // Nil: the hold that was there has ended meanwhile.
+    co_return true;
+}
+
+asio::awaitable<examination> locks::examine() {
+    auto report = co_await examine_servers(*servers_, time(), options_);
+    report.guarantees.backend += ", without scripts";
+    try {
+        co_await check_server(scheme_.keys_of("pawl-doctor"), reply_deadline());
+        report.findings.push_back(
+            {finding::grade::good, "SET with IFEQ", "understood by the server", ""});
+    } catch (const error& e) {
+        if (e.reason() != errc::unsupported) throw;
+        report.findings.push_back({finding::grade::bad, "SET with IFEQ", "not understood",
+                                   "use Valkey 8.1, Redis 8.4 or later, or leave scripts=no out "
+                                   "of the URL"});
+    }
+    co_return report;
+}
+
+}  // namespace pawl::redis::scriptless

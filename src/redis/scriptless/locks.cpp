@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "locks.hpp"
+
+#include "../common/values.hpp"
+#include "../transport/server_errors.hpp"
+
+#include "../../core/util/random.hpp"
+
+#include <array>
+
+namespace asio = boost::asio;
+
+namespace pawl::redis::scriptless {
+namespace {
+
+// A server without the option answers "ERR syntax error".
+error no_condition_error(const session& asked, std::string_view key) {
+    const auto server = asked.server + (asked.version.empty() ? "" : " " + asked.version);
+    return {errc::unsupported,
+            std::string(key) + ": this server (" + server +
+                ") has no SET with the option IFEQ, which scripts=no needs; use Valkey 8.1, Redis "
+                "8.4 or later, or leave scripts=no out of the URL."};
+}
+
+}  // namespace
+
+std::unique_ptr<backend> make_backend(const options& server_options, const backend_context& context,
+                                      const topology_factory& connect, const limits& bounds) {
+    return std::make_unique<locks>(server_options, context, connect, bounds);
+}
+
+locks::locks(const options& server_options, backend_context context,
+             const topology_factory& connect, const limits& bounds)
+    : lock_base(server_options, std::move(context), connect, "", bounds),
+      scheme_(options_.name_space, options_.key, options_.database),
+      prefix_without_owner_(
+          make_value_prefix("", core::random_hex(*context_.time, 8), context_.process)) {}
+
+void locks::on_connected(const link& connected_link) {
+    report_if_other_server(connected_link);
+    undos_.of(connected_link).retry_now();
+}
+
+std::string locks::unreachable_reason(std::string_view name) const {
+    return link_of(scheme_.keys_of(name)).connection_failure();
+}
+
+// A release only deletes the key, and every waiter polls.
+pawl::capabilities locks::capabilities() const noexcept {
+    pawl::capabilities result;
+    result.hands_over = result.modes_share_queue = false;
+    result.order = fairness::none;
+    result.replica_durability = result.disk_durability = true;
+    return result;
+}
+
+std::string locks::capability_hint(lock_mode, bool) const {
+    return "that needs scripts, so leave scripts=no out of the URL if the server allows them";
+}
+
+asio::awaitable<reply> locks::extend(topology& servers, std::string_view key,
+                                     std::string_view value, duration ttl,
+                                     time_point give_up_at) const {
+    const auto ttl_ms = milliseconds_text(ttl);
+    const std::array<std::string_view, 7> words{"SET", key, value, "IFEQ", value, "PX", ttl_ms};
+    co_return co_await exec_at(servers, key, words, give_up_at);
+}
+
+// A time in the past deletes the key at once. Every server with the condition has this, while
+// DELIFEQ and DELEX are commands of different servers.
+asio::awaitable<reply> locks::delete_value(std::string_view key, std::string_view value,
+                                           time_point give_up_at) const {
+    const std::array<std::string_view, 7> words{"SET", key, value, "IFEQ", value, "PXAT", "1"};
+    co_return co_await exec_at(*servers_, key, words, give_up_at);
+}
+
+// Asks to delete a value that nobody has written, which changes nothing.
+asio::awaitable<void> locks::check_server(const keys& lock_keys, time_point give_up_at) {
+    const auto unused_value = core::random_hex(time(), 16);
+    const auto answer = co_await delete_value(lock_keys.lock(), unused_value, give_up_at);
+    if (answer.type == reply::kind::error && answer.text.starts_with("ERR syntax error"))
+        throw no_condition_error(link_of(lock_keys).current(), lock_keys.lock());
+    throw_if_error(answer, std::string(lock_keys.lock()));
+}
+
+asio::awaitable<void> locks::check_new_server(const keys& lock_keys, time_point give_up_at) {
+    const auto* server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
+    const auto connection = server_link->current().connection_number;
+    if (checked_connections_[server_link] == connection) co_return;
+    co_await check_server(lock_keys, give_up_at);
+    checked_connections_[server_link] = connection;
+}
+
+}  // namespace pawl::redis::scriptless

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Exclusive locks without scripts, in the keys of the native layout. The members are in
+// acquire.cpp, token.cpp, release.cpp and admin.cpp; docs/backends/scriptless.md describes the
+// protocol.
+#pragma once
+
+#include "../common/acquire_attempt.hpp"
+#include "../common/keys.hpp"
+#include "../common/lock_base.hpp"
+#include "backend.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::redis::scriptless {
+
+class locks final : public lock_base {
+public:
+    locks(const options& server_options, backend_context context, const topology_factory& connect,
+          const limits& bounds);
+
+    boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
+                                                         time_point give_up_at) override;
+    boost::asio::awaitable<release_result> release(const hold& held) override;
+    boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
+    boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
+    boost::asio::awaitable<bool> force_release(std::string_view name) override;
+    boost::asio::awaitable<examination> examine() override;
+    std::string unreachable_reason(std::string_view name) const override;
+    pawl::capabilities capabilities() const noexcept override;
+    std::string capability_hint(lock_mode mode, bool fair) const override;
+
+private:
+    // What an attempt writes, and what its undo looks for.
+    struct written_value {
+        keys lock_keys;
+        std::string value;  // no other attempt writes this value
+    };
+
+    boost::asio::awaitable<void> renew_at(topology& servers, renewal_batch& batch) override;
+    std::string key_of(std::string_view name) const override {
+        return std::string(scheme_.keys_of(name).lock());
+    }
+    [[nodiscard]] link& link_of(const keys& lock_keys) const noexcept {
+        return lock_base::link_of(lock_keys.lock());
+    }
+
+    [[nodiscard]] std::shared_ptr<const written_value> make_written_value(
+        const claim& requested, std::string_view owner) const;
+    [[nodiscard]] undo_queue::undo undo_of(std::shared_ptr<const written_value> written);
+    // One attempt. Empty: another value is there.
+    boost::asio::awaitable<std::optional<grant>> take_free_lock(acquire_attempt& undo_guard,
+                                                                const written_value& written,
+                                                                const claim& requested,
+                                                                time_point give_up_at);
+    // The token of a hold that has just begun. Empty: the hold has ended. Sets `sent_at` to the
+    // time from which the lease counts anew.
+    boost::asio::awaitable<std::optional<fencing_token>> take_token(const written_value& written,
+                                                                    duration ttl,
+                                                                    time_point give_up_at,
+                                                                    time_point& sent_at);
+    // Sends the command about the fence counter, and returns the number in its reply.
+    boost::asio::awaitable<std::int64_t> count(const keys& lock_keys,
+                                               std::span<const std::string_view> words,
+                                               time_point give_up_at);
+    // Lets the counter expire `token_retention` from now.
+    boost::asio::awaitable<void> keep_counter(std::string fence);
+    // The number that tokens of this server must exceed: its clock when the connection was made.
+    [[nodiscard]] std::int64_t token_floor(const keys& lock_keys) const;
+    // The same number for the server's clock at present.
+    boost::asio::awaitable<std::int64_t> present_floor(const keys& lock_keys,
+                                                       time_point give_up_at);
+    // Replies OK if the key has the value, and nil otherwise.
+    [[nodiscard]] boost::asio::awaitable<reply> extend(topology& servers, std::string_view key,
+                                                       std::string_view value, duration ttl,
+                                                       time_point give_up_at) const;
+    // Deletes the key if it has the value. Replies OK if it had, and nil otherwise.
+    [[nodiscard]] boost::asio::awaitable<reply> delete_value(std::string_view key,
+                                                             std::string_view value,
+                                                             time_point give_up_at) const;
+    // Throws errc::unsupported if the server of the key has no SET with a condition, and
+    // errc::wrong_type if the key holds something else than a string.
+    boost::asio::awaitable<void> check_server(const keys& lock_keys, time_point give_up_at);
+    // The same, once for each connection.
+    boost::asio::awaitable<void> check_new_server(const keys& lock_keys, time_point give_up_at);
+    boost::asio::awaitable<void> renew_hold(topology& servers, renewal_batch& batch,
+                                            std::size_t index);
+    boost::asio::awaitable<void> release_later(hold held);
+    struct stored_lock {
+        std::string value;         // its beginning, if it is long
+        std::int64_t left_ms = 0;  // negative: never expires
+    };
+    boost::asio::awaitable<std::optional<stored_lock>> read_lock(const keys& lock_keys);
+
+    void on_message(std::string_view, std::string_view) override {}
+    void on_invalidate(std::string_view) override {}
+    void on_connected(const link& connected_link) override;
+
+    const key_scheme scheme_;
+    const std::string prefix_without_owner_;  // what follows the owner in a value's prefix
+    // Of each link, the last connection whose server is known to have SET with a condition.
+    std::map<const link*, std::uint64_t> checked_connections_;
+};
+
+}  // namespace pawl::redis::scriptless

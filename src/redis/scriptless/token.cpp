@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A token is a number of the counter that was taken while the lock's key had this hold's value:
+// docs/backends/scriptless.md says why that is enough.
+#include "locks.hpp"
+
+#include "../topology/epoch.hpp"
+#include "../transport/server_errors.hpp"
+
+#include "../../core/util/clock_token.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+namespace asio = boost::asio;
+
+namespace pawl::redis::scriptless {
+namespace {
+
+std::int64_t floor_of(const session& asked, std::int64_t time_us) {
+    const std::chrono::microseconds since_1970(time_us);
+    return epoch_base(asked.epoch) +
+           core::clock_token(std::chrono::system_clock::time_point(since_1970));
+}
+
+}  // namespace
+
+std::int64_t locks::token_floor(const keys& lock_keys) const {
+    const auto& asked = link_of(lock_keys).current();
+    return floor_of(asked, asked.time_us);
+}
+
+asio::awaitable<std::int64_t> locks::present_floor(const keys& lock_keys, time_point give_up_at) {
+    const std::array<std::string_view, 1> words{"TIME"};
+    auto* server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
+    const auto answer = co_await server_link->exec(words, give_up_at);
+    throw_if_error(answer, std::string(lock_keys.lock()));
+    if (answer.items.size() != 2)
+        throw error(errc::protocol,
+                    std::string(lock_keys.lock()) +
+                        ": an unexpected reply to TIME; run `pawl doctor` to see what kind of "
+                        "server this is.");
+    const auto seconds = std::clamp<std::int64_t>(parse_number(answer.items[0]), 0, 1LL << 40);
+    const auto time_us = seconds * 1'000'000 + parse_number(answer.items[1]) % 1'000'000;
+    co_return floor_of(server_link->current(), time_us);
+}
+
+asio::awaitable<std::int64_t> locks::count(const keys& lock_keys,
+                                           std::span<const std::string_view> words,
+                                           time_point give_up_at) {
+    const auto answer = co_await exec_at(*servers_, lock_keys.fence(), words, give_up_at);
+    throw_if_error(answer, std::string(lock_keys.lock()));
+    if (answer.type != reply::kind::integer || answer.number <= 0)
+        throw error(errc::wrong_type,
+                    std::string(lock_keys.fence()) +
+                        ": the counter of the lock's tokens is not above 0; somebody else has set "
+                        "it, so delete that key.");
+    co_return answer.number;
+}
+
+// Without an answer, the counter stays until the next hold of this name.
+asio::awaitable<void> locks::keep_counter(std::string fence) {
+    const operation_guard operation(*this);
+    try {
+        const auto keep_ms = milliseconds_text(options_.token_retention);
+        const std::array<std::string_view, 3> words{"PEXPIRE", fence, keep_ms};
+        co_await exec_at(*servers_, fence, words, reply_deadline());
+    } catch (const std::exception&) {}
+}
+
+asio::awaitable<std::optional<fencing_token>> locks::take_token(const written_value& written,
+                                                                duration ttl, time_point give_up_at,
+                                                                time_point& sent_at) {
+    const auto& lock_keys = written.lock_keys;
+    const auto fence = lock_keys.fence();
+    const std::array<std::string_view, 2> increment{"INCR", fence};
+    auto token = co_await count(lock_keys, increment, give_up_at);
+    // A new counter, or one of older data: the clock is above all earlier tokens.
+    const auto floor = token_floor(lock_keys);
+    if (token <= floor) {
+        const auto present = co_await present_floor(lock_keys, give_up_at);
+        const auto missing = std::to_string(std::max(floor, present) + 1 - token);
+        const std::array<std::string_view, 3> raise{"INCRBY", fence, missing};
+        token = co_await count(lock_keys, raise, give_up_at);
+    }
+    asio::co_spawn(context_.strand, keep_counter(std::string(fence)), asio::detached);
+    sent_at = now();
+    const auto answer =
+        co_await extend(*servers_, lock_keys.lock(), written.value, ttl, give_up_at);
+    throw_if_error(answer, std::string(lock_keys.lock()));
+    if (answer.type == reply::kind::nil) co_return std::nullopt;
+    co_return fencing_token(static_cast<std::uint64_t>(token));
+}
+
+}  // namespace pawl::redis::scriptless
