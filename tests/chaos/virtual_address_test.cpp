@@ -31,7 +31,7 @@ protected:
         ASSERT_TRUE(eventually([&] { return second.execute({"EXISTS", key}).number() == 1; }));
     }
 
-    support::redis_server first, second;
+    support::redis_server first{{.config = {"repl-diskless-sync-delay 0"}}}, second;
     const std::string address = first.folder().file("address");
     support::fault_proxy proxy{{.port = 0, .unix_socket = address}};
     log_capture client_log;

@@ -335,7 +335,7 @@ std::string reconnecting_link::describe_network_end(const boost::system::error_c
     const bool was_cut = reason == asio::error::eof || reason == asio::error::connection_reset;
     if (was_cut && session_.connection_number == 0 && reached && !settings_.tls.enabled)
         return "it closed the connection without an answer (is it Redis? a TLS port wants "
-               "rediss://)";
+               "rediss in place of redis)";
     return describe_connect_error(reason);
 }
 
