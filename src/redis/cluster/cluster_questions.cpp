@@ -183,7 +183,7 @@ asio::awaitable<void> cluster_topology::query_seeds() {
         co_await wait_for_change(now() + seed_stagger);
     }
     while (queried_seeds_ > 0 && seed_answers_ == 0 && !is_over())
-        co_await wait_for_change(now() + patience());
+        co_await wait_for_change(now() + question_timeout());
 }
 
 asio::awaitable<void> cluster_topology::close_later(

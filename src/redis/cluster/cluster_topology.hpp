@@ -181,7 +181,7 @@ private:
     std::size_t next_seed_ = 0;
     std::exception_ptr seed_failure_;  // of the newest attempt; null: a seed has answered
     std::size_t failed_seeds_ = 0;     // in a row
-    std::size_t queried_seeds_ = 0;      // whose answers have not come, while `query_seeds` runs
+    std::size_t queried_seeds_ = 0;    // whose answers have not come, while `query_seeds` runs
     std::uint64_t seed_answers_ = 0;
     bool is_running_ = false;
     bool is_closing_ = false;
