@@ -89,7 +89,8 @@ asio::awaitable<std::vector<listed_node>> cluster_topology::query_view(std::shar
     const auto answer = co_await asked->exec(words, now() + question_timeout());
     if (answer.type == reply::kind::error &&
         answer.text.find("cluster support disabled") != std::string::npos)
-        throw error(errc::unsupported, name + " is no node of a cluster; write redis://" + name +
+        throw error(errc::unsupported, name + " is no node of a cluster; write " +
+                                           (settings_.uses_tls ? "rediss://" : "redis://") + name +
                                            " for this server alone.");
     throw_if_error(answer, name);
     auto view = parse_node_list(answer.text);
