@@ -6,7 +6,9 @@
 #include "../ui/style.hpp"
 #include "verbs.hpp"
 
+#if PAWL_WITH_REDIS
 #include <pawl/redis_rights.hpp>
+#endif
 
 #include <algorithm>
 #include <iostream>
@@ -16,6 +18,7 @@
 
 namespace pawl::cli {
 
+#if PAWL_WITH_REDIS
 namespace {
 
 using redis::access_rule;
@@ -103,5 +106,12 @@ int acl(const acl_options& options) {
     }
     return static_cast<int>(exit_code::ok);
 }
+#else
+int acl(const acl_options&) {
+    throw failure(exit_code::usage,
+                  "This command is built without Redis, and only Redis and Valkey have users with "
+                  "rights; build it with -DPAWL_WITH_REDIS=ON.");
+}
+#endif
 
 }  // namespace pawl::cli

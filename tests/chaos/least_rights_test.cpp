@@ -109,6 +109,47 @@ TEST_F(NativeRights, ForExclusiveLocksAreEnoughForThem) {
     EXPECT_EQ(unused_commands(), none);
 }
 
+// The scripts may write first what these rights allow.
+TEST_F(NativeRights, ForExclusiveLocksLeaveNothingOfARefusedMode) {
+    allow({.modes = false, .latches = false, .admin = false});
+    client locks = user_client();
+    const auto expect_refusal = [](const std::optional<failure>& failed, const char* part) {
+        ASSERT_TRUE(failed.has_value());
+        EXPECT_EQ(failed->reason, errc::refused) << failed;
+        EXPECT_NE(failed->sentence.find(part), std::string::npos) << failed;
+    };
+    const std::vector<pawl::try_options> modes{
+        {.mode = lock_mode::shared},
+        {.mode = lock_mode::permits, .permits = 1, .total_permits = 2}};
+    for (const auto& options : modes) {
+        expect_refusal(failure_of([&] { (void)locks.try_acquire("it", options); }),
+                       "`pawl acl --for modes`");
+        EXPECT_TRUE(becomes_clean());
+    }
+    pawl::blocking::latch done(locks, "it");
+    expect_refusal(failure_of([&] { (void)done.try_set(1); }), "`pawl acl --for FEATURES`");
+    EXPECT_TRUE(becomes_clean());
+    auto lock = locks.acquire("it", {.ttl = long_ttl});
+    expect_refusal(failure_of([&] { lock.downgrade(); }), "`pawl acl --for modes`");
+    EXPECT_EQ(server.execute({"GET", "pawl:{it}"}).text.find("pawl:shared"), std::string::npos);
+}
+
+// Whoever releases serves all waiters. Without the rights to serve a reader, the lock is free.
+TEST_F(NativeRights, ForExclusiveLocksLeaveAReaderToServeItself) {
+    allow({.modes = false, .latches = false, .admin = false});
+    client holds = user_client(), reads = direct_client();
+    auto lock = holds.acquire("it", {.ttl = long_ttl});
+    held_lock reader;
+    background_task waiter([&] {
+        reader = reads.acquire("it", {.ttl = 2s, .wait = patience, .mode = lock_mode::shared});
+    });
+    ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiter.join();
+    EXPECT_TRUE(reader.owns_lock());
+    EXPECT_GT(reader.token(), lock.token());
+}
+
 // The server has no replica, so the command itself is all that can be refused.
 TEST_F(NativeRights, ForReplicasAreEnoughForADurableAcquire) {
     const pawl::lock_options durable{

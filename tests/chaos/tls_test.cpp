@@ -125,7 +125,7 @@ TEST(TlsSentences, OfATlsPortWithoutTls) {
     const redis_server server({.tls = true});
     // The server closes without a byte, as a proxy does whose server is down: a wait continues.
     expect_sentence("redis://127.0.0.1:" + std::to_string(server.port()), errc::unreachable,
-                    "a TLS port wants rediss://", 1500ms);
+                    "a TLS port wants rediss in place of redis", 1500ms);
 }
 
 // A Redis takes the handshake for the beginning of a line: it is silent, or replies that the line
@@ -141,7 +141,7 @@ TEST(TlsSentences, OfAPlainPortWithTls) {
         } catch (const pawl::error& e) {
             EXPECT_TRUE(e.reason() == errc::unreachable || e.reason() == errc::protocol)
                 << e.what();
-            EXPECT_THAT(e.what(), HasSubstr(" redis://"));
+            EXPECT_THAT(e.what(), HasSubstr("redis in place of rediss"));
         }
     }
 }

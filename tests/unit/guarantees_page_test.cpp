@@ -132,6 +132,11 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
         expect_on_page(line(deployment_finding(stands, 2)));
     for (const std::string least : {"", "0", "1", "3"})
         expect_on_page(line(least_replicas_finding(least, 2)));
+    expect_on_page(line(deployment_finding(deployment::followed_cluster, 0)));
+    for (const std::string timeout : {"", "5000", "15000"})
+        expect_on_page(line(node_timeout_finding(timeout)));
+    for (const std::string coverage : {"", "no", "yes"})
+        expect_on_page(line(coverage_finding(coverage)));
     for (const auto nodes : {0, 1, 3})
         expect_on_page(line(cluster_finding(nodes)));
 }

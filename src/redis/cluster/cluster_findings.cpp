@@ -51,16 +51,11 @@ finding masters_finding(const std::vector<listed_node>& view) {
     return result;
 }
 
-void add_master(const listed_node& master, const std::vector<listed_node>& view,
-                examination& report) {
+void add_master(const listed_node& master, examination& report) {
     const auto node = address_of(master);
     if (master.is_failing)
         report.findings.push_back({grade::bad, "node", "cannot be reached by other nodes",
                                    "its locks cannot be taken until a replica replaces it", node});
-    if (std::ranges::count(view, master.id, &listed_node::master_id) == 0)
-        report.findings.push_back({grade::warning, "replicas", "none",
-                                   "nothing replaces this node if it fails; give it a replica",
-                                   node});
     if (master.epoch >= high_epoch)
         report.findings.push_back({grade::warning, "config epoch", std::to_string(master.epoch),
                                    "a token has room for 65535, and then the node is refused; each "
@@ -75,7 +70,7 @@ void cluster_topology::add_findings(examination& report) const {
     report.findings.push_back(slots_finding(last_view_));
     for (const auto& each : last_view_) {
         if (!each.is_master) report.nodes.push_back({address_of(each), "replica"});
-        if (each.is_master && !each.slots.empty()) add_master(each, last_view_, report);
+        if (each.is_master && !each.slots.empty()) add_master(each, report);
     }
 }
 

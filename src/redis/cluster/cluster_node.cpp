@@ -25,7 +25,7 @@ constexpr duration max_epoch_age = 15s;
 reply slot_moved_reply() {
     reply result;
     result.type = reply::kind::error;
-    result.text = "TRYAGAIN the slot has moved to another node";
+    result.text = "TRYAGAIN the slot was at another node, or its node does not answer";
     return result;
 }
 
@@ -127,7 +127,8 @@ asio::awaitable<bool> cluster_node::wait_connected(time_point give_up_at) {
                         "The node " + server_name() + " could not be reached within " +
                             std::to_string(std::max<duration>(until - since, 0s) / 1ms) + " ms" +
                             (reason.empty() ? "" : ": " + reason) +
-                            "; see CLUSTER NODES at another node.");
+                            "; see that it runs, and that this host can reach the address that "
+                            "the cluster announces for it (cluster-announce-ip).");
         }
         parent_.on_missing_connection(*this);
         co_await parent_.wait_for_change(until);

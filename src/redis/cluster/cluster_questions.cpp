@@ -26,6 +26,30 @@ namespace {
 // Of the replication id, in its hexadecimal digits.
 constexpr std::size_t replication_size = 16;
 
+// The next seed is asked after this time, although the last one may still answer.
+constexpr duration seed_stagger = 250ms;
+
+// Why the view of a seed is of no use, or null.
+std::exception_ptr slots_objection(const std::vector<listed_node>& view, const std::string& seed) {
+    const auto has_slots = [](const listed_node& each) { return !each.slots.empty(); };
+    if (std::ranges::any_of(view, has_slots)) return nullptr;
+    return std::make_exception_ptr(
+        error(errc::unavailable,
+              seed + " knows no node with slots; join it to the cluster with CLUSTER MEET and "
+                     "assign the slots, or give a node of the right cluster."));
+}
+
+// A seed has accepted the user before a node is connected.
+error with_node_advice(const error& refusal) {
+    std::string sentence = refusal.what();
+    const bool is_about_user = sentence.find("\"WRONGPASS") != std::string::npos ||
+                               sentence.find("\"NOAUTH") != std::string::npos;
+    if (!is_about_user) return refusal;
+    if (sentence.ends_with('.')) sentence.pop_back();
+    return {refusal.reason(),
+            sentence + ", and set the same user at all nodes: each node has users of its own."};
+}
+
 // For links whose messages nobody needs.
 struct deaf_listener final : link::listener {
     void on_message(std::string_view, std::string_view) override {}
@@ -65,7 +89,8 @@ asio::awaitable<std::vector<listed_node>> cluster_topology::query_view(std::shar
     const auto answer = co_await asked->exec(words, now() + question_timeout());
     if (answer.type == reply::kind::error &&
         answer.text.find("cluster support disabled") != std::string::npos)
-        throw error(errc::unsupported, name + " is no node of a cluster; write redis://" + name +
+        throw error(errc::unsupported, name + " is no node of a cluster; write " +
+                                           (settings_.uses_tls ? "rediss://" : "redis://") + name +
                                            " for this server alone.");
     throw_if_error(answer, name);
     auto view = parse_node_list(answer.text);
@@ -115,22 +140,51 @@ asio::awaitable<void> cluster_topology::query_in_background(
 
 asio::awaitable<void> cluster_topology::query_seed() {
     const auto seed = settings_.seeds[next_seed_++ % settings_.seeds.size()];
+    const auto answers = seed_answers_;
     try {
         const auto connection = connect_(seed, nobody_listens(), "");
         closing_.push_back(connection);
         try {
             const auto view = co_await query_view(connection, text_of(seed));
-            seed_failure_ = nullptr;
+            seed_failure_ = slots_objection(view, text_of(seed));
             failed_seeds_ = 0;
+            ++seed_answers_;
             if (!is_over()) adopt_view(view, seed.host, nullptr);
         } catch (const error&) {
-            seed_failure_ = std::current_exception();
-            ++failed_seeds_;
+            // Another seed may have answered meanwhile.
+            if (seed_answers_ == answers) {
+                seed_failure_ = std::current_exception();
+                ++failed_seeds_;
+            }
         }
         asio::co_spawn(context_.strand, close_later(shared_from_this(), connection),
                        asio::detached);
     } catch (const std::bad_alloc&) {}
     notify_changed();
+}
+
+asio::awaitable<void> cluster_topology::query_seed_in_background(
+    [[maybe_unused]] std::shared_ptr<cluster_topology> self) {
+    co_await query_seed();
+    --queried_seeds_;
+    notify_changed();
+}
+
+// Until the first answer: a seed that does not answer delays the others by `seed_stagger` only.
+asio::awaitable<void> cluster_topology::query_seeds() {
+    for (std::size_t i = 0; i < settings_.seeds.size() && seed_answers_ == 0 && !is_over(); ++i) {
+        ++queried_seeds_;
+        try {
+            asio::co_spawn(context_.strand, query_seed_in_background(shared_from_this()),
+                           asio::detached);
+        } catch (...) {
+            --queried_seeds_;
+            throw;
+        }
+        co_await wait_for_change(now() + seed_stagger);
+    }
+    while (queried_seeds_ > 0 && seed_answers_ == 0 && !is_over())
+        co_await wait_for_change(now() + question_timeout());
 }
 
 asio::awaitable<void> cluster_topology::close_later(
@@ -154,8 +208,10 @@ asio::awaitable<void> cluster_topology::probe(
         // The connection may have been confirmed in vain: ask again.
         if (node.connection() == connection && !node.connected()) on_connection(node);
     } catch (const error& failure) {
-        if (node.connection() == connection && is_final(failure))
-            node.refuse(failure.what(), std::current_exception());
+        if (node.connection() == connection && is_final(failure)) {
+            const auto explained = with_node_advice(failure);
+            node.refuse(explained.what(), std::make_exception_ptr(explained));
+        }
     } catch (const std::bad_alloc&) {}
     notify_changed();
 }
@@ -260,7 +316,11 @@ asio::awaitable<void> cluster_topology::find_servers() {
         asio::co_spawn(context_.strand, query_in_background(shared_from_this(), node),
                        asio::detached);
     }
-    if (!has_asked) co_await query_seed();
+    if (has_asked) co_return;
+    if (seed_answers_ == 0)
+        co_await query_seeds();
+    else
+        co_await query_seed();
 }
 
 }  // namespace pawl::redis

@@ -204,27 +204,39 @@ void cluster_topology::adopt_view(const std::vector<listed_node>& view, std::str
     if (receiver_ == nullptr || is_foreign(view, from)) return;
     last_view_ = view;
     give_up_slots_of_forgotten_nodes(view);
-    std::vector<cluster_node*> gained;
+    std::vector<std::pair<cluster_node*, unsigned>> gained;
     const bool is_first = version_ == 0;
     for (const auto& listed : view) {
         if (!listed.is_master || listed.slots.empty() || listed.epoch > max_epoch) continue;
         const auto number = find_or_add_node(listed, asked_host);
         auto& node = *nodes_[number];
         node.raise_epoch(listed.epoch);
-        bool has_gained = false;
+        unsigned moved = 0;
         for (const auto& [first, last] : listed.slots)
             for (auto slot = first; slot <= last; ++slot)
-                has_gained = slots_.assign(slot, number, listed.epoch) || has_gained;
-        if (has_gained) gained.push_back(&node);
+                moved += slots_.assign(slot, number, listed.epoch) ? 1U : 0U;
+        if (moved > 0) gained.emplace_back(&node, moved);
     }
     retire_nodes_without_slots();
     if (gained.empty()) return;
     ++version_;
     notify_changed();
+    log_change({gained.begin(), gained.end()});
     if (is_first) return;
     // The waiters and undos of the slots that have moved are at this node now.
-    for (auto* node : gained)
+    for (const auto& [node, moved] : gained)
         if (node->connected()) receiver_->on_connected(*node);
+}
+
+void cluster_topology::log_change(
+    const std::vector<std::pair<const cluster_node*, unsigned>>& moved) const {
+    if (!context_.log) return;
+    std::string nodes;
+    for (const auto& [node, slots] : moved)
+        nodes.append(nodes.empty() ? "" : ", ")
+            .append(text_of(node->server()) + " has " + std::to_string(slots) +
+                    (slots == 1 ? " slot" : " slots"));
+    log((version_ == 1 ? "found the nodes: " : "slots have moved: ") + nodes);
 }
 
 // A master without slots may get some, and answers requests for a slot that is moving to it.

@@ -105,6 +105,8 @@ private:
                                           cluster_node& node, std::shared_ptr<link> connection);
     // Asks the next seed. Does not throw.
     boost::asio::awaitable<void> query_seed();
+    boost::asio::awaitable<void> query_seed_in_background(std::shared_ptr<cluster_topology> self);
+    boost::asio::awaitable<void> query_seeds();
     boost::asio::awaitable<void> run(std::shared_ptr<cluster_topology> self);
     boost::asio::awaitable<void> find_servers();
     boost::asio::awaitable<void> close_later(std::shared_ptr<cluster_topology> self,
@@ -153,6 +155,8 @@ private:
 
     [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
     void log(const std::string& line) const;
+    // A change of the map. `moved`: for each node that has gained slots, their number.
+    void log_change(const std::vector<std::pair<const cluster_node*, unsigned>>& moved) const;
 
     const core::fork_mark made_in_;
     const cluster_settings settings_;
@@ -177,6 +181,8 @@ private:
     std::size_t next_seed_ = 0;
     std::exception_ptr seed_failure_;  // of the newest attempt; null: a seed has answered
     std::size_t failed_seeds_ = 0;     // in a row
+    std::size_t queried_seeds_ = 0;    // whose answers have not come, while `query_seeds` runs
+    std::uint64_t seed_answers_ = 0;
     bool is_running_ = false;
     bool is_closing_ = false;
     bool is_idle_ = false;  // `run` pauses, since nothing is missing

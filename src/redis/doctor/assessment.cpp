@@ -5,6 +5,8 @@
 
 #include "../transport/numbers.hpp"
 
+#include <pawl/options.hpp>
+
 namespace pawl::redis {
 
 using grade = finding::grade;
@@ -115,7 +117,11 @@ finding deployment_finding(deployment server_deployment, std::int64_t replicas) 
                 "a failover can lose a lock that is held; let the resource check the token, which "
                 "is larger after each failover"};
     case deployment::followed_cluster:
-        return {grade::note, "replicas", std::to_string(replicas), ""};
+        if (replicas == 0)
+            return {grade::warning, "replicas", "none",
+                    "nothing replaces this node if it fails; give it a replica, and see that it is "
+                    "connected"};
+        return {grade::good, "replicas", std::to_string(replicas), ""};
     case deployment::replicated:
     case deployment::cluster:
         return {grade::warning, "replicas", std::to_string(replicas),
@@ -146,6 +152,30 @@ finding least_replicas_finding(const std::string& least, std::int64_t replicas) 
     return {grade::warning, "min-replicas-to-write", "0",
             "a master that is cut off from its replicas goes on granting locks; set "
             "min-replicas-to-write 1, and min-replicas-max-lag to a few seconds"};
+}
+
+// A replica is promoted after 1.5 timeouts and about a second, and the last renewal before that may
+// be a third of the ttl old.
+finding node_timeout_finding(const std::string& milliseconds) {
+    const auto timeout = parse_number<std::int64_t>(milliseconds);
+    if (timeout <= 0)
+        return {grade::note, "cluster-node-timeout", "not readable", "allow the user CONFIG GET"};
+    const auto least_ttl = timeout / 1000 * 3 + (timeout % 1000 * 3 + 999) / 1000;
+    const bool is_short = least_ttl <= lock_options{}.ttl / std::chrono::seconds(1);
+    return {is_short ? grade::note : grade::warning, "cluster-node-timeout",
+            std::to_string(timeout) + " ms",
+            "a failover after a crash ends every hold whose ttl is below about " +
+                std::to_string(least_ttl) + " s; use a longer ttl, or a shorter timeout"};
+}
+
+finding coverage_finding(const std::string& value) {
+    if (value.empty())
+        return {grade::note, "cluster-require-full-coverage", "not readable",
+                "allow the user CONFIG GET"};
+    if (value == "no") return {grade::good, "cluster-require-full-coverage", value, ""};
+    return {grade::warning, "cluster-require-full-coverage", value,
+            "while one slot has no node, all nodes refuse all locks; with no, the other slots "
+            "go on"};
 }
 
 finding address_finding(const std::string& host, const std::string& run_id,

@@ -49,6 +49,10 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 // Sentinels monitor the server, and the URL does not name them.
 [[nodiscard]] finding unused_sentinels_finding(std::int64_t sentinels);
 [[nodiscard]] finding least_replicas_finding(const std::string& least, std::int64_t replicas);
+// For a node of a cluster that the client follows. The argument is the value of the setting with
+// the topic's name; empty if it cannot be read.
+[[nodiscard]] finding node_timeout_finding(const std::string& milliseconds);
+[[nodiscard]] finding coverage_finding(const std::string& value);
 // For a host that the URL gives by name. `run_id`: of the server in use; empty if it cannot be
 // read. `servers`: those at the addresses of the name.
 [[nodiscard]] finding address_finding(const std::string& host, const std::string& run_id,

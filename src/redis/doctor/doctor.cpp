@@ -210,6 +210,29 @@ finding refusal_finding(const error& refusal, bool has_sentinels) {
     return {grade::bad, "master", sentence.substr(0, advice), text};
 }
 
+// A server that serves no locks has no guarantees.
+void deny_guarantees(guarantee_row& row, std::string backend) {
+    row.backend = std::move(backend);
+    row.holder_crash = row.holder_pause = row.server_crash = row.failover = row.partition =
+        row.clock_jump = row.token = "does not apply: no lock is taken there";
+}
+
+// The report for one of several servers that does not answer, or refuses.
+examination failed_examination(const link& server_link, const options& server_options,
+                               const error& failure) {
+    examination report;
+    const auto name = node_name(server_link, server_options);
+    report.nodes.push_back({name, ""});
+    const std::string sentence = failure.what();
+    const auto advice = std::min(sentence.rfind("; "), sentence.size());
+    finding failed{grade::bad, "server", sentence.substr(0, advice),
+                   "see that it runs and answers; its locks cannot be taken meanwhile", name};
+    if (advice < sentence.size()) failed.advice = sentence.substr(advice + 2);
+    if (failed.advice.ends_with('.')) failed.advice.pop_back();
+    report.findings.push_back(std::move(failed));
+    return report;
+}
+
 // The report for a server that the layout cannot use at all.
 examination refused_examination(const link& server_link, const options& server_options,
                                 const error& refusal) {
@@ -218,10 +241,7 @@ examination refused_examination(const link& server_link, const options& server_o
     auto refused = refusal_finding(refusal, !server_options.sentinel.addresses.empty());
     refused.node = report.nodes.front().name;
     report.findings.push_back(std::move(refused));
-    auto& row = report.guarantees;
-    row.backend = describe(server_options) + ", refused";
-    row.holder_crash = row.holder_pause = row.server_crash = row.failover = row.partition =
-        row.clock_jump = row.token = "does not apply: no lock is taken there";
+    deny_guarantees(report.guarantees, describe(server_options) + ", refused");
     return report;
 }
 
@@ -242,14 +262,13 @@ asio::awaitable<std::optional<error>> refusal_of(link& server_link, runtime& tim
     co_return std::nullopt;
 }
 
-// Without enough replicas that have its latest writes, a master refuses further ones.
-asio::awaitable<finding> query_least_replicas(link& server_link, runtime& time,
-                                              const options& server_options,
-                                              std::int64_t replicas) {
-    const std::array<std::string_view, 3> command{"CONFIG", "GET", "min-replicas-to-write"};
+// Empty if the user may not read it.
+asio::awaitable<std::string> query_setting(link& server_link, runtime& time,
+                                           const options& server_options, std::string_view name) {
+    const std::array<std::string_view, 3> command{"CONFIG", "GET", name};
     const auto reply =
         co_await server_link.exec(command, time.now() + server_options.reply_timeout);
-    co_return least_replicas_finding(reply.items.size() == 2 ? reply.items[1].text : "", replicas);
+    co_return reply.items.size() == 2 ? reply.items[1].text : std::string();
 }
 
 // Each Sentinel that monitors a server subscribes to this channel there. Without the right to ask,
@@ -307,6 +326,7 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
     report.guarantees = guarantees_of(server_persistence, facts.server_deployment);
     if (facts.server_deployment == deployment::cluster)
         findings.push_back(cluster_finding(facts.nodes));
+    const bool is_in_cluster = facts.server_deployment == deployment::followed_cluster;
     if (facts.server_deployment != deployment::cluster || facts.replicas > 0)
         findings.push_back(deployment_finding(facts.server_deployment, facts.replicas));
     co_await measure_latency_and_clock(findings, server_link, time, server_options);
@@ -315,10 +335,20 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
         const auto sentinels = co_await count_sentinels(server_link, time, server_options);
         if (sentinels > 0) findings.push_back(unused_sentinels_finding(sentinels));
     }
-    if (has_sentinels) {
+    if (has_sentinels || is_in_cluster) {
         auto least =
-            co_await query_least_replicas(server_link, time, server_options, facts.replicas);
-        findings.push_back(std::move(least));
+            co_await query_setting(server_link, time, server_options, "min-replicas-to-write");
+        // Without a replica, the default is right.
+        if (has_sentinels || facts.replicas > 0 || least != "0")
+            findings.push_back(least_replicas_finding(least, facts.replicas));
+    }
+    if (is_in_cluster) {
+        const auto timeout =
+            co_await query_setting(server_link, time, server_options, "cluster-node-timeout");
+        findings.push_back(node_timeout_finding(timeout));
+        const auto coverage = co_await query_setting(server_link, time, server_options,
+                                                     "cluster-require-full-coverage");
+        findings.push_back(coverage_finding(coverage));
     }
     report.nodes.push_back({node, facts.role});
     for (auto i = node_begin; i < findings.size(); ++i)
@@ -334,19 +364,42 @@ void add_node(examination& report, examination node_report) {
         if (!each.node.empty()) report.findings.push_back(std::move(each));
 }
 
+// The nodes of a cluster are known when one of them has answered; another one may be dead.
+asio::awaitable<void> find_links(const topology& servers, time_point give_up_at) {
+    if (!servers.links().empty()) co_return;
+    try {
+        co_await connected_link_of(servers, "", give_up_at);
+    } catch (const error&) {
+        if (servers.links().empty()) throw;
+    }
+}
+
 }  // namespace
 
 asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
                                              const options& server_options) {
-    // The nodes of a cluster are known when one of them is connected.
-    if (servers.links().empty())
-        co_await connected_link_of(servers, "", time.now() + server_options.reply_timeout);
+    co_await find_links(servers, time.now() + server_options.reply_timeout);
     const std::vector<link*> links(servers.links().begin(), servers.links().end());
-    auto report = co_await examine_server(*links.front(), time, server_options);
-    for (std::size_t i = 1; i < links.size(); ++i) {
-        auto node_report = co_await examine_server(*links[i], time, server_options);
-        add_node(report, std::move(node_report));
+    examination report;
+    std::vector<examination> failed;
+    std::exception_ptr failure;
+    bool is_first = true;
+    for (auto* each : links) {
+        try {
+            auto node_report = co_await examine_server(*each, time, server_options);
+            if (is_first)
+                report = std::move(node_report);
+            else
+                add_node(report, std::move(node_report));
+            is_first = false;
+        } catch (const error& e) {
+            if (!failure) failure = std::current_exception();
+            failed.push_back(failed_examination(*each, server_options, e));
+        }
     }
+    if (is_first) std::rethrow_exception(failure);
+    for (auto& each : failed)
+        add_node(report, std::move(each));
     servers.add_findings(report);
     co_return report;
 }

@@ -112,8 +112,8 @@ std::optional<error> connection::explain_end(const error_code& reason,
                                              const std::string& subject) const {
     if (peer_speaks_tls_)
         return error(errc::protocol, subject +
-                                         ": this port speaks TLS; write rediss:// in place of "
-                                         "redis://.");
+                                         ": this port speaks TLS; write rediss in place of redis "
+                                         "in the URL's scheme.");
     if (!tls_) return std::nullopt;
     const ended_tls ended{settings_.tls, settings_.contexts->option_prefix(), tls_name_,
                           *tls_->problem};

@@ -328,13 +328,14 @@ std::string reconnecting_link::describe_network_end(const boost::system::error_c
     if (timed_out_after_) {
         const auto limit = std::to_string(*timed_out_after_ / 1ms) + " ms";
         if (settings_.tls.enabled && !reached)
-            return "no TLS handshake within " + limit + " (a port without TLS wants redis://)";
+            return "no TLS handshake within " + limit +
+                   " (a port without TLS wants redis in place of rediss)";
         return "no answer within " + limit;
     }
     const bool was_cut = reason == asio::error::eof || reason == asio::error::connection_reset;
     if (was_cut && session_.connection_number == 0 && reached && !settings_.tls.enabled)
         return "it closed the connection without an answer (is it Redis? a TLS port wants "
-               "rediss://)";
+               "rediss in place of redis)";
     return describe_connect_error(reason);
 }
 

@@ -46,7 +46,8 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
         if (was_notified || is_ready_) continue;
         if (last_end_.failure) std::rethrow_exception(last_end_.failure);
         if (last_end_.text.empty() && connection_ && connection_->is_in_tls_handshake())
-            last_end_.text = "no TLS handshake so far (a port without TLS wants redis://)";
+            last_end_.text =
+                "no TLS handshake so far (a port without TLS wants redis in place of rediss)";
         const auto known = last_end_.text.empty() ? locator_->progress() : last_end_.text;
         throw error(errc::unreachable,
                     subject_ + " could not be reached within " +

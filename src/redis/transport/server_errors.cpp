@@ -16,6 +16,13 @@ struct rule {
     const char* advice;
 };
 
+constexpr auto cluster_down_advice =
+    "a slot has no node, or the node has lost the others; see `pawl doctor`, or CLUSTER NODES at "
+    "each node, for the missing ones and start them";
+constexpr auto missing_rights_advice =
+    "give the user the rule that `pawl acl --for FEATURES` prints, with all features that it uses: "
+    "exclusive, modes, latches, admin, replicas, disk";
+
 constexpr std::array rules{
     rule{"WRONGTYPE", errc::wrong_type, false,
          "holds something else than Pawl's; for a lock of Redisson set layout=redisson in the URL, "
@@ -32,10 +39,11 @@ constexpr std::array rules{
     rule{"NOAUTH", errc::refused, false,
          "give the password by password_file or password_env in the URL, or in the URL itself"},
     rule{"WRONGPASS", errc::refused, false, "check user and password"},
-    rule{"NOPERM", errc::refused, false, "allow it in the user's ACL; `pawl acl` prints the rule"},
+    rule{"NOPERM the user has no rights for readers", errc::refused, false,
+         "give the user the rule that `pawl acl --for modes` prints"},
+    rule{"NOPERM", errc::refused, false, missing_rights_advice},
     // A script called a command without permission.
-    rule{"ERR The user executing the script", errc::refused, false,
-         "allow it in the user's ACL; `pawl acl` prints the rule"},
+    rule{"ERR The user executing the script", errc::refused, false, missing_rights_advice},
     rule{"READONLY", errc::refused, false, "this is a replica; connect to the master"},
     rule{"DENIED", errc::refused, false, "the server is in protected mode; set a password there"},
     rule{"MISCONF", errc::unavailable, true, "the server cannot save its data; see its log"},
@@ -46,17 +54,23 @@ constexpr std::array rules{
          "too few replicas follow the master closely enough; see that they run and follow it, or "
          "lower min-replicas-to-write"},
     rule{"MASTERDOWN", errc::unavailable, true, "the replica has lost its master"},
-    rule{"CLUSTERDOWN", errc::unavailable, true, "the cluster is down"},
-    rule{"TRYAGAIN", errc::unavailable, true, "the slot is moving"},
+    rule{"CLUSTERDOWN", errc::unavailable, true, cluster_down_advice},
+    rule{"ERR Script attempted to execute a command while the cluster is down", errc::unavailable,
+         true, cluster_down_advice},
+    // Pawl's own words.
+    rule{"TRYAGAIN the ", errc::unavailable, true,
+         "wait longer, or see with `pawl doctor` whether that node answers"},
+    rule{"TRYAGAIN", errc::unavailable, true,
+         "the slot is moving, so wait longer, or see CLUSTER NODES for a move that has stopped"},
     rule{"MOVED", errc::unsupported, false,
          "another node of the cluster has that slot; write redis+cluster://HOST1,HOST2,HOST3"},
     rule{"ASK", errc::unsupported, false,
          "its slot moves to another node of the cluster; write redis+cluster://HOST1,HOST2,HOST3"},
     // The slot is moving, and a script named a key that it had deleted.
     rule{"ERR Script attempted to access a non local key", errc::unavailable, true,
-         "the slot is moving"},
+         "the slot is moving; wait until the move has ended"},
     rule{"Lua script attempted to access a non local key", errc::unavailable, true,
-         "the slot is moving"},
+         "the slot is moving; wait until the move has ended"},
     rule{"CROSSSLOT", errc::unsupported, false,
          "its keys are in different slots of the cluster; use a single server, or put a hash tag, "
          "{…}, into the name where the layout is Redisson's"},
@@ -111,8 +125,11 @@ bool proves_no_change(std::string_view words) noexcept {
 }
 
 bool may_succeed_later(std::string_view words) noexcept {
-    static constexpr std::array<std::string_view, 5> codes{
-        "NOPERM", "WRONGPASS", "ERR The user executing the script",
+    static constexpr std::array<std::string_view, 6> codes{
+        "NOPERM",
+        "WRONGPASS",
+        "ERR The user executing the script",
+        "ERR Script attempted to execute a command while the cluster is down",
         "ERR Script attempted to access a non local key",
         "Lua script attempted to access a non local key"};
     words = without_script_prefix(words);
@@ -148,6 +165,10 @@ error to_error(std::string_view words, const std::string& subject) {
     // The server's words add nothing to this advice.
     if (match != nullptr && match->code == errc::wrong_type)
         return {match->code, subject + ": " + match->advice + "."};
+    static constexpr std::string_view own_words = "TRYAGAIN the ";
+    if (words.starts_with(own_words))
+        return {match->code, subject + ": the " + std::string(words.substr(own_words.size())) +
+                                 "; " + match->advice + "."};
     const auto sentence =
         subject + ": the server says \"" + std::string(words.substr(0, 200)) + "\"; ";
     if (forbids_scripts(words)) return {match->code, sentence + scripts_advice + "."};

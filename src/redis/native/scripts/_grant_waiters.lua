@@ -60,7 +60,8 @@ local function grant_waiters(k, state, floor, channel)
             elseif not redis.pcall("SET", k.lock, value, "PX", claim_window_ms).err then
                 token = next_token(k.fence, floor)
             end
-            -- The server has no memory for a grant. A free lock's key is deleted below.
+            -- The server has no memory for a grant, or the user no right. A free lock's key is
+            -- deleted below.
             if not token then
                 break
             end

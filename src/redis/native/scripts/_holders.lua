@@ -21,6 +21,15 @@ local function count_of(k, field)
     return redis.call("HINCRBY", k.details, field, 0)
 end
 
+-- The refusal of a user without the rights for these modes, or nothing. Users with the rights for
+-- exclusive locks alone may do the first writes for a holder, but not the last.
+local function missing_rights(k)
+    local refusal = redis.pcall("ZREVRANGE", k.holders, 0, 0).err
+    if refusal and not string.find(refusal, "WRONGTYPE", 1, true) then
+        return redis.error_reply("NOPERM the user has no rights for readers and permits")
+    end
+end
+
 -- The owner in a value, or in a prefix of one.
 local function owner_of(value)
     return string.match(value, "^%x+") or ""
@@ -146,11 +155,15 @@ local function keep_readers_token(k, token)
     redis.call("HSET", k.details, "token", token .. " " .. ARGV[#ARGV])
 end
 
--- Adds a holder. -> its token ("0" if `floor` is ''), or nothing if the server has no memory.
+-- Adds a holder. -> its token ("0" if `floor` is ''), or nothing if the server has no memory, or
+-- the user no right.
 -- Readers that hold the lock at the same time share one token.
 local function add_holder(k, state, mode, owner, value, ttl, floor, now)
     local permits = string.match(mode, "^p(%d+)$")
     local token = "0"
+    if missing_rights(k) then
+        return nil
+    end
     if state == "free" then
         local mark = permits and "pawl:permits" or "pawl:shared"
         local set = redis.pcall("SET", k.lock, mark, "PX", ttl)

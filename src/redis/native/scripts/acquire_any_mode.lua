@@ -17,6 +17,10 @@
 --@include _enqueue_waiter.lua
 --@include _next_change_in.lua
 local mode, now = ARGV[10], now_ms()
+local refusal = mode ~= "x" and missing_rights(k)
+if refusal then
+    return refusal
+end
 local state = current_state(k, now)
 local permits = tonumber(string.match(mode, "^p(%d+)$"))
 if permits then

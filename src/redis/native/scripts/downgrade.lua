@@ -9,6 +9,10 @@
 --@include _keys.lua
 --@include _holders.lua
 --@include _grant_waiters.lua
+local refusal = missing_rights(k)
+if refusal then
+    return refusal
+end
 -- The server refuses a queue of another type here, before anything is written.
 redis.call("ZCARD", k.queue)
 redis.call("HEXISTS", k.waiters, "")
