@@ -66,8 +66,7 @@ std::size_t ownership_changes(support::history recorded) {
 enum class sharing { exclusive, exclusive_with_tokens, some_together };
 
 // All processes acquire the names in turn, each thread `times` times.
-void contend(mixed_processes& processes, const std::vector<std::string>& names,
-             std::size_t times) {
+void contend(mixed_processes& processes, const std::vector<std::string>& names, std::size_t times) {
     std::ofstream(processes.file("gates")) << std::string(sizeof(gate) * names.size(), '\0');
     std::string list;
     for (const auto& name : names)

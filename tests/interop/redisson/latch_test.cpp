@@ -132,9 +132,7 @@ void expect_latches_wake_both_sides(deployment where, int rounds) {
 // The channels are in slots: a plain PUBLISH or SUBSCRIBE does not reach them.
 TEST(Latch, WakesBothSidesInACluster) { expect_latches_wake_both_sides(deployment::cluster, 18); }
 
-TEST(Latch, WakesBothSidesAtANode) {
-    expect_latches_wake_both_sides(deployment::cluster_node, 8);
-}
+TEST(Latch, WakesBothSidesAtANode) { expect_latches_wake_both_sides(deployment::cluster_node, 8); }
 
 //   P waits | J: delete: DEL, PUBLISH 1 | P refreshes: no latch, which counts as 0
 TEST(Latch, JavasDeleteLetsPawlGo) {

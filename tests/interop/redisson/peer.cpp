@@ -246,8 +246,8 @@ std::string peer::execute_command(const std::string& line) {
 
 gate& gate::at(const std::string& file, std::size_t index) {
     const int opened = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
-    void* shared = ::mmap(nullptr, sizeof(gate) * (index + 1), PROT_READ | PROT_WRITE, MAP_SHARED,
-                          opened, 0);
+    void* shared =
+        ::mmap(nullptr, sizeof(gate) * (index + 1), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
     ::close(opened);
     if (shared == MAP_FAILED) throw std::runtime_error("the gates cannot be mapped: " + file);
     return static_cast<gate*>(shared)[index];

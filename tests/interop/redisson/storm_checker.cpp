@@ -126,8 +126,7 @@ storm_verdict check_storm(const std::string& folder, const excused_time& excused
     storm_verdict verdict;
     std::vector<hold> all;
     for (const auto& each : std::filesystem::directory_iterator(folder))
-        if (each.path().extension() == ".journal")
-            read_journal(each.path(), all, excused, verdict);
+        if (each.path().extension() == ".journal") read_journal(each.path(), all, excused, verdict);
     std::map<std::string, std::vector<const hold*>> by_name;
     for (const hold& each : all) {
         const bool unleased = each.name == "semaphore" && !each.ended;
