@@ -25,8 +25,8 @@ inline constexpr auto session_words = [](const link& asked) {
 
 // `call` has the function `command`; `words_of` is called with the link that is asked, as late as
 // possible. `key` is one of the call's. All must outlive the operation. Throws as `link::exec`
-// does. `known` is the link of the key, for callers that have just asked for it and found it connected;
-// null: unknown.
+// does. `known` is the link of the key, for callers that have just asked for it and saw that it is
+// connected; null: unknown.
 template <class Call, class WordsOf>
 [[nodiscard]] boost::asio::awaitable<reply> run_script(topology& servers, std::string_view key,
                                                        const Call& call, const WordsOf& words_of,
