@@ -82,6 +82,10 @@ int run_worker(const std::vector<std::string>& arguments) {
         return holder_process(arguments.at(1), std::stoi(arguments.at(2)),
                               std::stoi(arguments.at(3)));
     }
+    if (kind == "load") {
+        return load_process(arguments.at(1), std::stoi(arguments.at(2)), std::stoi(arguments.at(3)),
+                            std::stoi(arguments.at(4)));
+    }
     throw std::invalid_argument(usage);
 }
 

@@ -45,6 +45,10 @@ int hot_process(const std::string& url, const std::string& name, double for_seco
 int holder_process(const std::string& url, int locks, int ttl_ms);
 // Runs pairs, and writes the number of allocations. `kind`: blocking, coroutine or hiredis.
 int pairs_process(const std::string& kind, const std::string& url, std::uint16_t port, int pairs);
+// Each of the coroutines runs `pairs` pairs of its own name, after a first pair. Writes the
+// seconds, the processor's seconds of this process, and the requests. With `replicas`, a grant
+// waits for as many.
+int load_process(const std::string& url, int coroutines, int pairs, int replicas);
 
 // Starts a worker process; `arguments` come after "worker".
 support::child start_worker(std::vector<std::string> arguments);

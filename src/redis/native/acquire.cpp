@@ -151,7 +151,8 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
                             .ttl_ms = milliseconds_text(requested.ttl),
                             .fenced = requested.fenced};
     const auto sent_at = now();
-    const auto server_reply = co_await run(record.lock_keys, call, deadline);
+    const auto server_reply =
+        co_await run(record.lock_keys, call, deadline, prelude::none, server_link);
     if (server_reply.type == reply::kind::error) {
         if (proves_no_change(server_reply.text))
             undo_guard.set_state(acquire_attempt::state::settled);

@@ -57,40 +57,44 @@ std::int64_t locks::wall_ms() const {
 }
 
 // The same arithmetic as in _token.lua, with the server's clock at the time of the handshake.
-short_text locks::token_floor(const link& server_link) const {
-    const std::chrono::microseconds since_1970(server_link.current().time_us);
-    const auto epoch = server_link.current().epoch;
-    const auto& replication = server_link.current().replication;
-    if (last_floor_.since_1970 != since_1970 || last_floor_.epoch != epoch ||
-        last_floor_.replication != replication) {
-        const auto base = epoch_base(epoch);
-        short_text floor;
-        floor += base + core::clock_token(std::chrono::system_clock::time_point(since_1970));
+short_text locks::token_floor(const session& server_session) const {
+    const std::chrono::microseconds since_1970(server_session.time_us);
+    const auto base = epoch_base(server_session.epoch);
+    const auto& replication = server_session.replication;
+    short_text floor;
+    floor += base + core::clock_token(std::chrono::system_clock::time_point(since_1970));
+    floor += " ";
+    floor += std::chrono::ceil<std::chrono::milliseconds>(options_.token_retention).count();
+    if (base != 0 || !replication.empty()) {
         floor += " ";
-        floor += std::chrono::ceil<std::chrono::milliseconds>(options_.token_retention).count();
-        if (base != 0 || !replication.empty()) {
-            floor += " ";
-            floor += base;
-        }
-        if (!replication.empty()) {
-            floor += " ";
-            floor += replication;
-        }
-        last_floor_ = {since_1970, epoch, replication, floor};
+        floor += base;
     }
-    return last_floor_.text;
+    if (!replication.empty()) {
+        floor += " ";
+        floor += replication;
+    }
+    return floor;
 }
 
+// Once for each request, so it asks for the session once.
 server_words locks::words_of_server::operator()(const link& server_link) const {
     const auto& session = server_link.current();
+    auto& texts = parent.session_texts_[&server_link];
+    const std::chrono::microseconds since_1970(session.time_us);
+    if (texts.since_1970 != since_1970 || texts.epoch != session.epoch ||
+        texts.replication != session.replication) {
+        texts.floor = parent.token_floor(session);
+        texts.since_1970 = since_1970;
+        texts.epoch = session.epoch;
+        texts.replication = session.replication;
+    }
     std::string_view channel_prefix = parent.scheme_.channel_prefix();
     if (!session.channel_tag.empty()) {
-        auto& with_tag = parent.channel_prefixes_[&server_link];
-        if (with_tag.empty()) with_tag = tagged_prefix(channel_prefix, session.channel_tag);
-        channel_prefix = with_tag;
+        if (texts.channel_prefix.empty())
+            texts.channel_prefix = tagged_prefix(channel_prefix, session.channel_tag);
+        channel_prefix = texts.channel_prefix;
     }
-    return {session.publish_command(), session.count_command(), channel_prefix,
-            parent.token_floor(server_link),
+    return {session.publish_command(), session.count_command(), channel_prefix, texts.floor,
             short_text(std::string_view(session.run_id).substr(0, 16))};
 }
 

@@ -61,18 +61,19 @@ private:
     // "FLOOR KEEP_MS" for the scripts. FLOOR is the token of this server's clock when the
     // connection was made: every later token must be above it. KEEP_MS is how long the server keeps
     // an unused counter.
-    [[nodiscard]] short_text token_floor(const link& server_link) const;
+    [[nodiscard]] short_text token_floor(const session& server_session) const;
     struct words_of_server {
         const locks& parent;
         server_words operator()(const link& server_link) const;
     };
     // Runs the script of the call at the server of the lock. All arguments must outlive the
-    // operation.
+    // operation. `known` as in run_script.
     template <class Call>
     [[nodiscard]] boost::asio::awaitable<reply> run(const keys& lock_keys, const Call& call,
                                                     time_point give_up_at,
-                                                    prelude usual = prelude::none) const {
-        return run_script(*servers_, lock_keys.lock(), call, words_of_, give_up_at, usual);
+                                                    prelude usual = prelude::none,
+                                                    link* known = nullptr) const {
+        return run_script(*servers_, lock_keys.lock(), call, words_of_, give_up_at, usual, known);
     }
     [[nodiscard]] link& link_of(const keys& lock_keys) const noexcept {
         return lock_base::link_of(lock_keys.lock());
@@ -142,15 +143,14 @@ private:
     boost::asio::awaitable<sent_release> send_release(const keys& lock_keys,
                                                       std::string_view stored_value,
                                                       const local_successor& successor,
-                                                      bool queue_first, time_point give_up_at);
+                                                      bool queue_first, time_point give_up_at,
+                                                      link* known = nullptr);
     boost::asio::awaitable<sent_release> send_non_exclusive_release(const keys& lock_keys,
                                                                     std::string_view stored_value,
                                                                     time_point give_up_at);
-    boost::asio::awaitable<sent_release> send_release_by_mode(const hold& held,
-                                                              const keys& lock_keys,
-                                                              const local_successor& successor,
-                                                              bool queue_first,
-                                                              time_point give_up_at);
+    boost::asio::awaitable<sent_release> send_release_by_mode(
+        const hold& held, const keys& lock_keys, const local_successor& successor, bool queue_first,
+        time_point give_up_at, link* known = nullptr);
     // Repeats a release, without a successor.
     boost::asio::awaitable<reply> resend_release(const hold& held, time_point give_up_at);
     // For a release that found a key of another type. Returns `taken_over` if a key of the hold
@@ -184,16 +184,17 @@ private:
     const std::string channel_;               // the channel for messages to this client
     const std::string prefix_without_owner_;  // what follows the owner in a value's prefix
     const words_of_server words_of_{*this};
-    // Of the servers whose sessions have a channel tag; never erased, since requests refer to them.
-    mutable std::map<const link*, std::string> channel_prefixes_;
-    native_latches latches_;
-    // The floor for the last time of a server's clock, and its epoch.
-    mutable struct {
+    // What is made from a server's session, until the session changes. Never erased, since requests
+    // refer to it.
+    struct session_texts {
+        std::string channel_prefix;  // if the session has a channel tag
         std::chrono::microseconds since_1970{-1};
         std::uint64_t epoch = 0;
         std::string replication;
-        short_text text;
-    } last_floor_;
+        short_text floor;
+    };
+    mutable std::map<const link*, session_texts> session_texts_;
+    native_latches latches_;
     prepared_attempt spare_attempt_;   // of an earlier acquire, for the next one
     std::string spare_key_text_;       // of an earlier release, for the next one
     recent_releases recent_releases_;  // of a master that Sentinels monitor

@@ -55,7 +55,8 @@ asio::awaitable<void> locks::renew_group(topology& servers, renewal_batch& batch
 asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
                                                          std::string_view stored_value,
                                                          const local_successor& successor,
-                                                         bool queue_first, time_point give_up_at) {
+                                                         bool queue_first, time_point give_up_at,
+                                                         link* known) {
     std::string value, ttl_ms;
     release_call call{.lock_keys = lock_keys, .value = stored_value, .queue_first = queue_first};
     if (successor.record) {
@@ -66,7 +67,7 @@ asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
         call.successor_ttl_ms = ttl_ms;
     }
     sent_release sent;
-    sent.server_reply = co_await run(lock_keys, call, give_up_at);
+    sent.server_reply = co_await run(lock_keys, call, give_up_at, prelude::none, known);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
@@ -81,14 +82,12 @@ asio::awaitable<locks::sent_release> locks::send_non_exclusive_release(
 }
 
 // Not a coroutine of its own, which would cost an allocation.
-asio::awaitable<locks::sent_release> locks::send_release_by_mode(const hold& held,
-                                                                 const keys& lock_keys,
-                                                                 const local_successor& successor,
-                                                                 bool queue_first,
-                                                                 time_point give_up_at) {
+asio::awaitable<locks::sent_release> locks::send_release_by_mode(
+    const hold& held, const keys& lock_keys, const local_successor& successor, bool queue_first,
+    time_point give_up_at, link* known) {
     const auto& stored_value = held.grant.stored_value;
     if (held.claim.mode == lock_mode::exclusive)
-        return send_release(lock_keys, stored_value, successor, queue_first, give_up_at);
+        return send_release(lock_keys, stored_value, successor, queue_first, give_up_at, known);
     return send_non_exclusive_release(lock_keys, stored_value, give_up_at);
 }
 
@@ -139,8 +138,8 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         undos = &undos_.of(*server_link);
         if (successor.record) undo = undo_queue::prepare(leave_of(successor.record));
         const auto sent_at = now();
-        const auto sent =
-            co_await send_release_by_mode(held, lock_keys, successor, queue_first, give_up_at);
+        const auto sent = co_await send_release_by_mode(held, lock_keys, successor, queue_first,
+                                                        give_up_at, server_link);
         result = sent.outcome.result;
         if (is_wrong_type(sent.server_reply))
             result = co_await diagnose_wrong_type(held, lock_keys, give_up_at);

@@ -11,6 +11,8 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <utility>
+
 namespace pawl::redis {
 
 // For scripts without arguments that depend on the server.
@@ -23,16 +25,21 @@ inline constexpr auto session_words = [](const link& asked) {
 
 // `call` has the function `command`; `words_of` is called with the link that is asked, as late as
 // possible. `key` is one of the call's. All must outlive the operation. Throws as `link::exec`
-// does.
+// does. `known` is the link of the key, for callers that have just asked for it and saw that it is
+// connected; null: unknown.
 template <class Call, class WordsOf>
 [[nodiscard]] boost::asio::awaitable<reply> run_script(topology& servers, std::string_view key,
                                                        const Call& call, const WordsOf& words_of,
                                                        time_point give_up_at,
-                                                       prelude usual = prelude::none) {
+                                                       prelude usual = prelude::none,
+                                                       link* known = nullptr) {
     redirection progress;
     for (;;) {
-        auto* asked = progress.asked_next != nullptr ? progress.asked_next : &servers.link_of(key);
-        if (!asked->connected()) asked = co_await connected_link_of(servers, key, give_up_at);
+        auto* asked = std::exchange(known, nullptr);
+        if (asked == nullptr) {
+            asked = progress.asked_next != nullptr ? progress.asked_next : &servers.link_of(key);
+            if (!asked->connected()) asked = co_await connected_link_of(servers, key, give_up_at);
+        }
         const auto before = asked == progress.asked_next ? prelude::ask : usual;
         const server_words words = words_of(*asked);
         script_call command = call.command(words);

@@ -13,25 +13,28 @@ namespace {
 using namespace interop;
 using support::eventually;
 
-const std::string channel = "redisson_countdownlatch__channel__{it}";
-
 // How often the server was asked for the count of a latch.
-std::int64_t count_reads(mixed_processes& processes) {
-    const auto stats = processes.server().execute({"INFO", "commandstats"}).text;
+std::int64_t count_reads(support::redis_server& server) {
+    const auto stats = server.execute({"INFO", "commandstats"}).text;
     const std::string row = "cmdstat_get:calls=";
     const auto at = stats.find(row);
     return at == std::string::npos ? 0 : std::stoll(stats.substr(at + row.size()));
 }
 
-// Waits until exactly `java` and `pawl` processes have subscribed and read the count after that:
+struct subscribers {
+    std::int64_t java, pawl;
+};
+
+// Waits until exactly these processes have subscribed to the latch and read the count after that:
 // then only a message wakes them early. Java also reads the count before it subscribes. `before` is
 // the result of count_reads before they began to wait.
-bool are_subscribed(mixed_processes& processes, std::int64_t java, std::int64_t pawl,
-                    std::int64_t before, const char* mode = "NUMSUB") {
+bool are_subscribed(support::redis_server& server, subscribers expected, std::int64_t before,
+                    const std::string& latch = "it", const char* mode = "NUMSUB") {
+    const auto channel = "redisson_countdownlatch__channel__{" + latch + "}";
     return eventually([&] {
-        const auto subscribers =
-            processes.server().execute({"PUBSUB", mode, channel}).items.at(1).number();
-        return subscribers == java + pawl && count_reads(processes) - before >= 2 * java + pawl;
+        const auto present = server.execute({"PUBSUB", mode, channel}).items.at(1).number();
+        return present == expected.java + expected.pawl &&
+               count_reads(server) - before >= 2 * expected.java + expected.pawl;
     });
 }
 
@@ -77,16 +80,16 @@ TEST(Latch, WakesBothSides) {
         test_process& counts = round % 2 == 0 ? java : pawl;
         test_process& sets = round % 4 < 2 ? java : pawl;
         ASSERT_EQ(sets.execute("latch_set it 3"), "set true");
-        const auto before = count_reads(processes);
+        const auto before = count_reads(processes.server());
         waiting_java.send("latch_wait it 60000");
         waiting_pawl.send("latch_wait it 60000");
-        ASSERT_TRUE(are_subscribed(processes, 1, 1, before));
+        ASSERT_TRUE(are_subscribed(processes.server(), {1, 1}, before));
         ASSERT_EQ(java.execute("latch_down it 1"), "counted");
         ASSERT_EQ(pawl.execute("latch_down it 1"), "counted");
         ASSERT_EQ(counts.execute("latch_down it 1"), "counted");
         ASSERT_EQ(waiting_java.read_reply(), "open") << round;
         ASSERT_EQ(waiting_pawl.read_reply(), "open") << round;
-        ASSERT_TRUE(are_subscribed(processes, 0, 0, count_reads(processes)));
+        ASSERT_TRUE(are_subscribed(processes.server(), {0, 0}, count_reads(processes.server())));
         // The refreshes of last resort would take longer, over all rounds.
         ASSERT_LT(pawl::boot_clock::now() - began, 60s) << "woken by a refresh";
     }
@@ -98,38 +101,47 @@ TEST(Latch, PawlsLongerStepWakesJava) {
     mixed_processes processes;
     test_process java = processes.java(), pawl = processes.pawl();
     ASSERT_EQ(java.execute("latch_set it 1"), "set true");
-    const auto before = count_reads(processes);
+    const auto before = count_reads(processes.server());
     java.send("latch_wait it 60000");
-    ASSERT_TRUE(are_subscribed(processes, 1, 0, before));
+    ASSERT_TRUE(are_subscribed(processes.server(), {1, 0}, before));
     ASSERT_EQ(pawl.execute("latch_down it 2"), "counted");
     EXPECT_EQ(java.read_reply(), "open");
 }
 
-// Its channels are in slots: a plain PUBLISH or SUBSCRIBE does not reach them.
-TEST(Latch, WakesBothSidesInACluster) {
-    mixed_processes processes(true);
+void expect_latches_wake_both_sides(deployment where, int rounds) {
+    mixed_processes processes(where);
     test_process java = processes.java(), pawl = processes.pawl();
+    const auto names = processes.names("it");
     const auto began = pawl::boot_clock::now();
-    for (int round = 0; round < 20; ++round) {
-        test_process &counts = round % 2 == 0 ? java : pawl, &waits = round % 2 == 0 ? pawl : java;
-        ASSERT_EQ(counts.execute("latch_set it 1"), "set true");
-        const auto before = count_reads(processes);
-        waits.send("latch_wait it 60000");
-        ASSERT_TRUE(are_subscribed(processes, round % 2, 1 - round % 2, before, "SHARDNUMSUB"));
-        ASSERT_EQ(counts.execute("latch_down it 1"), "counted");
+    for (int round = 0; round < rounds; ++round) {
+        const auto name = names[static_cast<std::size_t>(round) / 2 % names.size()];
+        auto& server = processes.server_of(name);
+        const bool java_waits = round % 2 != 0;
+        test_process &counts = java_waits ? pawl : java, &waits = java_waits ? java : pawl;
+        ASSERT_EQ(counts.execute("latch_set " + name + " 1"), "set true");
+        const auto before = count_reads(server);
+        waits.send("latch_wait " + name + " 60000");
+        const subscribers expected{java_waits ? 1 : 0, java_waits ? 0 : 1};
+        ASSERT_TRUE(are_subscribed(server, expected, before, name, "SHARDNUMSUB"));
+        ASSERT_EQ(counts.execute("latch_down " + name + " 1"), "counted");
         ASSERT_EQ(waits.read_reply(), "open") << round;
         ASSERT_LT(pawl::boot_clock::now() - began, 30s) << "woken by a refresh";
     }
 }
+
+// The channels are in slots: a plain PUBLISH or SUBSCRIBE does not reach them.
+TEST(Latch, WakesBothSidesInACluster) { expect_latches_wake_both_sides(deployment::cluster, 18); }
+
+TEST(Latch, WakesBothSidesAtANode) { expect_latches_wake_both_sides(deployment::cluster_node, 8); }
 
 //   P waits | J: delete: DEL, PUBLISH 1 | P refreshes: no latch, which counts as 0
 TEST(Latch, JavasDeleteLetsPawlGo) {
     mixed_processes processes;
     test_process java = processes.java(), pawl = processes.pawl();
     ASSERT_EQ(pawl.execute("latch_set it 1"), "set true");
-    const auto before = count_reads(processes);
+    const auto before = count_reads(processes.server());
     pawl.send("latch_wait it 60000");
-    ASSERT_TRUE(are_subscribed(processes, 0, 1, before));
+    ASSERT_TRUE(are_subscribed(processes.server(), {0, 1}, before));
     ASSERT_EQ(java.execute("latch_delete it"), "deleted true");
     EXPECT_EQ(pawl.read_reply(), "open");
 }

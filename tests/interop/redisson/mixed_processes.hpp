@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A Redis, and processes of both kinds that share locks in it.
+// One or more servers, and processes of both kinds that share locks there.
 #pragma once
 
 #include "peer.hpp"
 
+#include <support/cluster_group.hpp>
 #include <support/history.hpp>
 #include <support/redis_server.hpp>
+#include <support/sentinel_group.hpp>
 
 #include <pawl/blocking.hpp>
 
 #include <conformance/process.hpp>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,32 +74,51 @@ private:
 // 1).
 [[nodiscard]] std::vector<std::int64_t> numbers(const std::string& line);
 
+enum class deployment {
+    server,
+    cluster_node,  // the only node of a cluster; Pawl has a URL of a server
+    cluster,       // three masters; Pawl has a URL of a cluster
+    sentinels      // a master with a replica, and three Sentinels
+};
+
 class mixed_processes {
 public:
-    // `cluster`: the server is a cluster of a single node.
-    explicit mixed_processes(bool cluster = false);
+    explicit mixed_processes(deployment where = deployment::server);
 
     // `ttl` is the lease of Pawl's locks, and Redisson's lockWatchdogTimeout.
     [[nodiscard]] test_process java(std::chrono::milliseconds ttl = 60s) const;
     [[nodiscard]] test_process pawl(std::chrono::milliseconds ttl = 60s) const;
     [[nodiscard]] test_process pawl_at(const std::string& url, std::chrono::milliseconds ttl) const;
-    [[nodiscard]] support::redis_server& server() noexcept { return server_; }
-    [[nodiscard]] pawl::blocking::client& observer() noexcept { return observer_; }
+    // The server, the first master of the Sentinels, or node 0 of the cluster.
+    [[nodiscard]] support::redis_server& server() const;
+    // The master that has the key.
+    [[nodiscard]] support::redis_server& server_of(const std::string& key);
+    [[nodiscard]] support::sentinel_group& sentinels() { return *sentinels_; }
+    // A name for each master of the cluster, whose lock is there; without a cluster one name. The
+    // names begin with `prefix`.
+    [[nodiscard]] std::vector<std::string> names(const std::string& prefix);
+    [[nodiscard]] pawl::blocking::client& observer() noexcept { return *observer_; }
     // Waits until the lock has `count` waiters; false if that does not happen in time.
     [[nodiscard]] bool has_waiters(const std::string& name, std::uint64_t count);
     // Waits until `count` channels of locks of any kind have subscribers; false if that does not
     // happen in time.
     [[nodiscard]] bool has_listeners(std::size_t count);
     [[nodiscard]] std::string file(const std::string& name) const {
-        return server_.folder().file(name);
+        return server().folder().file(name);
     }
 
 private:
-    [[nodiscard]] std::string url() const { return server_.url("?layout=redisson"); }
+    [[nodiscard]] std::string url() const;
+    [[nodiscard]] bool in_slots() const noexcept {
+        return where_ == deployment::cluster || where_ == deployment::cluster_node;
+    }
+    [[nodiscard]] std::size_t count_listeners();
 
-    const bool cluster_;
-    support::redis_server server_;
-    pawl::blocking::client observer_;
+    const deployment where_;
+    std::unique_ptr<support::redis_server> server_;
+    std::unique_ptr<support::cluster_group> cluster_;
+    std::unique_ptr<support::sentinel_group> sentinels_;
+    std::optional<pawl::blocking::client> observer_;
 };
 
 }  // namespace interop

@@ -62,7 +62,12 @@ private:
     std::string contend(std::istream& arguments);
     std::string execute_storm_command(const std::string& verb, const std::string& journal,
                                       std::istream& arguments);
-    std::string contend_in_thread(const std::string& name, int times, gate& shared);
+    // A lock that all processes want, and its gate.
+    struct contended_name {
+        std::string name;
+        gate* shared;
+    };
+    std::string contend_in_thread(const std::vector<contended_name>& names, int times);
 
     const std::string url_;
     std::unique_ptr<storm_worker> storm_;
@@ -132,18 +137,21 @@ std::string peer::inspect(const std::string& name) {
     return out.str();
 }
 
-// One thread's acquisitions, as lines: TOKEN INVOKED RETURNED ENDED.
-std::string peer::contend_in_thread(const std::string& name, int times, gate& shared) {
+// One thread's acquisitions of the names in turn, as lines: INDEX TOKEN INVOKED RETURNED ENDED.
+std::string peer::contend_in_thread(const std::vector<contended_name>& names, int times) {
     std::ostringstream out;
-    const bool both = name.starts_with("rw");
     for (int i = 0; i < times; ++i) {
-        const bool reads = both && i % 4 != 0;
-        const int count = is_counted(name) ? 1 + i % 2 : 1;
+        const auto index = static_cast<std::size_t>(i) % names.size();
+        const int turn = i / static_cast<int>(names.size());
+        const auto& [name, shared] = names[index];
+        const bool both = name.starts_with("rw");
+        const bool reads = both && turn % 4 != 0;
+        const int count = is_counted(name) ? 1 + turn % 2 : 1;
         const auto target =
             object_of(both ? (reads ? "read:" + name : "write:" + name) : name, count);
         const auto invoked = now();
         pawl::blocking::held_lock lock;
-        if (i % 3 == 0)
+        if (turn % 3 == 0)
             lock = target.client.try_acquire(target.name,
                                              {.ttl = ttl_,
                                               .mode = target.options.mode,
@@ -153,27 +161,31 @@ std::string peer::contend_in_thread(const std::string& name, int times, gate& sh
         if (!lock) lock = target.client.acquire(target.name, target.options);
         const auto returned = now();
         if (reads)
-            shared.read();
+            shared->read();
         else
-            shared.pass(count, is_counted(name) ? permits : 1);
+            shared->pass(count, is_counted(name) ? permits : 1);
         const auto ended = now();
         if (lock.release() != pawl::release_result::released) return "failed: a release";
-        out << lock.token() << ' ' << invoked << ' ' << returned << ' ' << ended << '\n';
+        out << index << ' ' << lock.token() << ' ' << invoked << ' ' << returned << ' ' << ended
+            << '\n';
     }
     return out.str();
 }
 
 std::string peer::contend(std::istream& arguments) {
-    std::string name, log, file;
+    std::string list, log, file;
     std::size_t threads = 0;
     int times = 0;
-    arguments >> name >> threads >> times >> log >> file;
-    auto& shared = gate::at(file);
+    arguments >> list >> threads >> times >> log >> file;
+    std::vector<contended_name> names;
+    std::istringstream words(list);
+    for (std::string name; std::getline(words, name, ',');)
+        names.push_back({name, &gate::at(file, names.size())});
     std::vector<std::string> written(threads);
     {
         std::vector<std::jthread> contenders;
         for (auto& records : written)
-            contenders.emplace_back([&] { records = contend_in_thread(name, times, shared); });
+            contenders.emplace_back([&] { records = contend_in_thread(names, times); });
     }
     std::ofstream out(log);
     for (const auto& records : written) {
@@ -232,12 +244,13 @@ std::string peer::execute_command(const std::string& line) {
 
 }  // namespace
 
-gate& gate::at(const std::string& file) {
+gate& gate::at(const std::string& file, std::size_t index) {
     const int opened = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
-    void* shared = ::mmap(nullptr, sizeof(gate), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+    void* shared =
+        ::mmap(nullptr, sizeof(gate) * (index + 1), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
     ::close(opened);
-    if (shared == MAP_FAILED) throw std::runtime_error("the gate cannot be mapped: " + file);
-    return *static_cast<gate*>(shared);
+    if (shared == MAP_FAILED) throw std::runtime_error("the gates cannot be mapped: " + file);
+    return static_cast<gate*>(shared)[index];
 }
 
 void gate::pass(int count, int all) {

@@ -5,6 +5,7 @@
 // reply a line.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace interop {
@@ -14,8 +15,8 @@ inline constexpr int permits = 3;
 
 // Checks from outside of the server who is in the lock: numbers in memory that all processes share.
 struct gate {
-    // Maps the file.
-    static gate& at(const std::string& file);
+    // Maps the file, which has one gate after the other, and returns the gate `index`.
+    static gate& at(const std::string& file, std::size_t index = 0);
     // Enters and leaves with `count` permits of a semaphore that has `all`; 1 of 1 for a lock.
     void pass(int count = 1, int all = 1);
     // Enters and leaves as a reader.

@@ -65,11 +65,18 @@ struct storm_verdict {
     };
     std::map<std::string, object> objects;
     std::vector<std::string> violations;
+    std::size_t excused_violations = 0;
     // Permits without a lease whose holders are dead: at least, and at most.
     int surely_lost = 0;
     int perhaps_lost = 0;
 };
-// Journals with `java` in their name are Java's.
-[[nodiscard]] storm_verdict check_storm(const std::string& folder);
+// Overlaps and losses between these times, by the boot clock in ns, are only counted.
+struct excused_time {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+};
+// Journals with `java` in their name are Java's. `objects` counts holds that begin after `since`.
+[[nodiscard]] storm_verdict check_storm(const std::string& folder, const excused_time& excused = {},
+                                        std::int64_t since = 0);
 
 }  // namespace interop

@@ -24,6 +24,23 @@ struct pair_of_names {
     std::string held, wanted;
 };
 
+// The words of a name: its role in a ReadWriteLock, the key, and the number of permits.
+struct name_parts {
+    std::string role, key, count;
+    explicit name_parts(const std::string& name) {
+        const auto begin = name.find(':') + 1;
+        const auto end = std::min(name.find(' '), name.size());
+        role = name.substr(0, begin);
+        key = name.substr(begin, end - begin);
+        count = name.substr(end);
+    }
+};
+std::string key_of(const pair_of_names& names) { return name_parts(names.held).key; }
+pair_of_names with_key(const pair_of_names& names, const std::string& key) {
+    const name_parts held(names.held), wanted(names.wanted);
+    return {held.role + key + held.count, wanted.role + key + wanted.count};
+}
+
 // From before the release is sent until the waiter runs, in µs.
 std::int64_t measure_handover(mixed_processes& processes, test_process& holder,
                               test_process& waiter, const pair_of_names& names) {
@@ -71,19 +88,37 @@ TEST_P(Waking, OfPawlByJava) {
     print_percentiles("Java's " + GetParam().held + " to Pawl's " + GetParam().wanted, us);
 }
 
-// The channels of a cluster are in slots: a plain PUBLISH or SUBSCRIBE does not reach them.
+// Locks of every master of a cluster. Its channels are in slots: a plain PUBLISH or SUBSCRIBE does
+// not reach them.
 TEST_P(Waking, InACluster) {
-    mixed_processes processes(true);
+    mixed_processes processes(deployment::cluster);
     test_process java = processes.java(), pawl = processes.pawl();
     const auto began = pawl::boot_clock::now();
     const auto before = numbers(pawl.execute("pushes")).at(1);
-    for (int i = 0; i < 5; ++i) {
-        (void)measure_handover(processes, pawl, java, GetParam());
-        (void)measure_handover(processes, java, pawl, GetParam());
+    const auto locks = processes.names(key_of(GetParam()));
+    for (const auto& lock : locks) {
+        const auto names = with_key(GetParam(), lock);
+        for (int i = 0; i < 2; ++i) {
+            (void)measure_handover(processes, pawl, java, names);
+            (void)measure_handover(processes, java, pawl, names);
+        }
     }
-    EXPECT_EQ(numbers(pawl.execute("pushes")).at(1) - before, 5) << "not every message arrived";
+    EXPECT_EQ(numbers(pawl.execute("pushes")).at(1) - before, 2 * locks.size())
+        << "not every message arrived";
     EXPECT_LT(pawl::boot_clock::now() - began, 60s)
         << "the end of a lease may have ended one of the waits";
+}
+
+// One node that has all slots: Pawl uses it with the URL of a server, and Redisson as a cluster.
+TEST(WakingAtANode, OfBothSides) {
+    mixed_processes processes(deployment::cluster_node);
+    test_process java = processes.java(), pawl = processes.pawl();
+    const auto before = numbers(pawl.execute("pushes")).at(1);
+    for (int i = 0; i < 5; ++i) {
+        (void)measure_handover(processes, pawl, java, {"it", "it"});
+        (void)measure_handover(processes, java, pawl, {"it", "it"});
+    }
+    EXPECT_EQ(numbers(pawl.execute("pushes")).at(1) - before, 5) << "not every message arrived";
 }
 
 INSTANTIATE_TEST_SUITE_P(, Waking,

@@ -15,20 +15,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * contend NAME THREADS TIMES LOG GATE: each thread acquires TIMES times and records each hold. A
- * name that begins with "rw" gets three read locks for each write lock.
+ * contend NAMES THREADS TIMES LOG GATES: each thread acquires TIMES times, the names in turn, and
+ * records each hold. NAMES are separated by commas, and each has its gate. A name that begins with
+ * "rw" gets three read locks for each write lock.
  */
 final class Crowd {
     private static final VarHandle LONGS =
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
     private final Peer peer;
-    private final String name;
+    private final String[] names;
     private final int threads;
     private final int times;
     private final String log;
-    /** Shared with the other processes, as in peer.hpp. */
-    private final ByteBuffer gate;
+    /** The gates, shared with the other processes, as in peer.hpp. */
+    private final ByteBuffer gates;
+    private static final int GATE_SIZE = 32;
     private static final int INSIDE = 0;
     private static final int VIOLATIONS = 8;
     private static final int READERS = 16;
@@ -36,13 +38,13 @@ final class Crowd {
 
     Crowd(Peer peer, String[] words) throws Exception {
         this.peer = peer;
-        name = words[1];
+        names = words[1].split(",");
         threads = Integer.parseInt(words[2]);
         times = Integer.parseInt(words[3]);
         log = words[4];
         try (FileChannel file = FileChannel.open(Path.of(words[5]), StandardOpenOption.READ,
                 StandardOpenOption.WRITE)) {
-            gate = file.map(FileChannel.MapMode.READ_WRITE, 0, 32);
+            gates = file.map(FileChannel.MapMode.READ_WRITE, 0, (long) GATE_SIZE * names.length);
         }
     }
 
@@ -66,49 +68,63 @@ final class Crowd {
             thread.start();
         }
         for (Thread thread : running) thread.join();
-        if (!problems.isEmpty()) return "failed " + problems.get(0);
+        if (!problems.isEmpty()) return "failed " + causes(problems.get(0));
         try (PrintWriter out = new PrintWriter(log)) {
             for (List<String> records : written) records.forEach(out::println);
         }
         return "done";
     }
 
-    private long add(int at, long count) {
-        return (long) LONGS.getAndAdd(gate, at, count) + count;
+    private static String causes(Throwable problem) {
+        StringBuilder text = new StringBuilder(problem.toString());
+        for (Throwable each = problem.getCause(); each != null; each = each.getCause())
+            text.append("; ").append(each);
+        return text.toString();
     }
 
-    private void pass(boolean reads, int count) {
-        boolean permits = name.startsWith("permits") || name.startsWith("semaphore");
+    private static boolean isCounted(String name) {
+        return name.startsWith("permits") || name.startsWith("semaphore");
+    }
+
+    private void pass(int index, boolean reads, int count) {
+        int gate = index * GATE_SIZE;
         if (reads) {
-            if (add(READERS, 1) > 1) add(MEETINGS, 1);
-            if (add(INSIDE, 0) != 0) add(VIOLATIONS, 1);
+            if (add(gate + READERS, 1) > 1) add(gate + MEETINGS, 1);
+            if (add(gate + INSIDE, 0) != 0) add(gate + VIOLATIONS, 1);
         } else {
-            long inside = add(INSIDE, count);
-            if (inside > (permits ? Acquirer.PERMITS : 1) || add(READERS, 0) != 0)
-                add(VIOLATIONS, 1);
-            if (inside > count) add(MEETINGS, 1);
+            long inside = add(gate + INSIDE, count);
+            if (inside > (isCounted(names[index]) ? Acquirer.PERMITS : 1)
+                    || add(gate + READERS, 0) != 0)
+                add(gate + VIOLATIONS, 1);
+            if (inside > count) add(gate + MEETINGS, 1);
         }
         Thread.yield();
         if (reads)
-            add(READERS, -1);
+            add(gate + READERS, -1);
         else
-            add(INSIDE, -count);
+            add(gate + INSIDE, -count);
+    }
+
+    private long add(int at, long count) {
+        return (long) LONGS.getAndAdd(gates, at, count) + count;
     }
 
     private void contend(List<String> written) throws InterruptedException {
-        boolean both = name.startsWith("rw");
-        boolean permits = name.startsWith("permits") || name.startsWith("semaphore");
         for (int i = 0; i < times; ++i) {
-            boolean reads = both && i % 4 != 0;
-            int count = permits ? 1 + i % 2 : 1;
+            int index = i % names.length;
+            int turn = i / names.length;
+            String name = names[index];
+            boolean both = name.startsWith("rw");
+            boolean reads = both && turn % 4 != 0;
+            int count = isCounted(name) ? 1 + turn % 2 : 1;
             long invoked = peer.now();
             String object = both ? (reads ? "read:" : "write:") + name : name;
-            Acquirer.Hold hold = peer.acquirer().acquire(object, i, count);
+            Acquirer.Hold hold = peer.acquirer().acquire(object, turn, count);
             long returned = peer.now();
-            pass(reads, count);
+            pass(index, reads, count);
             long ended = peer.now();
             hold.end().run();
-            written.add(hold.token() + " " + invoked + " " + returned + " " + ended);
+            written.add(index + " " + hold.token() + " " + invoked + " " + returned + " " + ended);
         }
     }
 }

@@ -13,6 +13,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
+import org.redisson.config.ReadMode;
 
 /**
  * Redisson behind a line protocol: one command a line, one reply a line, all in one thread. The
@@ -96,10 +97,18 @@ public final class Peer {
         }
     }
 
+    /** The addresses are nodes of a cluster, or Sentinels: SENTINELS:MASTER. */
     private static Config makeConfig(String[] arguments) {
         Config config = new Config();
-        if (arguments.length > 3)
-            config.useClusterServers().addNodeAddress(arguments[0]);
+        String[] addresses = arguments[0].split(",");
+        String kind = arguments.length > 3 ? arguments[3] : "server";
+        if (kind.equals("cluster"))
+            config.useClusterServers().addNodeAddress(addresses);
+        else if (kind.startsWith("sentinels:"))
+            // The storm reads what it holds, which replicas may not know yet.
+            config.useSentinelServers().addSentinelAddress(addresses)
+                    .setMasterName(kind.substring("sentinels:".length()))
+                    .setReadMode(ReadMode.MASTER);
         else
             config.useSingleServer().setAddress(arguments[0]).setConnectionMinimumIdleSize(2)
                     .setConnectionPoolSize(8).setSubscriptionConnectionMinimumIdleSize(1);
@@ -107,7 +116,7 @@ public final class Peer {
         return config;
     }
 
-    /** URL WATCHDOG_MS OFFSET_NS ["cluster"]. */
+    /** URL[,URL…] WATCHDOG_MS OFFSET_NS [cluster | sentinels:MASTER]. */
     public static void main(String[] arguments) throws Exception {
         RedissonClient redisson = Redisson.create(makeConfig(arguments));
         Peer peer = new Peer(redisson, Long.parseLong(arguments[1]),
