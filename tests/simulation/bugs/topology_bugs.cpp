@@ -77,23 +77,6 @@ void rotate_epochs(lines& view) {
         std::swap(*epochs[i - 1], *epochs[i]);
 }
 
-// "FLOOR KEEP_MS BASE REPLICATION", as in _token.lua.
-bool is_token_floor(std::string_view word) {
-    return std::ranges::count(word, ' ') == 3 &&
-           word.find_first_not_of("0123456789abcdef ") == word.npos;
-}
-
-std::string change_floor(topology_bug bug, std::string_view word) {
-    std::istringstream fields{std::string(word)};
-    std::string floor, keep_ms, base, replication;
-    fields >> floor >> keep_ms >> base >> replication;
-    constexpr std::int64_t too_small = std::int64_t{1} << 30;
-    if (bug == topology_bug::epoch_below_counter)
-        base = std::to_string(std::stoll(base) / too_small);
-    const auto& compared = bug == topology_bug::replication_not_compared ? "" : replication;
-    return floor + " " + keep_ms + " " + base + (compared.empty() ? "" : " " + compared);
-}
-
 class faulty_link final : public redis::link {
 public:
     faulty_link(topology_bug bug, std::shared_ptr<redis::link> actual)
@@ -106,21 +89,14 @@ public:
             co_return renewal_reply(words, 1);
         const bool is_view = words.front() == "CLUSTER";
         const bool is_wait = words.front() == "WAIT";
-        std::vector<std::string> changed(words.begin(), words.end());
-        if (bug_ == topology_bug::epoch_below_counter ||
-            bug_ == topology_bug::replication_not_compared)
-            for (auto& each : changed)
-                if (is_token_floor(each)) each = change_floor(bug_, each);
-        if (bug_ == topology_bug::asking_left_out && before == redis::prelude::ask)
-            before = redis::prelude::none;
-        const std::vector<std::string_view> sent(changed.begin(), changed.end());
-        auto answer = co_await actual_->exec(sent, give_up_at, before);
+        const auto wanted = is_wait ? std::stoll(std::string(words[1])) : 0;
+        auto answer = co_await actual_->exec(words, give_up_at, before);
         if (is_view)
             change_view(answer);
         else if (is_wait)
-            change_count(answer, std::stoll(changed[1]));
+            change_count(answer, wanted);
         else if (answer.type == reply::kind::error)
-            change_error(answer, sent);
+            change_error(answer);
         co_return answer;
     }
     asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override {
@@ -164,25 +140,14 @@ private:
                                (bug_ == topology_bug::any_replica_suffices && answer.number > 0);
         if (is_enough) answer = integer_reply(std::max(answer.number, wanted));
     }
-    void change_error(reply& answer, std::span<const std::string_view> words) const {
-        const bool is_moved = answer.text.starts_with("MOVED ");
-        const bool is_try_again = answer.text.starts_with("TRYAGAIN ");
-        const bool is_down = answer.text.starts_with("CLUSTERDOWN ");
-        const auto has = [&](topology_bug bug) { return bug_ == bug; };
-        if ((is_moved && has(topology_bug::moved_taken_as_refusal)) ||
-            (is_try_again && has(topology_bug::try_again_taken_as_final)) ||
-            (is_down && has(topology_bug::cluster_down_taken_as_final)))
+    void change_error(reply& answer) const {
+        const auto hides = [&](topology_bug bug, std::string_view code) {
+            return bug_ == bug && answer.text.starts_with(code);
+        };
+        if (hides(topology_bug::moved_taken_as_refusal, "MOVED ") ||
+            hides(topology_bug::try_again_taken_as_final, "TRYAGAIN ") ||
+            hides(topology_bug::cluster_down_taken_as_final, "CLUSTERDOWN "))
             answer.text = "ERR " + answer.text;
-        if (is_moved && has(topology_bug::moved_followed_without_map))
-            answer.text.replace(0, 5, "ASK");
-        if (has(topology_bug::ask_taken_as_moved) && answer.text.starts_with("ASK "))
-            answer.text.replace(0, 3, "MOVED");
-        if (is_try_again && has(topology_bug::try_again_taken_for_loss) && is_renewal(words))
-            answer = renewal_reply(words, 0);
-        if (is_moved && has(topology_bug::undo_ended_by_move) && is_script(words, "leave"))
-            answer = integer_reply(0);
-        if (is_moved && has(topology_bug::release_ended_by_move) && is_release(words))
-            answer = integer_reply(1);
     }
 
     const topology_bug bug_;
@@ -192,23 +157,21 @@ private:
     bool waits_ = false;
 };
 
-// Also hides that a slot has moved to a node whose connection is the same as before.
+// Puts keys of several slots into one request.
 class faulty_topology final : public redis::topology, private redis::link::listener {
 public:
-    faulty_topology(topology_bug bug, const redis::topology_factory& connect,
-                    redis::link::listener& receiver, const std::string& channel)
-        : bug_(bug), receiver_(&receiver), actual_(connect(*this, channel)) {}
+    faulty_topology(const redis::topology_factory& connect, redis::link::listener& receiver,
+                    const std::string& channel)
+        : receiver_(&receiver), actual_(connect(*this, channel)) {}
 
     redis::link& link_of(std::string_view key) const noexcept override {
         return actual_->link_of(key);
     }
     std::span<redis::link* const> links() const noexcept override { return actual_->links(); }
-    bool may_share_request(std::string_view key, std::string_view other) const noexcept override {
-        return bug_ == topology_bug::requests_mix_nodes || actual_->may_share_request(key, other);
+    bool may_share_request(std::string_view, std::string_view) const noexcept override {
+        return true;
     }
-    bool has_slots() const noexcept override {
-        return bug_ != topology_bug::requests_mix_nodes && actual_->has_slots();
-    }
+    bool has_slots() const noexcept override { return false; }
     asio::awaitable<bool> follow(redis::redirection& progress, std::string_view key,
                                  redis::link& asked, reply& refusal,
                                  time_point give_up_at) override {
@@ -233,19 +196,13 @@ private:
         if (receiver_ != nullptr) receiver_->on_invalidate(key);
     }
     void on_connected(const redis::link& connected_link) override {
-        auto& known = connections_[&connected_link];
-        const auto number = connected_link.current().connection_number;
-        const bool is_same = std::exchange(known, number) == number;
-        const bool is_hidden = is_same && bug_ == topology_bug::waiters_not_told_of_moves;
-        if (receiver_ != nullptr && !is_hidden) receiver_->on_connected(connected_link);
+        if (receiver_ != nullptr) receiver_->on_connected(connected_link);
     }
     void on_disconnected(const redis::link& ended) noexcept override {
         if (receiver_ != nullptr) receiver_->on_disconnected(ended);
     }
 
-    const topology_bug bug_;
     redis::link::listener* receiver_;
-    std::map<const redis::link*, std::uint64_t> connections_;
     const std::shared_ptr<redis::topology> actual_;
 };
 
@@ -257,12 +214,10 @@ std::shared_ptr<redis::link> inject_link_bug(topology_bug bug, std::shared_ptr<r
 }
 
 redis::topology_factory inject_topology_bug(topology_bug bug, redis::topology_factory into) {
-    if (bug != topology_bug::waiters_not_told_of_moves && bug != topology_bug::requests_mix_nodes)
-        return into;
-    return
-        [bug, into = std::move(into)](redis::link::listener& receiver, const std::string& channel) {
-            return std::make_shared<faulty_topology>(bug, into, receiver, channel);
-        };
+    if (bug != topology_bug::requests_mix_nodes) return into;
+    return [into = std::move(into)](redis::link::listener& receiver, const std::string& channel) {
+        return std::make_shared<faulty_topology>(into, receiver, channel);
+    };
 }
 
 std::optional<reply> answer_of_old_master(topology_bug bug,
@@ -270,8 +225,6 @@ std::optional<reply> answer_of_old_master(topology_bug bug,
     if (bug == topology_bug::renewals_at_old_master && is_renewal(words))
         return renewal_reply(words, 1);
     if (bug == topology_bug::releases_at_old_master && is_release(words)) return integer_reply(1);
-    if (bug == topology_bug::undos_at_old_master && is_script(words, "leave"))
-        return integer_reply(0);
     return std::nullopt;
 }
 

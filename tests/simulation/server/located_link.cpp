@@ -95,8 +95,7 @@ asio::awaitable<bool> located_link::open(redis::location at) {
     const std::array<std::string_view, 1> ping{"PING"};
     static_cast<void>(co_await connection->exec(ping, until));
     const bool is_replica = connection->current().role == redis::server_role::replica;
-    if (is_replica && settings_.bug != topology_bug::replica_taken_for_master) co_return false;
-    if (settings_.bug == topology_bug::location_not_confirmed) co_return true;
+    if (is_replica) co_return false;
     const bool is_confirmed = co_await locator_->confirm(at, now() + settings_.connect_timeout);
     co_return is_confirmed;
 }
@@ -167,9 +166,8 @@ asio::awaitable<redis::reply> located_link::exec_now(std::span<const std::string
     }
     const auto connection = connection_;
     auto answer = co_await connection->exec(words, give_up_at, before);
-    const bool is_refusal = answer.type == redis::reply::kind::error &&
-                            redis::is_of_replica(answer.text) &&
-                            settings_.bug != topology_bug::read_only_ignored;
+    const bool is_refusal =
+        answer.type == redis::reply::kind::error && redis::is_of_replica(answer.text);
     if (is_refusal) {
         if (connection_ == connection) reconnect();
         throw error(errc::unavailable, "The simulated server is a replica now.");

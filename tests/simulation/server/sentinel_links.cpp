@@ -13,7 +13,6 @@
 #include <redis/sentinel/sentinel_locator.hpp>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,28 +83,16 @@ private:
     }
     asio::awaitable<redis::reply> ask(std::vector<std::string> words, time_point give_up_at) {
         co_await pass(give_up_at);
-        const bool is_first = bug_ == topology_bug::one_sentinel_decides && words.back() != "MYID";
-        auto answer = sentinels_.answer(is_first ? 0 : number_, words);
-        if (bug_ == topology_bug::epoch_asked_once && words[1] == "MASTER")
-            answer = repeat_answer(std::move(answer));
+        auto answer = sentinels_.answer(number_, words);
         co_await pass(give_up_at);
         co_return answer;
     }
-    // The second of two equal questions gets the answer to the first.
-    redis::reply repeat_answer(redis::reply answer) {
-        if (!last_answer_) return last_answer_.emplace(std::move(answer));
-        auto repeated = std::move(*last_answer_);
-        last_answer_.reset();
-        return repeated;
-    }
-
     simulated_sentinels& sentinels_;
     const std::size_t number_;
     const backend_context context_;
     const topology_bug bug_;
     const std::shared_ptr<message_receiver> receiver_;
     const redis::session session_{.connection_number = 1};
-    std::optional<redis::reply> last_answer_;
 };
 
 // As monitored_master.
