@@ -13,7 +13,7 @@
 // holds  reconnects_and_deaths -DCLIENTS=2 -DENDS=2 -DDEATHS=1 -DCANCELS=1
 // holds  cancelled -DCANCELS=2
 // holds  late_acquires -DCLIENTS=2 -DENDS=2 -DCANCELS=1 -DLATE_ACQUIRES
-// holds  late_refreshes_undone -DCLIENTS=2 -DENDS=2 -DLATE_REFRESHES -DUNDO_AFTER_LOST_REFRESH
+// holds  late_refreshes -DCLIENTS=2 -DENDS=2 -DLATE_REFRESHES
 // breaks no_look no_waiter_is_forgotten -DNO_LOOK
 // breaks look_before_subscribe no_waiter_is_forgotten -DLOOK_BEFORE_SUBSCRIBE
 // breaks first_waiter_only no_waiter_is_forgotten -DENDS=0 -DDEATHS=1 -DFIRST_WAITER_ONLY
@@ -23,7 +23,7 @@
 // breaks same_owner_again no_waiter_is_forgotten -DCLIENTS=2 -DSAME_OWNER
 // breaks undo_ends_own_hold undo_spares_holds -DCLIENTS=2 -DENDS=2 -DUNDO_ENDS_OWN_HOLD
 // breaks release_by_name one_believer -DRELEASE_BY_NAME
-// limit  late_refreshes no_trace_is_left -DCLIENTS=2 -DENDS=2 -DLATE_REFRESHES
+// breaks last_refresh no_trace_is_left -DCLIENTS=2 -DENDS=2 -DLATE_REFRESHES -DLAST_REFRESH
 // breaks undo_by_name undo_spares_holds -DCANCELS=1 -DUNDO_BY_NAME
 
 #ifndef CLIENTS
@@ -83,9 +83,7 @@ byte owner[CLIENTS];
 bool must_look[CLIENTS];
 bool got_grant[CLIENTS];                // a message that came before the reply to a refresh
 
-#ifdef UNDO_AFTER_LOST_REFRESH
 bool lost_refresh[CLIENTS];             // a refresh of the attempt had no reply
-#endif
 
 // The undo of each owner's requests.
 #define PENDING 1
@@ -118,7 +116,7 @@ inline begin_undo(attempt_owner) {
 }
 
 inline hold() {
-#ifdef UNDO_AFTER_LOST_REFRESH
+#ifndef LAST_REFRESH
     if
     :: lost_refresh[c] -> keeps_hold[owner[c]] = true; begin_undo(owner[c])
     :: else
@@ -193,7 +191,7 @@ inline go_on() {
        begin_undo(owner[c]);
        hold()
     :: state[c] == WAITING || (state[c] == REFRESHING && !got_grant[c]) ->
-#ifdef UNDO_AFTER_LOST_REFRESH
+#ifndef LAST_REFRESH
        lost_refresh[c] = lost_refresh[c] || state[c] == REFRESHING;
 #endif
        state[c] = WAITING;

@@ -4,7 +4,7 @@
 // Runs scenarios: many seeds, or one seed with a trace of all events.
 #include "java/java_scripts.hpp"
 #include "kernel/process_resources.hpp"
-#include "workload/scenario.hpp"
+#include "topologies/scenarios.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -28,13 +30,19 @@ struct settings {
     std::uint64_t seeds = 20'000;
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
     std::string bug = "none";
+    std::string topology = "any";
     pawl::redis::key_layout layout = pawl::redis::key_layout::native;
     bool trace = false;
     bool bugs = false;
 };
 
+// The scenarios to run: of a seed, with or without a bug.
+using scenario_runner =
+    std::function<scenario_result(std::uint64_t seed, const trace::line_sink& sink)>;
+
 struct totals {
     std::atomic<std::uint64_t> next{0}, finished{0}, steps{0}, grants{0}, failures{0};
+    std::map<scenario_kind, std::uint64_t> kinds;  // guarded by `mutex`
     std::mutex mutex;
 };
 
@@ -44,17 +52,18 @@ void show_progress(const totals& so_far, std::uint64_t all, bool terminal) {
                  static_cast<unsigned long long>(finished), static_cast<unsigned long long>(all));
 }
 
-void run_worker(const settings& options, injected_bug bug, totals& so_far) {
+void run_worker(const settings& options, const scenario_runner& run, totals& so_far) {
     const bool terminal = ::isatty(STDERR_FILENO) == 1;
     const auto every =
         std::max<std::uint64_t>(terminal ? options.seeds / 100 : options.seeds / 10, 1);
     for (;;) {
         const auto index = so_far.next++;
         if (index >= options.seeds) return;
-        const auto result = run_scenario(options.first + index, bug, {}, options.layout);
+        const auto result = run(options.first + index, {});
         so_far.steps += result.steps;
         so_far.grants += result.grants;
         const std::lock_guard lock(so_far.mutex);
+        ++so_far.kinds[result.kind];
         if (++so_far.finished % every == 0) show_progress(so_far, options.seeds, terminal);
         if (result.violation.empty()) continue;
         ++so_far.failures;
@@ -63,24 +72,25 @@ void run_worker(const settings& options, injected_bug bug, totals& so_far) {
     }
 }
 
-int run_many(const settings& options, injected_bug bug) {
+int run_many(const settings& options, const scenario_runner& run) {
     totals all;
     std::vector<std::jthread> workers;
     for (unsigned i = 0; i < options.jobs; ++i)
-        workers.emplace_back([&] { run_worker(options, bug, all); });
+        workers.emplace_back([&] { run_worker(options, run, all); });
     workers.clear();
     std::cout << '\n'
               << all.finished << " scenarios, " << all.grants << " grants, " << all.steps
               << " steps, " << all.failures << " violations\n";
+    for (const auto& [kind, count] : all.kinds)
+        std::cout << to_string(kind) << ": " << count << " scenarios\n";
     return all.failures == 0 ? 0 : 1;
 }
 
-int run_traced(const settings& options, injected_bug bug) {
-    const auto result = run_scenario(
-        options.first, bug, [](const std::string& line) { std::cout << line << '\n'; },
-        options.layout);
-    std::cout << "seed " << result.seed << ", trace " << std::hex << result.hash << std::dec << ", "
-              << result.events
+int run_traced(const settings& options, const scenario_runner& run) {
+    const auto result =
+        run(options.first, [](const std::string& line) { std::cout << line << '\n'; });
+    std::cout << "seed " << result.seed << ", " << to_string(result.kind) << ", trace " << std::hex
+              << result.hash << std::dec << ", " << result.events
               << " events: " << (result.violation.empty() ? "no violation" : result.violation)
               << '\n';
     return result.violation.empty() ? 0 : 1;
@@ -101,6 +111,22 @@ bool is_found_in_child(const settings& options, injected_bug bug) {
     return status != 0;
 }
 
+bool report_bug(std::string_view name, std::uint64_t seeds, const std::string& violation) {
+    std::printf("%-30s %6llu  %s\n", std::string(name).c_str(),
+                static_cast<unsigned long long>(seeds),
+                violation.empty() ? "MISSED" : violation.c_str());
+    std::fflush(stdout);
+    return !violation.empty();
+}
+
+bool is_found(const settings& options, std::string_view name, const scenario_runner& run) {
+    std::string violation;
+    std::uint64_t index = 0;
+    for (; index < options.seeds && violation.empty(); ++index)
+        violation = run(options.first + index, {}).violation;
+    return report_bug(name, index, violation);
+}
+
 int run_bugs(const settings& options) {
     const bool is_redisson = options.layout == pawl::redis::key_layout::redisson;
     int missed = 0;
@@ -115,17 +141,60 @@ int run_bugs(const settings& options) {
             missed += !dies;
             continue;
         }
-        std::string violation;
-        std::uint64_t index = 0;
-        for (; index < options.seeds && violation.empty(); ++index)
-            violation = run_scenario(options.first + index, bug, {}, options.layout).violation;
-        missed += violation.empty();
-        std::printf("%-30s %6llu  %s\n", std::string(name).c_str(),
-                    static_cast<unsigned long long>(index),
-                    violation.empty() ? "MISSED" : violation.c_str());
-        std::fflush(stdout);
+        missed += !is_found(options, name, [&, bug = bug](auto seed, const auto& sink) {
+            return run_scenario(seed, bug, sink, options.layout);
+        });
     }
+    if (is_redisson) return missed == 0 ? 0 : 1;
+    for (const auto& each : topology_bugs)
+        missed += !is_found(options, each.name, [&](auto seed, const auto& sink) {
+            return run_scenario_with(each, seed, sink);
+        });
     return missed == 0 ? 0 : 1;
+}
+
+// Empty if there is no such topology.
+scenario_runner runner_of(const std::string& topology) {
+    if (topology == "any") return run_any_scenario;
+    if (topology == "sentinels")
+        return [](auto seed, const auto& sink) {
+            return run_sentinel_scenario(seed, topology_bug::none, sink);
+        };
+    if (topology == "cluster")
+        return [](auto seed, const auto& sink) {
+            return run_cluster_scenario(seed, topology_bug::none, sink);
+        };
+    if (topology == "servers")
+        return [](auto seed, const auto& sink) {
+            return run_scenario(seed, injected_bug::none, sink);
+        };
+    return {};
+}
+
+// The scenarios that the options ask for; empty, after a message, if there are none.
+scenario_runner choose_runner(const settings& options) {
+    const auto bug = std::ranges::find(injected_bug_names, options.bug,
+                                       &std::pair<injected_bug, std::string_view>::second);
+    if (bug != injected_bug_names.end() &&
+        (bug->first != injected_bug::none || options.layout == pawl::redis::key_layout::redisson))
+        return [layout = options.layout, bug = bug->first](auto seed, const auto& sink) {
+            return run_scenario(seed, bug, sink, layout);
+        };
+    if (bug != injected_bug_names.end()) {
+        const auto runner = runner_of(options.topology);
+        if (!runner)
+            std::cerr << "There is no topology '" << options.topology
+                      << "'; write any, servers, sentinels or cluster.\n";
+        return runner;
+    }
+    const auto other = std::ranges::find(topology_bugs, options.bug, &named_topology_bug::name);
+    if (other != topology_bugs.end())
+        return [each = *other](auto seed, const auto& sink) {
+            return run_scenario_with(each, seed, sink);
+        };
+    std::cerr << "There is no bug '" << options.bug
+              << "'; see injected_bug.hpp and topology_bugs.hpp in tests/simulation/bugs.\n";
+    return {};
 }
 
 }  // namespace
@@ -136,7 +205,10 @@ int main(int argc, char** argv) {
     app.add_option("--seed", options.first, "the first seed")->capture_default_str();
     app.add_option("--seeds", options.seeds, "the number of seeds")->capture_default_str();
     app.add_option("--jobs", options.jobs, "the number of threads")->capture_default_str();
-    app.add_option("--bug", options.bug, "inject one of the bugs of injected_bug.hpp");
+    app.add_option("--bug", options.bug, "inject one of the bugs of tests/simulation/bugs");
+    app.add_option("--topology", options.topology,
+                   "any (the seed decides), servers, sentinels or cluster")
+        ->capture_default_str();
     bool redisson = false;
     app.add_flag("--redisson", redisson, "Redisson's layout, beside programs in Java");
     app.add_flag("--trace", options.trace, "print all events of the first seed's scenario");
@@ -145,13 +217,8 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
     if (redisson) options.layout = pawl::redis::key_layout::redisson;
     report_terminations();
-    const auto bug = std::ranges::find(injected_bug_names, options.bug,
-                                       &std::pair<injected_bug, std::string_view>::second);
-    if (bug == injected_bug_names.end()) {
-        std::cerr << "There is no bug '" << options.bug
-                  << "'; see tests/simulation/bugs/injected_bug.hpp.\n";
-        return 64;
-    }
+    const auto run = choose_runner(options);
+    if (!run) return 64;
     try {
         if (redisson) static_cast<void>(text_of(java_script::lock));
     } catch (const std::runtime_error& missing) {
@@ -159,5 +226,5 @@ int main(int argc, char** argv) {
         return 69;
     }
     if (options.bugs) return run_bugs(options);
-    return options.trace ? run_traced(options, bug->first) : run_many(options, bug->first);
+    return options.trace ? run_traced(options, run) : run_many(options, run);
 }

@@ -243,7 +243,8 @@ void cluster_topology::log_change(
 void cluster_topology::retire_nodes_without_slots() {
     std::set<std::uint32_t> masters;
     for (unsigned slot = 0; slot < slot_count; ++slot)
-        masters.insert(slots_.master_of(slot));
+        if (slot == 0 || slots_.master_of(slot) != slots_.master_of(slot - 1))
+            masters.insert(slots_.master_of(slot));
     for (auto entry = numbers_.begin(); entry != numbers_.end();) {
         const auto listed = std::ranges::find(last_view_, entry->first, &listed_node::id);
         const bool may_get_slots =

@@ -198,6 +198,7 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
                 co_await throw_if_lock_error(server_reply, record.lock_keys);
             trouble = server_reply.text;
         } catch (const connection_lost& e) {
+            attempt.note_unanswered_refresh();
             trouble = e.what();
         }
         // The queue entry outlives a short absence of the server. The next refresh finds the entry,

@@ -40,11 +40,15 @@ public:
         is_in_table_ = true;  // before `add`, which may fail halfway for lack of memory
         parent_.waiters_.add(own_waiter);
     }
+    // The server may execute the refresh at any later time, also when the hold has ended: the
+    // waiter then has a place in the queue again, or the lock. So the attempt needs its undo.
+    void note_unanswered_refresh() noexcept { has_unanswered_refresh_ = true; }
     // The attempt holds the lock with this value. `may_leave_trace`: see `accept_grant`.
     void settle_granted(const std::string& stored_value, bool may_leave_trace) {
         own_waiter.record->kept_value = stored_value;
-        undo_guard.set_state(may_leave_trace ? acquire_attempt::state::held_but_queued
-                                             : acquire_attempt::state::settled);
+        undo_guard.set_state(may_leave_trace || has_unanswered_refresh_
+                                 ? acquire_attempt::state::held_but_queued
+                                 : acquire_attempt::state::settled);
     }
 
     waiter own_waiter;
@@ -53,6 +57,7 @@ public:
 private:
     locks& parent_;
     bool is_in_table_ = false;
+    bool has_unanswered_refresh_ = false;
 };
 
 }  // namespace pawl::redis

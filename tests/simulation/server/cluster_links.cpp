@@ -18,8 +18,14 @@ namespace {
 class clustered_definition final : public service::definition {
 public:
     clustered_definition(simulated_cluster& cluster, simulated_process& process,
-                         redis::options options, cluster_bug bug)
-        : cluster_(cluster), process_(process), options_(std::move(options)), bug_(bug) {}
+                         redis::options options, topology_bug bug, const redis::limits& limits,
+                         const redis::cluster_limits& cluster_limits)
+        : cluster_(cluster),
+          process_(process),
+          options_(std::move(options)),
+          bug_(bug),
+          limits_(limits),
+          cluster_limits_(cluster_limits) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
         redis::cluster_settings settings;
@@ -28,6 +34,7 @@ public:
             settings.seeds.push_back({"127.0.0.1", port_of(i)});
         settings.connect_timeout = options_.connect_timeout;
         settings.reply_timeout = options_.reply_timeout;
+        settings.bounds = cluster_limits_;
         const redis::node_link_factory connect =
             [&nodes = cluster_, &process = process_, options = options_, bug = bug_, context](
                 const redis::endpoint& node, redis::link::listener& receiver,
@@ -39,7 +46,9 @@ public:
             };
         return redis::make_backend(
             options_, context,
-            redis::cluster_topology_factory(std::move(settings), connect, context));
+            inject_topology_bug(
+                bug_, redis::cluster_topology_factory(std::move(settings), connect, context)),
+            limits_);
     }
     std::string describe() const override { return "simulated cluster"; }
 
@@ -51,14 +60,19 @@ private:
     simulated_cluster& cluster_;
     simulated_process& process_;
     const redis::options options_;
-    const cluster_bug bug_;
+    const topology_bug bug_;
+    const redis::limits limits_;
+    const redis::cluster_limits cluster_limits_;
 };
 
 }  // namespace
 
 service clustered_service(simulated_cluster& cluster, simulated_process& process,
-                          const redis::options& options, cluster_bug bug) {
-    return service(std::make_shared<clustered_definition>(cluster, process, options, bug));
+                          const redis::options& options, topology_bug bug,
+                          const redis::limits& limits,
+                          const redis::cluster_limits& cluster_limits) {
+    return service(std::make_shared<clustered_definition>(cluster, process, options, bug, limits,
+                                                          cluster_limits));
 }
 
 }  // namespace pawl::simulation

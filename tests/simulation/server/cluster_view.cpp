@@ -63,7 +63,8 @@ std::size_t cluster_view::slots_of(std::size_t node) const noexcept {
 }
 
 std::string cluster_view::id_of(std::size_t node) {
-    return std::string(39, static_cast<char>('a' + node)) + std::to_string(node % 10);
+    constexpr std::string_view digits = "abcdef0123456789";
+    return std::string(39, digits.at(node)) + std::to_string(node % 10);
 }
 
 cluster_view::message cluster_view::describe(std::size_t node, std::size_t slots_from) const {
@@ -263,16 +264,22 @@ std::string cluster_view::line_of(std::size_t node) const {
            slots_text(node);
 }
 
+// The ranges of all nodes are found in one pass.
 std::string cluster_view::slots_text(std::size_t node) const {
-    std::string text;
-    for (std::size_t slot = 0; slot < slot_count; ++slot) {
-        if (owners_[slot] != node) continue;
-        const auto first = slot;
-        while (slot + 1 < slot_count && owners_[slot + 1] == node)
-            ++slot;
-        text += " " + std::to_string(first);
-        if (slot > first) text += "-" + std::to_string(slot);
+    if (listed_version_ != version_) {
+        slot_texts_.assign(members_.size(), {});
+        for (std::size_t slot = 0; slot < slot_count; ++slot) {
+            const std::size_t owner = owners_[slot];
+            const auto first = slot;
+            while (slot + 1 < slot_count && owners_[slot + 1] == owner)
+                ++slot;
+            if (owner == no_node) continue;
+            slot_texts_[owner] += " " + std::to_string(first);
+            if (slot > first) slot_texts_[owner] += "-" + std::to_string(slot);
+        }
+        listed_version_ = version_;
     }
+    auto text = slot_texts_[node];
     if (node != self_) return text;
     for (const auto& [slot, target] : migrating_)
         text += " [" + std::to_string(slot) + "->-" + id_of(target) + "]";

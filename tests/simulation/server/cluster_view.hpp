@@ -127,6 +127,8 @@ private:
     std::uint64_t version_ = 1;
     mutable std::array<std::uint32_t, no_node + 1> slot_counts_{};
     mutable std::uint64_t counted_version_ = 0;
+    mutable std::vector<std::string> slot_texts_;  // by node, for `slots_text`
+    mutable std::uint64_t listed_version_ = 0;
     mutable std::shared_ptr<const slot_set> own_slots_;  // of the node, or of its master
     // The last slots of each node that changed nothing, at which version.
     std::vector<std::pair<std::shared_ptr<const slot_set>, std::uint64_t>> known_slots_;

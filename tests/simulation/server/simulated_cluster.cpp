@@ -40,6 +40,12 @@ simulated_cluster::simulated_cluster(scheduler& loop, prng random, const network
                         (master + 1) * slot_count / plan.masters - 1, master);
         network(i).server().join_cluster(
             view, [this, i](auto channel, auto payload) { publish(i, channel, payload); });
+        network(i).set_replicas([this, i](std::uint64_t writes) {
+            return std::ranges::count_if(nodes_, [&](const auto& each) {
+                return each->view.master() == i && each->is_synced && each->replicated_from == i &&
+                       each->network.is_up() && each->replicated_writes >= writes;
+            });
+        });
         gossip(i);
         replicate(i);
     }
@@ -168,9 +174,12 @@ void simulated_cluster::replicate(std::size_t replica) {
             const auto when = std::max(to.last_replica_data + 1ns,
                                        loop_.now() + random_time(0ms, plan_.replication_lag_high));
             to.last_replica_data = when;
-            loop_.schedule_at(when, [&to, data, replication = to.replication] {
+            loop_.schedule_at(when, [&to, data, master, writes = network(master).writes(),
+                                     replication = to.replication] {
                 if (to.replication != replication || to.view.is_master()) return;
                 to.replicated = std::move(*data);
+                to.replicated_from = master;
+                to.replicated_writes = writes;
                 to.is_synced = true;
             });
         }

@@ -66,6 +66,11 @@ public:
     // The node to which the slot moves; no_node if it does not move.
     [[nodiscard]] std::size_t target_of(std::size_t slot) const;
 
+    // The data that a replica has of its master, as far as it knows.
+    [[nodiscard]] const simulated_redis::snapshot& replica_data(std::size_t node) const {
+        return nodes_.at(node)->replicated;
+    }
+
     // Ends the faults of the networks and of the bus; dead nodes start.
     void stop_faults();
     // All nodes serve, and the masters have the same owner for each slot.
@@ -83,6 +88,8 @@ private:
         cluster_view view;
         // As a replica: the master's data of a moment ago.
         simulated_redis::snapshot replicated{};
+        std::size_t replicated_from = cluster_view::no_node;
+        std::uint64_t replicated_writes = 0;  // of that master
         bool is_synced = false;
         int replication = 0;          // grows when it gets another master
         instant down_until{-1};       // it serves again only after this time

@@ -34,8 +34,7 @@ namespace {
 using redis::link;
 using redis::reply;
 
-constexpr auto connect_timeout = 5s;
-constexpr auto longest_refusal = 1s;
+constexpr auto connect_timeout = 5s, longest_refusal = 1s;
 
 // One command from its sending until its reply or its failure.
 struct request {
@@ -176,6 +175,7 @@ void link_endpoint::on_handshake_reply(const reply& received) {
         session_ = {session_.connection_number + 1, received.items.at(0).text, "7.0.15", "redis",
                     received.items.at(1).number};
         session_.sharded = received.items.at(2).number == 1;
+        session_.role = redis::server_role(received.items.at(3).number);
         session_.cluster = session_.sharded && bug_ != injected_bug::redisson_renewals_cross_slots;
     }
     if (handshake_replies_left_ == 1 && !std::exchange(has_joined_, true)) join_channels();

@@ -3,6 +3,8 @@
 
 #include "simulated_network.hpp"
 
+#include "replies.hpp"
+
 #include <algorithm>
 #include <ranges>
 
@@ -20,6 +22,9 @@ struct simulated_network::connection_state {
     instant late_delay{};
     instant last_request_at{};
     instant last_reply_at{};
+    std::uint64_t last_write = 0;  // of this connection; 0: none
+    bool is_waiting = false;       // for WAIT: what it sends is executed later
+    std::deque<shared_words> blocked_requests;
     std::deque<shared_words> held_requests;
     std::deque<task> held_replies;
 };
@@ -73,7 +78,7 @@ void simulated_network::send(std::uint64_t id, shared_words command) {
     const auto connection = find_connection(id);
     if (!connection || connection->broken) return;
     if (random_.happens(faults_.break_on_request)) return break_connection(connection, true);
-    if (cut_off_processes_.contains(connection->process)) {
+    if (without_requests_.contains(connection->process)) {
         connection->held_requests.push_back(std::move(command));
         return;
     }
@@ -129,6 +134,13 @@ void simulated_network::execute_next() {
 
 void simulated_network::execute(const pending_command& pending) {
     pending_pushes_.clear();
+    if (pending.connection->is_waiting)
+        return pending.connection->blocked_requests.push_back(pending.command);
+    const auto& verb = pending.command->front();
+    if (verb == "WAIT" && count_replicas_)
+        return answer_wait(pending.connection, std::stoll(pending.command->at(1)),
+                           loop_.now() + 1ms * std::stoll(pending.command->at(2)));
+    if (verb.starts_with("EVAL")) pending.connection->last_write = ++writes_;
     auto reply = server().execute(pending.connection->id, *pending.command);
     if (observer_)
         observer_->on_executed(*this, *pending.connection->process, *pending.command, reply);
@@ -139,18 +151,38 @@ void simulated_network::execute(const pending_command& pending) {
     };
     send_pushes(false);
     if (!faults_.reply_before_own_push) send_pushes(true);
-    if (random_.happens(faults_.break_on_reply)) {
-        break_connection(pending.connection, true);
-    } else {
-        send_to_client(
-            pending.connection,
-            [on = pending.connection, reply = std::move(reply)]() mutable {
-                if (const auto receiver = on->receiver.lock())
-                    receiver->on_reply(on->id, std::move(reply));
-            },
-            false);
-    }
+    answer(pending.connection, std::move(reply));
     if (faults_.reply_before_own_push) send_pushes(true);
+}
+
+void simulated_network::answer(const connection_ptr& connection, redis::reply reply) {
+    if (random_.happens(faults_.break_on_reply)) return break_connection(connection, true);
+    send_to_client(
+        connection,
+        [on = connection, reply = std::move(reply)]() mutable {
+            if (const auto receiver = on->receiver.lock())
+                receiver->on_reply(on->id, std::move(reply));
+        },
+        false);
+}
+
+// As in Redis, the number of replicas that have the last write of this connection, when there are
+// enough of them or the time is over.
+void simulated_network::answer_wait(const connection_ptr& connection, std::int64_t wanted,
+                                    instant until) {
+    const auto count = count_replicas_(connection->last_write);
+    const bool has_ended = connection->broken || !is_up_ || connection->server_run != server_run_;
+    connection->is_waiting = !has_ended;
+    if (has_ended) return;
+    if (!is_frozen_ && (count >= wanted || loop_.now() >= until)) {
+        connection->is_waiting = false;
+        answer(connection, integer_reply(count));
+        for (auto& each : std::exchange(connection->blocked_requests, {}))
+            queue_.push_back({connection, std::move(each)});
+        return start_next();
+    }
+    loop_.schedule_after(
+        5ms, [this, connection, wanted, until] { answer_wait(connection, wanted, until); });
 }
 
 void simulated_network::deliver_push(simulated_redis::connection to, words message) {
@@ -177,7 +209,7 @@ void simulated_network::change_data(const std::function<void(simulated_redis&)>&
 void simulated_network::send_to_client(const connection_ptr& connection, task deliver,
                                        bool is_push) {
     if (connection->broken) return;
-    if (cut_off_processes_.contains(connection->process)) {
+    if (without_replies_.contains(connection->process)) {
         connection->held_replies.push_back(std::move(deliver));
         return;
     }
@@ -240,12 +272,20 @@ void simulated_network::break_all(simulated_process& process) {
 
 void simulated_network::ban(simulated_process& process) {
     banned_processes_.insert(&process);
-    cut_off_processes_.erase(&process);
+    without_requests_.erase(&process);
+    without_replies_.erase(&process);
     break_all(process);
 }
 
+void simulated_network::break_clients() {
+    const auto all = connections_;
+    for (const auto& [id, connection] : all)
+        break_connection(connection, true);
+}
+
 void simulated_network::reconnect(simulated_process& process) {
-    cut_off_processes_.erase(&process);
+    without_requests_.erase(&process);
+    without_replies_.erase(&process);
     const auto all = connections_;
     for (const auto& [id, connection] : all) {
         if (connection->process != &process) continue;

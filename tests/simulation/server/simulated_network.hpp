@@ -86,11 +86,20 @@ public:
     void refuse(const std::string& error, bool at_once) { redis_.refuse(error, at_once); }
     void jump_clock(std::int64_t us) { clock_offset_us_ += us; }
     [[nodiscard]] bool is_up() const noexcept { return is_up_; }
+    [[nodiscard]] bool is_frozen() const noexcept { return is_frozen_; }
 
-    // Faults of the network. The messages of a cut-off program are kept, as in TCP.
-    void cut_off(simulated_process& process) { cut_off_processes_.insert(&process); }
+    // Faults of the network. The messages of a cut-off program are kept, as in TCP. One way: only
+    // the requests, or only the replies.
+    void cut_off(simulated_process& process) {
+        cut_off_requests(process);
+        cut_off_replies(process);
+    }
+    void cut_off_requests(simulated_process& process) { without_requests_.insert(&process); }
+    void cut_off_replies(simulated_process& process) { without_replies_.insert(&process); }
     void reconnect(simulated_process& process);
     void break_all(simulated_process& process);
+    // CLIENT KILL of all clients.
+    void break_clients();
     // The process is dead: only the messages that it has already sent arrive.
     void ban(simulated_process& process);
     // Ends the random faults and delivers all kept messages.
@@ -99,6 +108,13 @@ public:
     // Changes the server's data as an operator or an eviction does. Clients that cached a changed
     // key are notified.
     void change_data(const std::function<void(simulated_redis&)>& change);
+    // How many replicas have the writes of this server up to that number. Needed for WAIT.
+    void set_replicas(std::function<std::int64_t(std::uint64_t writes)> count) {
+        count_replicas_ = std::move(count);
+    }
+    // The number of the commands that may have written, for `set_replicas`.
+    [[nodiscard]] std::uint64_t writes() const noexcept { return writes_; }
+
     // For inspection.
     simulated_redis& server();
     [[nodiscard]] std::int64_t wall_us() const noexcept;
@@ -118,6 +134,8 @@ private:
     void start_next();
     void execute_next();
     void execute(const pending_command& pending);
+    void answer(const connection_ptr& connection, redis::reply reply);
+    void answer_wait(const connection_ptr& connection, std::int64_t wanted, instant until);
     void deliver_push(simulated_redis::connection to, words message);
     void send_to_client(const connection_ptr& connection, task deliver, bool is_push);
     void break_connection(const connection_ptr& connection, bool notifies);
@@ -135,6 +153,8 @@ private:
     std::deque<pending_command> queue_;
     std::map<std::uint64_t, pending_command> late_commands_;  // of broken connections
     std::uint64_t last_late_id_ = 0;
+    std::function<std::int64_t(std::uint64_t)> count_replicas_;
+    std::uint64_t writes_ = 0;
     bool faults_stopped_ = false;
     bool is_executing_ = false;
     bool is_frozen_ = false;
@@ -142,7 +162,7 @@ private:
     int server_run_ = 0;
     std::int64_t clock_offset_us_ = 0;
     instant expiry_planned_ = instant::max();
-    std::set<simulated_process*> cut_off_processes_;
+    std::set<simulated_process*> without_requests_, without_replies_;  // cut off
     std::set<simulated_process*> banned_processes_;
 };
 

@@ -68,10 +68,11 @@ redis::reply simulated_redis::dispatch(connection from, const words& command) {
     const auto& verb = command.front();
     if (verb == "EVALSHA" || verb == "EVAL") return run_script(command);
     if (verb == "HELLO") {
-        // The whole handshake in one command: identity, time, and tracking switched on.
+        // The whole handshake in one command: identity, time, whether this is a node of a
+        // cluster, and the role as a redis::server_role. It switches tracking on.
         tracking_.insert(from);
         return array_reply({string_reply(run_id()), integer_reply(selected_store().now_us()),
-                            integer_reply(is_cluster_node_)});
+                            integer_reply(is_cluster_node_), integer_reply(is_replica_ ? 2 : 1)});
     }
     if (verb == "ASKING" && is_cluster_node_) {
         redirected_.insert(from);
@@ -170,6 +171,11 @@ redis::reply simulated_redis::scan(const words& command) {
             found_keys.push_back(string_reply(key));
     }
     return array_reply({string_reply("0"), array_reply(std::move(found_keys))});
+}
+
+void simulated_redis::set_replica(bool is_replica) {
+    is_replica_ = is_replica;
+    refuse(is_replica ? "READONLY You can't write against a read only replica." : "", false);
 }
 
 void simulated_redis::join_cluster(const served_slots& slots, bus_sink bus) {

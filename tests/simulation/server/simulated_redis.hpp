@@ -37,6 +37,9 @@ public:
     // `name`: a part of the run id; a service's servers have different ones.
     simulated_redis(push_sink pushes, injected_bug bug, std::string name = {});
 
+    // A replica refuses writes, and says its role in the handshake.
+    void set_replica(bool is_replica);
+
     // From now on the server is a node of a cluster, and has all slots.
     void join_cluster() noexcept { is_cluster_node_ = true; }
     // From now on the server is a node of a cluster with several nodes. `bus`: the message reaches
@@ -110,6 +113,7 @@ private:
     std::size_t database_ = 0;
     std::map<connection, std::size_t> selected_databases_;
     bool is_cluster_node_ = false;
+    bool is_replica_ = false;
     const served_slots* slots_ = nullptr;
     bus_sink bus_;
     std::set<connection> redirected_;  // their next command is for a slot that moves

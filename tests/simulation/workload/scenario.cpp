@@ -387,8 +387,10 @@ scenario_result scenario::run() {
     if (!has_failed()) end_faults();
     if (!has_failed()) check_at_rest();
     close_everything();
+    const auto kind =
+        plan_.servers.size() == 1 ? scenario_kind::single_server : scenario_kind::several_servers;
     return {plan_.seed,    invariants_.violation(), trace_.hash(), trace_.events(),
-            loop_.steps(), invariants_.grants(),    loop_.now()};
+            loop_.steps(), invariants_.grants(),    loop_.now(),   kind};
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 
 namespace pawl::simulation {
 
+enum class scenario_kind : std::uint8_t { single_server, several_servers, sentinels, cluster };
+
 struct scenario_result {
     std::uint64_t seed = 0;
     std::string violation;  // empty: none
@@ -20,6 +22,7 @@ struct scenario_result {
     std::uint64_t steps = 0;   // of the scheduler
     std::uint64_t grants = 0;
     instant length{};
+    scenario_kind kind = scenario_kind::single_server;
 };
 
 // `sink` receives every line of the trace; it may be empty.

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Bugs injected into the client of a cluster or of Sentinels, to show that the scenarios of these
+// topologies find them. Most are in the links to the servers.
+#pragma once
+
+#include <redis/topology/topology.hpp>
+#include <redis/transport/link.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace pawl::simulation {
+
+enum class topology_bug : std::uint8_t {
+    none,
+    // In a cluster.
+    epochs_left_out,           // every view has epoch 0, and so have the tokens
+    epochs_of_other_nodes,     // each node has the epoch of the master listed after it
+    stale_epochs_believed,     // the first epoch of each node is used for ever
+    view_never_renewed,        // only the first view of each node is read
+    moved_taken_as_refusal,    // the caller gets the error of a slot that has moved
+    try_again_taken_as_final,  // the caller gets the error while a slot moves
+    cluster_down_taken_as_final,
+    requests_mix_nodes,  // keys of several slots in one request
+    // With Sentinels.
+    epoch_left_out,         // the tokens have no epoch
+    announcements_ignored,  // +switch-master
+    holds_not_renewed_after_switch,
+    renewals_at_old_master,  // the server before the last switch gets the renewals,
+    releases_at_old_master,  // or the releases
+    // In the durability of a grant, with either.
+    wait_not_counted,      // the number in the reply to WAIT does not matter
+    any_replica_suffices,  // one replica is enough, as for Redisson
+    wait_without_write     // nothing is written over the connection that waits
+};
+
+struct named_topology_bug {
+    enum class place : std::uint8_t { cluster, sentinels };
+    topology_bug bug;
+    std::string_view name;
+    place where;
+};
+
+inline constexpr std::array topology_bugs{
+#define PAWL_BUG(name, where) \
+    named_topology_bug{topology_bug::name, #name, named_topology_bug::place::where}
+    PAWL_BUG(epochs_left_out, cluster),
+    PAWL_BUG(epochs_of_other_nodes, cluster),
+    PAWL_BUG(stale_epochs_believed, cluster),
+    PAWL_BUG(view_never_renewed, cluster),
+    PAWL_BUG(moved_taken_as_refusal, cluster),
+    PAWL_BUG(try_again_taken_as_final, cluster),
+    PAWL_BUG(cluster_down_taken_as_final, cluster),
+    PAWL_BUG(requests_mix_nodes, cluster),
+    PAWL_BUG(epoch_left_out, sentinels),
+    PAWL_BUG(announcements_ignored, sentinels),
+    PAWL_BUG(holds_not_renewed_after_switch, sentinels),
+    PAWL_BUG(renewals_at_old_master, sentinels),
+    PAWL_BUG(releases_at_old_master, sentinels),
+    PAWL_BUG(wait_not_counted, sentinels),
+    PAWL_BUG(any_replica_suffices, cluster),
+    PAWL_BUG(wait_without_write, sentinels),
+#undef PAWL_BUG
+};
+
+// The link with the bug, or the link itself.
+[[nodiscard]] std::shared_ptr<redis::link> inject_link_bug(topology_bug bug,
+                                                           std::shared_ptr<redis::link> into);
+// The topology with the bug, or the topology itself.
+[[nodiscard]] redis::topology_factory inject_topology_bug(topology_bug bug,
+                                                          redis::topology_factory into);
+// What the server before the last switch answers, if the bug sends this request there.
+[[nodiscard]] std::optional<redis::reply> answer_of_old_master(
+    topology_bug bug, std::span<const std::string_view> words);
+
+}  // namespace pawl::simulation

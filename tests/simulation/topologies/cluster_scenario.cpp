@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Locks in a cluster, whose slots move key by key, and whose masters are replaced.
+#include "scenarios.hpp"
+#include "topology_scenario.hpp"
+
+#include "../server/cluster_links.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+// A replaced master hears of it within milliseconds, or it has been down for longer; a reply may
+// come later.
+constexpr auto longest_outdated = 1s;
+// How long a lock counts as disturbed after its slot has moved.
+constexpr auto settling_time = 2s;
+
+std::size_t slot_of_lock(const std::string& name) { return slot_of("{" + name + "}"); }
+
+class cluster_scenario final : public topology_scenario {
+public:
+    cluster_scenario(const topology_plan& scenario_plan, const trace::line_sink& sink)
+        : topology_scenario(scenario_plan, false, sink),
+          cluster_(loop_, random_.fork(), plan_.network,
+                   cluster_plan{.replicas = plan_.replicas,
+                                .full_coverage = random_.happens(0.8),
+                                .lost_move_replies = random_.happens(0.3) ? 0.2 : 0}) {
+        // A replica whose clock is behind keeps a dead holder's lock longer than its ttl.
+        const std::int64_t error = plan_.is_skewed ? 60'000'000 : 1'000'000;
+        for (std::size_t i = 0; i < cluster_.node_count(); ++i)
+            cluster_.network(i).jump_clock(random_.between(-error, error));
+        cluster_.on_promotion(
+            [this](std::size_t node, std::size_t old_master) { note_promotion(node, old_master); });
+        start();
+    }
+
+private:
+    service connect(simulated_process& process) override {
+        return clustered_service(cluster_, process, options_, plan_.bug, plan_.limits,
+                                 plan_.cluster_limits);
+    }
+    simulated_network* server_of(const std::string& name) override {
+        const auto owner = cluster_.owner_of(slot_of_lock(name));
+        return owner == cluster_view::no_node ? nullptr : &cluster_.network(owner);
+    }
+    std::size_t copies_of(const std::string& name, std::uint64_t token) override {
+        const auto owner = cluster_.owner_of(slot_of_lock(name));
+        std::size_t copies = 0;
+        for (std::size_t i = 0; i < cluster_.node_count(); ++i)
+            if (cluster_.view(i).master() == owner &&
+                has_lock_with(cluster_.replica_data(i), name, token))
+                ++copies;
+        return copies;
+    }
+    bool is_settled(const std::string& name) override {
+        const auto slot = slot_of_lock(name);
+        if (cluster_.target_of(slot) != cluster_view::no_node) moved_at_[name] = loop_.now();
+        const auto moved = moved_at_.find(name);
+        return (moved == moved_at_.end() || loop_.now() - moved->second > settling_time) &&
+               !holds().is_replaced_near(name, loop_.now() - settling_time, loop_.now());
+    }
+
+    void note_promotion(std::size_t node, std::size_t old_master) {
+        std::vector<std::string> replaced;
+        for (const auto& name : names())
+            if (has_part_in(slot_of_lock(name), node, old_master)) replaced.push_back(name);
+        trace_.write("node " + std::to_string(node) + " replaces " + std::to_string(old_master));
+        const auto* const replaced_network = &cluster_.network(old_master);
+        holds().note_promotion(std::move(replaced), replaced_network);
+        loop_.schedule_after(longest_outdated,
+                             [this, replaced_network] { holds().note_demotion(replaced_network); });
+    }
+    // Whether a slot's keys, or some of them, were at the master.
+    bool has_part_in(std::size_t slot, std::size_t node, std::size_t old_master) const {
+        return cluster_.view(node).owner_of(slot) == node || cluster_.target_of(slot) == old_master;
+    }
+
+    void disturb() override {
+        if (plan_.moves) move_a_slot();
+        if (plan_.failovers) replace_a_master();
+        if (plan_.partitions && random_.happens(0.5)) cut_the_bus();
+        if (plan_.loses_replicas) lose_a_replica();
+    }
+    void move_a_slot() {
+        const auto name = random_name();
+        const auto owner = cluster_.owner_of(slot_of_lock(name));
+        auto to = owner;
+        while (to == owner || !cluster_.view(to).is_master())
+            to = random_.below(cluster_.node_count());
+        trace_.write("the slot of " + name + " moves to node " + std::to_string(to));
+        moved_at_[name] = loop_.now();
+        cluster_.move_slot(slot_of_lock(name), to);
+    }
+    //   planned, or the replica takes over, or the master dies and comes back later, or it is cut
+    //   off from the other nodes, but not from the programs, for some seconds, or it is stopped
+    void replace_a_master() {
+        const auto master = cluster_.owner_of(slot_of_lock(random_name()));
+        if (master == cluster_view::no_node) return;
+        const auto replica = cluster_.replica_of(master);
+        if (replica == cluster_view::no_node) return;
+        const auto kind = random_.below(5);
+        trace_.write("fault " + std::to_string(kind) + " of master " + std::to_string(master));
+        switch (kind) {
+        case 0: return cluster_.fail_over(replica);
+        case 1: return void(cluster_.take_over(replica));
+        case 2:
+            cluster_.kill(master);
+            loop_.run_for(random_time(1s, 6s));
+            return cluster_.restart(master);
+        case 3:
+            cluster_.isolate(master);
+            loop_.run_for(random_time(1s, 6s));
+            return cluster_.heal_bus();
+        default: return replace_twice(master, replica);
+        }
+    }
+    // The master is the owner again soon, with another epoch.
+    void replace_twice(std::size_t master, std::size_t replica) {
+        if (!cluster_.take_over(replica)) return;
+        loop_.run_for(random_time(700ms, 3s));
+        if (!cluster_.view(master).is_master()) static_cast<void>(cluster_.take_over(master));
+    }
+    // Any subset of the links between the nodes, each in one direction.
+    void cut_the_bus() {
+        const auto share = std::array{0.1, 0.3, 0.6}[random_.below(3)];
+        for (std::size_t from = 0; from < cluster_.node_count(); ++from)
+            for (std::size_t to = 0; to < cluster_.node_count(); ++to)
+                if (from != to && random_.happens(share)) cluster_.cut_bus(from, to);
+        trace_.write("links of the bus are cut");
+        loop_.run_for(random_time(200ms, 3s));
+        cluster_.heal_bus();
+    }
+    void lose_a_replica() {
+        const auto replica = random_.below(cluster_.node_count());
+        if (cluster_.view(replica).is_master()) return;
+        trace_.write("replica " + std::to_string(replica) + " is away");
+        cluster_.kill(replica);
+        loop_.schedule_after(random_time(500ms, 5s),
+                             [this, replica] { cluster_.restart(replica); });
+    }
+
+    void cut_off(simulated_process& process) override {
+        for (std::size_t i = 0; i < cluster_.node_count(); ++i)
+            switch (random_.below(4)) {
+            case 0: break;
+            case 1: cluster_.network(i).cut_off_requests(process); break;
+            case 2: cluster_.network(i).cut_off_replies(process); break;
+            default: cluster_.network(i).cut_off(process);
+            }
+    }
+    void reconnect(simulated_process& process) override {
+        for (std::size_t i = 0; i < cluster_.node_count(); ++i)
+            cluster_.network(i).reconnect(process);
+    }
+    void stop_faults() override { cluster_.stop_faults(); }
+    bool is_agreed() override { return cluster_.is_agreed() && !cluster_.is_moving(); }
+
+    simulated_cluster cluster_;
+    std::map<std::string, instant> moved_at_;
+};
+
+}  // namespace
+
+scenario_result run_cluster_scenario(std::uint64_t seed, topology_bug bug,
+                                     const trace::line_sink& sink) {
+    set_current_seed(seed);
+    const auto plan = make_topology_plan(seed, named_topology_bug::place::cluster, bug);
+    return cluster_scenario(plan, sink).run(scenario_kind::cluster);
+}
+
+}  // namespace pawl::simulation

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "scenarios.hpp"
+
+namespace pawl::simulation {
+
+std::string_view to_string(scenario_kind kind) noexcept {
+    switch (kind) {
+    case scenario_kind::single_server: return "single server";
+    case scenario_kind::several_servers: return "several servers";
+    case scenario_kind::sentinels: return "Sentinels";
+    default: return "cluster";
+    }
+}
+
+scenario_result run_any_scenario(std::uint64_t seed, const trace::line_sink& sink) {
+    switch (seed % 10) {
+    case 2:
+    case 5:
+    case 8: return run_sentinel_scenario(seed, topology_bug::none, sink);
+    case 7: return run_cluster_scenario(seed, topology_bug::none, sink);
+    default: return run_scenario(seed, injected_bug::none, sink);
+    }
+}
+
+scenario_result run_scenario_with(const named_topology_bug& bug, std::uint64_t seed,
+                                  const trace::line_sink& sink) {
+    return bug.where == named_topology_bug::place::cluster
+               ? run_cluster_scenario(seed, bug.bug, sink)
+               : run_sentinel_scenario(seed, bug.bug, sink);
+}
+
+}  // namespace pawl::simulation

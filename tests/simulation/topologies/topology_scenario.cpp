@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "topology_scenario.hpp"
+
+#include "../workload/scenario_names.hpp"
+#include "../workload/single_client_process.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+namespace {
+
+constexpr auto observation_pause = 100ms;
+// How long a lock may be held by nobody, or free although somebody waits for it, or missing at its
+// server, when nothing disturbs it: a program's requests need a few round trips, and a waiter that
+// must find out by itself pauses.
+constexpr auto longest_orphan = 2s;
+constexpr auto longest_neglect = 2500ms;
+constexpr auto longest_ignorance = 2500ms;
+
+lock_keys keys_of(const std::string& name) {
+    static const key_space space{};
+    return keys_in(space, name);
+}
+
+std::string token_in(const store::keys& data, const lock_keys& keys) {
+    const auto counter = data.find(keys.fence);
+    if (!data.contains(keys.lock) || counter == data.end()) return {};
+    const auto* const text = std::get_if<std::string>(&counter->second.content);
+    return text == nullptr ? std::string() : *text;
+}
+
+}  // namespace
+
+const std::vector<std::string>& topology_scenario::names() {
+    static const std::vector<std::string> all{"a", "b", "c"};
+    return all;
+}
+
+bool topology_scenario::has_lock_with(const simulated_redis::snapshot& data,
+                                      const std::string& name, std::uint64_t token) {
+    return token_in(data[0], keys_of(name)) == std::to_string(token);
+}
+
+topology_scenario::program::program(topology_scenario& parent, std::string name, prng random)
+    : label(std::move(name)), process(parent.loop_, time_point(1h), 1.0), time(process, random) {
+    const auto named = client_options_for("test", time);
+    locks.emplace(process.get_executor(), parent.connect(process), named);
+}
+
+topology_scenario::topology_scenario(const topology_plan& scenario_plan, bool tells_of_switches,
+                                     const trace::line_sink& sink)
+    : plan_(scenario_plan),
+      trace_(loop_, sink),
+      random_(plan_.seed),
+      tells_of_switches_(tells_of_switches),
+      holds_(loop_) {
+    const bool is_delayed = plan_.partitions || plan_.pauses;
+    holds_.set_bounds(instant(plan_.longest_ttl), is_delayed ? instant(8s) : instant(1s));
+}
+
+topology_scenario::~topology_scenario() = default;
+
+void topology_scenario::start() {
+    for (std::size_t i = 0; i < plan_.program_count; ++i) {
+        programs_.push_back(
+            std::make_unique<program>(*this, "P" + std::to_string(i + 1), random_.fork()));
+        for (std::size_t j = 0; j < plan_.users_per_program; ++j)
+            programs_.back()->users.push_back(std::make_unique<user>(random_.fork()));
+    }
+}
+
+void topology_scenario::fail(const std::string& sentence) {
+    if (holds_.violation().empty()) trace_.write("VIOLATION " + sentence);
+    holds_.fail(sentence);
+}
+
+void topology_scenario::use_locks(program& by, user& caller) {
+    const instant pause(caller.choices.between(1'000'000, 400'000'000));
+    loop_.schedule_after(pause, [this, &by, &caller] {
+        by.process.post([this, &by, &caller] {
+            if (is_finishing_ || is_over_) return;
+            const auto first = caller.choices.below(names().size());
+            std::vector<std::string> wanted{names()[first]};
+            if (plan_.has_sets && caller.choices.happens(0.3))
+                wanted.push_back(names()[(first + 1) % names().size()]);
+            acquire(by, caller, std::move(wanted));
+        });
+    });
+}
+
+void topology_scenario::acquire(program& by, user& caller, std::vector<std::string> wanted) {
+    const auto seconds = caller.choices.between(plan_.shortest_ttl / 1s, plan_.longest_ttl / 1s);
+    lock_options options{.ttl = 1s * seconds, .wait = is_finishing_ ? 20s : 10s};
+    const bool is_short = !is_finishing_ && caller.choices.happens(0.2);
+    if (is_short) options.wait = 1ms * caller.choices.between(0, 600);
+    if (plan_.durable_copies > 0 && !is_finishing_)
+        options.durable = durability::replicas(plan_.durable_copies);
+    // A dead holder's lock lasts as long as the clock of a promoted replica says.
+    const bool may_be_stuck = plan_.failovers && plan_.is_skewed;
+    attempts_.push_back(std::make_unique<attempt>(
+        attempt{wanted, loop_.now(), is_short || (!is_calm_ && plan_.longest_hold > 2s),
+                is_calm_ ? !may_be_stuck : plan_.is_gentle() && plan_.durable_copies == 0}));
+    auto* const made = attempts_.back().get();
+    caller.is_busy = true;
+    trace_.write(by.label + " requests " + wanted.front() +
+                 (wanted.size() > 1 ? " and " + wanted.back() : std::string()));
+    const auto take = [this, made] {
+        const auto position =
+            std::ranges::find(attempts_, made, [](const auto& each) { return each.get(); });
+        auto result = std::move(*position);
+        attempts_.erase(position);
+        return result;
+    };
+    if (wanted.size() == 1)
+        by.locks->async_acquire(
+            wanted.front(), options, made->messages,
+            asio::bind_executor(
+                by.process.get_executor(),
+                [this, &by, &caller, take](const boost::system::error_code& ec, held_lock lock) {
+                    const auto completed = take();
+                    if (is_over_) return;
+                    caller.lock = std::move(lock);
+                    complete(by, caller, *completed, ec);
+                }));
+    else
+        by.locks->async_acquire_all(
+            std::move(wanted), options, made->messages,
+            asio::bind_executor(
+                by.process.get_executor(),
+                [this, &by, &caller, take](const boost::system::error_code& ec, held_locks locks) {
+                    const auto completed = take();
+                    if (is_over_) return;
+                    caller.locks = std::move(locks);
+                    complete(by, caller, *completed, ec);
+                }));
+}
+
+void topology_scenario::complete(program& by, user& caller, const attempt& completed,
+                                 const boost::system::error_code& ec) {
+    if (ec) {
+        caller.lock.reset();
+        caller.locks.reset();
+        trace_.write(by.label + " does not get " + completed.names.front() + ": " +
+                     std::string(completed.messages.message()));
+        check_failure(completed, ec);
+        caller.is_busy = false;
+        return use_locks(by, caller);
+    }
+    if (caller.lock) note_grant(by, caller, completed, *caller.lock);
+    if (caller.locks)
+        for (const auto& each : *caller.locks)
+            note_grant(by, caller, completed, each);
+    const instant longest = is_calm_ ? instant(100ms) : plan_.longest_hold;
+    loop_.schedule_after(instant(caller.choices.between(0, longest.count())), [this, &by, &caller] {
+        by.process.post([this, &by, &caller] {
+            if (!is_over_) release(by, caller);
+        });
+    });
+}
+
+// The belief ends before the release.
+void topology_scenario::release(program& by, user& caller) {
+    for (auto* const each : caller.beliefs)
+        holds_.end(*each);
+    trace_.write(by.label + " releases " + caller.beliefs.front()->name);
+    caller.losses.clear();
+    caller.beliefs.clear();
+    caller.lock.reset();
+    caller.locks.reset();
+    caller.is_busy = false;
+    use_locks(by, caller);
+}
+
+void topology_scenario::note_grant(program& by, user& caller, const attempt& completed,
+                                   const held_lock& lock) {
+    const std::string name(lock.name());
+    auto& hold =
+        holds_.add({name, lock.token().value(), completed.requested_at, loop_.now(), {}, &by, {}});
+    caller.beliefs.push_back(&hold);
+    trace::line(trace_) << by.label << " has " << name << ", epoch "
+                        << static_cast<std::int64_t>(hold.epoch()) << ", token "
+                        << static_cast<std::int64_t>(hold.token);
+    caller.losses.push_back(std::make_unique<loss_callback>(lock.lost(), [this, &by, &hold] {
+        if (hold.ended_at) return;
+        trace_.write(by.label + " has lost " + hold.name);
+        // A grant may be confirmed too late because its slot moves.
+        const bool was_late = plan_.moves && loop_.now() - hold.granted_at < 1ms;
+        if (plan_.is_gentle() && !was_late) fail("a hold was lost without a fault");
+        holds_.end(hold);
+    }));
+    const bool is_durable = plan_.durable_copies > 0 && !is_finishing_ && !plan_.pauses &&
+                            !plan_.partitions && is_settled(name);
+    if (is_durable && copies_of(name, hold.token) < plan_.durable_copies)
+        fail("a durable grant of " + name + " has too few copies");
+}
+
+// Whatever the servers do, a caller gets the lock in time, or an error about the wait, the server
+// or the durability: never that of a rule between the servers.
+void topology_scenario::check_failure(const attempt& failed, const boost::system::error_code& ec) {
+    static constexpr std::array expected{errc::timed_out, errc::unreachable, errc::unavailable,
+                                         errc::no_quorum, errc::lost,        errc::not_durable};
+    if (std::ranges::none_of(expected, [&](errc each) { return ec == make_error_code(each); }))
+        return fail("an unexpected error: " + ec.message());
+    if (failed.must_succeed && !failed.may_time_out)
+        fail("no lock, without a fault: " + ec.message());
+}
+
+void topology_scenario::pause_a_program() {
+    auto& affected = *programs_[random_.below(programs_.size())];
+    if (affected.process.is_paused()) return;
+    trace_.write(affected.label + " is stopped");
+    affected.process.pause();
+    affected.paused_at = loop_.now();
+    loop_.schedule_after(random_time(200ms, 7s), [this, &affected] { resume(affected); });
+}
+
+void topology_scenario::resume(program& stopped) {
+    if (!stopped.process.is_paused()) return;
+    trace_.write(stopped.label + " continues");
+    holds_.note_pause(&stopped, stopped.paused_at, loop_.now());
+    stopped.process.resume();
+}
+
+void topology_scenario::cut_off_a_program() {
+    auto& affected = *programs_[random_.below(programs_.size())];
+    trace_.write(affected.label + " is cut off");
+    cut_off(affected.process);
+    loop_.schedule_after(random_time(100ms, 5s), [this, &affected] {
+        trace_.write(affected.label + " is connected again");
+        reconnect(affected.process);
+    });
+}
+
+bool topology_scenario::is_wanted(const std::string& name) const {
+    return std::ranges::any_of(attempts_, [&](const auto& each) {
+        return each->names.size() == 1 && each->names.front() == name && !each->may_time_out;
+    });
+}
+
+void topology_scenario::observe() {
+    loop_.schedule_after(observation_pause, [this] {
+        if (is_over_) return;
+        for (const auto& name : names())
+            observe_lock(name);
+        observe();
+    });
+}
+
+void topology_scenario::observe_lock(const std::string& name) {
+    auto& seen = observations_[name];
+    auto* const server = server_of(name);
+    const bool is_disturbed = plan_.breaks || plan_.partitions || plan_.pauses ||
+                              (plan_.failovers && (plan_.is_skewed || !tells_of_switches_));
+    const auto since = loop_.now() - instant(plan_.longest_ttl) - 2s;
+    if (is_disturbed || server == nullptr || !server->is_up() || server->is_frozen() ||
+        !is_settled(name) || holds_.is_replaced_near(name, loop_.now() - 3s, loop_.now())) {
+        seen = {};
+        for (const auto& each : holds_.all())
+            if (each->name == name) each->missing_since.reset();
+        return;
+    }
+    const auto& data = server->server().data().all();
+    const auto keys = keys_of(name);
+    const bool is_locked = data.contains(keys.lock);
+    const auto token = token_in(data, keys);
+    // An acquire may have the lock, and wait for another one, or for its copies.
+    bool is_believed = std::ranges::any_of(attempts_, [&](const auto& each) {
+        return std::ranges::count(each->names, name) > 0 &&
+               (each->names.size() > 1 || plan_.durable_copies > 0);
+    });
+    for (const auto& each : holds_.all()) {
+        if (each->name != name || each->ended_at) continue;
+        is_believed = true;
+        if (token == std::to_string(each->token))
+            each->missing_since.reset();
+        else if (!each->missing_since)
+            each->missing_since = loop_.now();
+        else if (loop_.now() - *each->missing_since > longest_ignorance)
+            fail("a holder of " + name + " does not know of the loss");
+    }
+    const auto lasts = [&](std::optional<instant>& from, bool is_true, instant most) {
+        if (!is_true) from.reset();
+        if (is_true && !from) from = loop_.now();
+        return is_true && loop_.now() - *from > most;
+    };
+    // A promoted replica may not know of a release, or of a failed acquire.
+    const bool may_be_outdated = holds_.is_replaced_near(name, since, loop_.now());
+    if (lasts(seen.nobody_has_it, is_locked && !is_believed && !may_be_outdated, longest_orphan))
+        fail("nobody has the lock " + name + ", but the server keeps it");
+    if (lasts(seen.nobody_gets_it, !is_locked && is_wanted(name), longest_neglect))
+        fail("somebody waits for the lock " + name + ", which is free");
+}
+
+template <class Condition>
+void topology_scenario::wait_until(const char* failure, Condition is_met) {
+    for (int i = 0; i < 600 && !is_met() && holds_.violation().empty(); ++i)
+        loop_.run_for(50ms);
+    if (!is_met() && holds_.violation().empty()) fail(std::string("at the end, ") + failure);
+}
+
+void topology_scenario::finish() {
+    is_finishing_ = true;
+    trace_.write("all faults end");
+    stop_faults();
+    for (const auto& each : programs_) {
+        reconnect(each->process);
+        resume(*each);
+    }
+    const auto is_idle = [this] {
+        return attempts_.empty() && std::ranges::all_of(programs_, [](const auto& each) {
+                   return std::ranges::none_of(
+                       each->users, &user::is_busy,
+                       [](const auto& caller) -> const user& { return *caller; });
+               });
+    };
+    wait_until("the servers do not agree", [this] { return is_agreed(); });
+    wait_until("an acquire or a hold does not end", is_idle);
+    is_calm_ = true;
+    for (const auto& each : programs_)
+        for (const auto& name : names()) {
+            each->process.post([this, &each, name] { acquire(*each, *each->users[0], {name}); });
+            loop_.run_for(1ms);
+            wait_until("a lock is not granted or not released", is_idle);
+        }
+}
+
+scenario_result topology_scenario::run(scenario_kind kind) {
+    for (const auto& each : programs_)
+        for (const auto& caller : each->users)
+            use_locks(*each, *caller);
+    observe();
+    for (int round = 0; round < 4 && holds_.violation().empty(); ++round) {
+        loop_.run_for(random_time(500ms, 3s));
+        if (plan_.pauses && random_.happens(0.5)) pause_a_program();
+        if (plan_.partitions && random_.happens(0.7)) cut_off_a_program();
+        disturb();
+    }
+    loop_.run_for(5s);
+    if (holds_.violation().empty()) finish();
+    holds_.check();
+    is_over_ = true;
+    for (const auto& each : programs_) {
+        reconnect(each->process);
+        resume(*each);
+        each->process.post([&each] {
+            for (const auto& caller : each->users) {
+                caller->losses.clear();
+                caller->lock.reset();
+                caller->locks.reset();
+            }
+            each->locks.reset();
+        });
+    }
+    loop_.run_for(1min);
+    return {plan_.seed,    holds_.violation(),  trace_.hash(), trace_.events(),
+            loop_.steps(), holds_.all().size(), loop_.now(),   kind};
+}
+
+}  // namespace pawl::simulation
