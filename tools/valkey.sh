@@ -57,17 +57,19 @@ knows_ifeq() {
 }
 
 fetch_scriptless_from() {
-    local folder=${scriptless_server%/*} loader
+    local folder=${scriptless_server%/*} loader libraries
     read_suite "$1" "$2" || return 1
     apt-cache "${suite_options[@]}" show valkey-server >/dev/null 2>&1 || return 1
     printf 'Fetching valkey-server and its libraries (10 MB) of %s from the mirror of apt\n' "$2"
     unpack_from_suite "$folder" valkey-server valkey-tools libc6 libatomic1 libjemalloc2 liblzf1 \
         libssl3t64 libsystemd0 libgcc-s1 libstdc++6 libcap2 libzstd1 zlib1g || return 1
-    loader=$(find "$folder" -name 'ld-linux*.so.*' -print -quit)
+    loader=$(cd "$folder" && find . -name 'ld-linux*.so.*' -print -quit)
+    libraries=$(cd "$folder" && dirname "$(find . -name libssl.so.3)")
     cat >"$scriptless_server" <<SCRIPT
 #!/bin/sh
-exec "$loader" --library-path "${loader%/*}:$(dirname "$(find "$folder" -name libssl.so.3)")" \
-    "$folder/usr/bin/valkey-server" "\$@"
+here=\$(dirname "\$0")
+exec "\$here/$loader" --library-path "\$here/${loader%/*}:\$here/$libraries" \
+    "\$here/usr/bin/valkey-server" "\$@"
 SCRIPT
     chmod +x "$scriptless_server"
     knows_ifeq "$scriptless_server"

@@ -21,13 +21,19 @@ local function count_of(k, field)
     return redis.call("HINCRBY", k.details, field, 0)
 end
 
--- The refusal of a user without the rights for these modes, or nothing. Users with the rights for
--- exclusive locks alone may do the first writes for a holder, but not the last.
-local function missing_rights(k)
-    local refusal = redis.pcall("ZREVRANGE", k.holders, 0, 0).err
-    if refusal and not string.find(refusal, "WRONGTYPE", 1, true) then
+-- The server's refusal to touch the holders, or nothing. Users with the rights for exclusive locks
+-- alone may do the first writes for a holder, but not the last. Redis 6.2 has other words for it.
+local function refusal_of_holders(k)
+    local answer = redis.pcall("ZREVRANGE", k.holders, 0, 0)
+    local refusal = answer.err
+    if not refusal or string.find(refusal, "WRONGTYPE", 1, true) then
+        return nil
+    end
+    if string.find(refusal, "NOPERM", 1, true) or
+        string.find(refusal, "executing the script", 1, true) then
         return redis.error_reply("NOPERM the user has no rights for readers and permits")
     end
+    return answer
 end
 
 -- The owner in a value, or in a prefix of one.
@@ -161,7 +167,7 @@ end
 local function add_holder(k, state, mode, owner, value, ttl, floor, now)
     local permits = string.match(mode, "^p(%d+)$")
     local token = "0"
-    if missing_rights(k) then
+    if refusal_of_holders(k) then
         return nil
     end
     if state == "free" then

@@ -17,7 +17,7 @@
 --@include _enqueue_waiter.lua
 --@include _next_change_in.lua
 local mode, now = ARGV[10], now_ms()
-local refusal = mode ~= "x" and missing_rights(k)
+local refusal = mode ~= "x" and refusal_of_holders(k)
 if refusal then
     return refusal
 end

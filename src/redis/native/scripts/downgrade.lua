@@ -9,7 +9,7 @@
 --@include _keys.lua
 --@include _holders.lua
 --@include _grant_waiters.lua
-local refusal = missing_rights(k)
+local refusal = refusal_of_holders(k)
 if refusal then
     return refusal
 end
