@@ -76,7 +76,8 @@ asio::awaitable<std::string> cluster_topology::query_replication_id(std::shared_
     const auto answer = co_await asked->exec(words, now() + question_timeout());
     throw_if_error(answer, name);
     const auto id = info_field("\n" + answer.text, "master_replid");
-    if (id.size() < replication_size || id.find_first_not_of("0123456789abcdef") != id.npos)
+    if (id.size() < replication_size ||
+        id.find_first_not_of("0123456789abcdef") != std::string::npos)
         throw error(errc::protocol, name +
                                         ": an unexpected reply to INFO replication; run `pawl "
                                         "doctor` to see what kind of server this is.");

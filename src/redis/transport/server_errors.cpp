@@ -44,6 +44,7 @@ constexpr std::array rules{
     rule{"NOPERM", errc::refused, false, missing_rights_advice},
     // A script called a command without permission.
     rule{"ERR The user executing the script", errc::refused, false, missing_rights_advice},
+    rule{"ERR ACL failure in", errc::refused, false, missing_rights_advice},
     rule{"READONLY", errc::refused, false, "this is a replica; connect to the master"},
     rule{"DENIED", errc::refused, false, "the server is in protected mode; set a password there"},
     rule{"MISCONF", errc::unavailable, true, "the server cannot save its data; see its log"},
@@ -85,7 +86,8 @@ constexpr std::array rules{
 };
 
 constexpr const char* scripts_advice =
-    "allow scripts on the server and in the user's ACL (`pawl acl` prints the rule), or, outside "
+    "allow scripts on the server, which may have renamed the command, and in the user's ACL (`pawl "
+    "acl` prints the rule), or, outside "
     "Redisson's layout and with Valkey 8.1, Redis 8.4 or later, add scripts=no to the URL";
 
 // Removes the part about the script that servers add to an error in a script.
@@ -96,7 +98,10 @@ std::string_view without_script_prefix(std::string_view words) noexcept {
         words.remove_prefix(position + in_script.size());
         words.remove_prefix(std::min(words.find_first_not_of("0123456789: -"), words.size()));
     }
-    return words.substr(0, words.find(" script: "));
+    const auto where = words.rfind(" script: ");
+    if (where == std::string_view::npos || words.find(in_script, where) == std::string_view::npos)
+        return words;
+    return words.substr(0, where);
 }
 
 const rule* find_rule(std::string_view words) noexcept {
@@ -125,10 +130,11 @@ bool proves_no_change(std::string_view words) noexcept {
 }
 
 bool may_succeed_later(std::string_view words) noexcept {
-    static constexpr std::array<std::string_view, 6> codes{
+    static constexpr std::array<std::string_view, 7> codes{
         "NOPERM",
         "WRONGPASS",
         "ERR The user executing the script",
+        "ERR ACL failure in",
         "ERR Script attempted to execute a command while the cluster is down",
         "ERR Script attempted to access a non local key",
         "Lua script attempted to access a non local key"};

@@ -22,14 +22,14 @@ local function count_of(k, field)
 end
 
 -- The server's refusal to touch the holders, or nothing. Users with the rights for exclusive locks
--- alone may do the first writes for a holder, but not the last. Redis 6.2 has other words for it.
+-- alone may do the first writes for a holder, but not the last. Servers have several words for it.
 local function refusal_of_holders(k)
     local answer = redis.pcall("ZREVRANGE", k.holders, 0, 0)
     local refusal = answer.err
     if not refusal or string.find(refusal, "WRONGTYPE", 1, true) then
         return nil
     end
-    if string.find(refusal, "NOPERM", 1, true) or
+    if string.find(refusal, "NOPERM", 1, true) or string.find(refusal, "ACL failure", 1, true) or
         string.find(refusal, "executing the script", 1, true) then
         return redis.error_reply("NOPERM the user has no rights for readers and permits")
     end
