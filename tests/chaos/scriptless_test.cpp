@@ -44,6 +44,11 @@ support::matcher set_with(const std::string& option) {
     };
 }
 
+// The SET that raises a new counter of tokens of the lock "it" to the clock.
+bool raises_counter(const command_words& command) {
+    return command.size() == 5 && command[0] == "SET" && command[1] == "pawl:{it}:f";
+}
+
 // Executed or not: the next attempt has another value, and the lost one is deleted.
 TEST_F(Scriptless, ALostReplyOfAnAcquireLeavesNothing) {
     for (const auto kind :
@@ -65,15 +70,14 @@ TEST_F(Scriptless, ALostReplyOfAnAcquireLeavesNothing) {
 
 // The token is taken after the lock, so its requests can be lost, too.
 TEST_F(Scriptless, ALostReplyOfATokenLeavesNothing) {
-    for (const std::string command : {"INCR", "INCRBY"}) {
+    for (const auto& request : {support::named("INCR"), support::matcher(raises_counter)}) {
         client locks = proxied();
         (void)locks.acquire("warm", {.ttl = long_ttl, .wait = patience}).release();
         (void)server().execute({"DEL", "pawl:{it}:f"});
         const auto before = fixture_->proxy.strike_count();
-        fixture_->proxy.inject(
-            {.matches = support::named(command), .kind = fault_kind::lose_reply});
+        fixture_->proxy.inject({.matches = request, .kind = fault_kind::lose_reply});
         auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-        EXPECT_EQ(fixture_->proxy.strike_count(), before + 1) << command;
+        EXPECT_EQ(fixture_->proxy.strike_count(), before + 1);
         EXPECT_EQ(lock.release(), release_result::released);
         EXPECT_TRUE(fixture_->becomes_clean());
     }
@@ -117,6 +121,28 @@ TEST_F(Scriptless, AnEarlierHoldGetsNoLaterToken) {
         }
     }
     FAIL() << "no delay was long enough";
+}
+
+//   A takes 1 from a new counter, which it is to raise to the clock | A's lock is released by
+//   force, and B raises the counter | A: does not raise it | C: its token is just above B's, not
+//   far ahead
+TEST_F(Scriptless, TwoClientsThatRaiseACounterDoNotAddUp) {
+    client first = proxied("&reply_timeout_ms=60000"), second = direct();
+    (void)first.acquire("warm", {.ttl = long_ttl, .wait = patience}).release();
+    const auto before = fixture_->proxy.strike_count();
+    fixture_->proxy.inject(
+        {.matches = raises_counter, .kind = fault_kind::delay_request, .delay = 5s});
+    held_lock delayed;
+    background_task trying([&] { delayed = first.try_acquire("it", {.ttl = long_ttl}); });
+    EXPECT_TRUE(eventually([&] { return fixture_->proxy.strike_count() > before; }));
+    EXPECT_TRUE(second.force_release("it"));
+    auto lock = second.acquire("it", {.ttl = long_ttl, .wait = patience});
+    const auto token = lock.token().value();
+    EXPECT_EQ(lock.release(), release_result::released);
+    trying.join();
+    const auto next = second.acquire("it", {.ttl = long_ttl, .wait = patience}).token().value();
+    EXPECT_GT(next, token);
+    EXPECT_LT(next, token + 1000);
 }
 
 TEST_F(Scriptless, AnOverwrittenValueIsALossAndStays) {

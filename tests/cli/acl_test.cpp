@@ -58,7 +58,7 @@ TEST(Acl, WithoutScriptsHasNoScriptsAndNoChannels) {
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(result.out,
               "user app reset on >PASSWORD resetchannels ~pawl:{* +select +ping +info +time "
-              "+client|tracking +set +exists +incr +incrby +pexpire\n");
+              "+client|tracking +set +exists +incr +pexpire\n");
 }
 
 TEST(Acl, OfSentinelsHasTwoLines) {

@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t tag_size = 8;
 // The client asks every node every 5 to 10 s.
 constexpr duration max_epoch_age = 15s;
+// The longest wait of a request at a node that has left, before it looks for another node.
+constexpr duration left_pause = 50ms;
 
 }  // namespace
 
@@ -119,7 +121,7 @@ asio::awaitable<bool> cluster_node::wait_connected(time_point give_up_at) {
     const auto until = std::min(give_up_at, since + parent_.connect_timeout());
     while (!connected()) {
         parent_.check_open();
-        if (parent_.version() != version || !connection_) co_return false;
+        if (parent_.version() != version) co_return false;
         if (failure_) std::rethrow_exception(failure_);
         if (parent_.time().now() >= until) {
             const auto reason = connection_failure();
@@ -129,6 +131,12 @@ asio::awaitable<bool> cluster_node::wait_connected(time_point give_up_at) {
                             (reason.empty() ? "" : ": " + reason) +
                             "; see that it runs, and that this host can reach the address that "
                             "the cluster announces for it (cluster-announce-ip).");
+        }
+        // The node has left. The map names another one for its slots, or will soon.
+        if (!connection_) {
+            parent_.on_old_map();
+            co_await parent_.wait_for_change(std::min(until, parent_.time().now() + left_pause));
+            co_return false;
         }
         parent_.on_missing_connection(*this);
         co_await parent_.wait_for_change(until);

@@ -159,10 +159,13 @@ void cluster_topology::retire(cluster_node& node) {
 std::uint32_t cluster_topology::find_or_add_node(const listed_node& listed,
                                                  const std::string& asked_host) {
     auto server = endpoint_of(listed, asked_host);
+    const auto number = static_cast<std::uint32_t>(nodes_.size());
     if (const auto known = numbers_.find(listed.id); known != numbers_.end()) {
         if (nodes_[known->second]->server() == server) return known->second;
         // At another address it is another link, so that subscriptions are made again there.
         retire(*nodes_[known->second]);
+        slots_.renumber(known->second, number);
+        ++version_;
         numbers_.erase(known);
     }
     // A client that had no nodes had no holds. For a node that appears later, even the first
@@ -171,9 +174,9 @@ std::uint32_t cluster_topology::find_or_add_node(const listed_node& listed,
     cluster_node::parent& own = *this;  // a private base
     nodes_.push_back(
         std::make_unique<cluster_node>(own, *receiver_, listed.id, channel_, connections));
-    const auto number = static_cast<std::uint32_t>(nodes_.size() - 1);
     numbers_.emplace(listed.id, number);
     connect_node(*nodes_.back(), std::move(server));
+    notify_changed();
     return number;
 }
 
@@ -203,6 +206,9 @@ void cluster_topology::adopt_view(const std::vector<listed_node>& view, std::str
                                   const cluster_node* from) {
     if (receiver_ == nullptr || is_foreign(view, from)) return;
     last_view_ = view;
+    // Only the node that was asked may leave out its own address.
+    for (auto& each : last_view_)
+        if (each.host.empty() && each.name.empty()) each.host = asked_host;
     give_up_slots_of_forgotten_nodes(view);
     std::vector<std::pair<cluster_node*, unsigned>> gained;
     const bool is_first = version_ == 0;

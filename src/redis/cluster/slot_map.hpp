@@ -6,6 +6,7 @@
 
 #include "../topology/slot.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,10 @@ public:
         if (masters_[slot] == node) return false;
         masters_[slot] = node;
         return true;
+    }
+    // The same node has another number from now on.
+    void renumber(std::uint32_t node, std::uint32_t present) noexcept {
+        std::ranges::replace(masters_, node, present);
     }
     // The master itself says that it has the slot no longer: from now on every view is believed.
     void give_up(unsigned slot) noexcept { epochs_[slot] = 0; }

@@ -27,7 +27,7 @@ constexpr std::string_view admin = "scan type hgetall";
 
 // The native layout without scripts.
 namespace scriptless {
-constexpr std::string_view locks = "set exists incr incrby pexpire";
+constexpr std::string_view locks = "set exists incr pexpire";
 constexpr std::string_view admin = "scan getrange pttl";
 }  // namespace scriptless
 

@@ -19,6 +19,8 @@ namespace {
 // Longer than any lock's value. Another program may keep megabytes under the key.
 constexpr std::size_t longest_value = 4096;
 constexpr std::string_view last_byte = "4095";
+// How often `inspect` reads a lock whose holder changes meanwhile. Then it shows no token.
+constexpr int most_readings = 3;
 
 // The value is the mark of holders that clients with scripts have admitted.
 bool is_mark(std::string_view value) { return value == "pawl:shared" || value == "pawl:permits"; }
@@ -45,19 +47,26 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     lock_info info;
     info.name = name;
     const auto lock_keys = scheme_.keys_of(name);
-    const auto stored = co_await read_lock(lock_keys);
-    if (!stored) co_return info;
-    auto result = is_mark(stored->value) ? holder{} : parse_value(stored->value);
-    // A lock of another library may never expire.
-    result.remaining = stored->left_ms < 0 ? forever : milliseconds_of(stored->left_ms);
-    // If other libraries share the key, the counter may belong to an earlier hold.
-    if (is_written_by_pawl(result)) {
+    auto stored = co_await read_lock(lock_keys);
+    for (int reading = 1; stored; ++reading) {
+        auto result = is_mark(stored->value) ? holder{} : parse_value(stored->value);
+        // A lock of another library may never expire.
+        result.remaining = stored->left_ms < 0 ? forever : milliseconds_of(stored->left_ms);
+        info.held_by = std::move(result);
+        // If other libraries share the key, the counter may belong to an earlier hold.
+        if (!is_written_by_pawl(*info.held_by)) break;
         const std::array<std::string_view, 4> read{"GETRANGE", lock_keys.fence(), "0", "31"};
         const auto token = co_await exec_at(*servers_, lock_keys.fence(), read, reply_deadline());
         throw_if_error(token, std::string(lock_keys.fence()));
-        result.token = fencing_token(parse_number<std::uint64_t>(token.text));
+        auto after = co_await read_lock(lock_keys);
+        if (after && after->value == stored->value) {
+            info.held_by->token = fencing_token(parse_number<std::uint64_t>(token.text));
+            break;
+        }
+        info.held_by.reset();
+        stored = std::move(after);
+        if (reading == most_readings) break;
     }
-    info.held_by = std::move(result);
     co_return info;
 }
 

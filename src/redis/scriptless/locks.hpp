@@ -70,8 +70,12 @@ private:
     boost::asio::awaitable<std::int64_t> count(const keys& lock_keys,
                                                std::span<const std::string_view> words,
                                                time_point give_up_at);
-    // Lets the counter expire `token_retention` from now.
-    boost::asio::awaitable<void> keep_counter(std::string fence);
+    // Raises the counter above the server's clock. `token` is the number that was taken from it.
+    boost::asio::awaitable<std::int64_t> raise_token(const keys& lock_keys, std::int64_t token,
+                                                     time_point give_up_at);
+    // Lets the counter expire `token_retention` after the time that its number means.
+    boost::asio::awaitable<void> keep_counter(std::string fence, std::int64_t token,
+                                              std::uint64_t epoch);
     // The number that tokens of this server must exceed: its clock when the connection was made.
     [[nodiscard]] std::int64_t token_floor(const keys& lock_keys) const;
     // The same number for the server's clock at present.

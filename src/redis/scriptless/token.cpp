@@ -63,14 +63,39 @@ asio::awaitable<std::int64_t> locks::count(const keys& lock_keys,
     co_return answer.number;
 }
 
-// Without an answer, the counter stays until the next hold of this name.
-asio::awaitable<void> locks::keep_counter(std::string fence) {
+// A counter that is ahead of the clock is kept longer, by the time that it is ahead. Without an
+// answer, it stays until the next hold of this name.
+asio::awaitable<void> locks::keep_counter(std::string fence, std::int64_t token,
+                                          std::uint64_t epoch) {
     const operation_guard operation(*this);
     try {
-        const auto keep_ms = milliseconds_text(options_.token_retention);
+        const auto ahead = std::max<std::int64_t>(
+            0, token - epoch_base(epoch) - core::clock_token(time().wall_clock()));
+        const std::chrono::milliseconds ahead_ms(ahead * 1000 / 65536);
+        const auto keep_ms = milliseconds_text(options_.token_retention + ahead_ms);
         const std::array<std::string_view, 3> words{"PEXPIRE", fence, keep_ms};
         co_await exec_at(*servers_, fence, words, reply_deadline());
     } catch (const std::exception&) {}
+}
+
+// For a new counter, or one of older data: the clock is above all earlier tokens. Two clients may
+// do this at the same time. An addition would then be made twice, so the counter is set, if it
+// still is this number.
+asio::awaitable<std::int64_t> locks::raise_token(const keys& lock_keys, std::int64_t token,
+                                                 time_point give_up_at) {
+    const auto fence = lock_keys.fence();
+    const std::array<std::string_view, 2> increment{"INCR", fence};
+    const auto present = co_await present_floor(lock_keys, give_up_at);
+    const auto lowest = std::max(token_floor(lock_keys), present);
+    while (token <= lowest) {
+        const auto number = std::to_string(token), raised = std::to_string(lowest + 1);
+        const std::array<std::string_view, 5> raise{"SET", fence, raised, "IFEQ", number};
+        const auto answer = co_await exec_at(*servers_, fence, raise, give_up_at);
+        throw_if_error(answer, std::string(lock_keys.lock()));
+        if (answer.type != reply::kind::nil) co_return lowest + 1;
+        token = co_await count(lock_keys, increment, give_up_at);
+    }
+    co_return token;
 }
 
 asio::awaitable<std::optional<fencing_token>> locks::take_token(const written_value& written,
@@ -80,15 +105,9 @@ asio::awaitable<std::optional<fencing_token>> locks::take_token(const written_va
     const auto fence = lock_keys.fence();
     const std::array<std::string_view, 2> increment{"INCR", fence};
     auto token = co_await count(lock_keys, increment, give_up_at);
-    // A new counter, or one of older data: the clock is above all earlier tokens.
-    const auto floor = token_floor(lock_keys);
-    if (token <= floor) {
-        const auto present = co_await present_floor(lock_keys, give_up_at);
-        const auto missing = std::to_string(std::max(floor, present) + 1 - token);
-        const std::array<std::string_view, 3> raise{"INCRBY", fence, missing};
-        token = co_await count(lock_keys, raise, give_up_at);
-    }
-    asio::co_spawn(context_.strand, keep_counter(std::string(fence)), asio::detached);
+    if (token <= token_floor(lock_keys)) token = co_await raise_token(lock_keys, token, give_up_at);
+    const auto epoch = link_of(lock_keys).current().epoch;
+    asio::co_spawn(context_.strand, keep_counter(std::string(fence), token, epoch), asio::detached);
     sent_at = now();
     const auto answer =
         co_await extend(*servers_, lock_keys.lock(), written.value, ttl, give_up_at);
