@@ -27,10 +27,10 @@ finding slots_finding(const std::vector<listed_node>& view) {
     unsigned missing = slot_count;
     for (const auto& each : view)
         for (const auto& [first, last] : each.slots)
-            missing -= std::min(missing, last - first + 1);
+            if (!each.is_failing) missing -= std::min(missing, last - first + 1);
     if (missing == 0) return {grade::good, "slots", "all 16384 have a node", ""};
-    return {grade::bad, "slots", std::to_string(missing) + " of 16384 have no node",
-            "locks in these slots cannot be taken; assign the slots, or see which node is missing"};
+    return {grade::bad, "slots", std::to_string(missing) + " of 16384 have no node that answers",
+            "locks in these slots cannot be taken; start the node or its replica, or assign the slots"};
 }
 
 finding masters_finding(const std::vector<listed_node>& view) {

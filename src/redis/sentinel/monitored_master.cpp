@@ -52,7 +52,7 @@ finding view_finding(const sentinel_locator::status& each) {
 
 // Whoever may give a Sentinel commands decides which server is the master.
 finding password_finding(bool has_password) {
-    if (has_password) return {grade::good, "sentinels", "with a password", ""};
+    if (has_password) return {grade::good, "sentinels", "the URL has a password for them", ""};
     return {grade::warning, "sentinels", "without a password",
             "any client that reaches a Sentinel can begin a failover, or name another master; set "
             "requirepass in the Sentinels, and sentinel_password_file in the URL"};
