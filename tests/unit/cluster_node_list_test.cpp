@@ -67,6 +67,18 @@ TEST(slot_map, believes_the_view_with_the_higher_epoch) {
     EXPECT_EQ(slots.master_of(8), slot_map::nobody);
 }
 
+// A node with another address has another number, and requests must not go to the earlier one.
+TEST(slot_map, leaves_no_slot_with_an_earlier_number) {
+    slot_map slots;
+    EXPECT_TRUE(slots.assign(7, 1, 5));
+    EXPECT_TRUE(slots.assign(9, 2, 5));
+    slots.renumber(1, 3);
+    EXPECT_EQ(slots.master_of(7), 3U);
+    EXPECT_EQ(slots.master_of(9), 2U);
+    EXPECT_EQ(slots.master_of(8), slot_map::nobody);
+    EXPECT_FALSE(slots.assign(7, 2, 4)) << "the view is as old as before";
+}
+
 TEST(slot_map, believes_every_view_of_a_slot_that_was_given_up) {
     slot_map slots;
     EXPECT_TRUE(slots.assign(7, 0, 5));

@@ -30,7 +30,7 @@ finding slots_finding(const std::vector<listed_node>& view) {
             if (!each.is_failing) missing -= std::min(missing, last - first + 1);
     if (missing == 0) return {grade::good, "slots", "all 16384 have a node", ""};
     return {grade::bad, "slots", std::to_string(missing) + " of 16384 have no node that answers",
-            "locks in these slots cannot be taken; start the node or its replica, or assign the slots"};
+            "their locks cannot be taken; start the node or its replica, or assign the slots"};
 }
 
 finding masters_finding(const std::vector<listed_node>& view) {

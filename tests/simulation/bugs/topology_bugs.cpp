@@ -42,20 +42,10 @@ reply renewal_reply(std::span<const std::string_view> words, std::int64_t result
     return array_reply(std::vector<reply>(count, integer_reply(result)));
 }
 
-bool is_undo(std::span<const std::string_view> words) { return is_script(words, "leave"); }
-
 bool is_refused_by_slot(const reply& answer) {
     static constexpr std::array<std::string_view, 3> codes{"MOVED ", "ASK ", "TRYAGAIN "};
     return answer.type == reply::kind::error &&
            std::ranges::any_of(codes, [&](auto code) { return answer.text.starts_with(code); });
-}
-
-// In "FLOOR KEEP_MS BASE REPLICATION" of _token.lua: 16 hexadecimal digits.
-constexpr std::size_t replication_size = 16;
-
-bool has_replication(std::string_view word) {
-    return word.size() > replication_size && std::ranges::count(word, ' ') == 3 &&
-           word.find(' ', word.size() - replication_size) == word.npos;
 }
 
 using lines = std::vector<std::vector<std::string>>;
@@ -104,11 +94,7 @@ public:
         waits_ = waits_ || words.front() == "WAIT";
         if (bug_ == topology_bug::wait_without_write && waits_ && is_renewal(words))
             co_return renewal_reply(words, 1);
-        if (bug_ == topology_bug::replication_not_compared)
-            co_return co_await exec_with_replication({words.begin(), words.end()}, give_up_at,
-                                                     before);
-        const bool is_ended = (bug_ == topology_bug::releases_ended_by_move && is_release(words)) ||
-                              (bug_ == topology_bug::undos_ended_by_move && is_undo(words));
+        const bool is_ended = bug_ == topology_bug::releases_ended_by_move && is_release(words);
         const bool is_view = words.front() == "CLUSTER";
         const bool is_wait = words.front() == "WAIT";
         const auto wanted = is_wait ? std::stoll(std::string(words[1])) : 0;
@@ -136,22 +122,6 @@ public:
     void forget_listener() noexcept override { actual_->forget_listener(); }
 
 private:
-    // Names the node's present replication, so that the script sees no other one.
-    asio::awaitable<reply> exec_with_replication(std::vector<std::string> words,
-                                                 time_point give_up_at, redis::prelude before) {
-        const auto floor = std::ranges::find_if(
-            words, [](const std::string& each) { return has_replication(each); });
-        if (floor != words.end()) {
-            static constexpr std::array<std::string_view, 2> question{"INFO", "replication"};
-            const auto info = co_await actual_->exec(question, give_up_at);
-            static constexpr std::string_view field = "master_replid:";
-            const auto begin = info.text.find(field) + field.size();
-            floor->replace(floor->size() - replication_size, replication_size,
-                           info.text.substr(begin, replication_size));
-        }
-        const std::vector<std::string_view> views(words.begin(), words.end());
-        co_return co_await actual_->exec(views, give_up_at, before);
-    }
     void change_view(reply& answer) {
         if (answer.type == reply::kind::error) return;
         auto view = parse_view(answer.text);

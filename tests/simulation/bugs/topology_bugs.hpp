@@ -27,11 +27,9 @@ enum class topology_bug : std::uint8_t {
     moved_taken_as_refusal,    // the caller gets the error of a slot that has moved
     try_again_taken_as_final,  // the caller gets the error while a slot moves
     cluster_down_taken_as_final,
-    requests_mix_nodes,  // keys of several slots in one request
-    // A script takes the epoch that the client knows, although its node was a replica since then.
-    replication_not_compared,
-    releases_ended_by_move,  // a release, or an undo, that a slot's old node refuses is not repeated
-    undos_ended_by_move,
+    requests_mix_nodes,      // keys of several slots in one request
+    releases_ended_by_move,  // a release, or an undo, that a slot's old node refuses is not
+                             // repeated
     // With Sentinels.
     epoch_left_out,         // the tokens have no epoch
     one_sentinel_decides,   // each client believes the first Sentinel that it asks
@@ -64,9 +62,7 @@ inline constexpr std::array topology_bugs{
     PAWL_BUG(try_again_taken_as_final, cluster),
     PAWL_BUG(cluster_down_taken_as_final, cluster),
     PAWL_BUG(requests_mix_nodes, cluster),
-    PAWL_BUG(replication_not_compared, cluster),
     PAWL_BUG(releases_ended_by_move, cluster),
-    PAWL_BUG(undos_ended_by_move, cluster),
     PAWL_BUG(epoch_left_out, sentinels),
     PAWL_BUG(one_sentinel_decides, sentinels),
     PAWL_BUG(read_only_ignored, sentinels),

@@ -237,15 +237,15 @@ void topology_scenario::stop(std::size_t number) { stop(*programs_.at(number)); 
 void topology_scenario::request(std::size_t number, const std::string& name) {
     auto& by = *programs_.at(number);
     by.process.post([this, &by, name] {
-        const auto idle = std::ranges::find(by.users, false, [](const auto& each) {
-            return each->is_busy;
-        });
+        const auto idle =
+            std::ranges::find(by.users, false, [](const auto& each) { return each->is_busy; });
         if (idle != by.users.end() && !is_over_) acquire(by, **idle, {name});
     });
 }
 
 // Then the token is above all earlier ones, whatever has happened to the masters: the present one
-// has the greatest epoch. docs/contributing/models.md has the exceptions, after moves and takeovers.
+// has the greatest epoch. docs/contributing/models.md has the exceptions, after moves and
+// takeovers.
 bool topology_scenario::is_of_present_master(const believed_hold& hold) {
     auto* const server = server_of(hold.name);
     return !plan_.moves && !plan_.partitions && server != nullptr &&
