@@ -84,9 +84,6 @@ private:
     asio::awaitable<redis::reply> ask(std::vector<std::string> words, time_point give_up_at) {
         co_await pass(give_up_at);
         auto answer = sentinels_.answer(number_, words);
-        const bool is_alone = bug_ == topology_bug::one_sentinel_decides && words.size() > 1 &&
-                              words[1] == "SENTINELS";
-        if (is_alone) answer = array_reply({});
         co_await pass(give_up_at);
         co_return answer;
     }
@@ -130,13 +127,7 @@ public:
           process_(by),
           options_(std::move(with)),
           bug_(injected),
-          context_(std::move(around)) {
-        if (bug_ != topology_bug::one_sentinel_decides) return;
-        auto& addresses = options_.sentinel.addresses;
-        const duration count(addresses.size());
-        const auto chosen = core::random_between(*context_.time, duration(0), count).count();
-        addresses = {addresses[static_cast<std::size_t>(chosen)]};
-    }
+          context_(std::move(around)) {}
 
     std::shared_ptr<redis::topology> operator()(redis::link::listener& receiver,
                                                 const std::string& channel) const {
@@ -173,7 +164,7 @@ private:
 
     simulated_sentinels& sentinels_;
     simulated_process& process_;
-    redis::options options_;
+    const redis::options options_;
     const topology_bug bug_;
     const backend_context context_;
 };
