@@ -159,22 +159,24 @@ void cluster_topology::retire(cluster_node& node) {
 std::uint32_t cluster_topology::find_or_add_node(const listed_node& listed,
                                                  const std::string& asked_host) {
     auto server = endpoint_of(listed, asked_host);
-    const auto number = static_cast<std::uint32_t>(nodes_.size());
-    if (const auto known = numbers_.find(listed.id); known != numbers_.end()) {
-        if (nodes_[known->second]->server() == server) return known->second;
-        // At another address it is another link, so that subscriptions are made again there.
-        retire(*nodes_[known->second]);
-        slots_.renumber(known->second, number);
-        ++version_;
-        numbers_.erase(known);
-    }
+    const auto known = numbers_.find(listed.id);
+    if (known != numbers_.end() && nodes_[known->second]->server() == server) return known->second;
     // A client that had no nodes had no holds. For a node that appears later, even the first
     // connection must lead to the question whether holds were lost.
     const std::uint64_t connections = version_ == 0 ? 0 : 1;
     cluster_node::parent& own = *this;  // a private base
     nodes_.push_back(
         std::make_unique<cluster_node>(own, *receiver_, listed.id, channel_, connections));
-    numbers_.emplace(listed.id, number);
+    const auto number = static_cast<std::uint32_t>(nodes_.size() - 1);
+    if (known == numbers_.end()) {
+        numbers_.emplace(listed.id, number);
+    } else {
+        // At another address it is another link, so that subscriptions are made again there.
+        const auto earlier = std::exchange(known->second, number);
+        slots_.renumber(earlier, number);
+        ++version_;
+        retire(*nodes_[earlier]);
+    }
     connect_node(*nodes_.back(), std::move(server));
     notify_changed();
     return number;

@@ -165,8 +165,8 @@ private:
     link::listener* receiver_;
     const std::string channel_;
 
-    // All nodes that ever had slots; one that comes back gets a new number. Requests and undos
-    // refer to them.
+    // All nodes that were ever connected to; one that comes back, or has another address, gets a
+    // new number. Requests and undos refer to them.
     std::vector<std::unique_ptr<cluster_node>> nodes_;
     std::map<std::string, std::uint32_t, std::less<>> numbers_;  // of the present nodes, by id
     std::vector<link*> links_;                                   // to the present nodes

@@ -197,7 +197,7 @@ private:
     native_latches latches_;
     prepared_attempt spare_attempt_;   // of an earlier acquire, for the next one
     std::string spare_key_text_;       // of an earlier release, for the next one
-    recent_releases recent_releases_;  // of a master that Sentinels monitor
+    recent_releases recent_releases_;  // of masters that may be replaced
     waiter_table waiters_;
     std::map<std::string, unsigned, std::less<>> local_hand_offs_;
     // The first request of the last plain exclusive acquire or try found its lock taken. Then the

@@ -27,7 +27,7 @@ bool is_mark(std::string_view value) { return value == "pawl:shared" || value ==
 
 }  // namespace
 
-// The two replies may belong to two holds: a display only.
+// The two replies may belong to two holds, so nothing may be deleted without comparing the value.
 asio::awaitable<std::optional<locks::stored_lock>> locks::read_lock(const keys& lock_keys) {
     const auto key = lock_keys.lock();
     const auto give_up_at = reply_deadline();
@@ -39,7 +39,8 @@ asio::awaitable<std::optional<locks::stored_lock>> locks::read_lock(const keys& 
     throw_if_error(left, std::string(key));
     constexpr std::int64_t missing = -2;
     const auto left_ms = parse_number(left);
-    if (left_ms == missing) co_return std::nullopt;
+    // Without a value, the lock was free, and may have been acquired since.
+    if (left_ms == missing || value.text.empty()) co_return std::nullopt;
     co_return stored_lock{value.text, left_ms};
 }
 
@@ -63,9 +64,9 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
             info.held_by->token = fencing_token(parse_number<std::uint64_t>(token.text));
             break;
         }
+        if (reading == most_readings) break;
         info.held_by.reset();
         stored = std::move(after);
-        if (reading == most_readings) break;
     }
     co_return info;
 }

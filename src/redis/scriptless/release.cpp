@@ -48,7 +48,6 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     const operation_guard operation(*this);
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = release_deadline(held);
-    auto result = release_result::unknown;
     try {
         const auto answer =
             co_await delete_value(lock_keys.lock(), held.grant.stored_value, give_up_at);
@@ -57,13 +56,13 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         if (answer.type == reply::kind::nil) {
             const std::array<std::string_view, 2> words{"EXISTS", lock_keys.lock()};
             const auto found = co_await exec_at(*servers_, lock_keys.lock(), words, give_up_at);
-            co_return found.type == reply::kind::integer&& found.number == 0
-                ? release_result::expired
-                : release_result::taken_over;
+            if (found.type == reply::kind::integer)
+                co_return found.number == 0 ? release_result::expired : release_result::taken_over;
+            co_return release_result::unknown;
         }
     } catch (const error&) {}
     if (!is_closing()) asio::co_spawn(context_.strand, release_later(held), asio::detached);
-    co_return result;
+    co_return release_result::unknown;
 }
 
 asio::awaitable<void> locks::release_later(hold held) {

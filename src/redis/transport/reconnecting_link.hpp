@@ -45,10 +45,10 @@ public:
     boost::asio::awaitable<void> subscribe(std::string channel, time_point give_up_at) override;
     void unsubscribe(const std::string& channel) noexcept override;
     boost::asio::awaitable<void> close(time_point give_up_at) override;
-    // May be called from any thread after `close`, which has forgotten the listener already.
     [[nodiscard]] bool is_in_use() const noexcept override {
         return requests_ > 0 || !ready_waiters_.empty();
     }
+    // May be called from any thread after `close`, which has forgotten the listener already.
     void forget_listener() noexcept override {
         if (!is_closing_) listener_ = nullptr;
     }

@@ -29,8 +29,7 @@ enum class topology_bug : std::uint8_t {
     cluster_down_taken_as_final,
     requests_mix_nodes,  // keys of several slots in one request
     // With Sentinels.
-    epoch_left_out,         // the tokens have no epoch
-    announcements_ignored,  // +switch-master
+    epoch_left_out,  // the tokens have no epoch
     holds_not_renewed_after_switch,
     renewals_at_old_master,  // the server before the last switch gets the renewals,
     releases_at_old_master,  // or the releases
@@ -59,7 +58,6 @@ inline constexpr std::array topology_bugs{
     PAWL_BUG(cluster_down_taken_as_final, cluster),
     PAWL_BUG(requests_mix_nodes, cluster),
     PAWL_BUG(epoch_left_out, sentinels),
-    PAWL_BUG(announcements_ignored, sentinels),
     PAWL_BUG(holds_not_renewed_after_switch, sentinels),
     PAWL_BUG(renewals_at_old_master, sentinels),
     PAWL_BUG(releases_at_old_master, sentinels),

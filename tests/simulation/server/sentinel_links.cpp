@@ -57,8 +57,7 @@ private:
             : process_(process), link_(&own), listener_(&receiver) {}
         simulated_process& process() override { return process_; }
         void on_announcement(std::string payload) override {
-            if (listener_ != nullptr && link_->bug_ != topology_bug::announcements_ignored)
-                listener_->on_message("+switch-master", payload);
+            if (listener_ != nullptr) listener_->on_message("+switch-master", payload);
         }
         void on_reconnected() override {
             if (listener_ != nullptr) listener_->on_connected(*link_);

@@ -111,7 +111,7 @@ void topology_scenario::acquire(program& by, user& caller, std::vector<std::stri
     attempts_.push_back(std::make_unique<attempt>(
         attempt{wanted, loop_.now(), is_short || (!is_calm_ && plan_.longest_hold > 2s),
                 is_calm_ ? !may_be_stuck
-                         : plan_.is_gentle() && !plan_.has_sets && plan_.durable_copies == 0}));
+                         : plan_.is_gentle() && wanted.size() == 1 && plan_.durable_copies == 0}));
     auto* const made = attempts_.back().get();
     caller.is_busy = true;
     trace_.write(by.label + " requests " + wanted.front() +
