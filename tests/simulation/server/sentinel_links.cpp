@@ -27,11 +27,10 @@ namespace {
 class sentinel_link final : public redis::link {
 public:
     sentinel_link(simulated_sentinels& sentinels, std::size_t number, simulated_process& process,
-                  const backend_context& context, topology_bug bug, redis::link::listener& receiver)
+                  const backend_context& context, redis::link::listener& receiver)
         : sentinels_(sentinels),
           number_(number),
           context_(context),
-          bug_(bug),
           receiver_(std::make_shared<message_receiver>(process, *this, receiver)) {
         sentinels.subscribe(number, receiver_);
     }
@@ -89,7 +88,6 @@ private:
     simulated_sentinels& sentinels_;
     const std::size_t number_;
     const backend_context context_;
-    const topology_bug bug_;
     const std::shared_ptr<message_receiver> receiver_;
     const redis::session session_{.connection_number = 1};
 };
@@ -149,7 +147,7 @@ private:
                              const std::string&) {
             return std::make_shared<sentinel_link>(
                 own.sentinels_, server.port - simulated_sentinels::first_sentinel_port,
-                own.process_, own.context_, own.bug_, receiver);
+                own.process_, own.context_, receiver);
         };
     }
     [[nodiscard]] redis::link_factory server_factory(std::size_t server) const {
