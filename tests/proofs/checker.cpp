@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <map>
+#include <ranges>
 #include <sstream>
 #include <unordered_map>
 #include <vector>
@@ -14,15 +16,82 @@ namespace proofs {
 
 namespace {
 
-// A holder may be in the middle of its lease when its server is replaced.
-constexpr instant longest_lease = 6'000'000'000;
+// The failover that allows what would break a promise otherwise; null: none does.
+class evidence {
+public:
+    evidence(const run_records& records, std::size_t lock, verdict& result)
+        : records_(records), key_(lock), result_(result) {}
+
+    // 0 for all if the tokens have no epochs.
+    [[nodiscard]] std::uint64_t epoch_of(const hold_record& hold) const {
+        return records_.have_epochs ? proofs::epoch_of(hold.token) : 0;
+    }
+
+    // The new master need not know a hold that its predecessor granted before, or went on to grant.
+    [[nodiscard]] allowance* of_overlap(const hold_record& left, const hold_record& right) {
+        const bool is_left_older = epoch_of(left) < epoch_of(right) ||
+                                   (!records_.have_epochs && left.returned < right.returned);
+        const auto& older = is_left_older ? left : right;
+        const auto& newer = is_left_older ? right : left;
+        return last_failover(epoch_of(older), epoch_of(newer), [&](const failover& each) {
+            return each.promoted.earliest <= newer.returned &&
+                   (each.promoted.latest >= older.invoked || goes_on(each, older, older.invoked));
+        });
+    }
+
+    // `later` was requested when `earlier` was granted already, and has the smaller epoch.
+    [[nodiscard]] allowance* of_smaller_token(const hold_record& earlier,
+                                              const hold_record& later) {
+        return last_failover(epoch_of(later), epoch_of(earlier), [&](const failover& each) {
+            return each.promoted.earliest <= earlier.returned &&
+                   goes_on(each, later, later.invoked);
+        });
+    }
+
+    // A replaced master that has not noticed confirms the release.
+    [[nodiscard]] allowance* of_untold(const hold_record& hold) {
+        return last_failover(epoch_of(hold), largest_epoch, [&](const failover& each) {
+            return each.promoted.earliest <= hold.ended.value_or(hold.believed) &&
+                   goes_on(each, hold, hold.believed);
+        });
+    }
+
+private:
+    static constexpr auto largest_epoch = std::numeric_limits<std::uint64_t>::max();
+
+    // To an epoch in (after, up_to].
+    template <class Condition>
+    allowance* last_failover(std::uint64_t after, std::uint64_t up_to, const Condition& allows) {
+        for (auto& each : result_.allowances | std::views::reverse) {
+            const auto epoch = each.evidence.epoch;
+            const bool is_between = !records_.have_epochs || (after < epoch && epoch <= up_to);
+            if (is_between && each.evidence.keys.contains(key_) && allows(each.evidence))
+                return &each;
+        }
+        return nullptr;
+    }
+
+    // Whether the server that granted the hold was a master at `when` or later, though replaced.
+    [[nodiscard]] bool goes_on(const failover& replacement, const hold_record& hold,
+                               instant when) const {
+        return records_.have_epochs ? is_served(records_.history, key_, epoch_of(hold), when)
+                                    : replacement.retired.latest >= when;
+    }
+
+    const run_records& records_;
+    const std::size_t key_;
+    verdict& result_;
+};
 
 class lock_checker {
 public:
-    lock_checker(const lock_records& lock, const std::vector<fault_record>& faults,
-                 const std::function<std::uint64_t(std::uint64_t)>& epoch_of, verdict& result)
-        : lock_(lock), faults_(faults), epoch_of_(epoch_of), result_(result) {
-        for (const auto& each : lock.holds)
+    lock_checker(const run_records& records, std::size_t lock, verdict& result)
+        : records_(records),
+          number_(lock),
+          lock_(records.locks[lock]),
+          evidence_(records, lock, result),
+          result_(result) {
+        for (const auto& each : lock_.holds)
             if (each.token != 0) holds_.push_back(&each);
     }
 
@@ -37,12 +106,6 @@ public:
 private:
     using hold_pointer = const hold_record*;
 
-    [[nodiscard]] bool may(bool consequences::*effect, instant when, instant grace) const {
-        return std::ranges::any_of(faults_, [&](const fault_record& each) {
-            return each.can.*effect && each.begin <= when && when <= each.end + grace;
-        });
-    }
-
     // Also when it cannot know: its process has died, or its release got no answer.
     [[nodiscard]] static bool is_told(const hold_record& hold) {
         return hold.lost.has_value() || hold.result != "released";
@@ -54,18 +117,20 @@ private:
         constexpr std::size_t enough = 10;
         if (result_.details.size() >= enough) return;
         std::ostringstream text;
-        text << rule << ":";
+        text << "lock " << number_ << ", " << rule << ":";
         for (const auto each : holds)
             text << " [hold " << each->hold << ", token " << each->token << " of epoch "
-                 << epoch_of_(each->token) << ", requested " << each->invoked << ", granted "
-                 << each->returned << ", believed until " << each->believed << ", "
-                 << (each->result.empty() ? "not released" : each->result) << "]";
+                 << epoch_of(each->token) << ", requested at " << to_text(records_, each->invoked)
+                 << ", granted at " << to_text(records_, each->returned) << ", believed until "
+                 << to_text(records_, each->believed) << ", "
+                 << (each->result.empty() ? "not released" : each->result)
+                 << (each->ended ? " at " + to_text(records_, *each->ended) : "") << "]";
         result_.details.push_back(text.str());
     }
 
-    void count_untold(instant when, std::initializer_list<hold_pointer> holds) {
-        if (may(&consequences::two_servers_grant, when, longest_lease))
-            ++result_.allowed_untold;
+    void count_untold(const hold_record& hold, std::initializer_list<hold_pointer> holds) {
+        if (auto* allowed = evidence_.of_untold(hold))
+            ++allowed->untold;
         else
             blame(&verdict::untold, "not told", holds);
     }
@@ -78,7 +143,7 @@ private:
             if (each->believes_too_long)
                 blame(&verdict::late_beliefs, "belief after the deadline", {each});
             result_.refused += each->was_refused ? 1 : 0;
-            if (each->was_refused && !is_told(*each)) count_untold(each->believed, {each});
+            if (each->was_refused && !is_told(*each)) count_untold(*each, {each});
         }
     }
 
@@ -99,10 +164,10 @@ private:
         auto granted = by_grant.begin();
         for (const auto each : by_request) {
             for (; granted != by_grant.end() && (*granted)->returned < each->invoked; ++granted) {
-                auto& newest = largest[epoch_of_((*granted)->token)];
+                auto& newest = largest[evidence_.epoch_of(**granted)];
                 if (newest == nullptr || newest->token < (*granted)->token) newest = *granted;
             }
-            const auto epoch = epoch_of_(each->token);
+            const auto epoch = evidence_.epoch_of(*each);
             if (const auto same = largest.find(epoch);
                 same != largest.end() && same->second->token > each->token)
                 blame(&verdict::tokens_back, "a token goes back", {same->second, each});
@@ -113,8 +178,8 @@ private:
 
     // The later hold has a token of an earlier epoch.
     void check_replaced(const hold_record& earlier, const hold_record& later) {
-        if (may(&consequences::two_servers_grant, later.returned, 0))
-            ++result_.allowed_tokens_back;
+        if (auto* allowed = evidence_.of_smaller_token(earlier, later))
+            ++allowed->smaller_tokens;
         else
             blame(&verdict::tokens_back, "a token goes back", {&earlier, &later});
     }
@@ -134,15 +199,13 @@ private:
     }
 
     void count_overlap(const hold_record& earlier, const hold_record& later) {
-        const auto first = epoch_of_(earlier.token), second = epoch_of_(later.token);
-        const bool one_epoch = first == second && first != 0;
-        const bool allowed =
-            !one_epoch && may(&consequences::forgets_holds, later.returned, longest_lease);
-        if (allowed)
-            ++result_.allowed_overlaps;
+        if (auto* allowed = evidence_.of_overlap(earlier, later))
+            ++allowed->overlaps;
         else
             blame(&verdict::overlaps, "overlap", {&earlier, &later});
-        if (!is_told(earlier) && !is_told(later)) count_untold(later.returned, {&earlier, &later});
+        if (is_told(earlier) || is_told(later)) return;
+        const bool is_later_older = evidence_.epoch_of(later) < evidence_.epoch_of(earlier);
+        count_untold(is_later_older ? later : earlier, {&earlier, &later});
     }
 
     void check_accesses() {
@@ -158,24 +221,62 @@ private:
         }
     }
 
+    const run_records& records_;
+    const std::size_t number_;
     const lock_records& lock_;
-    const std::vector<fault_record>& faults_;
-    const std::function<std::uint64_t(std::uint64_t)>& epoch_of_;
+    evidence evidence_;
     verdict& result_;
     std::vector<hold_pointer> holds_;
 };
 
+// Which failovers there were, and in which faults.
+std::vector<allowance> allowances_of(const run_records& records) {
+    std::vector<allowance> result;
+    for (auto& each : failovers_in(records.history)) {
+        allowance next{.evidence = std::move(each), .fault = {}, .is_further = true};
+        for (const auto& fault : records.faults) {
+            if (fault.begin > next.evidence.promoted.latest ||
+                next.evidence.promoted.earliest > fault.end)
+                continue;
+            next.fault = fault.name;
+            next.is_further = std::ranges::any_of(result, [&](const allowance& earlier) {
+                return earlier.evidence.promoted.latest >= fault.begin;
+            });
+        }
+        result.push_back(std::move(next));
+    }
+    return result;
+}
+
+// To explain a broken promise.
+std::string to_text(const run_records& records, const server_period& period) {
+    const auto& state = period.state;
+    std::ostringstream text;
+    text << period.server << " from " << to_text(records, period.from.latest) << " to "
+         << to_text(records, period.until.latest) << ": run " << state.run_id.substr(0, 8)
+         << ", replication id " << state.replication_id.substr(0, 8) << ", "
+         << (!state.is_master   ? "replica"
+             : state.is_serving ? "master"
+                                : "master that refuses writes");
+    if (state.is_master) text << " with epoch " << state.epoch << ", of the locks";
+    for (const auto key : state.keys)
+        text << " " << key;
+    return text.str();
+}
+
 }  // namespace
 
-verdict check(const run_records& records,
-              const std::function<std::uint64_t(std::uint64_t token)>& epoch_of) {
+verdict check(const run_records& records) {
     verdict result;
-    for (const auto& each : records.locks)
-        lock_checker(each, records.faults, epoch_of, result).check();
-    if (!result.details.empty())
-        for (const auto& each : records.faults)
-            result.details.push_back("fault " + each.name + " from " + std::to_string(each.begin) +
-                                     " to " + std::to_string(each.end));
+    result.allowances = allowances_of(records);
+    for (std::size_t i = 0; i < records.locks.size(); ++i)
+        lock_checker(records, i, result).check();
+    if (result.details.empty()) return result;
+    for (const auto& each : records.faults)
+        result.details.push_back("fault " + each.name + " from " + to_text(records, each.begin) +
+                                 " to " + to_text(records, each.end));
+    for (const auto& each : records.history)
+        result.details.push_back(to_text(records, each));
     return result;
 }
 

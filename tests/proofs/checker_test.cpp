@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Each rule of the checker finds what it is for, and allows what the guarantee table allows.
+// Each rule of the checker finds what it is for, and allows what the guarantee table allows if the
+// history of the servers shows the reason.
 #include "checker.hpp"
 #include "client_process.hpp"
-#include "settings.hpp"
 
 #include <support/journal.hpp>
 #include <support/temp_folder.hpp>
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace {
 
@@ -28,16 +30,76 @@ hold_record hold(std::uint64_t token, instant from, instant until) {
             .result = "released"};
 }
 
-verdict check_holds(std::vector<hold_record> holds, consequences can = {},
-                    std::vector<access_record> accesses = {}) {
-    run_records records;
-    records.locks.push_back({std::move(holds), std::move(accesses)});
-    records.faults.push_back({.name = "it", .can = can, .begin = 0, .end = 20 * second});
-    return check(records, [](std::uint64_t token) { return token >> 47U; });
+server_period master(const char* server, std::uint64_t of_epoch, instant from, instant until) {
+    return {.server = server,
+            .state = {.run_id = server,
+                      .replication_id = std::to_string(of_epoch),
+                      .is_master = true,
+                      .is_serving = true,
+                      .epoch = of_epoch,
+                      .keys = {0}},
+            .from = {from - 1, from},
+            .until = {until - 1, until}};
 }
 
-constexpr consequences forgets{.forgets_holds = true};
-constexpr consequences both{.forgets_holds = true, .two_servers_grant = true};
+server_period replica(const char* server, instant from, instant until) {
+    return {.server = server,
+            .state = {.run_id = server, .replication_id = "0"},
+            .from = {from - 1, from},
+            .until = {until - 1, until}};
+}
+
+// b is promoted at 100, with epoch 1; a, of epoch 0, serves until `retired`.
+std::vector<server_period> failover_until(instant retired) {
+    return {master("a", 0, 0, retired), replica("b", 0, 100), master("b", 1, 100, second)};
+}
+
+verdict check_holds(std::vector<hold_record> holds, std::vector<server_period> history = {},
+                    std::vector<access_record> accesses = {}, bool have_epochs = true) {
+    run_records records;
+    records.locks.push_back({std::move(holds), std::move(accesses)});
+    records.faults.push_back({.name = "it", .begin = 90, .end = 300});
+    records.history = std::move(history);
+    records.have_epochs = have_epochs;
+    return check(records);
+}
+
+TEST(ProofHistory, AFailoverIsAReplicaThatBecomesAMaster) {
+    const auto all = failovers_in(failover_until(150));
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].from, "a");
+    EXPECT_EQ(all[0].to, "b");
+    EXPECT_EQ(all[0].epoch_before, 0U);
+    EXPECT_EQ(all[0].epoch, 1U);
+    EXPECT_EQ(all[0].promoted.latest, 100);
+    EXPECT_EQ(all[0].retired.latest, 150);
+}
+
+TEST(ProofHistory, ARestartIsNoFailover) {
+    auto restarted = master("b", 1, 120, second);
+    restarted.state.run_id = "another";
+    EXPECT_TRUE(failovers_in({replica("b", 0, 100), restarted}).empty());
+}
+
+TEST(ProofHistory, KeysThatMoveToAMasterAreNoFailover) {
+    auto without_keys = master("b", 1, 0, 100);
+    without_keys.state.keys.clear();
+    EXPECT_TRUE(failovers_in({without_keys, master("b", 2, 100, second)}).empty());
+}
+
+TEST(ProofHistory, OfSeveralPredecessorsTheNewestIsReplaced) {
+    auto history = failover_until(150);
+    history.push_back(replica("a", 150, 300));
+    history.push_back(master("a", 2, 300, second));
+    for (int order = 0; order < 2; ++order) {
+        const auto all = failovers_in(history);
+        ASSERT_EQ(all.size(), 2U);
+        EXPECT_EQ(all[1].to, "a");
+        EXPECT_EQ(all[1].from, "b");
+        EXPECT_EQ(all[1].epoch_before, 1U);
+        std::ranges::reverse(history);
+    }
+}
 
 TEST(ProofChecker, HasNothingAgainstHoldsInOrder) {
     const auto result = check_holds({hold(1, 10, 20), hold(2, 22, 30)});
@@ -45,20 +107,23 @@ TEST(ProofChecker, HasNothingAgainstHoldsInOrder) {
     EXPECT_EQ(result.holds, 2U);
 }
 
-TEST(ProofChecker, FindsEqualTokensDuringAnyFault) {
-    EXPECT_EQ(check_holds({hold(1, 10, 20), hold(1, 22, 30)}, both).equal_tokens, 1U);
+TEST(ProofChecker, FindsEqualTokensDuringAnyFailover) {
+    EXPECT_EQ(check_holds({hold(1, 95, 105), hold(1, 110, 120)}, failover_until(150)).equal_tokens,
+              1U);
 }
 
 TEST(ProofChecker, FindsATokenThatGoesBack) {
-    const auto result = check_holds({hold(7, 10, 20), hold(6, 22, 30)}, both);
-    EXPECT_EQ(result.tokens_back, 1U) << "of one epoch, so no fault excuses it";
+    const auto result = check_holds({hold(7, 102, 104), hold(6, 106, 108)}, failover_until(150));
+    EXPECT_EQ(result.tokens_back, 1U) << "of one epoch, so no failover excuses it";
 }
 
 TEST(ProofChecker, AllowsASmallerTokenOnlyOfAServerThatWasReplacedAndGoesOn) {
-    const std::vector<hold_record> holds{hold(epoch + 1, 10, 20), hold(6, 22, 30)};
-    EXPECT_EQ(check_holds(holds, forgets).tokens_back, 1U);
-    EXPECT_EQ(check_holds(holds, both).tokens_back, 0U);
-    EXPECT_EQ(check_holds(holds, both).allowed_tokens_back, 1U);
+    const std::vector<hold_record> holds{hold(epoch + 1, 110, 115), hold(6, 120, 125)};
+    EXPECT_EQ(check_holds(holds).tokens_back, 1U) << "without a failover";
+    EXPECT_EQ(check_holds(holds, failover_until(119)).tokens_back, 1U);
+    const auto result = check_holds(holds, failover_until(130));
+    EXPECT_EQ(result.tokens_back, 0U);
+    EXPECT_EQ(result.allowed(&allowance::smaller_tokens), 1U);
 }
 
 TEST(ProofChecker, ConcurrentRequestsHaveNoOrder) {
@@ -66,38 +131,80 @@ TEST(ProofChecker, ConcurrentRequestsHaveNoOrder) {
 }
 
 TEST(ProofChecker, FindsOverlappingHolds) {
-    std::vector<hold_record> holds{hold(epoch + 1, 10, 30), hold(epoch + 2, 20, 40)};
-    EXPECT_EQ(check_holds(holds, both).overlaps, 1U) << "of one epoch, so no fault excuses it";
-    holds[1].token = 2 * epoch;
-    EXPECT_EQ(check_holds(holds).overlaps, 1U);
-    EXPECT_EQ(check_holds(holds, forgets).overlaps, 0U);
-    EXPECT_EQ(check_holds(holds, forgets).allowed_overlaps, 1U);
+    const std::vector<hold_record> one_epoch{hold(epoch + 1, 110, 130), hold(epoch + 2, 120, 140)};
+    EXPECT_EQ(check_holds(one_epoch, failover_until(150)).overlaps, 1U)
+        << "of one epoch, so no failover excuses it";
+    const std::vector<hold_record> two_epochs{hold(1, 90, 130), hold(epoch, 120, 140)};
+    EXPECT_EQ(check_holds(two_epochs).overlaps, 1U) << "without a failover";
+    const auto result = check_holds(two_epochs, failover_until(100));
+    EXPECT_EQ(result.overlaps, 0U);
+    EXPECT_EQ(result.allowed(&allowance::overlaps), 1U);
 }
 
-TEST(ProofChecker, AllowsNoOverlapLongAfterTheFault) {
-    const auto late = 40 * second;
-    EXPECT_EQ(
-        check_holds({hold(1, late, late + 30), hold(epoch, late + 20, late + 40)}, both).overlaps,
-        1U);
+TEST(ProofChecker, AllowsNoOverlapBeforeTheFailover) {
+    EXPECT_EQ(check_holds({hold(1, 10, 30), hold(epoch, 20, 40)}, failover_until(150)).overlaps,
+              1U);
+}
+
+TEST(ProofChecker, AllowsAnOverlapWithALaterHoldOfTheOldMasterOnlyWhileItServes) {
+    const std::vector<hold_record> holds{hold(epoch, 110, 180), hold(1, 160, 200)};
+    EXPECT_EQ(check_holds(holds, failover_until(150)).overlaps, 1U);
+    EXPECT_EQ(check_holds(holds, failover_until(170)).overlaps, 0U);
+}
+
+TEST(ProofChecker, AFailoverOfOtherKeysAllowsNothing) {
+    auto history = failover_until(100);
+    for (auto& each : history)
+        if (each.state.is_master) each.state.keys = {1};
+    EXPECT_EQ(check_holds({hold(1, 90, 130), hold(epoch, 120, 140)}, history).overlaps, 1U);
+}
+
+TEST(ProofChecker, WithoutEpochsTheTimeOfTheFailoverAllowsAnOverlap) {
+    const auto overlaps_in = [](instant from) {
+        return check_holds({hold(1, from, from + 40), hold(2, from + 20, from + 60)},
+                           failover_until(100), {}, false)
+            .overlaps;
+    };
+    EXPECT_EQ(overlaps_in(10), 1U);
+    EXPECT_EQ(overlaps_in(90), 0U);
+    EXPECT_EQ(overlaps_in(200), 1U);
 }
 
 TEST(ProofChecker, FindsAHolderWhoseHoldWasCutAndWhoIsNotTold) {
-    std::vector<hold_record> holds{hold(1, 10, 30), hold(epoch + 2, 20, 40)};
-    EXPECT_EQ(check_holds(holds, forgets).untold, 1U);
-    EXPECT_EQ(check_holds(holds, both).allowed_untold, 1U);
+    std::vector<hold_record> holds{hold(1, 90, 130), hold(epoch + 2, 120, 140)};
+    EXPECT_EQ(check_holds(holds, failover_until(110)).untold, 1U);
+    EXPECT_EQ(check_holds(holds, failover_until(150)).allowed(&allowance::untold), 1U)
+        << "the old master confirms the release";
     holds[0].result = "taken_over";
-    EXPECT_EQ(check_holds(holds, forgets).untold, 0U);
+    EXPECT_EQ(check_holds(holds, failover_until(110)).untold, 0U);
     holds[0].result = "released";
-    holds[0].lost = 35;
-    EXPECT_EQ(check_holds(holds, forgets).untold, 0U);
+    holds[0].lost = 135;
+    EXPECT_EQ(check_holds(holds, failover_until(110)).untold, 0U);
 }
 
 TEST(ProofChecker, FindsARefusedHolderThatIsNotTold) {
-    auto refused = hold(1, 10, 30);
+    auto refused = hold(1, 90, 130);
     refused.was_refused = true;
-    EXPECT_EQ(check_holds({refused}, forgets).untold, 1U);
+    EXPECT_EQ(check_holds({refused}, failover_until(110)).untold, 1U);
     refused.result = "expired";
-    EXPECT_EQ(check_holds({refused}, forgets).untold, 0U);
+    EXPECT_EQ(check_holds({refused}, failover_until(110)).untold, 0U);
+}
+
+TEST(ProofChecker, NamesTheFaultOfEachFailoverAndCountsFurtherOnes) {
+    auto history = failover_until(150);
+    history.push_back(replica("c", 0, 200));
+    history.push_back(master("c", 2, 200, second));
+    history.push_back(replica("d", 0, 400));
+    history.push_back(master("d", 3, 400, second));
+    const auto result = check_holds({}, history);
+    ASSERT_EQ(result.allowances.size(), 3U);
+    EXPECT_EQ(result.allowances[0].fault, "it");
+    EXPECT_FALSE(result.allowances[0].is_further);
+    EXPECT_EQ(result.allowances[1].fault, "it");
+    EXPECT_TRUE(result.allowances[1].is_further) << "the second one in the fault";
+    EXPECT_EQ(result.allowances[2].fault, "");
+    EXPECT_TRUE(result.allowances[2].is_further) << "after the fault";
+    EXPECT_EQ(result.further_failovers(), 2U);
 }
 
 TEST(ProofChecker, FindsABeliefAfterTheDeadline) {
@@ -162,32 +269,6 @@ TEST(ProofRecords, AreReadAsTheClientsWriteThem) {
     EXPECT_EQ(read.lost, 970);
     EXPECT_EQ(read.result, "expired");
     EXPECT_EQ(records.errors, std::vector<std::string>{"No server answers."});
-}
-
-std::string refusal_of(const std::vector<std::string>& arguments) {
-    try {
-        (void)parse_settings(arguments);
-    } catch (const bad_usage& problem) {
-        return problem.what();
-    }
-    return "";
-}
-
-TEST(ProofSettings, AreReadOrRefusedWithASentence) {
-    const auto options = parse_settings(
-        {"--for", "5min", "--on", "cluster", "--fencing", "naive", "--faults", "crash,slot"});
-    EXPECT_EQ(options.length, std::chrono::minutes(5));
-    EXPECT_EQ(options.environments, std::vector<std::string>{"cluster"});
-    EXPECT_EQ(options.modes, std::vector<fencing>{fencing::naive});
-    EXPECT_EQ(options.faults, (std::vector<std::string>{"crash", "slot"}));
-    EXPECT_EQ(parse_settings({}).modes.size(), 3U);
-    EXPECT_EQ(refusal_of({"--for", "soon"}), "'soon' is no time for --for; use 90s, 5min or 1h.");
-    EXPECT_EQ(refusal_of({"--on", "moon"}),
-              "There is no --on 'moon'; there are: sentinel, cluster.");
-    EXPECT_EQ(refusal_of({"--fencing", "some"}),
-              "There is no --fencing 'some'; use on, off or naive.");
-    EXPECT_EQ(refusal_of({"--seed"}), "The option --seed needs a value; --help has the values.");
-    EXPECT_EQ(refusal_of({"--sed", "1"}), "There is no option '--sed'; --help lists the options.");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "client_process.hpp"
-#include "fault.hpp"
+#include "environment.hpp"
 
 #include <conformance/process.hpp>
 

@@ -3,6 +3,7 @@
 
 #include "client_process.hpp"
 
+#include "instant.hpp"
 #include "resource.hpp"
 
 #include <pawl/blocking.hpp>
@@ -22,8 +23,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using pawl::boot_clock;
-
-std::int64_t now() { return boot_clock::now().time_since_epoch().count(); }
 
 // "VERB FIELD FIELD …", as `read_records` expects it.
 template <class... Fields>

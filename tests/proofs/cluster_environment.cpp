@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "client_process.hpp"
 #include "environments.hpp"
-#include "failover_faults.hpp"
+#include "replicated_servers.hpp"
+#include "state_watch.hpp"
 
 #include <support/cluster_group.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace proofs {
 
@@ -18,43 +19,80 @@ using namespace std::chrono_literals;
 constexpr std::size_t masters = 3;
 constexpr std::size_t nodes = 2 * masters;
 
+const std::vector<support::command_words> look{{"MULTI"},
+                                               {"INFO", "server", "replication"},
+                                               {"CLUSTER", "NODES"},
+                                               {"CLUSTER", "INFO"},
+                                               {"EXEC"}};
+
+// `slots` are those of the keys.
+std::optional<server_state> read_node(const look_replies& replies,
+                                      const std::vector<std::size_t>& slots) {
+    const auto& answers = replies.back().items;
+    if (answers.size() != 3) return std::nullopt;
+    auto state = read_info(answers[0].text);
+    for (const auto& each : support::read_cluster_views(answers[1].text)) {
+        if (!each.has_flag("myself") || !state.is_master) continue;
+        state.epoch = each.epoch;
+        for (std::size_t key = 0; key < slots.size(); ++key)
+            if (each.has_slot(slots[key])) state.keys.insert(key);
+    }
+    state.is_serving =
+        state.is_master && answers[2].text.find("cluster_state:ok") != std::string::npos;
+    return state;
+}
+
 class cluster_environment : public replicated_servers {
 public:
-    cluster_environment(std::size_t locks, std::size_t clients)
-        : replicated_servers(nodes, clients),
+    explicit cluster_environment(const environment_options& options)
+        : replicated_servers(nodes, options.clients),
           group_({.masters = masters, .replicas = 1, .machines = machines()}),
-          locks_(locks) {}
-
-    [[nodiscard]] std::string url(bool naive) const override {
-        return group_.url(naive ? "?layout=redisson" : "");
+          slots_(slots_of(options.keys)),
+          watch_(unix_sockets(nodes, [this](std::size_t i) -> auto& { return group_.node(i); }),
+                 look, [this](const look_replies& replies) { return read_node(replies, slots_); }) {
     }
 
-    // Also the number of elections: a promoted replica has the epoch of the one that it won.
-    [[nodiscard]] std::uint64_t newest_epoch() override {
-        const std::string field = "cluster_current_epoch:";
-        std::uint64_t newest = 0;
-        for (std::size_t i = 0; i < nodes; ++i) {
-            const auto facts = ask(i, {"CLUSTER", "INFO"}).text;
-            newest = std::max<std::uint64_t>(
-                newest, std::stoull(facts.substr(facts.find(field) + field.size())));
-        }
-        return newest;
+    [[nodiscard]] std::string url(const std::string& options) const override {
+        return group_.url(options);
+    }
+
+    [[nodiscard]] std::vector<server_period> history() override {
+        std::vector<server_period> result;
+        for (std::size_t i = 0; i < nodes; ++i)
+            for (const auto& each : watch_.periods(i))
+                result.push_back({.server = name_of(server(i)),
+                                  .state = each.state,
+                                  .from = each.from,
+                                  .until = each.until});
+        return result;
+    }
+
+    [[nodiscard]] std::string logs() override {
+        std::string text;
+        for (std::size_t i = 0; i < nodes; ++i)
+            text += end_of_log(server(i));
+        return text;
     }
 
     std::vector<fault> faults() override {
         auto all = replicated_servers::faults();
-        all.push_back({.name = "slot", .can = {}, .run = [this](pace& pace) { move_slot(pace); }});
+        all.push_back({.name = slot_fault, .run = [this](pace& pace) { move_slot(pace); }});
         return all;
     }
 
 private:
     support::redis_server& server(std::size_t index) override { return group_.node(index); }
 
-    std::size_t slot_of(std::size_t lock) { return group_.slot_of("{" + lock_name(lock) + "}"); }
+    std::vector<std::size_t> slots_of(const std::vector<std::string>& keys) {
+        std::vector<std::size_t> slots;
+        for (const auto& each : keys)
+            slots.push_back(group_.slot_of(each));
+        return slots;
+    }
 
-    // With locks, otherwise its fault would affect nobody.
+    // With keys of the clients, otherwise its fault would affect nobody.
     std::size_t pick_master(pace& pace) override {
-        return group_.owner_of(slot_of(pace.pick(locks_)));
+        return group_.owner_of(slots_[pace.pick(slots_.size())]);
     }
 
     std::vector<std::size_t> replicas_of(std::size_t master) override {
@@ -91,9 +129,9 @@ private:
         return true;
     }
 
-    // A lock's keys move one by one while it is held and waited for.
+    // The keys of a slot move one by one while clients use them.
     void move_slot(pace& pace) {
-        const auto slot = slot_of(pace.pick(locks_));
+        const auto slot = slots_[pace.pick(slots_.size())];
         const auto from = group_.owner_of(slot);
         std::vector<std::size_t> others;
         for (std::size_t i = 0; i < nodes; ++i)
@@ -110,13 +148,14 @@ private:
     }
 
     support::cluster_group group_;
-    const std::size_t locks_;
+    const std::vector<std::size_t> slots_;
+    state_watch<server_state> watch_;
 };
 
 }  // namespace
 
-std::unique_ptr<environment> start_cluster(std::size_t locks, std::size_t clients) {
-    return std::make_unique<cluster_environment>(locks, clients);
+std::unique_ptr<environment> start_cluster(const environment_options& options) {
+    return std::make_unique<cluster_environment>(options);
 }
 
 }  // namespace proofs

@@ -4,9 +4,8 @@
 // The servers that a proof can run on.
 #pragma once
 
-#include "fault.hpp"
+#include "environment.hpp"
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,14 +15,15 @@ namespace proofs {
 struct environment_entry {
     std::string name;  // for --on
     std::string description;
-    std::unique_ptr<environment> (*start)(std::size_t locks, std::size_t clients);
+    std::vector<std::string> faults;  // their names
+    std::unique_ptr<environment> (*start)(const environment_options& options);
 };
 
 [[nodiscard]] const std::vector<environment_entry>& environments();
 
 // A master, two replicas, three Sentinels.
-[[nodiscard]] std::unique_ptr<environment> start_sentinel(std::size_t locks, std::size_t clients);
+[[nodiscard]] std::unique_ptr<environment> start_sentinel(const environment_options& options);
 // Three masters with a replica each.
-[[nodiscard]] std::unique_ptr<environment> start_cluster(std::size_t locks, std::size_t clients);
+[[nodiscard]] std::unique_ptr<environment> start_cluster(const environment_options& options);
 
 }  // namespace proofs

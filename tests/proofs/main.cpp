@@ -33,8 +33,10 @@ public:
 
     void add(const std::vector<run_result>& runs) {
         std::cout << "\n" << text_table(runs) << std::endl;
-        html_ += html_table(runs);
+        html_ += html_section(runs);
         for (const auto& each : runs) {
+            for (const auto& remark : remarks(each))
+                std::cout << remark << "\n";
             any_fault_ = any_fault_ || !each.faults.empty();
             for (const auto& complaint : complaints(each)) {
                 std::cout << complaint << "\n";
@@ -44,18 +46,21 @@ public:
     }
 
     [[nodiscard]] int finish() const {
-        if (!settings_.html.empty())
-            std::ofstream(settings_.html)
-                << "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Proof</title>\n"
-                << "<style>th, td {text-align: right; padding: 0 1em} "
-                << "th[scope] {text-align: left; font-weight: normal}</style>\n"
-                << html_;
+        write_html();
         std::cout << "The faults of a run can be repeated with --seed " << settings_.seed << ".\n";
         if (!any_fault_) return not_run;
         return is_proved_ ? 0 : 1;
     }
 
 private:
+    void write_html() const {
+        if (settings_.html.empty()) return;
+        std::ofstream page(settings_.html);
+        page << html_page(html_);
+        if (!page.flush())
+            throw std::runtime_error("cannot write '" + settings_.html + "'; name another --html");
+    }
+
     const settings& settings_;
     std::string html_;
     bool any_fault_ = false;
@@ -65,9 +70,12 @@ private:
 int run_all(const settings& options) {
     reporter report(options);
     for (const auto& entry : environments()) {
-        if (!options.environments.empty() &&
-            std::ranges::find(options.environments, entry.name) == options.environments.end())
+        if (!options.has_environment(entry.name)) continue;
+        if (std::ranges::none_of(entry.faults,
+                                 [&](const auto& each) { return options.has_fault(each); })) {
+            std::cout << entry.name << " has none of the chosen faults.\n";
             continue;
+        }
         std::vector<run_result> runs;
         for (const auto mode : options.modes)
             runs.push_back(run(entry, options, mode));

@@ -6,6 +6,7 @@
 #include "client_process.hpp"
 
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 #include <unordered_map>
 
@@ -55,6 +56,14 @@ void read_line(const std::string& line, std::unordered_map<std::uint64_t, locate
 }
 
 }  // namespace
+
+std::string to_text(const run_records& records, instant when) {
+    if (when == not_yet) return "the end";
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(3) << static_cast<double>(when - records.begin) / 1e9
+         << " s";
+    return text.str();
+}
 
 run_records read_records(const std::string& folder, std::size_t processes, std::size_t locks) {
     run_records result;

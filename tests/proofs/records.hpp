@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// What the clients, the resources and the faults of a run have recorded. Times are ns of the boot
-// clock, which all processes share.
+// What the clients, the resources, the servers and the faults of a run have recorded.
 #pragma once
 
-#include "fault.hpp"
 #include "resource.hpp"
+#include "server_history.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,8 +13,6 @@
 #include <vector>
 
 namespace proofs {
-
-using instant = std::int64_t;
 
 struct hold_record {
     std::uint64_t hold = 0;
@@ -37,16 +34,26 @@ struct lock_records {
 
 struct fault_record {
     std::string name;
-    consequences can;
     instant begin = 0;
     instant end = 0;  // all servers have recovered
 };
 
 struct run_records {
-    std::vector<lock_records> locks;
+    std::vector<lock_records> locks;  // lock i has the key i of the history
+    std::vector<server_period> history;
     std::vector<fault_record> faults;
+    bool have_epochs = false;         // the tokens: see epoch_of
+    instant begin = 0;                // of the run: printed times count from it
     std::vector<std::string> errors;  // of acquires
 };
+
+// The upper part of Pawl's tokens: the epoch of the client's server.
+[[nodiscard]] constexpr std::uint64_t epoch_of(std::uint64_t token) noexcept {
+    return token >> 47U;
+}
+
+// "12.345 s", counted from the begin of the run.
+[[nodiscard]] std::string to_text(const run_records& records, instant when);
 
 // Reads the files of client processes 0, 1, … and of the resources.
 [[nodiscard]] run_records read_records(const std::string& folder, std::size_t processes,

@@ -37,10 +37,22 @@ constexpr std::array promised_rows{
     count_row{"writes of an older token after a newer", &verdict::writes_back},
     count_row{"refused or overlapping holds, and no holder told", &verdict::untold}};
 
+struct allowance_row {
+    const char* label;
+    std::size_t allowance::*count;
+};
+
 constexpr std::array allowed_rows{
-    count_row{"overlapping holds of two epochs", &verdict::allowed_overlaps},
-    count_row{"smaller tokens of a replaced master", &verdict::allowed_tokens_back},
-    count_row{"holds of a replaced master, not told", &verdict::allowed_untold}};
+    allowance_row{"overlapping holds of two epochs", &allowance::overlaps},
+    allowance_row{"smaller tokens of a replaced master", &allowance::smaller_tokens},
+    allowance_row{"holds of a replaced master, not told", &allowance::untold}};
+
+std::string escape(const std::string& text) {
+    std::string result;
+    for (const char each : text)
+        result += each == '<' ? "&lt;" : each == '&' ? "&amp;" : std::string(1, each);
+    return result;
+}
 
 const char* heading_of(fencing mode) {
     switch (mode) {
@@ -75,11 +87,14 @@ std::vector<table_row> rows_of(const std::vector<run_result>& runs) {
     for (const auto& [name, reason] : runs.front().obstacles)
         add(name, [](const run_result&) { return "not run"; });
     add("further failovers",
-        [](const run_result& each) { return std::to_string(each.further_failovers); });
+        [](const run_result& each) { return std::to_string(each.outcome.further_failovers()); });
     rows.push_back({"Promised: 0", {}});
     add_counts(promised_rows);
     rows.push_back({"Allowed in a failover", {}});
-    add_counts(allowed_rows);
+    for (const auto& row : allowed_rows)
+        add(row.label, [&](const run_result& each) {
+            return std::to_string(each.outcome.allowed(row.count));
+        });
     return rows;
 }
 
@@ -96,25 +111,51 @@ std::string text_table(const std::vector<run_result>& runs) {
             text << std::right << std::setw(cell_width) << cell;
         text << "\n";
     }
-    for (const auto& [name, reason] : runs.front().obstacles)
-        text << "\nThe fault '" << name << "' was not run: " << reason << ".\n";
     return text.str();
 }
 
-std::string html_table(const std::vector<run_result>& runs) {
+std::vector<std::string> remarks(const run_result& result) {
+    std::vector<std::string> all;
+    const auto of = "fencing " + std::string(to_string(result.mode));
+    for (const auto& each : result.evidence)
+        all.push_back(of + ", " + each + ".");
+    for (const auto& [name, reason] : result.obstacles)
+        all.push_back(of + ": the fault '" + name + "' was not run: " + reason + ".");
+    for (const auto& [name, count] : result.faults)
+        if (count == 0)
+            all.push_back(of + ": the fault '" + name +
+                          "' was not reached in the time of --for; use a longer one.");
+    return all;
+}
+
+std::string html_section(const std::vector<run_result>& runs) {
     std::ostringstream text;
     text << "<table>\n";
     bool is_first = true;
     for (const auto& row : rows_of(runs)) {
         const char* tag = is_first ? "th" : "td";
-        text << "<tr><th scope=\"row\">" << row.label << "</th>";
+        text << "<tr><th scope=\"row\">" << escape(row.label) << "</th>";
         for (const auto& cell : row.cells)
-            text << "<" << tag << ">" << cell << "</" << tag << ">";
+            text << "<" << tag << ">" << escape(cell) << "</" << tag << ">";
         text << "</tr>\n";
         is_first = false;
     }
-    text << "</table>\n";
+    text << "</table>\n<ul>\n";
+    for (const auto& each : runs)
+        for (const auto& remark : remarks(each))
+            text << "<li>" << escape(remark) << "</li>\n";
+    text << "</ul>\n";
+    for (const auto& each : runs)
+        for (const auto& complaint : complaints(each))
+            text << "<p class=\"complaint\">" << escape(complaint) << "</p>\n";
     return text.str();
+}
+
+std::string html_page(const std::string& sections) {
+    return "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Proof</title>\n"
+           "<style>th, td {text-align: right; padding: 0 1em} "
+           "th[scope] {text-align: left; font-weight: normal} .complaint {color: #b00}</style>\n" +
+           sections;
 }
 
 std::vector<std::string> complaints(const run_result& result) {

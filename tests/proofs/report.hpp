@@ -12,7 +12,12 @@
 namespace proofs {
 
 [[nodiscard]] std::string text_table(const std::vector<run_result>& runs);
-[[nodiscard]] std::string html_table(const std::vector<run_result>& runs);
+// The table, the remarks and the complaints.
+[[nodiscard]] std::string html_section(const std::vector<run_result>& runs);
+[[nodiscard]] std::string html_page(const std::string& sections);
+
+// As sentences: each failover with what it allows, and the faults that were not injected.
+[[nodiscard]] std::vector<std::string> remarks(const run_result& result);
 
 // What the runs should have shown and did not, as sentences: a violation with fencing, or no damage
 // without.

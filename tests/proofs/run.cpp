@@ -14,7 +14,7 @@
 #include <csignal>
 #include <filesystem>
 #include <iostream>
-#include <utility>
+#include <sstream>
 
 namespace proofs {
 
@@ -25,11 +25,16 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::size_t locks = 6;
 constexpr std::size_t processes = 4;
-constexpr consequences any_failover{.forgets_holds = true, .two_servers_grant = true};
 
 volatile std::sig_atomic_t signal_received = 0;
 
-instant now() { return pawl::boot_clock::now().time_since_epoch().count(); }
+// Both layouts keep all of a lock in the slot of its name.
+environment_options options_of_environment() {
+    environment_options options{.clients = processes};
+    for (std::size_t i = 0; i < locks; ++i)
+        options.keys.push_back("{" + lock_name(i) + "}");
+    return options;
+}
 
 // Each fault once, in random order, then again.
 class fault_order {
@@ -50,19 +55,33 @@ private:
     std::vector<std::size_t> left_;
 };
 
+std::string to_text(const run_records& records, const allowance& allowed) {
+    const auto& event = allowed.evidence;
+    const auto place = allowed.fault.empty() ? "outside of any fault"
+                       : allowed.is_further  ? "a further one in the fault '" + allowed.fault + "'"
+                                             : "in the fault '" + allowed.fault + "'";
+    std::ostringstream text;
+    text << to_text(records, event.promoted.latest) << ": failover of "
+         << (event.from.empty() ? "an unknown master" : event.from) << " to " << event.to
+         << ", epoch " << event.epoch_before << " to " << event.epoch << ", " << place
+         << "; the old master served until " << to_text(records, event.retired.latest)
+         << "; allowed: " << allowed.overlaps << " overlaps, " << allowed.smaller_tokens
+         << " smaller tokens, " << allowed.untold << " holds not told";
+    return text.str();
+}
+
 class proof_run {
 public:
     proof_run(const environment_entry& entry, const settings& options, fencing mode)
         : settings_(options),
-          is_naive_(mode == fencing::naive),
-          servers_(entry.start(locks, processes)),
+          url_options_(mode == fencing::naive ? "?layout=redisson" : ""),
+          servers_(entry.start(options_of_environment())),
           clients_(*servers_,
-                   {.url = servers_->url(is_naive_),
+                   {.url = servers_->url(url_options_),
                     .folder = folder_.path().string(),
                     .locks = locks,
                     .checks_tokens = mode != fencing::off},
                    processes, options.seed),
-          epoch_(servers_->newest_epoch()),
           pace_(options.seed, [this] { step(); }) {
         result_.environment = entry.name;
         result_.mode = mode;
@@ -82,12 +101,7 @@ private:
     // Those of --faults that can be had here; `result_.faults` has their names.
     std::vector<fault> chosen_faults() {
         auto all = servers_->faults();
-        std::erase_if(all, [this](const fault& each) {
-            return !settings_.faults.empty() &&
-                   std::ranges::find(settings_.faults, each.name) == settings_.faults.end();
-        });
-        if (all.empty())
-            throw bad_usage("None of the --faults exists here; --help lists the faults.");
+        std::erase_if(all, [this](const fault& each) { return !settings_.has_fault(each.name); });
         std::erase_if(all, [this](const fault& each) {
             if (!each.obstacle.empty()) result_.obstacles[each.name] = each.obstacle;
             return !each.obstacle.empty();
@@ -99,54 +113,34 @@ private:
 
     [[nodiscard]] bool needs_longer(clock::time_point end) const {
         return result_.mode != fencing::on && clock::now() < end + 1min &&
-               damage_of(result_.mode, judge(load_records())) == 0;
+               damage_of(result_.mode, check(load_records())) == 0;
     }
 
     [[nodiscard]] run_records load_records() const {
         auto records = read_records(folder_.path().string(), clients_.started(), locks);
+        records.history = servers_->history();
         records.faults = faults_;
+        records.have_epochs = result_.mode != fencing::naive;
+        records.begin = first_;
         return records;
-    }
-
-    [[nodiscard]] verdict judge(const run_records& records) const {
-        return check(records, [this](std::uint64_t token) {
-            return is_naive_ ? 0 : servers_->epoch_of(token);
-        });
     }
 
     void inject(const fault& next) {
         current_ = next.name;
-        note_further_failovers();
-        fault_record record{.name = next.name, .can = next.can, .begin = now()};
+        fault_record record{.name = next.name, .begin = now()};
         try {
             next.run(pace_);
         } catch (const interrupted&) {
             throw;
         } catch (const std::runtime_error& problem) {
-            throw std::runtime_error("in the fault '" + next.name + "': " + problem.what());
+            throw std::runtime_error("in the fault '" + next.name + "': " + problem.what() + "\n" +
+                                     servers_->logs());
         }
         record.end = now();
-        // A server that was promoted, and replaced again, was alive then.
-        const auto newest = servers_->newest_epoch();
-        const auto failovers = newest - std::exchange(epoch_, newest);
-        if (failovers > 1) {
-            record.can = any_failover;
-            result_.further_failovers += failovers - 1;
-        }
         faults_.push_back(std::move(record));
         ++result_.faults[next.name];
         current_ = "quiet";
         pace_.pause(200ms, 1500ms);
-    }
-
-    // Those since the last fault.
-    void note_further_failovers() {
-        const auto newest = servers_->newest_epoch();
-        if (newest == epoch_) return;
-        result_.further_failovers += newest - epoch_;
-        const auto begin = faults_.empty() ? 0 : faults_.back().end;
-        faults_.push_back({.name = "no fault", .can = any_failover, .begin = begin, .end = now()});
-        epoch_ = newest;
     }
 
     void step() {
@@ -179,9 +173,10 @@ private:
         if (const auto problem = clients_.finish(); !problem.empty())
             result_.problems.push_back(problem);
         expect_free_locks();
-        note_further_failovers();
         const auto records = load_records();
-        result_.outcome = judge(records);
+        result_.outcome = check(records);
+        for (const auto& each : result_.outcome.allowances)
+            result_.evidence.push_back(to_text(records, each));
         result_.kills = clients_.kills();
         result_.pauses = clients_.pauses();
         result_.errors = records.errors.size();
@@ -194,7 +189,7 @@ private:
     // tries.
     void expect_free_locks() {
         client_group last(*servers_,
-                          {.url = servers_->url(is_naive_),
+                          {.url = servers_->url(url_options_),
                            .folder = last_.path().string(),
                            .locks = locks,
                            .checks_tokens = false},
@@ -212,7 +207,7 @@ private:
     }
 
     const settings& settings_;
-    const bool is_naive_;
+    const std::string url_options_;
     const clock::time_point begin_ = clock::now();
     clock::time_point next_line_ = begin_;
     support::temp_folder folder_;  // outlives the processes that write there
@@ -221,7 +216,7 @@ private:
     client_group clients_;
     run_result result_;
     std::vector<fault_record> faults_;
-    std::uint64_t epoch_;  // the newest one at the end of the last fault
+    const instant first_ = now();
     std::string current_ = "quiet";
     pace pace_;
 };

@@ -20,22 +20,23 @@ struct run_result {
     std::string environment;
     fencing mode = fencing::on;
     verdict outcome;
-    std::map<std::string, std::size_t> faults;     // how often each was injected
+    // How often each was injected; 0: it was not reached in time.
+    std::map<std::string, std::size_t> faults;
     std::map<std::string, std::string> obstacles;  // faults that cannot be injected here, and why
-    // Beyond one for each fault: on a busy machine, servers replace a master that is just slow.
-    std::size_t further_failovers = 0;
-    std::size_t kills = 0;              // of clients
-    std::size_t pauses = 0;             // of clients
-    std::size_t errors = 0;             // of acquires
-    std::vector<std::string> problems;  // beside the verdict, as sentences
+    std::vector<std::string> evidence;             // each failover, and what it allows
+    std::size_t kills = 0;                         // of clients
+    std::size_t pauses = 0;                        // of clients
+    std::size_t errors = 0;                        // of acquires
+    std::vector<std::string> problems;             // beside the verdict, as sentences
 };
 
 // How much of the damage that a run without fencing must show it has shown.
 [[nodiscard]] std::size_t damage_of(fencing mode, const verdict& outcome) noexcept;
 
-// Without fencing it goes on until there is damage, at most for a minute longer.
-// Prints a line of progress now and then. Throws bad_usage if no server has one of the faults,
-// std::runtime_error if the servers do not recover, `interrupted` after SIGINT or SIGTERM.
+// New faults begin during the chosen time. Without fencing the run goes on until there is damage,
+// at most for a minute longer. Prints a line of progress now and then. The environment has one of
+// the chosen faults at least. Throws std::runtime_error if the servers do not recover,
+// `interrupted` after SIGINT or SIGTERM.
 [[nodiscard]] run_result run(const environment_entry& entry, const settings& options, fencing mode);
 
 }  // namespace proofs

@@ -2,12 +2,14 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "environments.hpp"
-#include "failover_faults.hpp"
+#include "replicated_servers.hpp"
+#include "state_watch.hpp"
 
 #include <support/sentinel_group.hpp>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace proofs {
 
@@ -17,30 +19,96 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t servers = 3;
 
+// What a Sentinel says of the master.
+struct sentinel_view {
+    std::uint64_t epoch = 0;
+    std::uint16_t port = 0;
+
+    [[nodiscard]] bool operator==(const sentinel_view&) const = default;
+};
+
+const std::vector<support::command_words> look_at_server{{"INFO", "server", "replication"}};
+const support::command_words ask_for_master{"SENTINEL", "MASTER", support::master_name};
+const support::command_words ask_for_address{"SENTINEL", "GET-MASTER-ADDR-BY-NAME",
+                                             support::master_name};
+
+std::string field_of(const support::resp_value& pairs, const std::string& name) {
+    for (std::size_t i = 0; i + 1 < pairs.items.size(); i += 2)
+        if (pairs.items[i].text == name) return pairs.items[i + 1].text;
+    return {};
+}
+
+// Empty if the epoch changed between the replies: the address may be of either.
+std::optional<sentinel_view> read_view(const look_replies& replies) {
+    const auto epoch = field_of(replies.at(0), "config-epoch");
+    const auto& address = replies.at(1).items;
+    if (epoch.empty() || address.size() != 2 || field_of(replies.at(2), "config-epoch") != epoch)
+        return std::nullopt;
+    return sentinel_view{.epoch = std::stoull(epoch),
+                         .port = static_cast<std::uint16_t>(std::stoi(address[1].text))};
+}
+
+std::optional<server_state> read_server(const look_replies& replies) {
+    if (replies.at(0).is_error()) return std::nullopt;
+    return read_info(replies[0].text);
+}
+
 class sentinel_environment : public replicated_servers {
 public:
-    explicit sentinel_environment(std::size_t clients)
-        : replicated_servers(servers, clients),
+    explicit sentinel_environment(const environment_options& options)
+        : replicated_servers(servers, options.clients),
+          key_count_(options.keys.size()),
           group_({.replicas = servers - 1,
                   .sentinels = servers,
                   .failover_timeout = 2000ms,
-                  .machines = machines()}) {
+                  .machines = machines()}),
+          server_watch_(
+              unix_sockets(servers, [this](std::size_t i) -> auto& { return group_.server(i); }),
+              look_at_server, &read_server),
+          view_watch_(
+              unix_sockets(servers, [this](std::size_t i) -> auto& { return group_.sentinel(i); }),
+              {ask_for_master, ask_for_address, ask_for_master}, &read_view) {
         pace start(0, [] {});
         recover(start);
     }
 
-    [[nodiscard]] std::string url(bool naive) const override {
-        return group_.url(naive ? "?layout=redisson" : "");
+    [[nodiscard]] std::string url(const std::string& options) const override {
+        return group_.url(options);
     }
 
-    [[nodiscard]] std::uint64_t newest_epoch() override {
-        std::uint64_t newest = 0;
+    // A server knows that it is the master, and the Sentinels know with which epoch.
+    [[nodiscard]] std::vector<server_period> history() override {
+        std::vector<server_period> result;
         for (std::size_t i = 0; i < servers; ++i)
-            newest = std::max(newest, group_.epoch(i));
-        return newest;
+            for (const auto& each : server_watch_.periods(i)) {
+                server_period period{.server = name_of(server(i)),
+                                     .state = each.state,
+                                     .from = each.from,
+                                     .until = each.until};
+                if (each.state.is_master) add_mastership(period, server(i).port());
+                result.push_back(std::move(period));
+            }
+        return result;
+    }
+
+    [[nodiscard]] std::string logs() override {
+        std::string text;
+        for (std::size_t i = 0; i < servers; ++i)
+            text += end_of_log(server(i)) + end_of_log(group_.sentinel(i));
+        return text;
     }
 
 private:
+    void add_mastership(server_period& period, std::uint16_t port) {
+        period.state.is_serving = true;
+        for (std::size_t key = 0; key < key_count_; ++key)
+            period.state.keys.insert(key);
+        for (std::size_t i = 0; i < servers; ++i)
+            for (const auto& each : view_watch_.periods(i))
+                if (each.state.port == port && each.from.earliest <= period.until.latest)
+                    period.state.epoch = std::max(period.state.epoch, each.state.epoch);
+    }
+
     support::redis_server& server(std::size_t index) override { return group_.server(index); }
 
     // The port that a majority names; 0: none.
@@ -100,22 +168,22 @@ private:
             const auto reply =
                 group_.sentinel(i).execute({"SENTINEL", "REPLICAS", support::master_name});
             for (const auto& replica : reply.items)
-                for (std::size_t field = 0; field + 1 < replica.items.size(); field += 2)
-                    if (replica.items[field].text == "flags" &&
-                        replica.items[field + 1].text == "slave")
-                        ++usable;
+                usable += field_of(replica, "flags") == "slave" ? 1 : 0;
             if (usable != servers - 1) return false;
         }
         return true;
     }
 
+    const std::size_t key_count_;
     support::sentinel_group group_;
+    state_watch<server_state> server_watch_;
+    state_watch<sentinel_view> view_watch_;
 };
 
 }  // namespace
 
-std::unique_ptr<environment> start_sentinel(std::size_t, std::size_t clients) {
-    return std::make_unique<sentinel_environment>(clients);
+std::unique_ptr<environment> start_sentinel(const environment_options& options) {
+    return std::make_unique<sentinel_environment>(options);
 }
 
 }  // namespace proofs

@@ -52,13 +52,55 @@ fencing mode_of(const std::string& text) {
     throw bad_usage("There is no --fencing '" + text + "'; use on, off or naive.");
 }
 
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& each : names)
+        text += (text.empty() ? "" : ", ") + each;
+    return text;
+}
+
 void check_environment(const std::string& name) {
-    std::string known;
-    for (const auto& each : environments()) {
-        if (each.name == name) return;
-        known += (known.empty() ? "" : ", ") + each.name;
+    std::vector<std::string> known;
+    for (const auto& each : environments())
+        known.push_back(each.name);
+    if (!contains(known, name))
+        throw bad_usage("There is no --on '" + name + "'; there are: " + listed(known) + ".");
+}
+
+// The faults that all environments have, and then "in a cluster also: slot".
+std::string listed_faults() {
+    const auto& all = environments();
+    const auto is_common = [&](const std::string& name) {
+        return std::ranges::all_of(all,
+                                   [&](const auto& each) { return contains(each.faults, name); });
+    };
+    std::vector<std::string> common;
+    std::string others;
+    for (const auto& name : all.front().faults)
+        if (is_common(name)) common.push_back(name);
+    for (const auto& each : all) {
+        auto own = each.faults;
+        std::erase_if(own, is_common);
+        if (!own.empty()) others += "; on " + each.name + " also " + listed(own);
     }
-    throw bad_usage("There is no --on '" + name + "'; there are: " + known + ".");
+    return listed(common) + others;
+}
+
+// A fault that none of the chosen environments has would silently not be run.
+void check_fault(const std::string& name, const settings& options) {
+    std::vector<std::string> elsewhere;
+    for (const auto& each : environments()) {
+        if (!contains(each.faults, name)) continue;
+        if (options.has_environment(each.name)) return;
+        elsewhere.push_back(each.name);
+    }
+    if (elsewhere.empty())
+        throw bad_usage("There is no fault '" + name + "'; there are: " + listed_faults() + ".");
+    throw bad_usage("The fault '" + name + "' needs --on " + listed(elsewhere) + ".");
 }
 
 }  // namespace
@@ -70,6 +112,14 @@ const char* to_string(fencing mode) noexcept {
     case fencing::naive: return "naive";
     }
     return "";
+}
+
+bool settings::has_environment(const std::string& name) const {
+    return environments.empty() || contains(environments, name);
+}
+
+bool settings::has_fault(const std::string& name) const {
+    return faults.empty() || contains(faults, name);
 }
 
 settings parse_settings(const std::vector<std::string>& arguments) {
@@ -96,6 +146,8 @@ settings parse_settings(const std::vector<std::string>& arguments) {
         if (option == "--html") result.html = value;
     }
     std::ranges::for_each(result.environments, check_environment);
+    for (const auto& each : result.faults)
+        check_fault(each, result);
     return result;
 }
 
@@ -105,16 +157,24 @@ std::string usage() {
         "recorded: with fencing, with a resource that ignores tokens, and with tokens from a "
         "plain\n"
         "INCR.\n\n"
-        "  --for TIME       the length of each run: 90s, 5min, 1h; default 60s\n"
+        "  --for TIME       how long new faults begin in each run: 90s, 5min, 1h; default 60s. A "
+        "run\n"
+        "                   takes longer: it starts the servers first, and then ends the last "
+        "fault\n"
+        "                   and acquires each lock once more. A run without fencing, or with a "
+        "plain\n"
+        "                   INCR, adds faults for up to a minute until there is damage.\n"
         "  --on NAME,…      the servers, all by default:\n";
     for (const auto& each : environments())
         text += "                     " + each.name + ": " + each.description + "\n";
     return text +
            "  --fencing MODE   one run only: on, off or naive\n"
-           "  --faults NAME,…  only these: planned, crash, lost-writes, pause, skew, partition;\n"
-           "                   in a cluster also slot\n"
+           "  --faults NAME,…  only these:\n"
+           "                     " +
+           listed_faults() +
+           "\n"
            "  --seed N         repeats the order of the faults\n"
-           "  --html FILE      writes the table as a page, too\n";
+           "  --html FILE      also writes the tables and the failovers as a page\n";
 }
 
 }  // namespace proofs

@@ -18,13 +18,16 @@ enum class fencing { on, off, naive };
 [[nodiscard]] const char* to_string(fencing mode) noexcept;
 
 struct settings {
-    std::chrono::seconds length{60};          // of each run
+    std::chrono::seconds length{60};          // how long new faults begin, in each run
     std::vector<std::string> environments{};  // empty: all
     std::vector<fencing> modes{fencing::on, fencing::off, fencing::naive};
     std::vector<std::string> faults{};  // empty: all
     std::uint64_t seed = 0;
     std::string html{};  // a file for the table; empty: none
     bool help = false;
+
+    [[nodiscard]] bool has_environment(const std::string& name) const;
+    [[nodiscard]] bool has_fault(const std::string& name) const;
 };
 
 // What is wrong with the command line, as a sentence.

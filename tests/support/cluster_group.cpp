@@ -54,6 +54,19 @@ bool cluster_view::has_flag(std::string_view flag) const {
     return ("," + flags + ",").find("," + std::string(flag) + ",") != std::string::npos;
 }
 
+bool cluster_view::has_slot(std::size_t slot) const {
+    return std::ranges::any_of(slots,
+                               [slot](const std::string& range) { return contains(range, slot); });
+}
+
+std::vector<cluster_view> read_cluster_views(const std::string& reply) {
+    std::istringstream lines(reply);
+    std::vector<cluster_view> result;
+    for (std::string line; std::getline(lines, line);)
+        if (!line.empty()) result.push_back(parse_view(line));
+    return result;
+}
+
 cluster_group::cluster_group(const cluster_group_options& options) : options_(options) {
     auto config = options.server_config;
     config.push_back("cluster-node-timeout " + std::to_string(options.node_timeout.count()));
@@ -145,11 +158,7 @@ std::size_t cluster_group::index_of(const std::string& id) const {
 }
 
 std::vector<cluster_view> cluster_group::views(std::size_t asked) {
-    std::istringstream lines(nodes_.at(asked)->execute({"CLUSTER", "NODES"}).text);
-    std::vector<cluster_view> result;
-    for (std::string line; std::getline(lines, line);)
-        if (!line.empty()) result.push_back(parse_view(line));
-    return result;
+    return read_cluster_views(nodes_.at(asked)->execute({"CLUSTER", "NODES"}).text);
 }
 
 std::size_t cluster_group::slot_of(const std::string& key) {
@@ -161,8 +170,7 @@ std::size_t cluster_group::owner_of(std::size_t slot) { return owner_of(slot, fi
 
 std::size_t cluster_group::owner_of(std::size_t slot, std::size_t asked) {
     for (const auto& each : views(asked))
-        for (const auto& range : each.slots)
-            if (contains(range, slot)) return index_of(each.id);
+        if (each.has_slot(slot)) return index_of(each.id);
     throw std::runtime_error("no node has slot " + std::to_string(slot));
 }
 

@@ -41,7 +41,11 @@ struct cluster_view {
     std::vector<std::string> slots;  // "0-5460", "[93->-…]"
 
     [[nodiscard]] bool has_flag(std::string_view flag) const;
+    [[nodiscard]] bool has_slot(std::size_t slot) const;
 };
+
+// Of the reply to CLUSTER NODES.
+[[nodiscard]] std::vector<cluster_view> read_cluster_views(const std::string& reply);
 
 // When it is made, all nodes agree, and the replicas have their masters' data. Nodes 0, 1, … are
 // the masters, with an equal share of the slots in this order and with the config epochs 1, 2, …

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The faults of masters with replicas, the same for Sentinels and clusters.
+// Masters with replicas, and the faults that Sentinels and clusters have in common.
 #pragma once
 
-#include "fault.hpp"
+#include "environment.hpp"
 #include "network.hpp"
 
 #include <support/moved_clock.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace proofs {
+
+// In a cluster only.
+inline constexpr const char* slot_fault = "slot";
+
+// Of the reply to INFO server replication: all but the epoch and the keys.
+[[nodiscard]] server_state read_info(const std::string& info);
 
 // Server i runs on machine i of the network, if there is one, with clock i. The client processes
 // run on the machines behind those of the servers.
@@ -22,14 +29,18 @@ class replicated_servers : public environment {
 public:
     replicated_servers(std::size_t servers, std::size_t clients);
 
-    [[nodiscard]] std::uint64_t epoch_of(std::uint64_t token) const final { return token >> 47U; }
-    // At least those of failovers.
+    // Of the faults that all replicated servers have.
+    [[nodiscard]] static std::vector<std::string> fault_names();
     [[nodiscard]] std::vector<fault> faults() override;
     [[nodiscard]] support::machine client_machine(std::size_t index) const final;
 
 protected:
     // Server i's; empty if all run here.
     [[nodiscard]] std::vector<support::machine> machines() const;
+    // In the history.
+    [[nodiscard]] static std::string name_of(const support::redis_server& server);
+    // Its last lines, below the name.
+    [[nodiscard]] static std::string end_of_log(const support::redis_server& server);
     // Over a connection of its own: Sentinels end those of a server that they reconfigure.
     [[nodiscard]] support::resp_value ask(std::size_t index, const support::command_words& words);
     // Fails if the servers are not as at the start within two minutes.
@@ -49,9 +60,17 @@ protected:
 
 private:
     void wait_for_replacement(std::size_t master, pace& pace);
-    // The replaced master is back, or not dead at all; it goes on for a while.
-    void end_reign(std::size_t replaced, pace& pace);
+    // Kills the master, and starts it again, empty, when a replica has its place.
+    void replace_by_crash(
+        std::size_t master, pace& pace, const std::function<void()>& after_kill = [] {});
+    // The replaced master runs and may go on as a master for a while.
+    void retire(std::size_t replaced, pace& pace);
 
+    struct fault_definition {
+        const char* name;
+        void (replicated_servers::*run)(pace&);
+    };
+    static const std::vector<fault_definition>& definitions();
     void plan_failover(pace& pace);
     void crash_master(pace& pace);
     void crash_without_replication(pace& pace);

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "failover_faults.hpp"
+#include "replicated_servers.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace proofs {
 
 using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* partition_fault = "partition";
+
+}  // namespace
 
 replicated_servers::replicated_servers(std::size_t servers, std::size_t clients)
     : servers_(servers),
@@ -30,23 +37,57 @@ support::machine replicated_servers::client_machine(std::size_t index) const {
     return network_ ? network_->machine(servers_ + index % clients_) : support::machine();
 }
 
-std::vector<fault> replicated_servers::faults() {
-    const consequences forgets{.forgets_holds = true};
-    const consequences both{.forgets_holds = true, .two_servers_grant = true};
-    std::vector<fault> all;
-    const auto add = [&](const char* name, consequences can,
-                         void (replicated_servers::*run)(pace&)) {
-        all.push_back(
-            {.name = name, .can = can, .run = [this, run](pace& pace) { (this->*run)(pace); }});
-    };
-    add("planned", both, &replicated_servers::plan_failover);
-    add("crash", forgets, &replicated_servers::crash_master);
-    add("lost-writes", forgets, &replicated_servers::crash_without_replication);
-    add("pause", both, &replicated_servers::pause_master);
-    add("skew", forgets, &replicated_servers::promote_skewed_clock);
-    add("partition", both, &replicated_servers::isolate_master);
-    all.back().obstacle = no_network_;
+const std::vector<replicated_servers::fault_definition>& replicated_servers::definitions() {
+    using self = replicated_servers;
+    static const std::vector<fault_definition> all{
+        {"planned", &self::plan_failover},
+        {"crash", &self::crash_master},
+        {"lost-writes", &self::crash_without_replication},
+        {"pause", &self::pause_master},
+        {"skew", &self::promote_skewed_clock},
+        {partition_fault, &self::isolate_master}};
     return all;
+}
+
+std::vector<std::string> replicated_servers::fault_names() {
+    std::vector<std::string> names;
+    for (const auto& each : definitions())
+        names.emplace_back(each.name);
+    return names;
+}
+
+std::vector<fault> replicated_servers::faults() {
+    std::vector<fault> all;
+    for (const auto& each : definitions())
+        all.push_back(
+            {.name = each.name, .run = [this, run = each.run](pace& pace) { (this->*run)(pace); }});
+    std::ranges::find(all, partition_fault, &fault::name)->obstacle = no_network_;
+    return all;
+}
+
+std::string replicated_servers::name_of(const support::redis_server& server) {
+    return server.host() + ":" + std::to_string(server.port());
+}
+
+std::string replicated_servers::end_of_log(const support::redis_server& server) {
+    constexpr int lines = 20;
+    const auto log = server.log();
+    auto begin = log.size();
+    for (int i = 0; i <= lines && begin != 0 && begin != std::string::npos; ++i)
+        begin = log.rfind('\n', begin - 1);
+    return name_of(server) + "\n" + log.substr(begin == std::string::npos ? 0 : begin + 1) + "\n";
+}
+
+server_state read_info(const std::string& info) {
+    const auto field = [&](const std::string& name) {
+        const auto begin = info.find("\n" + name + ":");
+        if (begin == std::string::npos) return std::string();
+        const auto value = begin + name.size() + 2;
+        return info.substr(value, info.find('\r', value) - value);
+    };
+    return {.run_id = field("run_id"),
+            .replication_id = field("master_replid"),
+            .is_master = field("role") == "master"};
 }
 
 void replicated_servers::wait_for_replacement(std::size_t master, pace& pace) {
@@ -72,7 +113,17 @@ void replicated_servers::recover(pace& pace) {
             clocks_[i]->step(-clocks_[i]->wall_offset());
 }
 
-void replicated_servers::end_reign(std::size_t replaced, pace& pace) {
+void replicated_servers::replace_by_crash(std::size_t master, pace& pace,
+                                          const std::function<void()>& after_kill) {
+    server(master).kill9();
+    after_kill();
+    wait_for_replacement(master, pace);
+    server(master).start(true);
+    demote(master);
+    recover(pace);
+}
+
+void replicated_servers::retire(std::size_t replaced, pace& pace) {
     pace.pause(300ms, 3s);
     demote(replaced);
     recover(pace);
@@ -82,19 +133,12 @@ void replicated_servers::plan_failover(pace& pace) {
     const auto master = pick_master(pace);
     begin_failover(master);
     wait_for_replacement(master, pace);
-    end_reign(master, pace);
+    retire(master, pace);
 }
 
-void replicated_servers::crash_master(pace& pace) {
-    const auto master = pick_master(pace);
-    server(master).kill9();
-    wait_for_replacement(master, pace);
-    server(master).start(true);
-    demote(master);
-    recover(pace);
-}
+void replicated_servers::crash_master(pace& pace) { replace_by_crash(pick_master(pace), pace); }
 
-// The replicas stop, so the last grants and counters are the master's alone when it dies.
+// The replicas stop, so the last writes are the master's alone when it dies.
 void replicated_servers::crash_without_replication(pace& pace) {
     const auto master = pick_master(pace);
     const auto replicas = replicas_of(master);
@@ -103,13 +147,10 @@ void replicated_servers::crash_without_replication(pace& pace) {
     // Otherwise they would find the new data in their sockets.
     (void)ask(master, {"CLIENT", "KILL", "TYPE", "replica"});
     pace.pause(300ms, 800ms);
-    server(master).kill9();
-    for (const auto each : replicas)
-        server(each).thaw();
-    wait_for_replacement(master, pace);
-    server(master).start(true);
-    demote(master);
-    recover(pace);
+    replace_by_crash(master, pace, [&] {
+        for (const auto each : replicas)
+            server(each).thaw();
+    });
 }
 
 // When it continues, it executes what is in its sockets, and believes to be the master.
@@ -119,19 +160,15 @@ void replicated_servers::pause_master(pace& pace) {
     wait_for_replacement(master, pace);
     pace.pause(0ms, 1s);
     server(master).thaw();
-    end_reign(master, pace);
+    retire(master, pace);
 }
 
-// The replicas' clocks are wrong when one of them is promoted: leases end early, or late.
+// The replicas' clocks are wrong when one of them is promoted: keys expire early, or late.
 void replicated_servers::promote_skewed_clock(pace& pace) {
     const auto master = pick_master(pace);
     for (const auto each : replicas_of(master))
         clocks_[each]->step(pace.pick(2) == 0 ? pace.between(1s, 8s) : -pace.between(1s, 4s));
-    server(master).kill9();
-    wait_for_replacement(master, pace);
-    server(master).start(true);
-    demote(master);
-    recover(pace);
+    replace_by_crash(master, pace);
 }
 
 // The master is cut off from the other servers, alone or together with some of the clients, or
@@ -145,7 +182,7 @@ void replicated_servers::isolate_master(pace& pace) {
     wait_for_replacement(master, pace);
     pace.pause(500ms, 4s);
     network_->heal();
-    end_reign(master, pace);
+    retire(master, pace);
 }
 
 }  // namespace proofs

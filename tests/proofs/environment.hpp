@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The servers under test, with their faults and their history. An environment knows nothing about
+// locks. For other servers derive another class, and add it to environments.cpp; clients, records
+// and checker stay the same.
+#pragma once
+
+#include "fault.hpp"
+#include "server_history.hpp"
+
+#include <support/redis_server.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace proofs {
+
+struct environment_options {
+    // The clients use these keys, so faults strike the servers that have one of them. The history
+    // refers to the keys by their position.
+    std::vector<std::string> keys{};
+    std::size_t clients = 0;  // processes
+};
+
+class environment {
+public:
+    environment() = default;
+    environment(const environment&) = delete;
+    environment& operator=(const environment&) = delete;
+    virtual ~environment() = default;
+
+    // For the clients, followed by `options`, as in "?layout=redisson".
+    [[nodiscard]] virtual std::string url(const std::string& options) const = 0;
+    // Where client process i runs.
+    [[nodiscard]] virtual support::machine client_machine(std::size_t index) const = 0;
+    // The faults can be run while the environment lives, one at a time. Their names are those of
+    // the environment's entry in environments.cpp.
+    [[nodiscard]] virtual std::vector<fault> faults() = 0;
+    // What the servers have been since the start, in any order.
+    [[nodiscard]] virtual std::vector<server_period> history() = 0;
+    // The end of each server's log, to explain why the servers do not recover.
+    [[nodiscard]] virtual std::string logs() = 0;
+};
+
+}  // namespace proofs
