@@ -27,7 +27,7 @@ public:
         return records_.have_epochs ? proofs::epoch_of(hold.token) : 0;
     }
 
-    // The new master need not know a hold that its predecessor granted before, or went on to grant.
+    // The new master need not know a hold that its predecessor granted, before or afterwards.
     [[nodiscard]] allowance* of_overlap(const hold_record& left, const hold_record& right) {
         const bool is_left_older = epoch_of(left) < epoch_of(right) ||
                                    (!records_.have_epochs && left.returned < right.returned);
@@ -35,7 +35,7 @@ public:
         const auto& newer = is_left_older ? right : left;
         return last_failover(epoch_of(older), epoch_of(newer), [&](const failover& each) {
             return each.promoted.earliest <= newer.returned &&
-                   (each.promoted.latest >= older.invoked || goes_on(each, older, older.invoked));
+                   goes_on(each, older, older.invoked);
         });
     }
 
@@ -71,7 +71,7 @@ private:
         return nullptr;
     }
 
-    // Whether the server that granted the hold was a master at `when` or later, though replaced.
+    // Whether the server that granted the hold was a serving master at `when` or later.
     [[nodiscard]] bool goes_on(const failover& replacement, const hold_record& hold,
                                instant when) const {
         return records_.have_epochs ? is_served(records_.history, key_, epoch_of(hold), when)

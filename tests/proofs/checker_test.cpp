@@ -152,6 +152,12 @@ TEST(ProofChecker, AllowsAnOverlapWithALaterHoldOfTheOldMasterOnlyWhileItServes)
     EXPECT_EQ(check_holds(holds, failover_until(170)).overlaps, 0U);
 }
 
+TEST(ProofChecker, AFailoverToALaterEpochAllowsNothing) {
+    auto history = failover_until(150);
+    history.back().state.epoch = 2;
+    EXPECT_EQ(check_holds({hold(1, 90, 130), hold(epoch, 120, 140)}, history).overlaps, 1U);
+}
+
 TEST(ProofChecker, AFailoverOfOtherKeysAllowsNothing) {
     auto history = failover_until(100);
     for (auto& each : history)

@@ -69,13 +69,24 @@ TEST_F(ProofWatch, SeesARestartAndTheAbsenceBefore) {
 
 TEST_F(ProofWatch, WaitsForAServerThatIsStopped) {
     (void)last_of(0, 1);
+    (void)last_of(1, 1);
     servers_[0].freeze();
-    // A look at the other server began and ended meanwhile.
-    servers_[1].kill9();
-    EXPECT_TRUE(support::eventually([&] { return watch_.periods(1)[0].until.latest != not_yet; }));
+    // Looks at the other server begin and end meanwhile.
+    for (std::size_t restarts = 1; restarts <= 3; ++restarts) {
+        servers_[1].kill9();
+        EXPECT_TRUE(
+            support::eventually([&] { return watch_.periods(1).back().until.latest != not_yet; }));
+        servers_[1].start();
+        (void)last_of(1, 1 + restarts);
+    }
+    const auto thawed = now();
     servers_[0].thaw();
-    (void)last_of(0, 1);
-    EXPECT_EQ(watch_.periods(0)[0].until.latest, not_yet) << "it was the same all the time";
+    (void)servers_[0].execute(
+        {"REPLICAOF", servers_[1].host(), std::to_string(servers_[1].port())});
+    EXPECT_TRUE(support::eventually([&] { return watch_.periods(0).size() > 1; }));
+    const auto periods = watch_.periods(0);
+    EXPECT_FALSE(periods.at(1).state.is_master) << "it was the same until now";
+    EXPECT_GE(periods[0].until.latest, thawed);
 }
 
 }  // namespace
