@@ -34,8 +34,7 @@ public:
         const auto& older = is_left_older ? left : right;
         const auto& newer = is_left_older ? right : left;
         return last_failover(epoch_of(older), epoch_of(newer), [&](const failover& each) {
-            return each.promoted.earliest <= newer.returned &&
-                   goes_on(each, older, older.invoked);
+            return each.promoted.earliest <= newer.returned && goes_on(each, older, older.invoked);
         });
     }
 

@@ -101,6 +101,13 @@ TEST(ProofHistory, OfSeveralPredecessorsTheNewestIsReplaced) {
     }
 }
 
+TEST(ProofHistory, AMasterWithAnOldEpochReplacesNobody) {
+    auto history = failover_until(150);
+    history.push_back(replica("c", 0, 200));
+    history.push_back(master("c", 0, 200, second));
+    EXPECT_EQ(failovers_in(history).size(), 1U);
+}
+
 TEST(ProofChecker, HasNothingAgainstHoldsInOrder) {
     const auto result = check_holds({hold(1, 10, 20), hold(2, 22, 30)});
     EXPECT_EQ(result.violations(), 0U);

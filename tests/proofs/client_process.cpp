@@ -83,8 +83,8 @@ void hold_once(pawl::blocking::client& locks, const client_options& options,
     const auto lock = dice() % options.locks;
     const bool is_long = dice() % 40 == 0;
     const auto invoked = now();
-    auto held =
-        locks.acquire(lock_name(lock), {.ttl = dice() % 2 == 0 ? 1s : 6s, .wait = 60s}, stop);
+    auto held = locks.acquire(lock_name(lock),
+                              {.ttl = dice() % 2 == 0 ? 1s : longest_ttl, .wait = 60s}, stop);
     note(journal, "got", hold, lock, held.token(), invoked, now(),
          held.safe_until().time_since_epoch().count());
     {

@@ -5,10 +5,13 @@
 // meanwhile, and record what they believe, until stdin ends.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 
 namespace proofs {
+
+constexpr std::chrono::seconds longest_ttl{6};  // of the leases
 
 struct client_options {
     std::string url;

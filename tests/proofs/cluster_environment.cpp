@@ -45,7 +45,7 @@ std::optional<server_state> read_node(const look_replies& replies,
 class cluster_environment : public replicated_servers {
 public:
     explicit cluster_environment(const environment_options& options)
-        : replicated_servers(nodes, options.clients),
+        : replicated_servers(nodes, options),
           group_({.masters = masters, .replicas = 1, .machines = machines()}),
           slots_(slots_of(options.keys)),
           watch_(unix_sockets(nodes, [this](std::size_t i) -> auto& { return group_.node(i); }),
@@ -111,6 +111,29 @@ private:
                 if (each.id == group_.id(master) && each.slots.empty()) ++views;
         }
         return views > nodes / 2;
+    }
+
+    // Redis 7 counts the votes of an election again if the replica has lost the place since, and
+    // its new master fails soon. It promotes itself, with the epoch of that election, which is
+    // smaller than its master's. So all other nodes wait for the master. Valkey 8.1 forgets the
+    // votes.
+    bool is_indispensable(std::size_t master) override {
+        std::vector<support::cluster_view> claims, claims_of_master;
+        for (std::size_t i = 0; i < nodes; ++i) {
+            if (i == master) continue;
+            for (auto& each : group_.views(i)) {
+                if (each.slots.empty()) continue;
+                if (each.has_flag("myself")) claims.push_back(each);
+                if (each.id == group_.id(master)) claims_of_master.push_back(each);
+            }
+        }
+        const auto contradict = [](const auto& claim, const auto& other) {
+            return claim.slots == other.slots && claim.epoch < other.epoch;
+        };
+        return std::ranges::any_of(claims, [&](const auto& claim) {
+            return std::ranges::any_of(claims_of_master,
+                                       [&](const auto& other) { return contradict(claim, other); });
+        });
     }
 
     // The cluster does it.

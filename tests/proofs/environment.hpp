@@ -11,6 +11,7 @@
 
 #include <support/redis_server.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ struct environment_options {
     // The clients use these keys, so faults strike the servers that have one of them. The history
     // refers to the keys by their position.
     std::vector<std::string> keys{};
-    std::size_t clients = 0;  // processes
+    std::chrono::milliseconds longest_ttl{};  // of the keys
+    std::size_t clients = 0;                  // processes
 };
 
 class environment {

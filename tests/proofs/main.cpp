@@ -29,7 +29,13 @@ int run_helper(const std::vector<std::string>& words) {
 
 class reporter {
 public:
-    explicit reporter(const settings& options) : settings_(options) {}
+    // Opens the page at once: a bad name must not cost a run.
+    explicit reporter(const settings& options) : settings_(options) {
+        if (options.html.empty()) return;
+        page_.open(options.html);
+        if (!page_)
+            throw bad_usage("'" + options.html + "' cannot be written; name another --html.");
+    }
 
     void add(const std::vector<run_result>& runs) {
         std::cout << "\n" << text_table(runs) << std::endl;
@@ -45,23 +51,16 @@ public:
         }
     }
 
-    [[nodiscard]] int finish() const {
-        write_html();
+    [[nodiscard]] int finish() {
+        page_ << html_page(html_);
         std::cout << "The faults of a run can be repeated with --seed " << settings_.seed << ".\n";
         if (!any_fault_) return not_run;
         return is_proved_ ? 0 : 1;
     }
 
 private:
-    void write_html() const {
-        if (settings_.html.empty()) return;
-        std::ofstream page(settings_.html);
-        page << html_page(html_);
-        if (!page.flush())
-            throw std::runtime_error("cannot write '" + settings_.html + "'; name another --html");
-    }
-
     const settings& settings_;
+    std::ofstream page_;
     std::string html_;
     bool any_fault_ = false;
     bool is_proved_ = true;

@@ -16,10 +16,10 @@ constexpr const char* partition_fault = "partition";
 
 }  // namespace
 
-replicated_servers::replicated_servers(std::size_t servers, std::size_t clients)
+replicated_servers::replicated_servers(std::size_t servers, const environment_options& options)
     : servers_(servers),
-      network_(network::create(servers + clients, no_network_)),
-      clients_(clients) {
+      network_(network::create(servers + options.clients, no_network_)),
+      options_(options) {
     for (std::size_t i = 0; i < servers; ++i)
         clocks_.push_back(std::make_unique<support::moved_clock>());
 }
@@ -34,7 +34,7 @@ std::vector<support::machine> replicated_servers::machines() const {
 }
 
 support::machine replicated_servers::client_machine(std::size_t index) const {
-    return network_ ? network_->machine(servers_ + index % clients_) : support::machine();
+    return network_ ? network_->machine(servers_ + index % options_.clients) : support::machine();
 }
 
 const std::vector<replicated_servers::fault_definition>& replicated_servers::definitions() {
@@ -91,7 +91,11 @@ server_state read_info(const std::string& info) {
 }
 
 void replicated_servers::wait_for_replacement(std::size_t master, pace& pace) {
-    pace.until([&] { return is_replaced(master); }, "no replica is promoted");
+    bool must_return = false;
+    pace.until([&] { return is_replaced(master) || (must_return = is_indispensable(master)); },
+               "no replica is promoted");
+    // A master that forgets keys before they expire, with nobody in its place, is another fault.
+    if (must_return) pace.pause(options_.longest_ttl, options_.longest_ttl);
 }
 
 support::resp_value replicated_servers::ask(std::size_t index,
@@ -176,7 +180,7 @@ void replicated_servers::promote_skewed_clock(pace& pace) {
 void replicated_servers::isolate_master(pace& pace) {
     const auto master = pick_master(pace);
     std::vector<std::size_t> inside{master};
-    for (std::size_t i = 0; i < clients_; ++i)
+    for (std::size_t i = 0; i < options_.clients; ++i)
         if (pace.pick(2) == 0) inside.push_back(servers_ + i);
     network_->isolate(inside, pace.pick(4) == 0);
     wait_for_replacement(master, pace);

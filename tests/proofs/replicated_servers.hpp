@@ -27,7 +27,7 @@ inline constexpr const char* slot_fault = "slot";
 // run on the machines behind those of the servers.
 class replicated_servers : public environment {
 public:
-    replicated_servers(std::size_t servers, std::size_t clients);
+    replicated_servers(std::size_t servers, const environment_options& options);
 
     // Of the faults that all replicated servers have.
     [[nodiscard]] static std::vector<std::string> fault_names();
@@ -53,12 +53,15 @@ protected:
     virtual void begin_failover(std::size_t master) = 0;
     // In the view of a majority.
     [[nodiscard]] virtual bool is_replaced(std::size_t master) = 0;
+    // Whether no replica can be promoted until this master is back.
+    [[nodiscard]] virtual bool is_indispensable(std::size_t master) = 0;
     // Makes a replaced master a replica, where nothing else does so soon.
     virtual void demote(std::size_t replaced) = 0;
     // All servers run, agree, and replicate.
     [[nodiscard]] virtual bool is_whole() = 0;
 
 private:
+    // Returns also if the master is indispensable, when its keys have expired.
     void wait_for_replacement(std::size_t master, pace& pace);
     // Kills the master, and starts it again, empty, when a replica has its place.
     void replace_by_crash(
@@ -81,7 +84,7 @@ private:
     const std::size_t servers_;
     std::string no_network_;
     std::unique_ptr<network> network_;
-    const std::size_t clients_;
+    const environment_options options_;
     std::vector<std::unique_ptr<support::moved_clock>> clocks_;
 };
 

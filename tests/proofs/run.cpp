@@ -30,7 +30,7 @@ volatile std::sig_atomic_t signal_received = 0;
 
 // Both layouts keep all of a lock in the slot of its name.
 environment_options options_of_environment() {
-    environment_options options{.clients = processes};
+    environment_options options{.longest_ttl = longest_ttl, .clients = processes};
     for (std::size_t i = 0; i < locks; ++i)
         options.keys.push_back("{" + lock_name(i) + "}");
     return options;

@@ -56,7 +56,7 @@ std::optional<server_state> read_server(const look_replies& replies) {
 class sentinel_environment : public replicated_servers {
 public:
     explicit sentinel_environment(const environment_options& options)
-        : replicated_servers(servers, options.clients),
+        : replicated_servers(servers, options),
           key_count_(options.keys.size()),
           group_({.replicas = servers - 1,
                   .sentinels = servers,
@@ -138,6 +138,9 @@ private:
         const auto port = named_port();
         return port != 0 && port != server(master).port();
     }
+
+    // Sentinels try again with another election.
+    bool is_indispensable(std::size_t) override { return false; }
 
     // The Sentinels do it, too, but only after some 10 s.
     void demote(std::size_t replaced) override {

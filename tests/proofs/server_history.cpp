@@ -30,6 +30,15 @@ void add_predecessor(failover& promotion, const std::vector<server_period>& hist
     }
 }
 
+// Another server has been the master of the same keys with a larger epoch, so nobody follows.
+bool is_outdated(const server_period& promotion, const std::vector<server_period>& history) {
+    return std::ranges::any_of(history, [&](const server_period& each) {
+        return each.state.is_master && each.state.epoch > promotion.state.epoch &&
+               each.from.latest <= promotion.from.earliest &&
+               has_common_key(each.state.keys, promotion.state.keys);
+    });
+}
+
 }  // namespace
 
 std::vector<failover> failovers_in(const std::vector<server_period>& history) {
@@ -45,7 +54,7 @@ std::vector<failover> failovers_in(const std::vector<server_period>& history) {
             const bool is_promoted = before != nullptr && !before->is_master && state.is_master &&
                                      before->run_id == state.run_id;
             before = &state;
-            if (!is_promoted) continue;
+            if (!is_promoted || is_outdated(*each, history)) continue;
             failover promotion{.to = server,
                                .from = {},
                                .epoch = state.epoch,
