@@ -50,13 +50,22 @@ public:
     // A replaced master that has not noticed confirms the release.
     [[nodiscard]] allowance* of_untold(const hold_record& hold) {
         return last_failover(epoch_of(hold), largest_epoch, [&](const failover& each) {
-            return each.promoted.earliest <= hold.ended.value_or(hold.believed) &&
-                   goes_on(each, hold, hold.believed);
+            return each.promoted.earliest <= end_of(hold) && goes_on(each, hold, hold.believed);
+        });
+    }
+
+    // The new master confirms the release of the older hold. It need not know the newer one, which
+    // its predecessor granted.
+    [[nodiscard]] allowance* of_untold(const hold_record& older, const hold_record& newer) {
+        return last_failover(epoch_of(newer), largest_epoch, [&](const failover& each) {
+            return each.promoted.earliest <= end_of(older) && goes_on(each, newer, newer.invoked);
         });
     }
 
 private:
     static constexpr auto largest_epoch = std::numeric_limits<std::uint64_t>::max();
+
+    static instant end_of(const hold_record& hold) { return hold.ended.value_or(hold.believed); }
 
     // To an epoch in (after, up_to].
     template <class Condition>
@@ -127,11 +136,16 @@ private:
         result_.details.push_back(text.str());
     }
 
-    void count_untold(const hold_record& hold, std::initializer_list<hold_pointer> holds) {
-        if (auto* allowed = evidence_.of_untold(hold))
+    // `newer`: the hold that has outdated this one; null if there is none.
+    void count_untold(const hold_record& hold, hold_pointer newer) {
+        auto* allowed = evidence_.of_untold(hold);
+        if (allowed == nullptr && newer != nullptr) allowed = evidence_.of_untold(hold, *newer);
+        if (allowed != nullptr)
             ++allowed->untold;
+        else if (newer != nullptr)
+            blame(&verdict::untold, "not told", {newer, &hold});
         else
-            blame(&verdict::untold, "not told", holds);
+            blame(&verdict::untold, "not told", {&hold});
     }
 
     void check_holds() {
@@ -142,8 +156,19 @@ private:
             if (each->believes_too_long)
                 blame(&verdict::late_beliefs, "belief after the deadline", {each});
             result_.refused += each->was_refused ? 1 : 0;
-            if (each->was_refused && !is_told(*each)) count_untold(*each, {each});
+            if (each->was_refused && !is_told(*each))
+                count_untold(*each, newest_before(each->believed, each->token));
         }
+    }
+
+    // The hold for which the resource refuses this token; null if its process left no record.
+    [[nodiscard]] hold_pointer newest_before(instant when, std::uint64_t token) const {
+        hold_pointer newest = nullptr;
+        for (const auto each : holds_)
+            if (each->returned <= when && each->token > token &&
+                (newest == nullptr || newest->token < each->token))
+                newest = each;
+        return newest;
     }
 
     void check_distinct() {
@@ -203,8 +228,10 @@ private:
         else
             blame(&verdict::overlaps, "overlap", {&earlier, &later});
         if (is_told(earlier) || is_told(later)) return;
-        const bool is_later_older = evidence_.epoch_of(later) < evidence_.epoch_of(earlier);
-        count_untold(is_later_older ? later : earlier, {&earlier, &later});
+        if (later.token < earlier.token)
+            count_untold(later, &earlier);
+        else
+            count_untold(earlier, &later);
     }
 
     void check_accesses() {

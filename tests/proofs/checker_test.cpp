@@ -203,6 +203,22 @@ TEST(ProofChecker, FindsARefusedHolderThatIsNotTold) {
     EXPECT_EQ(check_holds({refused}, failover_until(110)).untold, 0U);
 }
 
+// The old master let an earlier hold expire and granted another; the new one knows only the first.
+TEST(ProofChecker, AllowsAReleaseByANewMasterThatDoesNotKnowTheNewerHold) {
+    auto refused = hold(1, 80, 130);
+    refused.returned = 129;
+    refused.was_refused = true;
+    const auto newer = hold(2, 90, 95);
+    EXPECT_EQ(check_holds({refused, newer}).untold, 1U) << "without a failover";
+    const auto history = failover_until(110);
+    EXPECT_EQ(check_holds({refused, newer}, history).allowed(&allowance::untold), 1U);
+    EXPECT_EQ(check_holds({refused, hold(epoch, 110, 120)}, history).untold, 1U)
+        << "the new master granted the newer hold";
+    refused.returned = refused.believed = refused.ended.emplace(98);
+    EXPECT_EQ(check_holds({refused, newer}, failover_until(97)).untold, 1U)
+        << "before the failover";
+}
+
 TEST(ProofChecker, NamesTheFaultOfEachFailoverAndCountsFurtherOnes) {
     auto history = failover_until(150);
     history.push_back(replica("c", 0, 200));
