@@ -214,6 +214,8 @@ TEST(ProofChecker, AllowsAReleaseByANewMasterThatDoesNotKnowTheNewerHold) {
     EXPECT_EQ(check_holds({refused, newer}, history).allowed(&allowance::untold), 1U);
     EXPECT_EQ(check_holds({refused, hold(epoch, 110, 120)}, history).untold, 1U)
         << "the new master granted the newer hold";
+    EXPECT_EQ(check_holds({refused, hold(2, 115, 120)}, history).untold, 1U)
+        << "no master served that granted the newer hold";
     refused.returned = refused.believed = refused.ended.emplace(98);
     EXPECT_EQ(check_holds({refused, newer}, failover_until(97)).untold, 1U)
         << "before the failover";
