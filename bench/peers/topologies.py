@@ -23,7 +23,12 @@ from report import first_line, format_number
 from sentinels import MASTER, Group, Process, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
-FEW_PAIRS = 200  # of the run that is subtracted, so that no start is counted
+# Of the run that is subtracted, so that no start is counted. Until then the client's list of its
+# last releases grows.
+FEW_PAIRS = 1_200
+# Of Sentinels and replicas: no pair of a lock without waiters executes these.
+NOT_COUNTED = ("ping", "publish", "replconf")
+GOAL = 0.03  # what a topology may add to a pair
 
 
 class Single:
@@ -100,7 +105,7 @@ class Counts:
                 self.bytes -= info(each, "stats", f"total_net_repl_{direction}_bytes")
             for name, calls in re.findall(r"cmdstat_([^:]+):calls=(\d+)",
                                           each.call("INFO", "commandstats")):
-                if not name.startswith(("ping", "publish", "replconf")):
+                if not name.startswith(NOT_COUNTED):
                     self.commands += int(calls)
 
 
@@ -152,7 +157,7 @@ class Bench:
                 "commands": added("commands"), "server_us": added("processor") * 1e6}
 
     def count_instructions(self, servers, replicas):
-        pairs = 200 if self.quick else 2_000
+        pairs = 200 if self.quick else 3_000
         return (self.instructions(servers, replicas, FEW_PAIRS + pairs)
                 - self.instructions(servers, replicas, FEW_PAIRS)) / pairs
 
@@ -192,6 +197,9 @@ def medians(results):
             for name, rows in results.items()}
 
 
+# These hardly depend on the machine's other load.
+COUNTS = [("requests", "requests"), ("commands", "commands"), ("bytes", "bytes"),
+          ("instructions of the client", "instructions")]
 PAIR_COLUMNS = [("instructions of the client", "instructions"), ("bytes, both ways", "bytes"),
                 ("requests", "requests"), ("commands of the servers", "commands"),
                 ("processor time of the server, µs", "server_us"), ("time, µs", "us")]
@@ -215,6 +223,33 @@ def pair_table(values, names, baseline):
     return lines
 
 
+def percent(share):
+    text = f"{share * 100:+.1f} %"
+    return "0 %" if text[1:] == "0.0 %" else text
+
+
+def added_cell(results, name, baseline, key):
+    """The median over the rounds of what is added, and the range."""
+    if key not in results[name]:
+        return "–"
+    shares = [value / base - 1 for value, base in zip(results[name][key], results[baseline][key])]
+    median = statistics.median(shares)
+    text = percent(median)
+    if round(median, 3) > GOAL:
+        text = f"**{text}**"
+    ends = percent(min(shares)), percent(max(shares))
+    return text if ends[0] == ends[1] else f"{text} ({ends[0]} to {ends[1]})"
+
+
+def added_table(results, names, baseline):
+    lines = [f"| a pair, beside {KINDS[baseline][0]} | "
+             + " | ".join(title for title, _ in COUNTS) + " |", "|--|" + "--|" * len(COUNTS)]
+    for name in names:
+        cells = [added_cell(results, name, baseline, key) for _, key in COUNTS]
+        lines.append(f"| {KINDS[name][0]} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def load_table(values):
     lines = ["| 1,000 coroutines | pairs/s | processor time of the client, µs per pair "
              "| of all servers, µs per pair |", "|--|--|--|--|"]
@@ -230,12 +265,15 @@ def main():
                                      description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true",
                         help="small counts: only checks that it runs")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N",
+                        help="default: 3; --quick has one")
     parser.add_argument("--out", type=Path, metavar="FOLDER",
                         help="for cluster.md and cluster.json")
     parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="FOLDER",
                         help="build folder of pawl_bench")
     options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
     rounds = 1 if options.quick else options.rounds
     bench = Bench(options)
     load_before = os.getloadavg()[0]
@@ -244,8 +282,15 @@ def main():
         measure_round(bench, number, results)
         print(f"  {number + 1} of {rounds}", file=sys.stderr, flush=True)
     values = medians(results)
-    page = [f"Medians of {rounds} rounds. {first_line('/proc/cpuinfo', 'model name')}, "
+    title = "One round" if rounds == 1 else f"Medians of {rounds} rounds"
+    page = [f"{title}. {first_line('/proc/cpuinfo', 'model name')}, "
             f"{os.cpu_count()} cores, load before {load_before:.2f}.", "",
+            "What is added, as the median of the rounds with their range. Above "
+            f"{GOAL * 100:g} % in bold.", "",
+            *added_table(results, ["sentinel", "cluster1", "cluster3"], "server"), "",
+            "The commands are those that clients send and that scripts execute, without "
+            + ", ".join(name.upper() for name in NOT_COUNTED[:-1])
+            + f" and {NOT_COUNTED[-1].upper()}, which Sentinels and replicas send.", "",
             *load_table(values), "",
             *pair_table(values, ["server", "sentinel", "cluster1", "cluster3"], "server"), "",
             *pair_table(values, ["replicated", "durable"], "replicated")]

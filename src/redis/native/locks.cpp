@@ -59,16 +59,12 @@ std::int64_t locks::wall_ms() const {
 // The same arithmetic as in _token.lua, with the server's clock at the time of the handshake.
 short_text locks::token_floor(const session& server_session) const {
     const std::chrono::microseconds since_1970(server_session.time_us);
-    const auto base = epoch_base(server_session.epoch);
     const auto& replication = server_session.replication;
     short_text floor;
-    floor += base + core::clock_token(std::chrono::system_clock::time_point(since_1970));
+    floor += epoch_base(server_session.epoch) +
+             core::clock_token(std::chrono::system_clock::time_point(since_1970));
     floor += " ";
     floor += std::chrono::ceil<std::chrono::milliseconds>(options_.token_retention).count();
-    if (base != 0 || !replication.empty()) {
-        floor += " ";
-        floor += base;
-    }
     if (!replication.empty()) {
         floor += " ";
         floor += replication;
@@ -94,8 +90,11 @@ server_words locks::words_of_server::operator()(const link& server_link) const {
             texts.channel_prefix = tagged_prefix(channel_prefix, session.channel_tag);
         channel_prefix = texts.channel_prefix;
     }
+    // In a cluster the floor has the replication id, which serves for both.
+    const auto run = session.replication.empty() ? std::string_view(session.run_id).substr(0, 16)
+                                                 : std::string_view();
     return {session.publish_command(), session.count_command(), channel_prefix, texts.floor,
-            short_text(std::string_view(session.run_id).substr(0, 16))};
+            short_text(run)};
 }
 
 void locks::on_message(std::string_view channel, std::string_view payload) {

@@ -16,9 +16,10 @@ struct server_words {
     std::string_view count_command;    // of PUBSUB: NUMSUB or SHARDNUMSUB
     // Of the clients' own channels: a client's id follows.
     std::string_view channel_prefix{};
-    // "FLOOR KEEP_MS [BASE [REPLICATION]]" for _token.lua.
+    // "FLOOR KEEP_MS [REPLICATION]" for _token.lua.
     short_text token_floor{};
-    // Tells this run of the server from its other runs.
+    // Tells this run of the server from its other runs. Empty in a cluster, where the replication
+    // id does.
     short_text run{};
 };
 

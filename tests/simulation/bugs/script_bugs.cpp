@@ -82,7 +82,7 @@ constexpr replacement replacements[] = {
     {injected_bug::downgrade_grants_nobody, "downgrade",  //
      "grant_waiters(k, state, ARGV[4], ARGV[5])", ""},
     {injected_bug::stale_readers_token, "",  //
-     "return run == ARGV[#ARGV] and token", "return token"},
+     "local is_known = run == run_of(floor)", "do return token end"},
     {injected_bug::batch_acquires_partially, "acquire_batch",  //
      "return {0, i}\n    end",
      R"(return {0, i}

@@ -201,7 +201,7 @@ void cluster_view::take_over() {
 
 void cluster_view::replace_master() {
     const auto old_master = std::exchange(members_[self_].master, no_node);
-    ++promotions_;
+    ++replication_number_;
     for (auto& owner : owners_)
         if (owner == old_master) owner = static_cast<std::uint8_t>(self_);
     note_change();
@@ -288,10 +288,10 @@ std::string cluster_view::slots_text(std::size_t node) const {
     return text;
 }
 
-// A node that becomes a master gets a new replication id.
+// A node that becomes a master gets a new replication id, and so does one that starts.
 std::string cluster_view::replication_text() const {
     auto id = id_of(self_);
-    auto number = std::to_string(promotions_);
+    auto number = std::to_string(replication_number_);
     id.replace(0, number.size() + 1, number + "f");
     return std::string("# Replication\r\nrole:") + (is_master() ? "master" : "slave") +
            "\r\nmaster_replid:" + id + "\r\n";

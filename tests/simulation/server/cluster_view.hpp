@@ -69,6 +69,7 @@ public:
     // A replica replaces its master: with the epoch of an election, or with one that it chooses.
     void win_election(std::uint64_t epoch);
     void take_over();
+    void renew_replication_id() { ++replication_number_; }
     // The node votes for this epoch.
     void see_epoch(std::uint64_t epoch) noexcept {
         current_epoch_ = std::max(current_epoch_, epoch);
@@ -93,7 +94,7 @@ public:
     static constexpr std::uint16_t first_port = 7001;
 
 private:
-    unsigned promotions_ = 0;
+    unsigned replication_number_ = 0;
     struct member {
         std::size_t master = no_node;  // of a replica
         std::uint64_t epoch = 0;

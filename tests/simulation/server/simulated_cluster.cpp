@@ -315,6 +315,7 @@ void simulated_cluster::restart(std::size_t node) {
     auto& of = *nodes_[node];
     network(node).start_server(network(node).server().take_snapshot());
     std::ranges::fill(of.heard, loop_.now());
+    of.view.renew_replication_id();
     // A master serves again only when it may have heard of a failover.
     of.down_until = loop_.now() + 2s;
     of.view.set_down(true);

@@ -7,7 +7,7 @@
 -- use; `n` -> total of permits, which outlives the holders; `token` -> "TOKEN RUN", the token of
 -- the present readers and the server's run in which they got it.
 -- The last ARGV of every script that includes _grant_waiters.lua is the server's run: the beginning
--- of its `run_id`.
+-- of its `run_id`, or '' in a cluster.
 local marks = {["pawl:shared"] = "shared", ["pawl:permits"] = "permits"}
 local one_day_ms = 86400000
 
@@ -150,15 +150,22 @@ local function extend_holder(k, owner, now, ttl)
     redis.call("ZADD", k.holders, string.format("%.0f", now + ttl), owner)
 end
 
--- The token of the present readers. Nothing after a restart of the server: its data may be older
--- than the last token given.
-local function readers_token(k)
-    local token, run = string.match(redis.call("HGET", k.details, "token") or "", "^(%d+) (.*)$")
-    return run == ARGV[#ARGV] and token
+-- In a cluster a run also ends when the node becomes a replica: the replication id, which the floor
+-- has, tells one from the others.
+local function run_of(floor)
+    return string.match(floor, "^%d+ %d+ (%x+)$") or ARGV[#ARGV]
 end
 
-local function keep_readers_token(k, token)
-    redis.call("HSET", k.details, "token", token .. " " .. ARGV[#ARGV])
+-- The token of the present readers. Nothing after the end of the server's run: its data may be
+-- older than the last token given.
+local function readers_token(k, floor)
+    local token, run = string.match(redis.call("HGET", k.details, "token") or "", "^(%d+) (.*)$")
+    local is_known = run == run_of(floor)
+    return is_known and (run == ARGV[#ARGV] or is_replication_of(run)) and token
+end
+
+local function keep_readers_token(k, token, floor)
+    redis.call("HSET", k.details, "token", token .. " " .. run_of(floor))
 end
 
 -- Adds a holder. -> its token ("0" if `floor` is ''), or nothing if the server has no memory, or
@@ -179,9 +186,9 @@ local function add_holder(k, state, mode, owner, value, ttl, floor, now)
         delete_holders(k)
     end
     if floor ~= "" then
-        token = not permits and readers_token(k) or next_token(k.fence, floor)
+        token = not permits and readers_token(k, floor) or next_token(k.fence, floor)
         if not permits then
-            keep_readers_token(k, token)
+            keep_readers_token(k, token, floor)
         end
     end
     redis.call("ZADD", k.holders, string.format("%.0f", now + ttl), owner)

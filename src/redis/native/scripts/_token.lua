@@ -14,6 +14,12 @@ local function sum(a, b)
     return high == 0 and string.format("%.0f", low) or string.format("%.0f%09.0f", high, low % 1e9)
 end
 
+-- The epoch in a token or a floor. They are rounded above 2^53, which changes the epoch of none
+-- before 2092: a counter of the clock is that far below 2^47.
+local function epoch_of(number)
+    return math.floor(number / 2 ^ 47)
+end
+
 -- In a cluster. True: since the caller learned the node's epoch, the node was no replica of another
 -- one, which may have issued tokens with a higher epoch.
 local function is_replication_of(replication)
@@ -21,36 +27,35 @@ local function is_replication_of(replication)
     return string.find(info, "master_replid:" .. replication, 1, true)
 end
 
--- The base of the node's present epoch, if it is above this one. Takes much longer than the whole
--- script otherwise.
-local function raised_base(base)
+-- The node's present epoch. Takes much longer than the whole script otherwise.
+local function present_epoch()
     local epoch = string.match(redis.call("CLUSTER", "INFO"), "cluster_my_epoch:(%d+)")
-    local present = string.format("%.0f", math.min(epoch, 65535) * 2 ^ 47)
-    return is_less(base, present) and present or base
+    return math.min(epoch, 65535)
 end
 
 -- The next token: the counter plus one, but at least the server's clock in units of 1/65536 s since
 -- 2024, and above the floor. So no token is given twice if the server restarts with older data.
--- `floor` is "FLOOR KEEP_MS [BASE [REPLICATION]]": the lower bound, how long an unused counter is
--- kept, and the number to which the clock is added (the failover epoch in the upper bits). A
+-- `floor` is "FLOOR KEEP_MS [REPLICATION]": the lower bound, with the epoch in its upper bits, how
+-- long an unused counter is kept, and in a cluster the beginning of the node's replication id. A
 -- counter that is ahead of the clock is kept longer, by the time that it is ahead.
 local function next_token(fence, floor)
-    local lowest, keep_ms, base, replication = string.match(floor, "^(%d+) (%d+) ?(%d*) ?(%x*)$")
+    local lowest, keep_ms, replication = string.match(floor, "^(%d+) (%d+) ?(%x*)$")
+    local epoch = epoch_of(lowest)
     redis.call("INCR", fence)
     local token = redis.call("GET", fence)
     -- A counter of a later epoch came with its slot, and so may the node's epoch have grown. It may
     -- have lost its last tokens in a failover: the token needs the epoch of this node.
-    local next_base = "140737488355328"
     if replication ~= "" and
-        (not is_replication_of(replication) or not is_less(token, sum(base, next_base))) then
-        base = raised_base(base)
-        lowest = is_less(lowest, base) and base or lowest
+        (not is_replication_of(replication) or epoch_of(token) > epoch) then
+        epoch = math.max(epoch, present_epoch())
     end
     local now = redis.call("TIME")
     local units = (now[1] - 1704067200) * 65536 + math.floor(now[2] * 65536 / 1000000)
     local clock = string.format("%.0f", math.max(units, 0))
-    if base ~= "" then
+    if epoch > 0 then
+        local base = string.format("%.0f", epoch * 2 ^ 47)
         clock = sum(clock, base)
+        lowest = is_less(lowest, base) and base or lowest
     end
     if is_less(token, clock) then
         redis.call("SET", fence, clock)

@@ -26,7 +26,7 @@ if state == "exclusive" and redis.call("GET", k.lock) == ARGV[1] then
     redis.call("ZADD", k.holders, string.format("%.0f", now + ARGV[2]), owner)
     redis.call("HSET", k.details, owner, "1 " .. ARGV[3] .. " " .. ARGV[1], "used", 1)
     if ARGV[3] ~= "0" then
-        keep_readers_token(k, ARGV[3])
+        keep_readers_token(k, ARGV[3], ARGV[4])
     end
     state = "shared"
 elseif state ~= "shared" or not is_same_grant(holder_details(k, owner), ARGV[1]) then
