@@ -23,9 +23,7 @@ from report import first_line, format_number
 from sentinels import MASTER, Group, Process, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
-# Of the run that is subtracted, so that no start is counted. Until then the client's list of its
-# last releases grows.
-FEW_PAIRS = 1_200
+FEW_PAIRS = 200  # of the run that is subtracted, so that no start is counted
 # Of Sentinels and replicas: no pair of a lock without waiters executes these.
 NOT_COUNTED = ("ping", "publish", "replconf")
 GOAL = 0.03  # what a topology may add to a pair
@@ -126,15 +124,15 @@ class Bench:
         return float(span), float(processor), int(requests)
 
     def instructions(self, servers, replicas, pairs):
-        """Of the client's process, without the kernel."""
-        with tempfile.NamedTemporaryFile() as log:
+        """Of the client's process, without the kernel and without its start."""
+        with tempfile.NamedTemporaryFile() as counts:
             self.load(servers, replicas, 1, pairs, [
-                "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                f"--log-file={log.name}"])
-            text = Path(log.name).read_text()
-        match = re.search(r"Collected : (\d+)", text)
+                "valgrind", "--tool=callgrind", f"--callgrind-out-file={counts.name}",
+                "--zero-before=bench::begin_to_count()"])
+            text = Path(counts.name).read_text()
+        match = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
         if not match:
-            raise SystemExit("valgrind reported no instructions: " + text)
+            raise SystemExit("valgrind reported no instructions")
         return int(match[1])
 
     def pair(self, servers, replicas):
@@ -158,8 +156,7 @@ class Bench:
 
     def count_instructions(self, servers, replicas):
         pairs = 200 if self.quick else 3_000
-        return (self.instructions(servers, replicas, FEW_PAIRS + pairs)
-                - self.instructions(servers, replicas, FEW_PAIRS)) / pairs
+        return self.instructions(servers, replicas, pairs) / pairs
 
     def throughput(self, servers):
         """1,000 coroutines of one client, each with a name of its own."""
