@@ -21,19 +21,30 @@ local function count_of(k, field)
     return redis.call("HINCRBY", k.details, field, 0)
 end
 
--- The server's refusal to touch the holders, or nothing. Users with the rights for exclusive locks
--- alone may do the first writes for a holder, but not the last. Servers have several words for it.
+-- All that a script can ask before Redis 7.
+local function may_read_holders(k)
+    local refusal = redis.pcall("ZREVRANGE", k.holders, 0, 0).err or ""
+    -- Servers have several words for it.
+    return not (string.find(refusal, "NOPERM", 1, true) or
+        string.find(refusal, "ACL failure", 1, true) or
+        string.find(refusal, "executing the script", 1, true))
+end
+
+-- The server's refusal to add holders and to remove them again, or nothing. Must come before the
+-- first write: rights for exclusive locks, perhaps with others such as `+@read`, allow only a part.
 local function refusal_of_holders(k)
-    local answer = redis.pcall("ZREVRANGE", k.holders, 0, 0)
-    local refusal = answer.err
-    if not refusal or string.find(refusal, "WRONGTYPE", 1, true) then
-        return nil
+    if k.may_add_holders == nil then
+        k.may_add_holders = (redis.acl_check_cmd or may_read_holders(k)) and may_all({
+            "SET", k.lock, "PEXPIREAT", k.lock, "DEL", k.lock,
+            "INCR", k.fence, "GET", k.fence, "PEXPIRE", k.fence,
+            "ZADD", k.holders, "ZREM", k.holders, "EXISTS", k.holders, "ZREVRANGE", k.holders,
+            "ZRANGEBYSCORE", k.holders, "HSET", k.details, "HGET", k.details, "HDEL", k.details,
+            "HEXISTS", k.details, "HINCRBY", k.details,
+        })
     end
-    if string.find(refusal, "NOPERM", 1, true) or string.find(refusal, "ACL failure", 1, true) or
-        string.find(refusal, "executing the script", 1, true) then
+    if not k.may_add_holders then
         return redis.error_reply("NOPERM the user has no rights for readers and permits")
     end
-    return answer
 end
 
 -- The owner in a value, or in a prefix of one.

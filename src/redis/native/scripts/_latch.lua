@@ -30,3 +30,15 @@ end
 local function remember_reply(request, answer, limit_ms)
     redis.call("SET", request, answer, "PXAT", string.format("%.0f", limit_ms + 10000))
 end
+
+-- The server's refusal of what a step may write, or nothing. `publish`: with the channel behind it.
+local function refusal_of_steps(latch, request, publish)
+    local commands = {
+        "HSET", latch, "HEXISTS", latch, "HINCRBY", latch, "PEXPIRE", latch, "SET", request,
+        "DEL", request,
+    }
+    if publish then
+        commands[#commands + 1], commands[#commands + 2] = publish[1], publish[2]
+    end
+    return not may_all(commands) and redis.error_reply("NOPERM the user has no rights for latches")
+end

@@ -12,6 +12,7 @@
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua
+--@include _rights.lua
 --@include _holders.lua
 --@include _grant_waiters.lua
 --@include _enqueue_waiter.lua

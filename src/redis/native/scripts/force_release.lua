@@ -8,6 +8,7 @@
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua
+--@include _rights.lua
 --@include _holders.lua
 --@include _grant_waiters.lua
 local function notify_loss(value)
@@ -15,6 +16,12 @@ local function notify_loss(value)
     if owner then
         redis.call("PUBLISH", ARGV[2] .. client, "lost " .. owner)
     end
+end
+if not may_all({
+    "DEL", k.lock, "INCR", k.fence, "GET", k.fence, "SET", k.fence, "PEXPIRE", k.fence,
+    "ZPOPMIN", k.queue, "HDEL", k.waiters,
+}) then
+    return redis.error_reply("NOPERM the user has no rights for forced releases")
 end
 local state = current_state(k, now_ms())
 if state == "free" then

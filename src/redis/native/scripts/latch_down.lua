@@ -7,6 +7,7 @@
 -- ARGV limit_ms steps parties('0' = latch) ttl_ms publish('PUBLISH' or 'SPUBLISH') channel since_ms
 -- -> {generation, left} | {'', parties} the barrier has this other number of parties
 --    | false there is no latch | {'late', server's ms} nothing was done
+--@include _rights.lua
 --@include _latch.lua
 local latch, parties = KEYS[1], ARGV[3]
 local state = redis.call("HMGET", latch, "count", "parties")
@@ -18,6 +19,10 @@ end
 local late = late_reply(ARGV[1], ARGV[7])
 if late then
     return late
+end
+local refusal = refusal_of_steps(latch, KEYS[2], {ARGV[5], ARGV[6]})
+if refusal then
+    return refusal
 end
 -- With a first write that needs no memory, a server without memory accepts the other writes.
 redis.call("DEL", KEYS[2])

@@ -10,6 +10,7 @@
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua
+--@include _rights.lua
 --@include _holders.lua
 --@include _grant_waiters.lua
 redis.call("ZREM", k.queue, ARGV[3])

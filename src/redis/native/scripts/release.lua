@@ -20,6 +20,7 @@ end
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua
+--@include _rights.lua
 --@include _holders.lua
 --@include _grant_waiters.lua
 if has_successor then

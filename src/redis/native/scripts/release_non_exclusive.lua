@@ -7,6 +7,7 @@
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua
+--@include _rights.lua
 --@include _holders.lua
 --@include _grant_waiters.lua
 local state = current_state(k, now_ms())

@@ -5,6 +5,7 @@
 -- KEYS lock holders details, for each   ARGV value ttl_ms, for each
 -- -> {1 extended | 0 it does not exist | -1 unknown, …}
 --@include _clock.lua
+--@include _rights.lua
 --@include _holders.lua
 local answers = {}
 local now = now_ms()
