@@ -104,6 +104,9 @@ int acl(const acl_options& options) {
                                                 : "# For the master and its replicas:\n");
         std::cout << printable(line_of(each)) << '\n';
     }
+    std::cout.flush();
+    say("Servers and Sentinels also have the user 'default', who may do everything, and without a "
+        "password unless one is set; switch it off with: ACL SETUSER default off.");
     return static_cast<int>(exit_code::ok);
 }
 #else

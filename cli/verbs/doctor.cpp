@@ -13,6 +13,7 @@
 #include <array>
 #include <iostream>
 #include <utility>
+#include <vector>
 
 namespace pawl::cli {
 
@@ -69,7 +70,32 @@ void show_findings(const examination& result, const std::string& node, std::size
                    {printable(each.fact)}});
         is_empty = false;
     }
-    if (!is_empty) std::cout << facts.text(width, coloured);
+    if (!is_empty)
+        std::cout << facts.text(width, coloured);
+    else if (!node.empty())
+        std::cout << "  not examined: it serves no locks\n";
+}
+
+// Each advice once, with the nodes that it is for.
+void show_advice(const examination& result, bool coloured) {
+    std::vector<const finding*> shown;
+    for (const finding& each : result.findings) {
+        const auto is_same = [&](const finding* other) {
+            return other->topic == each.topic && other->advice == each.advice &&
+                   other->level == each.level && other->node.empty() == each.node.empty();
+        };
+        if (each.advice.empty() || std::any_of(shown.begin(), shown.end(), is_same)) continue;
+        if (shown.empty())
+            std::cout << '\n' << paint("What to change", colour::bold, coloured) << '\n';
+        shown.push_back(&each);
+        std::string nodes;
+        for (const finding& other : result.findings)
+            if (!other.node.empty() && is_same(&other) && result.nodes.size() > 1)
+                nodes.append(nodes.empty() ? "" : ", ").append(other.node);
+        if (!nodes.empty()) nodes = " (" + nodes + ")";
+        std::cout << "  " << paint(printable(each.topic + nodes), colour_of(each.level), coloured)
+                  << ": " << printable(each.advice) << '\n';
+    }
 }
 
 void show(const service_location& location, const examination& result) {
@@ -85,15 +111,7 @@ void show(const service_location& location, const examination& result) {
         show_findings(result, each.name, width, coloured);
     }
 
-    const bool advised = std::any_of(result.findings.begin(), result.findings.end(),
-                                     [](const finding& each) { return !each.advice.empty(); });
-    if (advised) std::cout << '\n' << paint("What to change", colour::bold, coloured) << '\n';
-    for (const finding& each : result.findings) {
-        if (each.advice.empty()) continue;
-        const auto node = result.nodes.size() > 1 && !each.node.empty() ? each.node + ", " : "";
-        std::cout << "  " << paint(printable(node + each.topic), colour_of(each.level), coloured)
-                  << ": " << printable(each.advice) << '\n';
-    }
+    show_advice(result, coloured);
 
     std::cout << '\n' << paint("What this service guarantees if …", colour::bold, coloured) << '\n';
     std::size_t widest = 0;

@@ -84,7 +84,7 @@ TEST_F(ClusterDoctor, HasEachRowOnceForEachNode) {
         EXPECT_THAT(rows, AllOf(HasSubstr("replicas" + name + "none | nothing replaces this node"),
                                 HasSubstr("cluster-node-timeout" + name +
                                           "60000 ms | a failover after a crash ends every hold "
-                                          "whose ttl is below about 180 s"),
+                                          "whose ttl is below about 182 s"),
                                 HasSubstr("cluster-require-full-coverage" + name +
                                           "yes | while one slot has no node, all nodes refuse")));
     }
@@ -102,6 +102,45 @@ TEST_F(ClusterDoctor, AdvisesOnMastersThatNeedNoReplica) {
                       HasSubstr("cluster-require-full-coverage @" + at(group, 0) + ": no | \n")));
     for (std::size_t node = 0; node < 3; ++node)
         EXPECT_EQ(count(rows, "replicas @" + at(group, node) + ": "), 1) << rows;
+}
+
+TEST_F(ClusterDoctor, ShowsTheEpochOfEachMaster) {
+    cluster_group group({.node_timeout = 60s});
+    const auto rows = rows_of(group.url());
+    for (std::size_t node = 0; node < 3; ++node)
+        EXPECT_THAT(rows, HasSubstr("config epoch @" + at(group, node) + ": " +
+                                    std::to_string(group.epoch(node)) + " | \n"));
+}
+
+// The advice is the same for all of them.
+TEST_F(ClusterDoctor, FindsNodesThatServeWithoutAPassword) {
+    cluster_group group({.password = "loud"});
+    (void)group.node(1).execute({"ACL", "SETUSER", "locks", "on", ">quiet", "~*", "&*", "+@all"});
+    for (const std::size_t node : {0, 2}) {
+        (void)group.node(node).execute(
+            {"ACL", "SETUSER", "locks", "on", ">quiet", "~*", "&*", "+@all"});
+        (void)group.node(node).execute({"ACL", "SETUSER", "default", "nopass"});
+    }
+    auto url = group.url();
+    url.insert(url.find("//") + 2, "locks:quiet@");
+    const auto rows = rows_of(url);
+    for (const std::size_t node : {0, 2})
+        EXPECT_THAT(rows, HasSubstr("default user @" + at(group, node) +
+                                    ": works without a password | any client that reaches"));
+    EXPECT_THAT(rows, HasSubstr("default user @" + at(group, 1) + ": off, or has a password | \n"));
+}
+
+// Redis 7 has no SET with IFEQ. A node that stands still must not delay the report for ever.
+TEST_F(ClusterDoctor, SaysOfEachNodeWhetherItNeedsScripts) {
+    cluster_group group({.node_timeout = 60s});
+    group.node(2).freeze();
+    const auto rows =
+        rows_of(group.url("?scripts=no&connect_timeout_ms=1000&reply_timeout_ms=1000"));
+    group.node(2).thaw();
+    for (const std::size_t node : {0, 1})
+        EXPECT_THAT(rows, HasSubstr("bad SET with IFEQ @" + at(group, node) + ": not understood"));
+    EXPECT_THAT(rows, HasSubstr("bad server @" + at(group, 2)));
+    EXPECT_THAT(report.guarantees.holder_crash, HasSubstr("does not apply"));
 }
 
 }  // namespace

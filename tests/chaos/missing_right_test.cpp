@@ -43,7 +43,9 @@ constexpr std::array operations{
     operation{"second shared", share, acquire_shared},
     operation{"permits", prepare_nothing, acquire_permits},
     operation{"batch", prepare_nothing,
-              [](client& locks) { (void)locks.acquire_all({"it", "b"}, {.ttl = long_ttl}); }},
+              [](client& locks) {
+                  (void)locks.acquire_all({"it", "b"}, {.ttl = long_ttl});
+              }},
     operation{"force", hold, force},
     operation{"force shared", share, force},
     operation{"latch set", prepare_nothing, [](client& locks) { (void)set_latch(locks); }},
@@ -94,7 +96,8 @@ TEST_F(MissingRight, OfOneCommandLeavesNothingBehind) {
 
 // The rights for exclusive locks with a category of commands beside them.
 TEST_F(MissingRight, OfOtherModesLeavesNothingBehind) {
-    for (const std::string category : {"+@read", "+@write", "+@hash", "+@sortedset", "+@keyspace"}) {
+    for (const std::string category :
+         {"+@read", "+@write", "+@hash", "+@sortedset", "+@keyspace"}) {
         allow({.modes = false, .latches = false, .admin = false});
         (void)server.execute({"ACL", "SETUSER", "locks", category});
         SCOPED_TRACE(category);

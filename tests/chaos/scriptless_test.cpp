@@ -324,7 +324,9 @@ TEST(ScriptlessServers, WithoutTheConditionAreRefused) {
     EXPECT_EQ(failed->reason, errc::unsupported) << failed;
     EXPECT_NE(failed->sentence.find("Valkey 8.1"), std::string::npos) << failed;
     EXPECT_TRUE(fixture.server.keys().empty());
-    const auto findings = locks.examine().findings;
+    const auto report = locks.examine();
+    EXPECT_EQ(report.guarantees.holder_crash, "does not apply: no lock is taken there");
+    const auto& findings = report.findings;
     const auto condition =
         std::ranges::find(findings, std::string("SET with IFEQ"), &pawl::finding::topic);
     ASSERT_NE(condition, findings.end());

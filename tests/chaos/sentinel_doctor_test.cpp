@@ -6,6 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace {
 
 using namespace chaos;
@@ -54,10 +57,11 @@ TEST_F(SentinelDoctor, ListsAServerAmongTheSentinelsOnce) {
     sentinel_group group;
     auto url = group.url();
     const auto rows = rows_of(url.insert(url.rfind('/'), "," + at(group.server(0))));
-    EXPECT_THAT(rows,
-                HasSubstr("sentinel @" + at(group.server(0)) +
-                          ": is no Sentinel but a server | write redis://HOST:PORT, or give the "
-                          "Sentinels' port, which is usually 26379\n"));
+    EXPECT_THAT(
+        rows,
+        HasSubstr("sentinel @" + at(group.server(0)) +
+                  ": answers as a server, not as a Sentinel | write redis://HOST:PORT, or give the "
+                  "Sentinels' port, which is usually 26379\n"));
     EXPECT_EQ(std::ranges::count(report.nodes, at(group.server(0)), &pawl::examined_node::name), 1)
         << rows;
 }
@@ -68,7 +72,17 @@ TEST_F(SentinelDoctor, WarnsOfAnEvenNumberAndOfNoPassword) {
     (void)connects.acquire("it", {.ttl = 2s});
     EXPECT_THAT(rows_of(group.url()),
                 AllOf(HasSubstr("4 Sentinels, 3 must agree | an even number tolerates no more"),
-                      HasSubstr("without a password | any client that reaches a Sentinel can")));
+                      HasSubstr("password @" + at(group.sentinel(0)) +
+                                ": not needed | any client that reaches a Sentinel can")));
+}
+
+TEST_F(SentinelDoctor, AsksTheSentinelsForAPassword) {
+    sentinel_group group({.sentinels = 1, .sentinel_password = "quiet"});
+    const support::temp_folder folder;
+    std::ofstream(folder.file("password")) << "quiet\n";
+    std::filesystem::permissions(folder.file("password"), std::filesystem::perms(0600));
+    EXPECT_THAT(rows_of(group.url("?sentinel_password_file=" + folder.file("password"))),
+                HasSubstr("password @" + at(group.sentinel(0)) + ": needed | \n"));
 }
 
 TEST_F(SentinelDoctor, NamesSentinelsThatTheUrlDoesNot) {

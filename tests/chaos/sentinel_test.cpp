@@ -171,7 +171,7 @@ TEST_F(Sentinel, ThatAreServersAreNamed) {
         failure_at("redis+sentinel://127.0.0.1:" + std::to_string(server.port()) + "/orders");
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::unsupported) << failed;
-    EXPECT_THAT(failed->sentence, testing::HasSubstr("is no Sentinel but a server"));
+    EXPECT_THAT(failed->sentence, testing::HasSubstr("answers as a server, not as a Sentinel"));
 }
 
 TEST_F(Sentinel, WithAPasswordOfTheirOwn) {

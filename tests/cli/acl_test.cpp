@@ -29,6 +29,7 @@ TEST(Acl, IsALineForTheServer) {
 }
 
 TEST(Acl, FollowsTheOptionsOfTheUrl) {
+    EXPECT_THAT(result.err, HasSubstr("ACL SETUSER default off"));
     const auto shop = acl({"--on", "redis://127.0.0.1:1/2?namespace=shop"});
     EXPECT_THAT(shop.out, HasSubstr("user locks reset on >PASSWORD resetchannels ~shop:{* "
                                     "&shop:c:2:* &shop:{* "));

@@ -4,6 +4,7 @@
 // status, ls, watch, release, doctor, bench, completion.
 #include "command.hpp"
 
+#include <support/cluster_group.hpp>
 #include <support/redis_server.hpp>
 
 #include <gtest/gtest.h>
@@ -204,6 +205,20 @@ TEST(Verbs, TheServiceIsShownWithEverythingThatDecidesWhichLockANameIs) {
     EXPECT_NE(sandbox.run({"ls"}).err.find(shown), std::string::npos);
 }
 
+TEST(Verbs, DoctorGivesTheSameAdviceOnce) {
+    support::cluster_group group({.masters = 3, .replicas = 1});
+    const auto report = test_sandbox(group.url()).run({"doctor"}).out;
+    const auto begin = report.find("cluster-require-full-coverage (127.0.0.1:");
+    ASSERT_NE(begin, std::string::npos) << report;
+    const auto line = report.substr(begin, report.find('\n', begin) - begin);
+    for (std::size_t node = 0; node < 3; ++node)
+        EXPECT_NE(line.find(":" + std::to_string(group.node(node).port())), std::string::npos)
+            << line;
+    EXPECT_EQ(report.find("cluster-require-full-coverage (", begin + 1), std::string::npos);
+    EXPECT_NE(report.find("(replica)\n  not examined: it serves no locks\n"), std::string::npos)
+        << report;
+}
+
 TEST(Verbs, DoctorJudgesTheWayToTheServerAndTheUser) {
     const auto grade = [](const outcome& result, const std::string& topic) {
         return from_json(result.out,
@@ -228,6 +243,7 @@ TEST(Verbs, DoctorJudgesTheWayToTheServerAndTheUser) {
     EXPECT_EQ(checked.code, 0) << checked.err;
     EXPECT_EQ(grade(checked, "transport"), "[('good', 'TLS, certificate checked')]");
     EXPECT_EQ(grade(checked, "user"), "[('good', 'default, with a password')]");
+    EXPECT_EQ(grade(checked, "default user"), "[('good', 'off, or has a password')]");
     const auto unchecked = with_tls("verify=no");
     EXPECT_EQ(unchecked.code, 1) << unchecked.err;
     EXPECT_EQ(grade(unchecked, "transport"), "[('bad', 'TLS, certificate not checked')]");

@@ -122,6 +122,11 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
     expect_on_page(line(user_finding(true, true)));
     expect_on_page(line(user_finding(false, true)));
     expect_on_page(line(user_finding(false, false)));
+    for (const bool answer : {false, true}) {
+        expect_on_page(line(default_user_finding(answer)));
+        expect_on_page(line(conditional_set_finding(answer)));
+    }
+    expect_on_page(line(memory_limit_finding()));
     expect_on_page(line(eviction_finding("noeviction", true)));
     expect_on_page(line(eviction_finding("allkeys-lru", true)));
     expect_on_page(line(eviction_finding("allkeys-lru", false)));

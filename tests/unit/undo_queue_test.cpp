@@ -47,6 +47,20 @@ private:
     session session_;
 };
 
+// A server whose slots are moving.
+class moving_slots final : public topology {
+public:
+    explicit moving_slots(link& source) : link_(&source) {}
+    link& link_of(std::string_view) const noexcept override { return *link_; }
+    std::span<link* const> links() const noexcept override { return {&link_, 1}; }
+    std::uint64_t asked_elsewhere() const noexcept override { return count; }
+
+    std::uint64_t count = 0;
+
+private:
+    link* const link_;
+};
+
 asio::awaitable<reply> confirm() {
     reply confirmed;
     co_return confirmed;
@@ -88,7 +102,7 @@ protected:
     // The request that it undoes was sent over this connection, so one confirmation is enough.
     void add(request_sender send) {
         queue_->add(undo_queue::prepare({.lock = "it", .value = {}, .send = std::move(send)}), 60s,
-                    link_->current().connection_number);
+                    queue_->present_origin());
         run();
     }
     void run() {
@@ -162,17 +176,46 @@ TEST_F(UndoQueue, OutlastsAShortageOfMemoryAtAnyAllocation) {
         // On the strand, as always: the undo begins inside `add`.
         asio::post(context_.strand, [&, first = prepare()]() mutable {
             failing_memory::fail_once_at(at);
-            queue_->add(std::move(first), 60s, link_->current().connection_number);
+            queue_->add(std::move(first), 60s, queue_->present_origin());
             (void)failing_memory::stop_failing();
         });
         run();
         for (int i = 0; i < 3; ++i)
-            queue_->add(prepare(), 60s, link_->current().connection_number);
+            queue_->add(prepare(), 60s, queue_->present_origin());
         queue_->retry_now();
         advance(6s);
         EXPECT_TRUE(queue_->empty()) << "allocation " << at;
         EXPECT_GE(sent, 4) << "allocation " << at;
     }
+}
+
+//   A: a request | its server asks for another one (ASK), which does not answer | A: the undo is
+//   confirmed | the other server executes the request | A: the undo is repeated
+TEST_F(UndoQueue, RepeatsTheUndoOfARequestThatMayHaveGoneElsewhere) {
+    const auto servers = std::make_shared<moving_slots>(*link_);
+    const auto queue = std::make_shared<undo_queue>(servers, *link_, context_, bounds_, 1s);
+    for (const bool is_elsewhere : {false, true}) {
+        int sent = 0;
+        const auto origin = queue->present_origin();
+        if (is_elsewhere) ++servers->count;
+        queue->add(undo_queue::prepare({.lock = "it",
+                                        .value = {},
+                                        .send =
+                                            [&](time_point) {
+                                                ++sent;
+                                                return confirm();
+                                            }}),
+                   3s, origin);
+        run();
+        advance(6s);
+        EXPECT_TRUE(queue->empty());
+        if (is_elsewhere)
+            EXPECT_GE(sent, 3);
+        else
+            EXPECT_EQ(sent, 1);
+    }
+    queue->stop();
+    run();
 }
 
 // A reply that no script gives, from the server itself, would come again.

@@ -56,11 +56,29 @@ void add_master(const listed_node& master, examination& report) {
     if (master.is_failing)
         report.findings.push_back({grade::bad, "node", "cannot be reached by other nodes",
                                    "its locks cannot be taken until a replica replaces it", node});
-    if (master.epoch >= high_epoch)
-        report.findings.push_back({grade::warning, "config epoch", std::to_string(master.epoch),
-                                   "a token has room for 65535, and then the node is refused; each "
-                                   "failover and most moves of slots raise it",
-                                   node});
+}
+
+// `own_epoch`: what the node says itself. `other`: another master with the same epoch; empty: none.
+finding epoch_finding(const listed_node& master, std::uint64_t own_epoch,
+                      const std::string& other) {
+    finding result{grade::good, "config epoch", std::to_string(own_epoch), "", address_of(master)};
+    if (own_epoch >= high_epoch) {
+        result.level = grade::warning;
+        result.advice =
+            "a token has room for 65535, and then the node is refused; each failover and most "
+            "moves of slots raise it";
+    } else if (!other.empty()) {
+        result.level = grade::warning;
+        result.fact += ", as of " + other;
+        result.advice =
+            "the nodes give one of them a new epoch within seconds; if both stay, see CLUSTER "
+            "NODES at each";
+    } else if (own_epoch != master.epoch) {
+        result.level = grade::note;
+        result.fact += ", while another node says " + std::to_string(master.epoch);
+        result.advice = "the nodes agree within seconds; if not, see CLUSTER NODES at each";
+    }
+    return result;
 }
 
 }  // namespace
@@ -70,7 +88,17 @@ void cluster_topology::add_findings(examination& report) const {
     report.findings.push_back(slots_finding(last_view_));
     for (const auto& each : last_view_) {
         if (!each.is_master) report.nodes.push_back({address_of(each), "replica"});
-        if (each.is_master && !each.slots.empty()) add_master(each, report);
+        if (!each.is_master || each.slots.empty()) continue;
+        add_master(each, report);
+        const auto known = numbers_.find(each.id);
+        const auto own_epoch =
+            known == numbers_.end() ? each.epoch : nodes_[known->second]->epoch();
+        std::string other;
+        for (const auto& rival : last_view_)
+            if (rival.id != each.id && rival.is_master && !rival.slots.empty() &&
+                rival.epoch == each.epoch)
+                other = address_of(rival);
+        report.findings.push_back(epoch_finding(each, own_epoch, other));
     }
 }
 

@@ -119,6 +119,7 @@ asio::awaitable<bool> cluster_topology::follow(redirection& progress, std::strin
         // the source's lost masters; the target may have no counter.
         target->raise_epoch(static_cast<cluster_node&>(asked).epoch());
         progress.asked_next = target;
+        ++asked_elsewhere_;
     } else {
         co_await pause(progress.attempts - 1, give_up_at);
     }

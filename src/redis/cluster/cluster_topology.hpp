@@ -74,6 +74,9 @@ public:
     [[nodiscard]] bool has_slots() const noexcept override { return true; }
     boost::asio::awaitable<bool> follow(redirection& progress, std::string_view key, link& asked,
                                         reply& refusal, time_point give_up_at) override;
+    [[nodiscard]] std::uint64_t asked_elsewhere() const noexcept override {
+        return asked_elsewhere_;
+    }
     [[nodiscard]] bool may_follow(const reply& refusal) const noexcept override;
     boost::asio::awaitable<void> close(time_point give_up_at) override;
     void forget_listener() noexcept override;
@@ -170,6 +173,7 @@ private:
     std::vector<std::unique_ptr<cluster_node>> nodes_;
     std::map<std::string, std::uint32_t, std::less<>> numbers_;  // of the present nodes, by id
     std::vector<link*> links_;                                   // to the present nodes
+    std::uint64_t asked_elsewhere_ = 0;
     slot_map slots_;
     const std::unique_ptr<unknown_master> unknown_master_;
     std::vector<listed_node> last_view_;  // for `add_findings`

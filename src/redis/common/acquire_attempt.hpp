@@ -31,7 +31,7 @@ public:
         : undo_(std::move(undo)), lease_(lease) {}
     ~acquire_attempt() {
         if (state_ != state::not_sent && state_ != state::settled)
-            undos_->add(std::move(undo_), lease_, connection_number_);
+            undos_->add(std::move(undo_), lease_, sent_);
     }
     acquire_attempt(const acquire_attempt&) = delete;
     acquire_attempt& operator=(const acquire_attempt&) = delete;
@@ -40,7 +40,7 @@ public:
     void about_to_send(undo_queue& undos) noexcept {
         state_ = state::sent;
         undos_ = &undos;
-        connection_number_ = undos.server_link().current().connection_number;
+        sent_ = undos.present_origin();
     }
     void set_state(state next) noexcept { state_ = next; }
     [[nodiscard]] state current() const noexcept { return state_; }
@@ -56,7 +56,7 @@ private:
     undo_queue* undos_ = nullptr;  // null before `about_to_send`
     undo_queue::prepared_entry undo_;
     const duration lease_;
-    std::uint64_t connection_number_ = 0;
+    undo_queue::origin sent_;
     state state_ = state::not_sent;
 };
 

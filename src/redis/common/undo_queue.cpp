@@ -87,14 +87,14 @@ undo_queue::prepared_entry undo_queue::prepare(undo action) {
     return entries;
 }
 
-void undo_queue::add(prepared_entry prepared_undo, duration lease,
-                     std::uint64_t connection_number) noexcept {
+void undo_queue::add(prepared_entry prepared_undo, duration lease, const origin& sent) noexcept {
     if (is_stopped_ || made_in_.is_forked()) return;
     const auto now = context_.time->now();
     auto& added = prepared_undo.front();
     added.due_ = now;
     added.lease_end_ = now + lease + reply_timeout_;
-    added.connection_number_ = connection_number;
+    added.connection_number_ = sent.connection_number;
+    added.may_be_elsewhere_ = sent.asked_elsewhere != servers_->asked_elsewhere();
     entries_.splice(entries_.end(), prepared_undo);
     start_due(now);
     resume();
@@ -195,7 +195,8 @@ bool undo_queue::is_expired(const entry& candidate, time_point now) const noexce
 
 bool undo_queue::needs_no_repetition(const entry& candidate, time_point now) const noexcept {
     const bool is_same_server = &servers_->link_of(candidate.action.lock) == &link_;
-    if (is_same_server && link_.current().connection_number == candidate.connection_number_)
+    if (is_same_server && !candidate.may_be_elsewhere_ &&
+        link_.current().connection_number == candidate.connection_number_)
         return true;
     if (!candidate.has_enough_confirmations()) return false;
     const bool no_room = entries_.size() > 2 * bounds_.max_undos;

@@ -35,6 +35,11 @@ public:
     undo_queue(std::shared_ptr<topology> servers, const link& server_link, backend_context context,
                const limits& bounds, duration reply_timeout);
 
+    // How a request is sent. Taken before that.
+    struct origin {
+        std::uint64_t connection_number = 0;
+        std::uint64_t asked_elsewhere = 0;  // topology::asked_elsewhere
+    };
     struct undo {
         std::string lock;   // the lock's key
         std::string value;  // the `caller_value` of the request; empty: none
@@ -55,9 +60,12 @@ public:
 
         // The latest end of the original request's lease, unless the server executes it very late.
         time_point lease_end_{};
-        std::uint64_t connection_number_ = 0;  // of the connection that sent the original request
-        time_point due_{};                     // when to send the undo next
-        duration pause_{};                     // the last pause between two confirmed undos
+        // Of the connection that sent the original request.
+        std::uint64_t connection_number_ = 0;
+        // The original request may have been sent again, over a connection to another server.
+        bool may_be_elsewhere_ = false;
+        time_point due_{};  // when to send the undo next
+        duration pause_{};  // the last pause between two confirmed undos
         unsigned confirmations_ = 0;
         bool is_in_flight_ = false;
         bool was_refused_ = false;  // the last outcome was `refused`
@@ -69,16 +77,20 @@ public:
     // Sends the undo until the server confirms it or it is `impossible`, or until the lease of the
     // original request has ended and the server still refuses the undo.
     //
-    // `connection_number`: of the connection that sent the original request. If the undo is
-    // confirmed over another one, the server may still execute the original request. So the undo is
+    // `sent`: how the original request was sent. If the undo is confirmed over another connection,
+    // or the original request may have gone to another server since (ASK), a server may still
+    // execute the original request. So the undo is
     // then repeated, with growing pauses, until that lease ends and it has been confirmed
     // `required_confirmations` times. It does not wait for the end of the lease if it has a
     // `value`, if the queue holds more than twice `max_undos`, or if the client closes.
     //
     // `lease`: the longest lease that the original request can have taken. If there is no memory to
     // send the undo, the next `add` or the next connection tries again.
-    void add(prepared_entry prepared_undo, duration lease,
-             std::uint64_t connection_number) noexcept;
+    void add(prepared_entry prepared_undo, duration lease, const origin& sent) noexcept;
+    // Of a request that is sent now.
+    [[nodiscard]] origin present_origin() const noexcept {
+        return {link_.current().connection_number, servers_->asked_elsewhere()};
+    }
     [[nodiscard]] const link& server_link() const noexcept { return link_; }
 
     [[nodiscard]] bool contains(std::string_view lock, std::string_view value) const;

@@ -7,6 +7,8 @@
 
 #include <pawl/options.hpp>
 
+#include <algorithm>
+
 namespace pawl::redis {
 
 using grade = finding::grade;
@@ -154,13 +156,16 @@ finding least_replicas_finding(const std::string& least, std::int64_t replicas) 
             "min-replicas-to-write 1, and min-replicas-max-lag to a few seconds"};
 }
 
-// A replica is promoted after 1.5 timeouts and about a second, and the last renewal before that may
-// be a third of the ttl old.
+// The nodes agree after up to 2 timeouts that a master has failed, and about a second later a
+// replica is promoted. The last renewal before the crash may be a third of the ttl old. So a hold
+// outlives the failover if 2/3 of its ttl are longer than 2 timeouts and a second.
 finding node_timeout_finding(const std::string& milliseconds) {
-    const auto timeout = parse_number<std::int64_t>(milliseconds);
+    constexpr std::int64_t longest = 24LL * 3600 * 1000;
+    const auto timeout = std::min(parse_number<std::int64_t>(milliseconds), longest);
     if (timeout <= 0)
         return {grade::note, "cluster-node-timeout", "not readable", "allow the user CONFIG GET"};
-    const auto least_ttl = timeout / 1000 * 3 + (timeout % 1000 * 3 + 999) / 1000;
+    constexpr std::int64_t promotion_ms = 1000;
+    const auto least_ttl = ((2 * timeout + promotion_ms) * 3 / 2 + 999) / 1000;
     const bool is_short = least_ttl <= lock_options{}.ttl / std::chrono::seconds(1);
     return {is_short ? grade::note : grade::warning, "cluster-node-timeout",
             std::to_string(timeout) + " ms",
@@ -231,6 +236,24 @@ finding refused_scripts_finding(bool is_native) {
                       : advice};
 }
 
+void deny_guarantees(guarantee_row& row, std::string backend) {
+    row.backend = std::move(backend);
+    row.holder_crash = row.holder_pause = row.server_crash = row.failover = row.partition =
+        row.clock_jump = row.token = "does not apply: no lock is taken there";
+}
+
+finding conditional_set_finding(bool understood) {
+    if (understood) return {grade::good, "SET with IFEQ", "understood by the server", ""};
+    return {grade::bad, "SET with IFEQ", "not understood",
+            "use Valkey 8.1, Redis 8.4 or later, or leave scripts=no out of the URL"};
+}
+
+finding memory_limit_finding() {
+    return {grade::note, "maxmemory", "set, and scripts=no",
+            "while its memory is full, the server refuses renewals and releases, and holds are "
+            "lost; leave room, or leave scripts=no out of the URL"};
+}
+
 finding transport_finding(transport used_transport) {
     switch (used_transport) {
     case transport::unix_socket: return {grade::good, "transport", "a unix socket", ""};
@@ -253,6 +276,20 @@ finding user_finding(bool has_own_user, bool with_password) {
     return {grade::warning, "user", "default, without a password",
             "any client that reaches the server can acquire every lock, and release any lock by "
             "force; give Pawl a user of its own by ACL, or set requirepass"};
+}
+
+finding default_user_finding(bool is_open) {
+    if (!is_open) return {grade::good, "default user", "off, or has a password", ""};
+    return {grade::warning, "default user", "works without a password",
+            "any client that reaches the server can acquire every lock, and release any lock by "
+            "force; switch it off (ACL SETUSER default off), or set requirepass"};
+}
+
+finding sentinel_password_finding(bool is_open) {
+    if (!is_open) return {grade::good, "password", "needed", ""};
+    return {grade::warning, "password", "not needed",
+            "any client that reaches a Sentinel can begin a failover, or name another master; set "
+            "requirepass in the Sentinels, and sentinel_password_file in the URL"};
 }
 
 }  // namespace pawl::redis

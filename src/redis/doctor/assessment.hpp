@@ -61,6 +61,13 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 // the number of nodes with slots; 0 if it cannot be read.
 [[nodiscard]] finding cluster_finding(std::int64_t nodes);
 
+// A server that takes no lock has no guarantees.
+void deny_guarantees(guarantee_row& row, std::string backend);
+
+// With scripts=no: `understood`: the server has SET with IFEQ.
+[[nodiscard]] finding conditional_set_finding(bool understood);
+// With scripts=no, for a server with a memory limit.
+[[nodiscard]] finding memory_limit_finding();
 // For a server, or a user, without scripts. `is_native`: of the native layout.
 [[nodiscard]] finding refused_scripts_finding(bool is_native);
 
@@ -68,5 +75,8 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 // `has_own_user`: the user is not `default`. The finding does not show the name, since some users
 // write a password in its place.
 [[nodiscard]] finding user_finding(bool has_own_user, bool with_password);
+// `is_open`: the server serves clients without a password. Only if Pawl has one.
+[[nodiscard]] finding default_user_finding(bool is_open);
+[[nodiscard]] finding sentinel_password_finding(bool is_open);
 
 }  // namespace pawl::redis

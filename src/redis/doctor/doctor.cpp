@@ -12,6 +12,7 @@
 #include "../transport/server_comparison.hpp"
 #include "../transport/server_errors.hpp"
 #include "assessment.hpp"
+#include "open_access.hpp"
 
 #include <pawl/error.hpp>
 
@@ -210,13 +211,6 @@ finding refusal_finding(const error& refusal, bool has_sentinels) {
     return {grade::bad, "master", sentence.substr(0, advice), text};
 }
 
-// A server that serves no locks has no guarantees.
-void deny_guarantees(guarantee_row& row, std::string backend) {
-    row.backend = std::move(backend);
-    row.holder_crash = row.holder_pause = row.server_crash = row.failover = row.partition =
-        row.clock_jump = row.token = "does not apply: no lock is taken there";
-}
-
 // The report for one of several servers that does not answer, or refuses.
 examination failed_examination(const link& server_link, const options& server_options,
                                const error& failure) {
@@ -297,6 +291,35 @@ asio::awaitable<std::optional<finding>> query_scripts(link& server_link, runtime
     co_return std::nullopt;
 }
 
+bool has_password(const options& server_options) {
+    return !server_options.password.empty() || !server_options.password_file.empty() ||
+           server_options.credentials != nullptr;
+}
+
+// Without a password of its own, the client shows already that none is needed.
+asio::awaitable<void> add_default_user(std::vector<finding>& findings, runtime& time,
+                                       const options& server_options, const std::string& node) {
+    if (!has_password(server_options)) co_return;
+    const auto settings = settings_of(server_options);
+    const auto is_open = co_await is_open_to_all(settings, node, time);
+    if (is_open) findings.push_back(default_user_finding(*is_open));
+}
+
+// The Sentinels that answer are named in the report.
+asio::awaitable<void> add_sentinel_passwords(examination& report, runtime& time,
+                                             const options& server_options) {
+    if (server_options.sentinel.addresses.empty()) co_return;
+    const auto settings = sentinel_settings_of(server_options);
+    for (const auto& each : std::vector(report.nodes)) {
+        if (each.role != "sentinel") continue;
+        const auto is_open = co_await is_open_to_all(settings, each.name, time);
+        if (!is_open) continue;
+        auto answer = sentinel_password_finding(*is_open);
+        answer.node = each.name;
+        report.findings.push_back(std::move(answer));
+    }
+}
+
 asio::awaitable<examination> examine_server(link& server_link, runtime& time,
                                             const options& server_options) {
     const auto refusal = co_await refusal_of(server_link, time, server_options);
@@ -307,19 +330,21 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
     findings.push_back(transport_finding(transport_of(server_options, node)));
     findings.push_back(
         user_finding(!server_options.user.empty() && server_options.user != "default",
-                     !server_options.password.empty()));
+                     has_password(server_options)));
     const auto& current = server_link.current();
     co_await add_addresses(findings, time, server_options, current.run_id);
     const auto node_begin = findings.size();
     findings.push_back({grade::good, "server",
                         current.server + " " + (current.version.empty() ? "?" : current.version),
                         ""});
+    co_await add_default_user(findings, time, server_options, node);
     auto scripts = co_await query_scripts(server_link, time, server_options);
     if (scripts) findings.push_back(std::move(*scripts));
     const auto memory =
         co_await query_info(server_link, "memory", time.now() + server_options.reply_timeout);
-    findings.push_back(eviction_finding(info_field(memory, "maxmemory_policy"),
-                                        parse_number(info_field(memory, "maxmemory")) != 0));
+    const bool is_limited = parse_number(info_field(memory, "maxmemory")) != 0;
+    findings.push_back(eviction_finding(info_field(memory, "maxmemory_policy"), is_limited));
+    if (is_limited && !server_options.scripts) findings.push_back(memory_limit_finding());
     const auto server_persistence = co_await query_persistence(server_link, time, server_options);
     findings.push_back(persistence_finding(server_persistence));
     const auto facts = co_await query_deployment(server_link, time, server_options);
@@ -401,6 +426,7 @@ asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
     for (auto& each : failed)
         add_node(report, std::move(each));
     servers.add_findings(report);
+    co_await add_sentinel_passwords(report, time, server_options);
     co_return report;
 }
 

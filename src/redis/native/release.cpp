@@ -125,6 +125,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     local_successor successor;
     undo_queue::prepared_entry undo;
     undo_queue* undos = nullptr;
+    undo_queue::origin origin;
     try {
         // Choose the successor after the wait for a connection: a waiter may leave at any time.
         auto* server_link = &link_of(lock_keys);
@@ -136,6 +137,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         const bool queue_first = local_hand_offs != local_hand_offs_.end() &&
                                  local_hand_offs->second >= bounds_.max_local_hand_offs;
         undos = &undos_.of(*server_link);
+        origin = undos->present_origin();
         if (successor.record) undo = undo_queue::prepare(leave_of(successor.record));
         const auto sent_at = now();
         const auto sent = co_await send_release_by_mode(held, lock_keys, successor, queue_first,
@@ -151,8 +153,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         if (auto* waiting_successor = waiters_.find_by_owner(successor.owner()))
             waiting_successor->notify_change();
         else if (!undo.empty())
-            undos->add(std::move(undo), successor.ttl,
-                       undos->server_link().current().connection_number);
+            undos->add(std::move(undo), successor.ttl, origin);
     }
     if (result == release_result::unknown && !is_closing())
         asio::co_spawn(context_.strand, release_later(held), asio::detached);
@@ -185,8 +186,7 @@ void locks::hand_to_successor(const std::string& name, const local_successor& su
         // The waiter has left. Its undo may have been executed before the release, because a
         // release that gets NOSCRIPT is sent again. So undo the grant here.
         if (waiting_successor == nullptr)
-            undos.add(std::move(undo), successor.ttl,
-                      undos.server_link().current().connection_number);
+            undos.add(std::move(undo), successor.ttl, undos.present_origin());
         // Without this bound, names that are used once would stay for ever. Counting begins anew.
         if (local_hand_offs_.size() >= bounds_.max_counted_hand_offs) local_hand_offs_.clear();
         ++local_hand_offs_[name];

@@ -80,7 +80,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
                 }
                 // The refusal does not tell a held lock from another program's data.
                 if (std::exchange(is_first_answer, false))
-                    co_await check_server(written->lock_keys, deadline);
+                    co_await check_key(written->lock_keys, deadline);
                 outage_pauses.reset();
             } catch (const connection_lost& e) {
                 trouble = lock_unreachable(requested.name, e.what());
@@ -105,17 +105,14 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
                                                             const claim& requested,
                                                             time_point give_up_at) {
     const auto key = written.lock_keys.lock();
-    co_await check_new_server(written.lock_keys, give_up_at);
-    auto& server_link = link_of(written.lock_keys);
-    check_room_for_undo(server_link);
     // Allocated before the request, so that a granted request cannot fail for want of memory.
     std::optional<grant> result(std::in_place);
     result->stored_value = written.value;
     const auto ttl_ms = milliseconds_text(requested.ttl);
     const std::array<std::string_view, 6> words{"SET", key, written.value, "NX", "PX", ttl_ms};
-    undo_guard.about_to_send(undos_.of(server_link));
-    auto sent_at = now();
-    const auto answer = co_await exec_at(*servers_, key, words, give_up_at);
+    time_point sent_at;
+    const auto answer =
+        co_await set_at_checked_server(undo_guard, written.lock_keys, words, give_up_at, sent_at);
     if (answer.type == reply::kind::nil || is_refused(answer))
         undo_guard.set_state(acquire_attempt::state::settled);
     throw_if_error(answer, std::string(key));

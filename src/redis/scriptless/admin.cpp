@@ -4,11 +4,13 @@
 #include "locks.hpp"
 
 #include "../common/values.hpp"
+#include "../doctor/assessment.hpp"
 #include "../doctor/doctor.hpp"
 #include "../transport/server_errors.hpp"
 
 #include <pawl/options.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace asio = boost::asio;
@@ -108,19 +110,43 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
     co_return true;
 }
 
+// A key that this server has. In a cluster, each node has some of the first keys.
+std::string locks::key_at(const link& server_link) const {
+    constexpr int most_tries = 10'000;
+    for (int i = 0; i < most_tries; ++i) {
+        const auto lock_keys = scheme_.keys_of("pawl-doctor-" + std::to_string(i));
+        if (&link_of(lock_keys) == &server_link) return std::string(lock_keys.lock());
+    }
+    return {};
+}
+
 asio::awaitable<examination> locks::examine() {
     auto report = co_await examine_servers(*servers_, time(), options_);
     report.guarantees.backend += ", without scripts";
-    try {
-        co_await check_server(scheme_.keys_of("pawl-doctor"), reply_deadline());
-        report.findings.push_back(
-            {finding::grade::good, "SET with IFEQ", "understood by the server", ""});
-    } catch (const error& e) {
-        if (e.reason() != errc::unsupported) throw;
-        report.findings.push_back({finding::grade::bad, "SET with IFEQ", "not understood",
-                                   "use Valkey 8.1, Redis 8.4 or later, or leave scripts=no out "
-                                   "of the URL"});
+    bool has_usable_server = false;
+    bool has_useless_server = false;
+    for (auto* each : std::vector(servers_->links().begin(), servers_->links().end())) {
+        const auto key = key_at(*each);
+        if (key.empty() || !each->connected()) continue;
+        finding result = conditional_set_finding(true);
+        try {
+            checked_connections_.erase(each);
+            const auto answer =
+                co_await check_new_server(*each, key, prelude::none, reply_deadline());
+            throw_if_error(answer, key);
+            has_usable_server = true;
+        } catch (const error& e) {
+            // A server that gives no answer has a finding already.
+            if (e.reason() != errc::unsupported) continue;
+            result = conditional_set_finding(false);
+            has_useless_server = true;
+        }
+        const auto name = each->server_name();
+        if (std::ranges::count(report.nodes, name, &examined_node::name) > 0) result.node = name;
+        report.findings.push_back(std::move(result));
     }
+    if (has_useless_server && !has_usable_server)
+        deny_guarantees(report.guarantees, report.guarantees.backend);
     co_return report;
 }
 

@@ -24,6 +24,17 @@ error no_condition_error(const session& asked, std::string_view key) {
                 "8.4 or later, or leave scripts=no out of the URL."};
 }
 
+void throw_if_unconditional(const reply& answer, const link& asked, std::string_view key) {
+    if (answer.type == reply::kind::error && answer.text.starts_with("ERR syntax error"))
+        throw no_condition_error(asked.current(), key);
+}
+
+// A time in the past deletes the key at once. Every server with the condition has this, while
+// DELIFEQ and DELEX are commands of different servers.
+std::array<std::string_view, 7> words_of_deletion(std::string_view key, std::string_view value) {
+    return {"SET", key, value, "IFEQ", value, "PXAT", "1"};
+}
+
 }  // namespace
 
 std::unique_ptr<backend> make_backend(const options& server_options, const backend_context& context,
@@ -68,29 +79,58 @@ asio::awaitable<reply> locks::extend(topology& servers, std::string_view key,
     co_return co_await exec_at(servers, key, words, give_up_at);
 }
 
-// A time in the past deletes the key at once. Every server with the condition has this, while
-// DELIFEQ and DELEX are commands of different servers.
 asio::awaitable<reply> locks::delete_value(std::string_view key, std::string_view value,
                                            time_point give_up_at) const {
-    const std::array<std::string_view, 7> words{"SET", key, value, "IFEQ", value, "PXAT", "1"};
+    const auto words = words_of_deletion(key, value);
     co_return co_await exec_at(*servers_, key, words, give_up_at);
 }
 
 // Asks to delete a value that nobody has written, which changes nothing.
-asio::awaitable<void> locks::check_server(const keys& lock_keys, time_point give_up_at) {
+asio::awaitable<void> locks::check_key(const keys& lock_keys, time_point give_up_at) {
     const auto unused_value = core::random_hex(time(), 16);
     const auto answer = co_await delete_value(lock_keys.lock(), unused_value, give_up_at);
-    if (answer.type == reply::kind::error && answer.text.starts_with("ERR syntax error"))
-        throw no_condition_error(link_of(lock_keys).current(), lock_keys.lock());
     throw_if_error(answer, std::string(lock_keys.lock()));
 }
 
-asio::awaitable<void> locks::check_new_server(const keys& lock_keys, time_point give_up_at) {
-    const auto* server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
-    const auto connection = server_link->current().connection_number;
-    if (checked_connections_[server_link] == connection) co_return;
-    co_await check_server(lock_keys, give_up_at);
-    checked_connections_[server_link] = connection;
+// As `exec_at`, but a server that the key has moved to is checked as well, before the lock is taken
+// there.
+asio::awaitable<reply> locks::set_at_checked_server(acquire_attempt& undo_guard,
+                                                    const keys& lock_keys,
+                                                    std::span<const std::string_view> words,
+                                                    time_point give_up_at, time_point& sent_at) {
+    const auto key = lock_keys.lock();
+    redirection progress;
+    for (;;) {
+        auto* asked = progress.asked_next;
+        if (asked == nullptr) asked = co_await connected_link_of(key, give_up_at);
+        const auto before = asked == progress.asked_next ? prelude::ask : prelude::none;
+        auto answer = co_await check_new_server(*asked, key, before, give_up_at);
+        if (answer.type != reply::kind::error) {
+            check_room_for_undo(*asked);
+            undo_guard.about_to_send(undos_.of(*asked));
+            sent_at = now();
+            answer = co_await asked->exec(words, give_up_at, before);
+        }
+        if (answer.type != reply::kind::error || !servers_->may_follow(answer)) co_return answer;
+        undo_guard.set_state(acquire_attempt::state::settled);
+        const bool is_moved = co_await servers_->follow(progress, key, *asked, answer, give_up_at);
+        if (!is_moved) co_return answer;
+    }
+}
+
+asio::awaitable<reply> locks::check_new_server(link& asked, std::string_view key, prelude before,
+                                               time_point give_up_at) {
+    const auto connection = asked.current().connection_number;
+    reply answer;
+    const auto known = checked_connections_.find(&asked);
+    if (known != checked_connections_.end() && known->second == connection) co_return answer;
+    // Asks to delete a value that nobody has written, which changes nothing.
+    const auto unused_value = core::random_hex(time(), 16);
+    const auto words = words_of_deletion(key, unused_value);
+    answer = co_await asked.exec(words, give_up_at, before);
+    throw_if_unconditional(answer, asked, key);
+    if (answer.type != reply::kind::error) checked_connections_[&asked] = connection;
+    co_return answer;
 }
 
 }  // namespace pawl::redis::scriptless

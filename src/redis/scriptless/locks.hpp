@@ -89,11 +89,20 @@ private:
     [[nodiscard]] boost::asio::awaitable<reply> delete_value(std::string_view key,
                                                              std::string_view value,
                                                              time_point give_up_at) const;
-    // Throws errc::unsupported if the server of the key has no SET with a condition, and
-    // errc::wrong_type if the key holds something else than a string.
-    boost::asio::awaitable<void> check_server(const keys& lock_keys, time_point give_up_at);
-    // The same, once for each connection.
-    boost::asio::awaitable<void> check_new_server(const keys& lock_keys, time_point give_up_at);
+    // Sends the words to the server of the lock's key, and follows the key if it moves, but only to
+    // servers that have SET with a condition. Throws errc::unsupported at others. `sent_at` is set
+    // to the time of the last request.
+    boost::asio::awaitable<reply> set_at_checked_server(acquire_attempt& undo_guard,
+                                                        const keys& lock_keys,
+                                                        std::span<const std::string_view> words,
+                                                        time_point give_up_at, time_point& sent_at);
+    // Once for each connection. Throws errc::unsupported if the server has no SET with a condition.
+    // Returns the server's refusal to say it, such as MOVED.
+    boost::asio::awaitable<reply> check_new_server(link& asked, std::string_view key,
+                                                   prelude before, time_point give_up_at);
+    [[nodiscard]] std::string key_at(const link& server_link) const;
+    // Throws errc::wrong_type if the key holds something else than a string.
+    boost::asio::awaitable<void> check_key(const keys& lock_keys, time_point give_up_at);
     boost::asio::awaitable<void> renew_hold(topology& servers, renewal_batch& batch,
                                             std::size_t index);
     boost::asio::awaitable<void> release_later(hold held);

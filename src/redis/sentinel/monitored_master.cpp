@@ -50,14 +50,6 @@ finding view_finding(const sentinel_locator::status& each) {
     return result;
 }
 
-// Whoever may give a Sentinel commands decides which server is the master.
-finding password_finding(bool has_password) {
-    if (has_password) return {grade::good, "sentinels", "the URL has a password for them", ""};
-    return {grade::warning, "sentinels", "without a password",
-            "any client that reaches a Sentinel can begin a failover, or name another master; set "
-            "requirepass in the Sentinels, and sentinel_password_file in the URL"};
-}
-
 finding count_finding(std::size_t members_count, std::size_t needed) {
     if (members_count == 0)
         return {grade::bad, "sentinels", "none of them names a master",
@@ -109,7 +101,6 @@ void monitored_master::add_findings(examination& report) const {
             ids.insert(peer.id);
     }
     report.findings.push_back(count_finding(ids.size(), sentinels_->needed_votes()));
-    if (!ids.empty()) report.findings.push_back(password_finding(sentinels_->has_password()));
     if (masters.size() > 1)
         report.findings.push_back({grade::warning, "sentinels", "they name different masters",
                                    "a failover is in progress, or a Sentinel is isolated; if it "

@@ -77,7 +77,6 @@ public:
         std::string advice;   // empty: none
     };
     [[nodiscard]] std::vector<status> statuses() const;
-    [[nodiscard]] bool has_password() const noexcept { return !options_.sentinel.password.empty(); }
     // How many Sentinels must agree, as far as they are known.
     [[nodiscard]] std::size_t needed_votes() const;
 

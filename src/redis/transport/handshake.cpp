@@ -61,10 +61,11 @@ error explain_hello(std::string_view server_words, const std::string& subject) {
 
 session sentinel_session(std::string_view mode, const std::string& subject) {
     if (mode != "sentinel")
-        throw error(errc::unsupported,
-                    subject +
-                        " is no Sentinel but a server; write redis://HOST:PORT, or give the "
-                        "Sentinels' port, which is usually 26379.");
+        throw error(
+            errc::unsupported,
+            subject +
+                " answers as a server, not as a Sentinel; write redis://HOST:PORT, or give the "
+                "Sentinels' port, which is usually 26379.");
     session result;
     result.server = "sentinel";
     return result;
