@@ -9,6 +9,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <sstream>
 #include <string>
@@ -39,6 +40,12 @@ bool is_release(std::span<const std::string_view> words) {
 reply renewal_reply(std::span<const std::string_view> words, std::int64_t result) {
     const auto count = std::stoul(std::string(words[2]));
     return array_reply(std::vector<reply>(count, integer_reply(result)));
+}
+
+bool is_refused_by_slot(const reply& answer) {
+    static constexpr std::array<std::string_view, 3> codes{"MOVED ", "ASK ", "TRYAGAIN "};
+    return answer.type == reply::kind::error &&
+           std::ranges::any_of(codes, [&](auto code) { return answer.text.starts_with(code); });
 }
 
 using lines = std::vector<std::vector<std::string>>;
@@ -87,10 +94,12 @@ public:
         waits_ = waits_ || words.front() == "WAIT";
         if (bug_ == topology_bug::wait_without_write && waits_ && is_renewal(words))
             co_return renewal_reply(words, 1);
+        const bool is_ended = bug_ == topology_bug::releases_ended_by_move && is_release(words);
         const bool is_view = words.front() == "CLUSTER";
         const bool is_wait = words.front() == "WAIT";
         const auto wanted = is_wait ? std::stoll(std::string(words[1])) : 0;
         auto answer = co_await actual_->exec(words, give_up_at, before);
+        if (is_ended && is_refused_by_slot(answer)) co_return integer_reply(1);
         if (is_view)
             change_view(answer);
         else if (is_wait)
@@ -146,7 +155,8 @@ private:
         };
         if (hides(topology_bug::moved_taken_as_refusal, "MOVED ") ||
             hides(topology_bug::try_again_taken_as_final, "TRYAGAIN ") ||
-            hides(topology_bug::cluster_down_taken_as_final, "CLUSTERDOWN "))
+            hides(topology_bug::cluster_down_taken_as_final, "CLUSTERDOWN ") ||
+            hides(topology_bug::read_only_ignored, "READONLY "))
             answer.text = "ERR " + answer.text;
     }
 

@@ -27,9 +27,14 @@ enum class topology_bug : std::uint8_t {
     moved_taken_as_refusal,    // the caller gets the error of a slot that has moved
     try_again_taken_as_final,  // the caller gets the error while a slot moves
     cluster_down_taken_as_final,
-    requests_mix_nodes,  // keys of several slots in one request
+    requests_mix_nodes,      // keys of several slots in one request
+    releases_ended_by_move,  // a release, or an undo, that a slot's old node refuses is not
+                             // repeated
     // With Sentinels.
-    epoch_left_out,  // the tokens have no epoch
+    epoch_left_out,         // the tokens have no epoch
+    one_sentinel_decides,   // each client believes the first Sentinel that it asks
+    read_only_ignored,      // the caller gets the error of a server that is a replica now
+    announcements_ignored,  // +switch-master
     holds_not_renewed_after_switch,
     renewals_at_old_master,  // the server before the last switch gets the renewals,
     releases_at_old_master,  // or the releases
@@ -57,7 +62,11 @@ inline constexpr std::array topology_bugs{
     PAWL_BUG(try_again_taken_as_final, cluster),
     PAWL_BUG(cluster_down_taken_as_final, cluster),
     PAWL_BUG(requests_mix_nodes, cluster),
+    PAWL_BUG(releases_ended_by_move, cluster),
     PAWL_BUG(epoch_left_out, sentinels),
+    PAWL_BUG(one_sentinel_decides, sentinels),
+    PAWL_BUG(read_only_ignored, sentinels),
+    PAWL_BUG(announcements_ignored, sentinels),
     PAWL_BUG(holds_not_renewed_after_switch, sentinels),
     PAWL_BUG(renewals_at_old_master, sentinels),
     PAWL_BUG(releases_at_old_master, sentinels),

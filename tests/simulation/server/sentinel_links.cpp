@@ -27,10 +27,11 @@ namespace {
 class sentinel_link final : public redis::link {
 public:
     sentinel_link(simulated_sentinels& sentinels, std::size_t number, simulated_process& process,
-                  const backend_context& context, redis::link::listener& receiver)
+                  const backend_context& context, topology_bug bug, redis::link::listener& receiver)
         : sentinels_(sentinels),
           number_(number),
           context_(context),
+          bug_(bug),
           receiver_(std::make_shared<message_receiver>(process, *this, receiver)) {
         sentinels.subscribe(number, receiver_);
     }
@@ -82,12 +83,16 @@ private:
     asio::awaitable<redis::reply> ask(std::vector<std::string> words, time_point give_up_at) {
         co_await pass(give_up_at);
         auto answer = sentinels_.answer(number_, words);
+        const bool is_alone = bug_ == topology_bug::one_sentinel_decides && words.size() > 1 &&
+                              words[1] == "SENTINELS";
+        if (is_alone) answer = array_reply({});
         co_await pass(give_up_at);
         co_return answer;
     }
     simulated_sentinels& sentinels_;
     const std::size_t number_;
     const backend_context context_;
+    const topology_bug bug_;
     const std::shared_ptr<message_receiver> receiver_;
     const redis::session session_{.connection_number = 1};
 };
@@ -124,7 +129,13 @@ public:
           process_(by),
           options_(std::move(with)),
           bug_(injected),
-          context_(std::move(around)) {}
+          context_(std::move(around)) {
+        if (bug_ != topology_bug::one_sentinel_decides) return;
+        auto& addresses = options_.sentinel.addresses;
+        const duration count(addresses.size());
+        const auto chosen = core::random_between(*context_.time, duration(0), count).count();
+        addresses = {addresses[static_cast<std::size_t>(chosen)]};
+    }
 
     std::shared_ptr<redis::topology> operator()(redis::link::listener& receiver,
                                                 const std::string& channel) const {
@@ -147,7 +158,7 @@ private:
                              const std::string&) {
             return std::make_shared<sentinel_link>(
                 own.sentinels_, server.port - simulated_sentinels::first_sentinel_port,
-                own.process_, own.context_, receiver);
+                own.process_, own.context_, own.bug_, receiver);
         };
     }
     [[nodiscard]] redis::link_factory server_factory(std::size_t server) const {
@@ -161,7 +172,7 @@ private:
 
     simulated_sentinels& sentinels_;
     simulated_process& process_;
-    const redis::options options_;
+    redis::options options_;
     const topology_bug bug_;
     const backend_context context_;
 };

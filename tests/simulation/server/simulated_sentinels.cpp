@@ -239,7 +239,7 @@ void simulated_sentinels::demote(std::size_t demoted, std::size_t master) {
         redis.set_replica(true);
         redis.flush_all();
     });
-    network(demoted).break_clients();
+    if (!random_.happens(plan_.kept_connections)) network(demoted).break_clients();
     if (demoted_) demoted_(demoted);
 }
 

@@ -30,6 +30,8 @@ struct sentinels_plan {
     instant down_after = std::chrono::milliseconds(600);
     instant check_pause_high = std::chrono::milliseconds(150);
     instant gossip_delay_high = std::chrono::milliseconds(300);
+    // Of a master that becomes a replica: an operator did it by hand, and its connections go on.
+    double kept_connections = 0;
     instant replication_lag_high = std::chrono::milliseconds(500);
     // How long a server says that it is a master before a Sentinel makes it a replica.
     instant demotion_delay_high = std::chrono::seconds(4);

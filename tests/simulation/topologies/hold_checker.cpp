@@ -53,6 +53,8 @@ void hold_checker::check_pair(const believed_hold& first, const believed_hold& s
     const bool is_ordered = first.token < second.token;
     if (!is_ordered && first.epoch() <= second.epoch())
         fail("a token of the same or a later epoch is smaller: " + pair);
+    if (!is_ordered && second.is_of_present_master)
+        fail("a token of the present master is smaller than an earlier one: " + pair);
     if (!is_ordered &&
         !is_replaced_near(second.name, second.granted_at - longest_delay_, second.granted_at))
         fail("a token went back without a failover: " + pair);

@@ -25,6 +25,8 @@ struct believed_hold {
     const void* program = nullptr;
     // Since when the lock's server does not have the hold.
     std::optional<instant> missing_since{};
+    // At the grant: the server that has the lock by the greatest epoch has this hold.
+    bool is_of_present_master = false;
     [[nodiscard]] std::uint64_t epoch() const noexcept { return token >> 47; }
     [[nodiscard]] bool is_believed_at(instant when) const noexcept {
         return granted_at <= when && (!ended_at || *ended_at > when);

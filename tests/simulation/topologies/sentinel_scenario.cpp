@@ -24,7 +24,8 @@ public:
         : topology_scenario(scenario_plan, true, sink),
           sentinels_(loop_, random_.fork(), plan_.network,
                      sentinels_plan{.replicas = plan_.replicas,
-                                    .sentinels = random_.happens(0.3) ? 5u : 3u}) {
+                                    .sentinels = random_.happens(0.3) ? 5u : 3u,
+                                    .kept_connections = random_.happens(0.3) ? 0.5 : 0}) {
         const std::int64_t error = plan_.is_skewed ? 60'000'000 : 1'000'000;
         for (std::size_t i = 0; i < sentinels_.server_count(); ++i)
             sentinels_.network(i).jump_clock(random_.between(-error, error));
@@ -32,6 +33,7 @@ public:
             trace_.write("server " + std::to_string(server) + " replaces " +
                          std::to_string(old_master));
             changed_at_ = loop_.now();
+            if (is_alone_) return;
             holds().note_promotion(names(), &sentinels_.network(old_master));
         });
         sentinels_.on_demotion([this](std::size_t server) {
@@ -68,13 +70,15 @@ private:
     }
     //   planned | the master dies, and comes back | it is stopped, goes on as a master, and
     //   executes what has arrived meanwhile | no Sentinel reaches it, but the programs do | two
-    //   planned failovers, and in between one Sentinel hears nothing
+    //   planned failovers, and in between one Sentinel hears nothing | one Sentinel that hears
+    //   nothing promotes a replica
     void replace_the_master() {
         const auto master = sentinels_.master();
-        const auto kind = random_.below(5);
+        const auto kind = random_.below(6);
         trace_.write("fault " + std::to_string(kind) + " of master " + std::to_string(master));
         switch (kind) {
         case 0: return fail_over();
+        case 5: return promote_alone(master);
         case 1:
             sentinels_.kill(master);
             loop_.run_for(random_time(500ms, 5s));
@@ -101,6 +105,22 @@ private:
         sentinels_.isolate_sentinel(isolated);
         static_cast<void>(sentinels_.fail_over(other));
         loop_.run_for(random_time(500ms, 6s));
+        sentinels_.heal();
+    }
+    // Nothing excuses a client that follows it, until the others hear of it and agree.
+    void promote_alone(std::size_t master) {
+        const auto isolated = random_.below(sentinels_.sentinel_count());
+        const auto own = sentinels_.node_of_sentinel(isolated);
+        for (std::size_t i = 0; i < sentinels_.sentinel_count(); ++i) {
+            sentinels_.cut(own, sentinels_.node_of_sentinel(i));
+            sentinels_.cut(sentinels_.node_of_sentinel(i), own);
+        }
+        sentinels_.cut(own, master);
+        is_alone_ = true;
+        const bool is_promoted = sentinels_.fail_over(isolated);
+        is_alone_ = false;
+        if (is_promoted) loop_.run_for(random_time(500ms, 4s));
+        if (is_promoted) holds().note_promotion(names(), &sentinels_.network(master));
         sentinels_.heal();
     }
     // Any subset of the links between the servers and the Sentinels, each in one direction.
@@ -144,6 +164,7 @@ private:
 
     simulated_sentinels sentinels_;
     instant changed_at_{-1};
+    bool is_alone_ = false;  // the Sentinel that promotes
 };
 
 }  // namespace

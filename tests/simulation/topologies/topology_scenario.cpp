@@ -88,7 +88,7 @@ void topology_scenario::use_locks(program& by, user& caller) {
     const instant pause(caller.choices.between(1'000'000, 400'000'000));
     loop_.schedule_after(pause, [this, &by, &caller] {
         by.process.post([this, &by, &caller] {
-            if (is_finishing_ || is_over_) return;
+            if (is_finishing_ || is_over_ || caller.is_busy) return;
             const auto first = caller.choices.below(names().size());
             std::vector<std::string> wanted{names()[first]};
             if (plan_.has_sets && caller.choices.happens(0.3))
@@ -188,6 +188,7 @@ void topology_scenario::note_grant(program& by, user& caller, const attempt& com
     const std::string name(lock.name());
     auto& hold =
         holds_.add({name, lock.token().value(), completed.requested_at, loop_.now(), {}, &by, {}});
+    hold.is_of_present_master = is_of_present_master(hold);
     caller.beliefs.push_back(&hold);
     trace::line(trace_) << by.label << " has " << name << ", epoch "
                         << static_cast<std::int64_t>(hold.epoch()) << ", token "
@@ -219,11 +220,37 @@ void topology_scenario::check_failure(const attempt& failed, const boost::system
 
 void topology_scenario::pause_a_program() {
     auto& affected = *programs_[random_.below(programs_.size())];
-    if (affected.process.is_paused()) return;
+    if (!stop(affected)) return;
+    loop_.schedule_after(random_time(200ms, 7s), [this, &affected] { resume(affected); });
+}
+
+bool topology_scenario::stop(program& affected) {
+    if (affected.process.is_paused()) return false;
     trace_.write(affected.label + " is stopped");
     affected.process.pause();
     affected.paused_at = loop_.now();
-    loop_.schedule_after(random_time(200ms, 7s), [this, &affected] { resume(affected); });
+    return true;
+}
+
+void topology_scenario::stop(std::size_t number) { stop(*programs_.at(number)); }
+
+void topology_scenario::request(std::size_t number, const std::string& name) {
+    auto& by = *programs_.at(number);
+    by.process.post([this, &by, name] {
+        const auto idle =
+            std::ranges::find(by.users, false, [](const auto& each) { return each->is_busy; });
+        if (idle != by.users.end() && !is_over_) acquire(by, **idle, {name});
+    });
+}
+
+// Then the token is above all earlier ones, whatever has happened to the masters: the present one
+// has the greatest epoch. docs/contributing/models.md has the exceptions, after moves and
+// takeovers.
+bool topology_scenario::is_of_present_master(const believed_hold& hold) {
+    auto* const server = server_of(hold.name);
+    return !plan_.moves && !plan_.partitions && server != nullptr &&
+           token_in(server->server().data().all(), keys_of(hold.name)) ==
+               std::to_string(hold.token);
 }
 
 void topology_scenario::resume(program& stopped) {

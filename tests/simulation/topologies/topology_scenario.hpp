@@ -55,6 +55,12 @@ protected:
     [[nodiscard]] virtual bool is_agreed() = 0;
     [[nodiscard]] hold_checker& holds() noexcept { return holds_; }
 
+    // SIGSTOP and SIGCONT, unless the program is stopped, or goes on, already.
+    void stop(std::size_t number);
+    void resume(std::size_t number) { resume(*programs_.at(number)); }
+    // One of the program's idle users acquires the lock; nothing happens if all are busy.
+    void request(std::size_t number, const std::string& name);
+
     // Call this when all members of the derived class exist.
     void start();
 
@@ -113,7 +119,9 @@ private:
     void release(program& by, user& caller);
     void check_failure(const attempt& failed, const boost::system::error_code& ec);
     void pause_a_program();
+    bool stop(program& affected);
     void resume(program& stopped);
+    [[nodiscard]] bool is_of_present_master(const believed_hold& hold);
     void cut_off_a_program();
     void observe();
     void observe_lock(const std::string& name);
