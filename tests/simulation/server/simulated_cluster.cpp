@@ -58,13 +58,10 @@ instant simulated_cluster::random_time(instant low, instant high) {
 
 std::size_t simulated_cluster::owner_of(std::size_t slot) const {
     std::size_t owner = no_node;
-    std::uint64_t greatest = 0;
-    for (const auto& each : nodes_) {
-        if (!each->view.is_master()) continue;
-        const auto claimed = each->view.owner_of(slot);
-        if (claimed == no_node || each->view.epoch_of(claimed) < greatest) continue;
-        owner = claimed;
-        greatest = each->view.epoch_of(claimed);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const auto& view = nodes_[i]->view;
+        if (!view.is_master() || view.owner_of(slot) != i) continue;
+        if (owner == no_node || view.epoch_of(i) > nodes_[owner]->view.epoch_of(owner)) owner = i;
     }
     return owner;
 }
@@ -330,21 +327,33 @@ void simulated_cluster::stop_faults() {
     }
 }
 
-bool simulated_cluster::is_agreed() const {
-    const auto first_master =
-        std::ranges::find_if(nodes_, [](const auto& each) { return each->view.is_master(); });
-    if (first_master == nodes_.end()) return false;
-    const auto& first = (*first_master)->view;
-    for (const auto& each : nodes_) {
-        if (!each->network.is_up() || each->view.is_down()) return false;
-        if (!each->view.is_master()) continue;
-        for (std::size_t slot = 0; slot < slot_count; ++slot)
-            if (each->view.owner_of(slot) != first.owner_of(slot)) return false;
+std::size_t simulated_cluster::redirected_from(std::size_t node, std::size_t slot) const {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const auto next = nodes_[node]->view.owner_of(slot);
+        if (next == no_node) return no_node;
+        if (next == node) return nodes_[node]->view.is_master() ? node : no_node;
+        node = next;
     }
-    for (std::size_t slot = 0; slot < slot_count; ++slot)
-        if (const auto owner = first.owner_of(slot);
-            owner == no_node || !nodes_[owner]->view.is_master())
-            return false;
+    return no_node;
+}
+
+bool simulated_cluster::is_agreed() const {
+    const auto is_serving = [](const auto& each) {
+        return each->network.is_up() && !each->view.is_down();
+    };
+    if (!std::ranges::all_of(nodes_, is_serving)) return false;
+    std::vector<std::size_t> masters;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (nodes_[i]->view.is_master()) masters.push_back(i);
+    if (masters.empty()) return false;
+    for (std::size_t slot = 0; slot < slot_count; ++slot) {
+        const auto owner = redirected_from(masters.front(), slot);
+        const bool is_owner_of_all =
+            owner != no_node && std::ranges::all_of(masters, [&](std::size_t each) {
+                return redirected_from(each, slot) == owner;
+            });
+        if (!is_owner_of_all) return false;
+    }
     return true;
 }
 

@@ -42,9 +42,10 @@ public:
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
     [[nodiscard]] simulated_network& network(std::size_t node) { return nodes_.at(node)->network; }
     [[nodiscard]] const cluster_view& view(std::size_t node) const { return nodes_.at(node)->view; }
-    // The node that has the slot by the greatest epoch of all masters' views. Before Redis 7.2, a
-    // replica that was away keeps an old view: the slot's new master may have a lower epoch than
-    // its earlier one has by now.
+    // Of the masters that serve the slot by their own view, the one with the greatest epoch. The
+    // views of the others do not count: before Redis 7.2, a replica that was away keeps an old one
+    // also when it becomes a master, and the slot's new master may have a lower epoch than the
+    // earlier one has by now.
     [[nodiscard]] std::size_t owner_of(std::size_t slot) const;
     // The replica of a master; no_node if it has none.
     [[nodiscard]] std::size_t replica_of(std::size_t node) const;
@@ -73,7 +74,9 @@ public:
 
     // Ends the faults of the networks and of the bus; dead nodes start.
     void stop_faults();
-    // All nodes serve, and the masters have the same owner for each slot.
+    // All nodes serve, and the redirections of each master lead to the same owner of each slot. Not
+    // all views need to be the same: a master that was cut off during a move may keep an old one for
+    // ever (see `owner_of`).
     [[nodiscard]] bool is_agreed() const;
     // Called when a node becomes the master of slots that another node had, with both.
     void on_promotion(std::function<void(std::size_t node, std::size_t old_master)> promoted) {
@@ -124,6 +127,8 @@ private:
     [[nodiscard]] bool is_silent(std::size_t listener, std::size_t node) const;
     [[nodiscard]] std::vector<std::size_t> masters_of(std::size_t in_view_of) const;
     void plan_election(std::size_t replica);
+    // Where a client arrives that asks the node, and follows the redirections; no_node: nowhere.
+    [[nodiscard]] std::size_t redirected_from(std::size_t node, std::size_t slot) const;
 
     void begin_move(slot_move& move);
     void plan_step(std::size_t slot, void (simulated_cluster::*step)(slot_move&));
