@@ -42,10 +42,20 @@ reply renewal_reply(std::span<const std::string_view> words, std::int64_t result
     return array_reply(std::vector<reply>(count, integer_reply(result)));
 }
 
+bool is_undo(std::span<const std::string_view> words) { return is_script(words, "leave"); }
+
 bool is_refused_by_slot(const reply& answer) {
     static constexpr std::array<std::string_view, 3> codes{"MOVED ", "ASK ", "TRYAGAIN "};
     return answer.type == reply::kind::error &&
            std::ranges::any_of(codes, [&](auto code) { return answer.text.starts_with(code); });
+}
+
+// In "FLOOR KEEP_MS BASE REPLICATION" of _token.lua: 16 hexadecimal digits.
+constexpr std::size_t replication_size = 16;
+
+bool has_replication(std::string_view word) {
+    return word.size() > replication_size && std::ranges::count(word, ' ') == 3 &&
+           word.find(' ', word.size() - replication_size) == word.npos;
 }
 
 using lines = std::vector<std::vector<std::string>>;
@@ -94,6 +104,11 @@ public:
         waits_ = waits_ || words.front() == "WAIT";
         if (bug_ == topology_bug::wait_without_write && waits_ && is_renewal(words))
             co_return renewal_reply(words, 1);
+        if (bug_ == topology_bug::asking_not_sent && before == redis::prelude::ask)
+            before = redis::prelude::none;
+        if (bug_ == topology_bug::replication_not_compared)
+            co_return co_await exec_with_replication({words.begin(), words.end()}, give_up_at,
+                                                     before);
         const bool is_ended = bug_ == topology_bug::releases_ended_by_move && is_release(words);
         const bool is_view = words.front() == "CLUSTER";
         const bool is_wait = words.front() == "WAIT";
@@ -122,6 +137,22 @@ public:
     void forget_listener() noexcept override { actual_->forget_listener(); }
 
 private:
+    // Names the node's present replication, so that the script sees no other one.
+    asio::awaitable<reply> exec_with_replication(std::vector<std::string> words,
+                                                 time_point give_up_at, redis::prelude before) {
+        const auto floor = std::ranges::find_if(
+            words, [](const std::string& each) { return has_replication(each); });
+        if (floor != words.end()) {
+            static constexpr std::array<std::string_view, 2> question{"INFO", "replication"};
+            const auto info = co_await actual_->exec(question, give_up_at);
+            static constexpr std::string_view field = "master_replid:";
+            const auto begin = info.text.find(field) + field.size();
+            floor->replace(floor->size() - replication_size, replication_size,
+                           info.text.substr(begin, replication_size));
+        }
+        const std::vector<std::string_view> views(words.begin(), words.end());
+        co_return co_await actual_->exec(views, give_up_at, before);
+    }
     void change_view(reply& answer) {
         if (answer.type == reply::kind::error) return;
         auto view = parse_view(answer.text);
@@ -148,12 +179,14 @@ private:
         const bool is_enough = bug_ == topology_bug::wait_not_counted ||
                                (bug_ == topology_bug::any_replica_suffices && answer.number > 0);
         if (is_enough) answer = integer_reply(std::max(answer.number, wanted));
+        if (bug_ == topology_bug::master_counts_as_copy) answer = integer_reply(answer.number + 1);
     }
     void change_error(reply& answer) const {
         const auto hides = [&](topology_bug bug, std::string_view code) {
             return bug_ == bug && answer.text.starts_with(code);
         };
         if (hides(topology_bug::moved_taken_as_refusal, "MOVED ") ||
+            hides(topology_bug::ask_taken_as_final, "ASK ") ||
             hides(topology_bug::try_again_taken_as_final, "TRYAGAIN ") ||
             hides(topology_bug::cluster_down_taken_as_final, "CLUSTERDOWN ") ||
             hides(topology_bug::read_only_ignored, "READONLY "))
@@ -235,7 +268,16 @@ std::optional<reply> answer_of_old_master(topology_bug bug,
     if (bug == topology_bug::renewals_at_old_master && is_renewal(words))
         return renewal_reply(words, 1);
     if (bug == topology_bug::releases_at_old_master && is_release(words)) return integer_reply(1);
+    if (bug == topology_bug::undos_at_old_master && is_undo(words)) return integer_reply(1);
     return std::nullopt;
+}
+
+void change_answer_after_switch(topology_bug bug, std::span<const std::string> words,
+                                reply& answer) {
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    if (bug != topology_bug::refusals_ignored_after_switch || !is_renewal(views)) return;
+    for (auto& each : answer.items)
+        if (each.type == reply::kind::integer && each.number == 0) each.number = 1;
 }
 
 }  // namespace pawl::simulation

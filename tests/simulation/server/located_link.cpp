@@ -104,7 +104,10 @@ void located_link::begin_session(std::uint64_t epoch) {
     const auto number = session_.connection_number;
     session_ = connection_->current();
     session_.connection_number = number + 1;
-    session_.epoch = settings_.bug == topology_bug::epoch_left_out ? 0 : epoch;
+    if (number == 0) first_epoch_ = epoch;
+    session_.epoch = settings_.bug == topology_bug::epoch_left_out ? 0
+                     : settings_.bug == topology_bug::epoch_kept   ? first_epoch_
+                                                                   : epoch;
     is_ready_ = true;
     const bool is_told =
         number == 0 || settings_.bug != topology_bug::holds_not_renewed_after_switch;
@@ -160,12 +163,15 @@ asio::awaitable<redis::reply> located_link::exec_later(std::vector<std::string> 
 
 asio::awaitable<redis::reply> located_link::exec_now(std::span<const std::string_view> words,
                                                      time_point give_up_at, redis::prelude before) {
-    if (!earlier_.empty()) {
+    std::vector<std::string> changed;  // what the bugs change after a switch
+    if (!earlier_.empty() && settings_.bug != topology_bug::none) {
         const auto elsewhere = answer_of_old_master(settings_.bug, words);
         if (elsewhere) co_return *elsewhere;
+        changed.assign(words.begin(), words.end());
     }
     const auto connection = connection_;
     auto answer = co_await connection->exec(words, give_up_at, before);
+    if (!changed.empty()) change_answer_after_switch(settings_.bug, changed, answer);
     const bool is_refusal =
         answer.type == redis::reply::kind::error && redis::is_of_replica(answer.text);
     if (is_refusal) {

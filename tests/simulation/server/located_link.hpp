@@ -82,6 +82,7 @@ private:
     std::vector<std::shared_ptr<redis::link>> earlier_;
     std::vector<std::shared_ptr<connection_receiver>> earlier_receivers_;
     redis::session session_;
+    std::uint64_t first_epoch_ = 0;
     core::wakeup changed_;
     std::list<core::wakeup*> ready_waiters_;
     bool is_ready_ = false;

@@ -32,7 +32,7 @@ public:
           number_(number),
           context_(context),
           bug_(bug),
-          receiver_(std::make_shared<message_receiver>(process, *this, receiver)) {
+          receiver_(std::make_shared<message_receiver>(process, *this, receiver, bug)) {
         sentinels.subscribe(number, receiver_);
     }
     ~sentinel_link() override { receiver_->leave(); }
@@ -53,11 +53,12 @@ private:
     class message_receiver final : public simulated_sentinels::subscriber {
     public:
         message_receiver(simulated_process& process, const sentinel_link& own,
-                         redis::link::listener& receiver)
-            : process_(process), link_(&own), listener_(&receiver) {}
+                         redis::link::listener& receiver, topology_bug bug)
+            : process_(process), link_(&own), listener_(&receiver), bug_(bug) {}
         simulated_process& process() override { return process_; }
         void on_announcement(std::string payload) override {
-            if (listener_ != nullptr) listener_->on_message("+switch-master", payload);
+            if (listener_ != nullptr && bug_ != topology_bug::announcements_ignored)
+                listener_->on_message("+switch-master", payload);
         }
         void on_reconnected() override {
             if (listener_ != nullptr) listener_->on_connected(*link_);
@@ -68,6 +69,7 @@ private:
         simulated_process& process_;
         const sentinel_link* link_;
         redis::link::listener* listener_;
+        const topology_bug bug_;
     };
 
     [[nodiscard]] duration latency() const {
@@ -133,8 +135,8 @@ public:
         if (bug_ != topology_bug::one_sentinel_decides) return;
         auto& addresses = options_.sentinel.addresses;
         const duration count(addresses.size());
-        const auto chosen = core::random_between(*context_.time, duration(0), count).count();
-        addresses = {addresses[static_cast<std::size_t>(chosen)]};
+        const auto picked = core::random_between(*context_.time, duration(0), count).count();
+        addresses = {addresses[static_cast<std::size_t>(picked)]};
     }
 
     std::shared_ptr<redis::topology> operator()(redis::link::listener& receiver,

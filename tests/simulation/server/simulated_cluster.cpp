@@ -102,7 +102,12 @@ void simulated_cluster::send(std::size_t from, std::size_t to, cluster_view::mes
 }
 
 void simulated_cluster::broadcast(std::size_t from) {
-    const auto message = nodes_[from]->view.own_state();
+    const auto& view = nodes_[from]->view;
+    if (view.is_master()) {
+        const auto [first, is_new] = first_with_epoch_.try_emplace(view.epoch_of(from), from);
+        if (!is_new && first->second != from && shared_epoch_) shared_epoch_(first->first);
+    }
+    const auto message = view.own_state();
     for (std::size_t to = 0; to < nodes_.size(); ++to)
         if (to != from) send(from, to, message);
 }
@@ -375,7 +380,10 @@ void simulated_cluster::move_slot(std::size_t slot, std::size_t to) {
 }
 
 void simulated_cluster::plan_step(std::size_t slot, void (simulated_cluster::*step)(slot_move&)) {
-    loop_.schedule_after(random_time(200us, faults_stopped_ ? 5ms : 200ms), [this, slot, step] {
+    const bool is_interrupted = !faults_stopped_ && random_.happens(plan_.interrupted_moves);
+    const auto pause =
+        is_interrupted ? random_time(2s, 7s) : random_time(200us, faults_stopped_ ? 5ms : 200ms);
+    loop_.schedule_after(pause, [this, slot, step] {
         if (const auto move = moves_.find(slot); move != moves_.end()) (this->*step)(move->second);
     });
 }
@@ -463,6 +471,7 @@ void simulated_cluster::finish_move_at_target(slot_move& move) {
     target.set_owner(move.slot, move.to, true);
     target.end_move(move.slot);
     broadcast(move.to);
+    if (moved_) moved_(move.slot, move.from, move.to);
     plan_step(move.slot, &simulated_cluster::finish_move_at_source);
 }
 

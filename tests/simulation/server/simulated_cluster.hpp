@@ -31,6 +31,8 @@ struct cluster_plan {
     bool full_coverage = true;
     // Of a key that moves: both nodes have it until it is moved again.
     double lost_move_replies = 0;
+    // Of a step of a move: the operator goes on only after some seconds.
+    double interrupted_moves = 0;
 };
 
 // Nodes 0, 1, … are the masters at first; node masters + i is a replica of node i % masters.
@@ -75,12 +77,20 @@ public:
     // Ends the faults of the networks and of the bus; dead nodes start.
     void stop_faults();
     // All nodes serve, and the redirections of each master lead to the same owner of each slot. Not
-    // all views need to be the same: a master that was cut off during a move may keep an old one for
-    // ever (see `owner_of`).
+    // all views need to be the same: a master that was cut off during a move may keep an old one
+    // for ever (see `owner_of`).
     [[nodiscard]] bool is_agreed() const;
     // Called when a node becomes the master of slots that another node had, with both.
     void on_promotion(std::function<void(std::size_t node, std::size_t old_master)> promoted) {
         promoted_ = std::move(promoted);
+    }
+    // Called when the last step of a move gives the slot to a node.
+    void on_move(std::function<void(std::size_t slot, std::size_t from, std::size_t to)> moved) {
+        moved_ = std::move(moved);
+    }
+    // Called when a master has an epoch that another one had, or has.
+    void on_shared_epoch(std::function<void(std::uint64_t epoch)> shared) {
+        shared_epoch_ = std::move(shared);
     }
 
 private:
@@ -151,6 +161,9 @@ private:
     std::map<std::pair<std::size_t, std::size_t>, instant> last_arrival_;
     std::map<std::size_t, slot_move> moves_;  // by slot
     std::function<void(std::size_t, std::size_t)> promoted_;
+    std::function<void(std::size_t, std::size_t, std::size_t)> moved_;
+    std::function<void(std::uint64_t)> shared_epoch_;
+    std::map<std::uint64_t, std::size_t> first_with_epoch_;
     bool faults_stopped_ = false;
 };
 

@@ -65,6 +65,11 @@ bool simulated_sentinels::has_majority() const {
     return static_cast<std::size_t>(count) > sentinels_.size() / 2;
 }
 
+std::optional<instant> simulated_sentinels::has_majority_above(std::uint64_t epoch) const {
+    const auto later = majorities_.upper_bound(epoch);
+    return later == majorities_.end() ? std::nullopt : std::optional(later->second);
+}
+
 bool simulated_sentinels::is_agreed() const {
     const auto& first = sentinels_[newest()];
     if (std::ranges::any_of(sentinels_,
@@ -153,7 +158,7 @@ bool simulated_sentinels::promote(std::size_t sentinel, std::uint64_t epoch) {
     });
     promoted.replicated = {};
     network(replica).break_clients();
-    if (promoted_) promoted_(replica, old_master);
+    if (promoted_) promoted_(replica, old_master, epoch);
     sentinels_[sentinel].current_epoch = std::max(sentinels_[sentinel].current_epoch, epoch);
     adopt(sentinel, replica, epoch);
     return true;
@@ -178,6 +183,9 @@ void simulated_sentinels::adopt(std::size_t sentinel, std::size_t master, std::u
     own.epoch = epoch;
     own.master = master;
     own.heard[master] = loop_.now();
+    const auto same = std::ranges::count(sentinels_, epoch, &sentinel_state::epoch);
+    if (static_cast<std::size_t>(same) > sentinels_.size() / 2)
+        majorities_.try_emplace(epoch, loop_.now());
     for (const auto& each : own.subscribers) {
         const auto alive = each.lock();
         if (!alive || !reaches(alive->process(), sentinel)) continue;

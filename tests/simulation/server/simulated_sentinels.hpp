@@ -14,7 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -53,6 +55,7 @@ public:
     }
     // By the newest configuration of a Sentinel.
     [[nodiscard]] std::size_t master() const;
+    [[nodiscard]] std::uint64_t epoch() const { return sentinels_[newest()].epoch; }
     [[nodiscard]] bool is_replica(std::size_t server) const {
         return servers_.at(server)->is_replica;
     }
@@ -62,6 +65,8 @@ public:
     }
     // A majority of the Sentinels has the newest configuration.
     [[nodiscard]] bool has_majority() const;
+    // When a majority had a configuration with a greater epoch for the first time; nothing: never.
+    [[nodiscard]] std::optional<instant> has_majority_above(std::uint64_t epoch) const;
     // All Sentinels have it, and each server has its role.
     [[nodiscard]] bool is_agreed() const;
 
@@ -100,8 +105,8 @@ public:
     [[nodiscard]] redis::reply answer(std::size_t sentinel,
                                       std::span<const std::string> command) const;
 
-    // Called when a server becomes the master, with the earlier one.
-    void on_promotion(std::function<void(std::size_t, std::size_t)> promoted) {
+    // Called when a server becomes the master, with the earlier one and the new epoch.
+    void on_promotion(std::function<void(std::size_t, std::size_t, std::uint64_t)> promoted) {
         promoted_ = std::move(promoted);
     }
     // Called when a server has become a replica.
@@ -162,9 +167,10 @@ private:
     const sentinels_plan plan_;
     std::vector<std::unique_ptr<server_state>> servers_;
     std::vector<sentinel_state> sentinels_;
+    std::map<std::uint64_t, instant> majorities_;  // by the epoch of the configuration
     std::set<std::pair<std::size_t, std::size_t>> cut_;
     std::set<std::pair<const simulated_process*, std::size_t>> cut_programs_;
-    std::function<void(std::size_t, std::size_t)> promoted_;
+    std::function<void(std::size_t, std::size_t, std::uint64_t)> promoted_;
     std::function<void(std::size_t)> demoted_;
 };
 

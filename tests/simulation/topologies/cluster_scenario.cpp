@@ -31,13 +31,19 @@ public:
           cluster_(loop_, random_.fork(), plan_.network,
                    cluster_plan{.replicas = plan_.replicas,
                                 .full_coverage = random_.happens(0.8),
-                                .lost_move_replies = random_.happens(0.3) ? 0.2 : 0}) {
+                                .lost_move_replies = random_.happens(0.3) ? 0.2 : 0,
+                                .interrupted_moves = plan_.interrupts_moves ? 0.3 : 0}) {
         // A replica whose clock is behind keeps a dead holder's lock longer than its ttl.
         const std::int64_t error = plan_.is_skewed ? 60'000'000 : 1'000'000;
         for (std::size_t i = 0; i < cluster_.node_count(); ++i)
             cluster_.network(i).jump_clock(random_.between(-error, error));
         cluster_.on_promotion(
             [this](std::size_t node, std::size_t old_master) { note_promotion(node, old_master); });
+        cluster_.on_shared_epoch([this](std::uint64_t epoch) { holds().note_shared_epoch(epoch); });
+        cluster_.on_move([this](std::size_t slot, std::size_t from, std::size_t to) {
+            for (const auto& name : names())
+                if (slot_of_lock(name) == slot) note_move(name, from, to);
+        });
         start();
     }
 
@@ -48,7 +54,9 @@ private:
     }
     simulated_network* server_of(const std::string& name) override {
         const auto owner = cluster_.owner_of(slot_of_lock(name));
-        return owner == cluster_view::no_node ? nullptr : &cluster_.network(owner);
+        // A node that misses other ones serves nobody.
+        const bool serves = owner != cluster_view::no_node && !cluster_.view(owner).is_down();
+        return serves ? &cluster_.network(owner) : nullptr;
     }
     std::size_t copies_of(const std::string& name, std::uint64_t token) override {
         const auto owner = cluster_.owner_of(slot_of_lock(name));
@@ -59,12 +67,12 @@ private:
                 ++copies;
         return copies;
     }
-    bool is_settled(const std::string& name) override {
+    bool is_settled(const std::string& name, instant since) override {
         const auto slot = slot_of_lock(name);
         if (cluster_.target_of(slot) != cluster_view::no_node) moved_at_[name] = loop_.now();
         const auto moved = moved_at_.find(name);
-        return (moved == moved_at_.end() || loop_.now() - moved->second > settling_time) &&
-               !holds().is_replaced_near(name, loop_.now() - settling_time, loop_.now());
+        return (moved == moved_at_.end() || since - moved->second > settling_time) &&
+               !holds().is_replaced_near(name, since - settling_time, loop_.now());
     }
 
     void note_promotion(std::size_t node, std::size_t old_master) {
@@ -77,9 +85,21 @@ private:
         loop_.schedule_after(longest_outdated,
                              [this, replaced_network] { holds().note_demotion(replaced_network); });
     }
+    void note_move(const std::string& name, std::size_t from, std::size_t to) {
+        trace_.write("node " + std::to_string(to) + " has the slot of " + name);
+        left_at_[{name, from}] = loop_.now();
+        const auto left = left_at_.find({name, to});
+        if (left != left_at_.end() && holds().is_replaced_near(name, left->second, loop_.now()))
+            holds().note_return(name, left->second);
+    }
     // Whether a slot's keys, or some of them, were at the master.
     bool has_part_in(std::size_t slot, std::size_t node, std::size_t old_master) const {
         return cluster_.view(node).owner_of(slot) == node || cluster_.target_of(slot) == old_master;
+    }
+
+    std::uint64_t epoch_of(const std::string& name) override {
+        const auto owner = cluster_.owner_of(slot_of_lock(name));
+        return owner == cluster_view::no_node ? 0 : cluster_.view(owner).epoch_of(owner);
     }
 
     void disturb() override {
@@ -136,10 +156,13 @@ private:
         const auto idle = random_.below(plan_.program_count);
         stop(idle);
         if (cluster_.take_over(replica)) {
-            loop_.run_for(random_time(50ms, 500ms));
+            loop_.run_for(random_time(600ms, 1s));
+            // What follows is too short for the others to notice.
+            cluster_.cut_bus(replica, master);
             for (std::size_t i = 0; i < plan_.program_count; ++i)
                 request(i, name);
             loop_.run_for(random_time(50ms, 500ms));
+            cluster_.heal_bus();
             if (!cluster_.view(master).is_master() && cluster_.take_over(master)) {
                 for (std::size_t i = 0; i < plan_.program_count; ++i)
                     if (i != idle) stop(i);
@@ -188,6 +211,8 @@ private:
 
     simulated_cluster cluster_;
     std::map<std::string, instant> moved_at_;
+    // When the slot of a name left a node for another one.
+    std::map<std::pair<std::string, std::size_t>, instant> left_at_;
 };
 
 }  // namespace

@@ -29,13 +29,14 @@ public:
         const std::int64_t error = plan_.is_skewed ? 60'000'000 : 1'000'000;
         for (std::size_t i = 0; i < sentinels_.server_count(); ++i)
             sentinels_.network(i).jump_clock(random_.between(-error, error));
-        sentinels_.on_promotion([this](std::size_t server, std::size_t old_master) {
-            trace_.write("server " + std::to_string(server) + " replaces " +
-                         std::to_string(old_master));
-            changed_at_ = loop_.now();
-            if (is_alone_) return;
-            holds().note_promotion(names(), &sentinels_.network(old_master));
-        });
+        sentinels_.on_promotion(
+            [this](std::size_t server, std::size_t old_master, std::uint64_t epoch) {
+                trace_.write("server " + std::to_string(server) + " replaces " +
+                             std::to_string(old_master));
+                changed_at_ = loop_.now();
+                if (is_alone_) return;
+                holds().note_promotion(names(), &sentinels_.network(old_master), epoch);
+            });
         sentinels_.on_demotion([this](std::size_t server) {
             trace_.write("server " + std::to_string(server) + " is a replica now");
             holds().note_demotion(&sentinels_.network(server));
@@ -58,10 +59,16 @@ private:
                 ++copies;
         return copies;
     }
-    bool is_settled(const std::string&) override {
+    bool is_settled(const std::string&, instant since) override {
         if (!sentinels_.has_majority()) changed_at_ = loop_.now();
-        return changed_at_ < 0ns || loop_.now() - changed_at_ > settling_time;
+        return changed_at_ < 0ns || since - changed_at_ > settling_time;
     }
+
+    std::optional<instant> replaced_at(std::uint64_t epoch) override {
+        return sentinels_.has_majority_above(epoch);
+    }
+
+    std::uint64_t epoch_of(const std::string&) override { return sentinels_.epoch(); }
 
     void disturb() override {
         if (plan_.failovers) replace_the_master();
@@ -120,7 +127,8 @@ private:
         const bool is_promoted = sentinels_.fail_over(isolated);
         is_alone_ = false;
         if (is_promoted) loop_.run_for(random_time(500ms, 4s));
-        if (is_promoted) holds().note_promotion(names(), &sentinels_.network(master));
+        if (is_promoted)
+            holds().note_promotion(names(), &sentinels_.network(master), sentinels_.epoch());
         sentinels_.heal();
     }
     // Any subset of the links between the servers and the Sentinels, each in one direction.

@@ -12,10 +12,12 @@ using namespace std::chrono_literals;
 namespace pawl::simulation {
 namespace {
 
-void plan_network(topology_plan& result) {
+void plan_network(topology_plan& result, prng& random) {
     if (!result.breaks) return;
     auto& net = result.network;
     net.break_on_request = net.break_on_reply = 0.005;
+    // Many requests are then executed without a reply, and must be undone.
+    if (random.happens(0.5)) net.break_on_reply = 0.05;
     net.late_delivery = 0.5;
     net.longest_late_delay = 300ms;
     net.slow_message = 0.02;
@@ -24,6 +26,7 @@ void plan_network(topology_plan& result) {
 
 // Tiny limits, so that each of them is reached.
 void plan_bounds(topology_plan& result, prng& random) {
+    if (random.happens(0.3)) result.cluster_limits.view_interval = 500ms;
     if (!random.happens(0.3)) return;
     auto& limits = result.limits;
     if (random.happens(0.5)) limits.max_undos = static_cast<std::size_t>(random.between(1, 3));
@@ -33,7 +36,6 @@ void plan_bounds(topology_plan& result, prng& random) {
     if (random.happens(0.5)) limits.claim_window = 150ms;
     auto& cluster = result.cluster_limits;
     if (random.happens(0.5)) cluster.max_attempts = static_cast<unsigned>(random.between(1, 3));
-    if (random.happens(0.5)) cluster.view_interval = 500ms;
 }
 
 void plan_durability(topology_plan& result, prng& random) {
@@ -68,7 +70,10 @@ topology_plan make_topology_plan(std::uint64_t seed, named_topology_bug::place w
     result.shortest_ttl = is_long ? 10s : 1s;
     result.longest_ttl = is_long ? 14s : 4s;
     result.longest_hold = is_long ? 6s : 1500ms;
-    plan_network(result);
+    // A hold then needs renewals while its slot moves.
+    result.interrupts_moves = result.moves && random.happens(0.3);
+    if (result.interrupts_moves && !is_long) result.longest_hold = 5s;
+    plan_network(result, random);
     plan_bounds(result, random);
     return result;
 }

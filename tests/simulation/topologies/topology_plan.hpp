@@ -21,6 +21,7 @@ struct topology_plan {
     std::size_t program_count = 3;
     std::size_t users_per_program = 1;
     bool moves = false;                // slots move
+    bool interrupts_moves = false;     // a move pauses for seconds
     bool breaks = false;               // connections break, messages are slow
     bool failovers = false;            // masters are replaced, planned and not
     bool partitions = false;           // a program, or a node, is cut off from some of the others

@@ -25,7 +25,11 @@ constexpr auto observation_pause = 100ms;
 // must find out by itself pauses.
 constexpr auto longest_orphan = 2s;
 constexpr auto longest_neglect = 2500ms;
-constexpr auto longest_ignorance = 2500ms;
+constexpr auto longest_ignorance = 1500ms;
+// With a longer one, a program may hear of a failover of a cluster only late.
+constexpr auto longest_view_interval = 500ms;
+// Of a program, after most Sentinels have told it of a new master, or after a promotion.
+constexpr auto longest_switch = 1s;
 
 lock_keys keys_of(const std::string& name) {
     static const key_space space{};
@@ -100,7 +104,8 @@ void topology_scenario::use_locks(program& by, user& caller) {
 
 void topology_scenario::acquire(program& by, user& caller, std::vector<std::string> wanted) {
     const auto seconds = caller.choices.between(plan_.shortest_ttl / 1s, plan_.longest_ttl / 1s);
-    lock_options options{.ttl = 1s * seconds, .wait = is_finishing_ ? 20s : 10s};
+    // A program passes a lock on within itself for as long as `max_local_hand_offs` holds.
+    lock_options options{.ttl = 1s * seconds, .wait = is_finishing_ ? 20s : 15s};
     const bool is_short = !is_finishing_ && caller.choices.happens(0.2);
     if (is_short) options.wait = 1ms * caller.choices.between(0, 600);
     if (plan_.durable_copies > 0 && !is_finishing_)
@@ -111,7 +116,7 @@ void topology_scenario::acquire(program& by, user& caller, std::vector<std::stri
     attempts_.push_back(std::make_unique<attempt>(
         attempt{wanted, loop_.now(), is_short || (!is_calm_ && plan_.longest_hold > 2s),
                 is_calm_ ? !may_be_stuck
-                         : plan_.is_gentle() && wanted.size() == 1 && plan_.durable_copies == 0}));
+                         : plan_.is_gentle() && !plan_.has_sets && plan_.durable_copies == 0}));
     auto* const made = attempts_.back().get();
     caller.is_busy = true;
     trace_.write(by.label + " requests " + wanted.front() +
@@ -201,8 +206,15 @@ void topology_scenario::note_grant(program& by, user& caller, const attempt& com
         if (plan_.is_gentle() && !was_late) fail("a hold was lost without a fault");
         holds_.end(hold);
     }));
-    const bool is_durable = plan_.durable_copies > 0 && !is_finishing_ && !plan_.pauses &&
-                            !plan_.partitions && is_settled(name);
+    // The first lock of a set may have its copies long before the last one is granted.
+    // In the time of the simulation, so the clocks do not matter.
+    const auto replaced = replaced_at(hold.epoch());
+    if (!plan_.partitions && !plan_.pauses && replaced &&
+        completed.requested_at > *replaced + longest_switch)
+        fail("a master that was replaced has granted " + name);
+    const bool is_durable =
+        plan_.durable_copies > 0 && !is_finishing_ && !plan_.pauses && !plan_.partitions &&
+        is_settled(name, completed.names.size() > 1 ? completed.requested_at : loop_.now());
     if (is_durable && copies_of(name, hold.token) < plan_.durable_copies)
         fail("a durable grant of " + name + " has too few copies");
 }
@@ -288,11 +300,25 @@ void topology_scenario::observe() {
 void topology_scenario::observe_lock(const std::string& name) {
     auto& seen = observations_[name];
     auto* const server = server_of(name);
-    const bool is_disturbed = plan_.breaks || plan_.partitions || plan_.pauses ||
-                              (plan_.failovers && (plan_.is_skewed || !tells_of_switches_));
+    const bool hears_of_switches =
+        tells_of_switches_ || plan_.cluster_limits.view_interval <= longest_view_interval;
+    const bool is_disturbed =
+        plan_.partitions || plan_.pauses || (plan_.failovers && !hears_of_switches);
+    // A promoted replica may keep a lock for longer than its ttl. And a durable acquire that still
+    // waits for its copies learns only some time later that the lock is lost.
+    const bool keeps_locks = (!plan_.failovers || !plan_.is_skewed) &&
+                             !holds_.is_replaced_near(name, loop_.now() - 3s, loop_.now());
+    // The Sentinels have told the programs of it, even if the old master still serves.
+    const bool is_replaced =
+        !tells_of_switches_ &&
+        holds_.is_replaced_near(name, loop_.now() - longest_switch, loop_.now());
+    // A request whose reply is lost is repeated after a pause.
+    const auto allowance = plan_.breaks                             ? instant(3s)
+                           : plan_.failovers && !tells_of_switches_ ? instant(1s)
+                                                                    : instant(0);
     const auto since = loop_.now() - instant(plan_.longest_ttl) - 2s;
     if (is_disturbed || server == nullptr || !server->is_up() || server->is_frozen() ||
-        !is_settled(name) || holds_.is_replaced_near(name, loop_.now() - 3s, loop_.now())) {
+        !is_settled(name, loop_.now()) || is_replaced) {
         seen = {};
         for (const auto& each : holds_.all())
             if (each->name == name) each->missing_since.reset();
@@ -314,7 +340,7 @@ void topology_scenario::observe_lock(const std::string& name) {
             each->missing_since.reset();
         else if (!each->missing_since)
             each->missing_since = loop_.now();
-        else if (loop_.now() - *each->missing_since > longest_ignorance)
+        else if (loop_.now() - *each->missing_since > longest_ignorance + allowance)
             fail("a holder of " + name + " does not know of the loss");
     }
     const auto lasts = [&](std::optional<instant>& from, bool is_true, instant most) {
@@ -322,19 +348,31 @@ void topology_scenario::observe_lock(const std::string& name) {
         if (is_true && !from) from = loop_.now();
         return is_true && loop_.now() - *from > most;
     };
-    // A promoted replica may not know of a release, or of a failed acquire.
-    const bool may_be_outdated = holds_.is_replaced_near(name, since, loop_.now());
-    if (lasts(seen.nobody_has_it, is_locked && !is_believed && !may_be_outdated, longest_orphan))
+    // A promoted replica may not know of a release, or of a failed acquire, of an earlier epoch.
+    const bool may_be_outdated = holds_.is_replaced_near(name, since, loop_.now()) &&
+                                 (token.empty() || epoch_in(std::stoull(token)) < epoch_of(name));
+    // Another grant, to a waiter whose message was lost, has its own time.
+    if (std::exchange(seen.token, token) != token) seen.nobody_has_it.reset();
+    if (lasts(seen.nobody_has_it, keeps_locks && is_locked && !is_believed && !may_be_outdated,
+              longest_orphan + allowance))
         fail("nobody has the lock " + name + ", but the server keeps it");
-    if (lasts(seen.nobody_gets_it, !is_locked && is_wanted(name), longest_neglect))
+    if (lasts(seen.nobody_gets_it, keeps_locks && !is_locked && is_wanted(name),
+              longest_neglect + allowance))
         fail("somebody waits for the lock " + name + ", which is free");
 }
 
 template <class Condition>
-void topology_scenario::wait_until(const char* failure, Condition is_met) {
-    for (int i = 0; i < 600 && !is_met() && holds_.violation().empty(); ++i)
+bool topology_scenario::happens_soon(Condition is_met) {
+    for (int i = 0; i < 600 && holds_.violation().empty(); ++i) {
+        if (is_met()) return true;
         loop_.run_for(50ms);
-    if (!is_met() && holds_.violation().empty()) fail(std::string("at the end, ") + failure);
+    }
+    return is_met();
+}
+
+template <class Condition>
+void topology_scenario::wait_until(const char* failure, Condition is_met) {
+    if (!happens_soon(is_met)) fail(std::string("at the end, ") + failure);
 }
 
 void topology_scenario::finish() {
@@ -352,11 +390,10 @@ void topology_scenario::finish() {
                        [](const auto& caller) -> const user& { return *caller; });
                });
     };
-    for (int i = 0; i < 600 && !is_agreed() && holds_.violation().empty(); ++i)
-        loop_.run_for(50ms);
+    const bool has_agreed = happens_soon([this] { return is_agreed(); });
     // Slots that move while the bus of a cluster is cut may need an operator (`--cluster fix`).
-    if (!is_agreed() && plan_.moves && plan_.partitions) return;
-    wait_until("the servers do not agree", [this] { return is_agreed(); });
+    if (!has_agreed && plan_.moves && plan_.partitions) return;
+    if (!has_agreed) fail("at the end, the servers do not agree");
     wait_until("an acquire or a hold does not end", is_idle);
     is_calm_ = true;
     for (const auto& each : programs_)

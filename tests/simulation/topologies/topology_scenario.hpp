@@ -39,12 +39,20 @@ protected:
 
     // The servers.
     [[nodiscard]] virtual service connect(simulated_process& process) = 0;
-    // The server that has the lock; null: none, or they do not agree.
+    // The server that has the lock; null: none serves it, or they do not agree.
     [[nodiscard]] virtual simulated_network* server_of(const std::string& name) = 0;
     // The replicas of that server that have the lock with this token.
     [[nodiscard]] virtual std::size_t copies_of(const std::string& name, std::uint64_t token) = 0;
-    // Nothing has changed for the lock for a while: neither its server nor, in a cluster, its slot.
-    [[nodiscard]] virtual bool is_settled(const std::string& name) = 0;
+    // Nothing has changed for the lock since then, nor for a while before: neither its server nor,
+    // in a cluster, its slot.
+    [[nodiscard]] virtual bool is_settled(const std::string& name, instant since) = 0;
+    // When every program that is connected could know that another server has the lock than the one
+    // that issued tokens of this epoch; nothing: not yet.
+    [[nodiscard]] virtual std::optional<instant> replaced_at(std::uint64_t /*epoch*/) {
+        return std::nullopt;
+    }
+    // The epoch of the server that has the lock.
+    [[nodiscard]] virtual std::uint64_t epoch_of(const std::string& name) = 0;
     // One random fault of the servers, until it is over or will end by itself.
     virtual void disturb() = 0;
     // The program is cut off from some of the servers; `stop_faults` ends it at the latest.
@@ -109,6 +117,7 @@ private:
     // How long something lasts that should not.
     struct observation {
         std::optional<instant> nobody_has_it, nobody_gets_it;
+        std::string token;
     };
 
     void use_locks(program& by, user& caller);
@@ -128,6 +137,9 @@ private:
     [[nodiscard]] bool is_wanted(const std::string& name) const;
     // The faults end, the servers agree, and each user gets each lock in turn.
     void finish();
+    // Runs until the condition is met, or for 30 s, or until a rule is broken.
+    template <class Condition>
+    [[nodiscard]] bool happens_soon(Condition is_met);
     template <class Condition>
     void wait_until(const char* failure, Condition is_met);
     void fail(const std::string& sentence);
