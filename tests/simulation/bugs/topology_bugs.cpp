@@ -50,12 +50,12 @@ bool is_refused_by_slot(const reply& answer) {
            std::ranges::any_of(codes, [&](auto code) { return answer.text.starts_with(code); });
 }
 
-// In "FLOOR KEEP_MS BASE REPLICATION" of _token.lua: 16 hexadecimal digits.
-constexpr std::size_t replication_size = 16;
+// In "FLOOR KEEP_MS REPLICATION" of _token.lua: 8 hexadecimal digits.
+constexpr std::size_t replication_size = 8;
 
 bool has_replication(std::string_view word) {
-    return word.size() > replication_size && std::ranges::count(word, ' ') == 3 &&
-           word.find(' ', word.size() - replication_size) == word.npos;
+    return word.size() > replication_size && std::ranges::count(word, ' ') == 2 &&
+           word.rfind(' ') + 1 + replication_size == word.size();
 }
 
 using lines = std::vector<std::vector<std::string>>;
