@@ -26,10 +26,10 @@ TEST(Acl, IsALineForTheServer) {
                                        "&pawl:c:0:* &pawl:{* +select +ping "));
     EXPECT_EQ(result.out.find('\n'), result.out.size() - 1);
     EXPECT_EQ((result.out + result.err).find("secret"), std::string::npos);
+    EXPECT_THAT(result.err, HasSubstr("ACL SETUSER default off"));
 }
 
 TEST(Acl, FollowsTheOptionsOfTheUrl) {
-    EXPECT_THAT(result.err, HasSubstr("ACL SETUSER default off"));
     const auto shop = acl({"--on", "redis://127.0.0.1:1/2?namespace=shop"});
     EXPECT_THAT(shop.out, HasSubstr("user locks reset on >PASSWORD resetchannels ~shop:{* "
                                     "&shop:c:2:* &shop:{* "));
