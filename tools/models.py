@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "models"
 RUN_SECONDS = 900
-MEMORY_MB = 4000
+MEMORY_MB = 3000
 MAX_DEPTH = 1_000_000
 
 _RUN = re.compile(r"^// (holds|breaks|limit|long) +(\w+)(.*)$", re.M)
@@ -74,8 +74,9 @@ def properties_of(text):
 
 
 def parts_of(path):
-    """The files that the model includes, which are beside it."""
-    return [path.parent / name for name in _INCLUDE.findall(path.read_text())]
+    """The files that the model includes, and those that these include. All are in one folder."""
+    parts = [path.parent / name for name in _INCLUDE.findall(path.read_text())]
+    return parts + [file for part in parts for file in parts_of(part)]
 
 
 def runs_of(path, folder):

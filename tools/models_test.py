@@ -74,6 +74,16 @@ class Heads(unittest.TestCase):
         self.refuses("no line declares a run that holds", HEAD.split("\n", 1)[1].replace(
             "// long   slow -DSTEPS=9", "") + BODY)
 
+    def test_parts_of_parts(self):
+        def check(path, folder):
+            (folder / "_outer.pml").write_text('#include "_inner.pml"\n')
+            (folder / "_inner.pml").write_text(BODY)
+            names = [part.name for part in models.parts_of(path)]
+            return names, [run.violated for run in models.runs_of(path, folder)]
+        names, violated = in_folder(HEAD + '#include "_outer.pml"\n', check)
+        self.assertEqual(names, ["_outer.pml", "_inner.pml"])
+        self.assertIn("is_small", violated)
+
     def test_choice_of_runs(self):
         runs = in_folder(HEAD + BODY, models.runs_of)
         self.assertEqual(len(models.chosen_runs(runs, [], False)), 3)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Fencing tokens of one lock over a majority of three independent servers, without any clock.
+// Fencing tokens of one lock over a majority of three or five independent servers, without any
+// clock.
 // docs/contributing/models.md describes the model.
 //
 // A key may vanish at any instant. So a request that finds another owner's key may find it gone,
@@ -12,6 +13,7 @@
 // holds  two_acquires -DOTHERS=1 -DLOSSES=1
 // holds  renewals -DRENEW
 // holds  late_requests -DRENEW -DLATE
+// holds  five_nodes -DNODES=5
 // breaks no_confirmation tokens_are_distinct -DNO_CONFIRMATION
 // breaks order_unconfirmed later_token_is_larger -DOTHERS=1 -DNO_CONFIRMATION -DORDER_ONLY
 // breaks confirmed_unseen tokens_are_distinct -DACQUIRES=3 -DCONFIRM_ALWAYS
@@ -30,9 +32,11 @@
 #ifndef LOSSES
 #define LOSSES 0
 #endif
+#ifndef NODES
 #define NODES 3
-#define MAJORITY 2
-#define ALL_NODES 7  // as a set of bits
+#endif
+#define MAJORITY (NODES / 2 + 1)
+#define ALL_NODES ((1 << NODES) - 1)  // as a set of bits
 #define ACQUIRE_OF(request) ((request) / NODES)
 #define NODE_OF(request) ((request) % NODES)
 
@@ -131,8 +135,22 @@ inline pick_node(node, asked) {
     :: (asked & 1) == 0 -> node = 0
     :: (asked & 2) == 0 -> node = 1
     :: (asked & 4) == 0 -> node = 2
+#if NODES > 3
+    :: (asked & 8) == 0 -> node = 3
+    :: (asked & 16) == 0 -> node = 4
+#endif
     fi;
     asked = asked | (1 << node)
+}
+
+inline forget_grants() {
+    granted[0] = 0;
+    granted[1] = 0;
+    granted[2] = 0;
+#if NODES > 3
+    granted[3] = 0;
+    granted[4] = 0
+#endif
 }
 
 proctype Acquire(byte a) {
@@ -150,7 +168,16 @@ proctype Acquire(byte a) {
     do
     :: atomic {
            asked != ALL_NODES ->
-           pick_node(node, asked);
+           // The nodes get their numbers in the order in which the first acquire asks them.
+           if
+           :: a == 1 ->
+              do
+              :: ((asked >> node) & 1) == 1 -> node++
+              :: else -> break
+              od;
+              asked = asked | (1 << node)
+           :: else -> pick_node(node, asked)
+           fi;
            if
            :: grant(a, node); granted[node] = counter[node]
            :: grant(a, node)  // the reply is lost
@@ -233,9 +260,7 @@ proctype Acquire(byte a) {
         asked = 0;
         votes = 0;
         newest_before = 0;
-        granted[0] = 0;
-        granted[1] = 0;
-        granted[2] = 0
+        forget_grants()
     };
 #ifdef RENEW
     atomic { newest_before = newest_token };
@@ -269,9 +294,7 @@ proctype Acquire(byte a) {
         votes = 0;
         token = 0;
         newest_before = 0;
-        granted[0] = 0;
-        granted[1] = 0;
-        granted[2] = 0
+        forget_grants()
     }
 }
 

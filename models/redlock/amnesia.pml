@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A node loses its memory and joins again: incarnations, rejoin and refresh, without any clock.
+// docs/contributing/models.md describes the model.
+//
+// Node 0 restarts LOSSES times, and does not vote until some client has made it join again. It comes
+// back empty, or with -DOLD_DATA as it was at any earlier moment. REJOINS clients drive the rejoin
+// at the same time, and one drives the refresh of a node whose incarnation others know to be higher.
+// With -DIN_TURN each acquire follows another restart and a rejoin.
+//
+// holds  overlapping -DLOSSES=1
+// holds  two_restarts -DLOSSES=2 -DREJOINS=2 -DREFRESH -DIN_TURN
+// holds  old_data -DLOSSES=1 -DOLD_DATA
+// holds  renewals -DLOSSES=1 -DRENEW
+// breaks continues tokens_are_distinct -DLOSSES=1 -DCONTINUES
+// breaks no_incarnations tokens_are_distinct -DLOSSES=1 -DNO_INCARNATIONS
+// breaks one_counter tokens_are_distinct -DLOSSES=1 -DONE_COUNTER
+// breaks counters_first tokens_are_distinct -DLOSSES=1 -DCOUNTERS_FIRST
+// breaks late_install later_token_is_larger -DLOSSES=2 -DREJOINS=2 -DIN_TURN -DNO_NONCE
+// breaks old_counter tokens_are_distinct -DLOSSES=1 -DOLD_DATA -DNO_FLOOR
+// breaks old_key tokens_are_distinct -DLOSSES=1 -DOLD_DATA -DCONFIRM_ANY_LIFE
+// breaks old_key_renewed renewal_has_newest_token -DLOSSES=1 -DOLD_DATA -DRENEW -DRENEW_BY_COUNT
+
+#ifndef ACQUIRES
+#define ACQUIRES 2
+#endif
+#ifndef REJOINS
+#define REJOINS 1
+#endif
+#ifdef IN_TURN
+#define MAY_ACQUIRE(a) (ended == a - 1 && losses == a && is_member[0])
+#else
+#define MAY_ACQUIRE(a) (began == a - 1)
+#endif
+
+// The properties. Each is true, or the search ends.
+hidden byte renewal_has_newest_token;
+
+#include "_members.pml"
+
+// What the file of node 0 has.
+byte saved_owner;
+byte saved_count;
+byte saved_counter;
+
+bool was_saved;  // not part of the system
+
+#ifdef IN_TURN
+#define MAY_RESTART (losses == ended)
+#else
+#define MAY_RESTART true
+#endif
+
+proctype Restarts() {
+    end:
+    do
+    :: atomic {
+           losses < LOSSES && MAY_RESTART ->
+           losses++;
+           owner[0] = saved_owner;
+           count[0] = saved_count;
+           counter[0] = saved_counter;
+#ifndef CONTINUES
+           is_member[0] = false;
+#endif
+           life[0]++;
+           floor[0] = 0;
+           known[0] = 0
+       }
+#ifdef OLD_DATA
+    :: atomic {
+           !was_saved && losses < LOSSES && counter[0] > 0 ->
+           was_saved = true;
+           saved_owner = owner[0];
+           saved_count = count[0];
+           saved_counter = counter[0]
+       }
+#endif
+    od
+}
+
+init {
+    atomic {
+        is_member[0] = true;
+        is_member[1] = true;
+        is_member[2] = true;
+        byte i = 1;
+        do
+        :: i <= ACQUIRES -> run Acquire(i); i++
+        :: else -> break
+        od;
+        i = 0;
+        do
+        :: i < REJOINS -> run Driver(false); i++
+        :: else -> break
+        od;
+        i = 0;
+#ifdef REFRESH
+        run Driver(true);
+#endif
+        run Restarts()
+    }
+}

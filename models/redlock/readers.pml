@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The tokens of readers and writers over three nodes, without any clock.
+// docs/contributing/models.md describes the model.
+//
+// READERS says which acquires are of readers, as a set of bits. A reader's entry at a node is
+// OWNER:COUNTER. A grant to a reader does not raise the counter, but its confirmation does. The key
+// of a writer and each reader's entry may vanish at any instant: a grant finds the others gone.
+// Requests and replies are lost. With -DRENEW each hold is renewed once.
+//
+// holds  between_writers -DACQUIRES=3 -DREADERS=4
+// holds  around_a_writer -DACQUIRES=3 -DREADERS=10
+// holds  renewals -DREADERS=2 -DRENEW
+// long   readers_last -DACQUIRES=3 -DREADERS=12
+// breaks not_confirmed later_token_is_larger -DACQUIRES=3 -DREADERS=4 -DREADERS_UNCONFIRMED
+// breaks confirmed_unseen reader_is_before_writer -DREADERS=2 -DCONFIRM_ALWAYS
+// breaks healed_always renewal_has_newest_token -DREADERS=2 -DRENEW -DHEAL_ALWAYS
+// breaks writers_unconfirmed tokens_are_distinct -DACQUIRES=3 -DREADERS=4 -DWRITERS_UNCONFIRMED
+
+#ifndef ACQUIRES
+#define ACQUIRES 2
+#endif
+#include "_quorum.pml"
+#define IS_READER(a) IS_IN(READERS, a)
+
+// Each node: the writer's key, which is OWNER:COUNT, the counter, and the readers' entries: the
+// counter at that time + 1, or 0 for none.
+byte owner[NODES];
+byte count[NODES];
+byte counter[NODES];
+byte entry[(ACQUIRES + 1) * NODES];
+#define ENTRY(a, node) entry[(a) * NODES + (node)]
+
+// Not part of the system.
+byte token_of[ACQUIRES + 1];     // + 1; 0: none
+byte asked_before[ACQUIRES + 1];  // the reader had asked all nodes before this acquire began
+#ifdef RENEW
+byte newest_of_writers;
+#endif
+
+// The properties. Each is true, or the search ends.
+hidden byte reader_is_before_writer;
+hidden byte renewal_has_newest_token;
+
+inline grant(a, node) {
+    if
+    :: IS_READER(a) ->
+       owner[node] = 0;
+       count[node] = 0;
+       ENTRY(a, node) = counter[node] + 1;
+       granted[node] = counter[node] + 1
+    :: else ->
+       counter[node] = counter[node] + 1;
+       owner[node] = a;
+       count[node] = counter[node];
+       granted[node] = counter[node] + 1;
+       entry[NODES + node] = 0;
+       entry[2 * NODES + node] = 0;
+#if ACQUIRES > 2
+       entry[3 * NODES + node] = 0
+#endif
+    fi
+}
+
+#ifdef CONFIRM_ALWAYS
+#define HAS_ENTRY(a, node) true
+#else
+#define HAS_ENTRY(a, node) (ENTRY(a, node) == granted[node])
+#endif
+#define CAN_CONFIRM(a, node) \
+    ((IS_READER(a) && HAS_ENTRY(a, node)) || \
+     (!IS_READER(a) && owner[node] == a && count[node] + 1 == granted[node]))
+
+#ifdef HEAL_ALWAYS
+#define MAY_HEAL(node) true
+#else
+#define MAY_HEAL(node) (counter[node] < token)
+#endif
+
+// A reader that had asked all nodes before a writer began has a smaller token.
+#define IS_IN_ORDER(reader, writer) \
+    (!IS_READER(reader) || IS_READER(writer) || token_of[reader] == 0 || token_of[writer] == 0 || \
+     asked_before[reader] == 0 || asked_before[reader] > (writer) || \
+     token_of[reader] < token_of[writer])
+
+inline check_readers() {
+    reader_is_before_writer = IS_IN_ORDER(1, 2);
+    assert(reader_is_before_writer);
+#if ACQUIRES > 2
+    reader_is_before_writer = IS_IN_ORDER(1, 3) && IS_IN_ORDER(2, 3);
+    assert(reader_is_before_writer);
+#endif
+}
+
+proctype Acquire(byte a) {
+    byte granted[NODES];  // the count of each node that granted it, + 1
+    byte asked;
+    byte node;
+    byte quorum;
+    byte token;  // + 1
+    byte newest_before;
+    atomic {
+        began == a - 1;
+        began = a;
+        newest_before = newest_token[0]
+    };
+    do
+    :: atomic {
+           asked != ALL_NODES ->
+           pick_node(node, asked);
+           if
+           :: grant(a, node); at_least(token, granted[node])
+           :: !IS_READER(a) -> grant(a, node); granted[node] = 0  // the reply is lost
+           :: true  // the lock is taken, or the request is lost
+           fi;
+           node = 0
+       }
+    :: atomic {
+           asked == ALL_NODES ->
+           asked_before[a] = began + 1;
+           asked = 0;
+           do
+           :: node < NODES ->
+              if
+              :: granted[node] == 0 -> asked = asked | (1 << node)
+              :: granted[node] > 0 && granted[node] == token ->
+                 asked = asked | (1 << node);
+                 quorum = quorum | (1 << node)
+#ifdef READERS_UNCONFIRMED
+              :: granted[node] > 0 && IS_READER(a) -> quorum = quorum | (1 << node)
+#endif
+#ifdef WRITERS_UNCONFIRMED
+              :: granted[node] > 0 && !IS_READER(a) -> quorum = quorum | (1 << node)
+#endif
+              :: else
+              fi;
+              node++
+           :: else -> break
+           od;
+           node = 0;
+           break
+       }
+    od;
+    do
+    :: atomic { SIZE(quorum) >= MAJORITY -> break }
+    :: atomic { SIZE(quorum) < MAJORITY && asked == ALL_NODES -> goto ended }
+    :: atomic {
+           SIZE(quorum) < MAJORITY && asked != ALL_NODES ->
+           pick_node(node, asked);
+           if
+           :: CAN_CONFIRM(a, node) ->
+              at_least(counter[node], token - 1);
+              if
+              :: quorum = quorum | (1 << node)
+              :: true  // the reply is lost
+              fi
+           :: true  // refused, or the request is lost
+           fi;
+           node = 0
+       }
+    od;
+    atomic {
+        if
+        :: IS_READER(a) ->
+           later_token_is_larger = token - 1 >= newest_before;
+           assert(later_token_is_larger);
+           at_least(newest_token[0], token - 1)
+        :: else ->
+           check_token(0, token - 1, newest_before)
+#ifdef RENEW
+           ;
+           at_least(newest_of_writers, token - 1)
+#endif
+        fi;
+        token_of[a] = token;
+        check_readers();
+        asked = 0;
+        quorum = 0;
+        newest_before = 0;
+        granted[0] = 0;
+        granted[1] = 0;
+        granted[2] = 0
+    };
+#ifdef RENEW
+    atomic { newest_before = newest_of_writers };
+    do
+    :: atomic {
+           asked != ALL_NODES ->
+           pick_node(node, asked);
+           if
+           :: IS_READER(a) && ENTRY(a, node) > 0 && counter[node] < token ->
+              at_least(counter[node], token - 1);
+              quorum = quorum | (1 << node)
+           :: !IS_READER(a) && owner[node] == a && counter[node] < token ->
+              at_least(counter[node], token - 1);
+              quorum = quorum | (1 << node)
+           :: MAY_HEAL(node) ->  // the key or the entry has vanished
+              at_least(counter[node], token - 1);
+              if
+              :: IS_READER(a) -> owner[node] = 0; count[node] = 0; ENTRY(a, node) = token
+              :: else ->
+                 owner[node] = a;
+                 count[node] = token - 1;
+                 entry[NODES + node] = 0;
+                 entry[2 * NODES + node] = 0
+              fi;
+              quorum = quorum | (1 << node)
+           :: true
+           fi;
+           node = 0
+       }
+    :: atomic {
+           asked == ALL_NODES ->
+           renewal_has_newest_token = SIZE(quorum) < MAJORITY || newest_before < token;
+           assert(renewal_has_newest_token);
+           break
+       }
+    od;
+#endif
+    ended:
+    atomic {
+        asked = 0;
+        node = 0;
+        quorum = 0;
+        token = 0;
+        newest_before = 0;
+        granted[0] = 0;
+        granted[1] = 0;
+        granted[2] = 0
+    }
+}
+
+init {
+    atomic {
+        byte i = 1;
+        do
+        :: i <= ACQUIRES -> run Acquire(i); i++
+        :: else -> break
+        od;
+        i = 0
+    }
+}
