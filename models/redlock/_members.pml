@@ -6,12 +6,18 @@
 
 #include "_quorum.pml"
 
-// Each node: the key of the lock, which is OWNER:COUNT, its counter, and the incarnation of node 0
-// that it knows. known[0] is node 0's own incarnation.
+// Nodes 0 to FORGETFUL - 1 may lose their memory more than once.
+#ifndef FORGETFUL
+#define FORGETFUL 1
+#endif
+
+// Each node: the key of the lock, which is OWNER:COUNT, its counter, and the incarnations of the
+// forgetful nodes that it knows, also its own.
 byte owner[NODES];
 byte count[NODES];
 byte counter[NODES];
-byte known[NODES];
+byte known[NODES * FORGETFUL];
+#define OF(of, node) ((node) * FORGETFUL + (of))
 
 // Each node: the nonce of its memory, and its least counter since it has become a member.
 byte life[NODES];
@@ -58,19 +64,52 @@ inline raise_to(node, token) {
 #define CAN_RENEW(a, node) (owner[node] == a && count[node] <= token && COUNTER(node) <= token)
 #endif
 
-// Node 0 votes only if no other node of the quorum knows a later incarnation.
+// A node votes only if no other node of the quorum knows a later incarnation of it.
+#define KNOWS_LATER(of, node) \
+    (IS_IN(quorum, node) && replied[OF(of, node)] > replied[OF(of, of)])
 #ifdef NO_INCARNATIONS
-#define IS_OUTDATED false
+#define IS_OUTDATED(node) false
 #else
-#define IS_OUTDATED \
-    ((IS_IN(quorum, 1) && replied[1] > replied[0]) || (IS_IN(quorum, 2) && replied[2] > replied[0]))
+#define IS_OUTDATED(node) \
+    (IS_IN(quorum, node) && \
+     (KNOWS_LATER(node, 0) || KNOWS_LATER(node, 1) || KNOWS_LATER(node, 2)))
 #endif
-#define VOTES (SIZE(quorum) - (IS_IN(quorum, 0) && IS_OUTDATED))
+#if FORGETFUL > 1
+#define VOTES (SIZE(quorum) - IS_OUTDATED(0) - IS_OUTDATED(1))
+#else
+#define VOTES (SIZE(quorum) - IS_OUTDATED(0))
+#endif
+
+inline note_reply(node) {
+    replied[OF(0, node)] = known[OF(0, node)]
+#if FORGETFUL > 1
+    ;
+    replied[OF(1, node)] = known[OF(1, node)]
+#endif
+}
+
+inline forget_replies() {
+    granted[0] = 0;
+    granted[1] = 0;
+    granted[2] = 0;
+    granted_life[0] = 0;
+    granted_life[1] = 0;
+    granted_life[2] = 0;
+    replied[0] = 0;
+    replied[1] = 0;
+    replied[2] = 0
+#if FORGETFUL > 1
+    ;
+    replied[3] = 0;
+    replied[4] = 0;
+    replied[5] = 0
+#endif
+}
 
 proctype Acquire(byte a) {
     byte granted[NODES];  // the count of each node that granted it
-    byte replied[NODES];  // the incarnation of node 0 in the last reply of each node
     byte granted_life[NODES];
+    byte replied[NODES * FORGETFUL];  // what the last reply of each node said of `known`
     byte asked;
     byte node;
     byte quorum;
@@ -92,7 +131,7 @@ proctype Acquire(byte a) {
               if
               :: granted[node] = count[node];
                  granted_life[node] = life[node];
-                 replied[node] = known[node]
+                 note_reply(node)
               :: true  // the reply is lost
               fi
            :: true  // the lock is taken, or the request is lost
@@ -140,7 +179,7 @@ proctype Acquire(byte a) {
            :: CAN_CONFIRM(a, node) ->
               raise_to(node, token);
               if
-              :: quorum = quorum | (1 << node); replied[node] = known[node]
+              :: quorum = quorum | (1 << node); note_reply(node)
               :: true  // the reply is lost
               fi
            :: true  // refused, or the request is lost
@@ -153,15 +192,7 @@ proctype Acquire(byte a) {
         asked = 0;
         quorum = 0;
         newest_before = 0;
-        granted_life[0] = 0;
-        granted_life[1] = 0;
-        granted_life[2] = 0;
-        granted[0] = 0;
-        granted[1] = 0;
-        granted[2] = 0;
-        replied[0] = 0;
-        replied[1] = 0;
-        replied[2] = 0
+        forget_replies()
     };
 #ifdef RENEW
     atomic { ended++; newest_before = newest_token[0] };
@@ -199,93 +230,113 @@ proctype Acquire(byte a) {
         quorum = 0;
         token = 0;
         newest_before = 0;
-        granted_life[0] = 0;
-        granted_life[1] = 0;
-        granted_life[2] = 0;
-        granted[0] = 0;
-        granted[1] = 0;
-        granted[2] = 0;
-        replied[0] = 0;
-        replied[1] = 0;
-        replied[2] = 0
+        forget_replies()
     }
 }
 
 #ifdef NO_NONCE
-#define IS_LIFE_OF_DRIVER true
+#define IS_LIFE_OF_DRIVER(node) true
 #else
-#define IS_LIFE_OF_DRIVER (life[0] == prepared_life)
+#define IS_LIFE_OF_DRIVER(node) (life[node] == prepared_life)
 #endif
+#define IS_BEHIND(node) \
+    (known[OF(node, 0)] > known[OF(node, node)] || known[OF(node, 1)] > known[OF(node, node)] || \
+     known[OF(node, 2)] > known[OF(node, node)])
 
-// A client makes node 0 a member again, or refreshes its incarnation. Both other nodes are the
+// A client makes the node a member again, or refreshes its incarnation. The two other nodes are the
 // majority that it asks.
-proctype Driver(bool is_refresh) {
+proctype Driver(byte target; bool is_refresh) {
     byte prepared_life;
     byte incarnation;
     byte highest;
+    byte merged[FORGETFUL];
     byte asked;
     byte node;
     end:
     do
     :: atomic {
-           (!is_refresh && !is_member[0] && is_member[1] && is_member[2]) ||
-               (is_refresh && is_member[0] && (known[1] > known[0] || known[2] > known[0])) ->
-           prepared_life = life[0];
-           asked = 1
+           is_member[0] + is_member[1] + is_member[2] >= MAJORITY &&
+               (is_refresh -> is_member[target] && IS_BEHIND(target) : !is_member[target]) ->
+           prepared_life = life[target];
+           asked = 1 << target
        };
        // Reads the incarnation that the others know.
        do
        :: atomic {
               asked != ALL_NODES ->
               pick_node(node, asked);
-              at_least(incarnation, known[node]);
+              if
+              :: is_member[node] ->
+                 at_least(incarnation, known[OF(target, node)])
 #ifdef COUNTERS_FIRST
-              next = COUNTER(node);
-              at_least(highest, next);
+                 ;
+                 next = COUNTER(node);
+                 at_least(highest, next)
 #endif
+              :: else -> goto again
+              fi;
               node = 0
           }
        :: atomic { asked == ALL_NODES -> break }
        od;
        atomic {
-           asked = 1;
+           asked = 1 << target;
            if
            :: !is_refresh -> incarnation++
            :: else
            fi
        };
-       // Announces the new incarnation, and reads the counters in the same script.
+       // Announces the new incarnation. The same script reads the counters and what else is known.
        do
        :: atomic {
               asked != ALL_NODES ->
               pick_node(node, asked);
-              at_least(known[node], incarnation);
+              if
+              :: is_member[node] ->
+                 at_least(known[OF(target, node)], incarnation);
+                 next = COUNTER(node);
 #if defined(ONE_COUNTER)
-              highest = COUNTER(node);
+                 highest = next;
 #elif !defined(COUNTERS_FIRST)
-              next = COUNTER(node);
-              at_least(highest, next);
+                 at_least(highest, next);
 #endif
+                 at_least(merged[0], known[OF(0, node)])
+#if FORGETFUL > 1
+                 ;
+                 at_least(merged[1], known[OF(1, node)])
+#endif
+              :: else -> goto again
+              fi;
               node = 0
           }
        :: atomic { asked == ALL_NODES -> break }
        od;
-       // Installs both at node 0, if it has not restarted since.
+       // Installs all that at the node, if it has not restarted since.
        atomic {
            if
-           :: IS_LIFE_OF_DRIVER && !is_member[0] ->
-              is_member[0] = true;
-              floor[0] = highest;
-              known[0] = incarnation
-           :: IS_LIFE_OF_DRIVER && is_member[0] && incarnation > known[0] ->
-              at_least(floor[0], highest);
-              known[0] = incarnation
+           :: IS_LIFE_OF_DRIVER(target) && (!is_member[target] ||
+                                            incarnation > known[OF(target, target)]) ->
+              is_member[target] = true;
+              at_least(floor[target], highest);
+#if FORGETFUL > 1 && !defined(NOT_MERGED)
+              at_least(known[OF(0, target)], merged[0]);
+              at_least(known[OF(1, target)], merged[1]);
+#endif
+              known[OF(target, target)] = incarnation
            :: else
-           fi;
+           fi
+       };
+       again:
+       atomic {
            prepared_life = 0;
            incarnation = 0;
            highest = 0;
-           asked = 0
+           merged[0] = 0;
+#if FORGETFUL > 1
+           merged[1] = 0;
+#endif
+           asked = 0;
+           node = 0
        }
     od
 }

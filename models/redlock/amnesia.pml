@@ -7,12 +7,15 @@
 // Node 0 restarts LOSSES times, and does not vote until some client has made it join again. It comes
 // back empty, or with -DOLD_DATA as it was at any earlier moment. REJOINS clients drive the rejoin
 // at the same time, and one drives the refresh of a node whose incarnation others know to be higher.
-// With -DIN_TURN each acquire follows another restart and a rejoin.
+// With -DIN_TURN each acquire follows another restart and a rejoin. With -DFORGETFUL=2 node 1
+// restarts, too, after node 0 has joined again.
 //
 // holds  overlapping -DLOSSES=1
 // holds  two_restarts -DLOSSES=2 -DREJOINS=2 -DREFRESH -DIN_TURN
 // holds  old_data -DLOSSES=1 -DOLD_DATA
 // holds  renewals -DLOSSES=1 -DRENEW
+// long   two_nodes -DLOSSES=1 -DFORGETFUL=2
+// breaks not_merged tokens_are_distinct -DLOSSES=1 -DFORGETFUL=2 -DNOT_MERGED
 // breaks continues tokens_are_distinct -DLOSSES=1 -DCONTINUES
 // breaks no_incarnations tokens_are_distinct -DLOSSES=1 -DNO_INCARNATIONS
 // breaks one_counter tokens_are_distinct -DLOSSES=1 -DONE_COUNTER
@@ -52,22 +55,35 @@ bool was_saved;  // not part of the system
 #define MAY_RESTART true
 #endif
 
+inline lose_memory(node) {
+    losses++;
+    owner[node] = 0;
+    count[node] = 0;
+    counter[node] = 0;
+    floor[node] = 0;
+    known[OF(0, node)] = 0;
+#if FORGETFUL > 1
+    known[OF(1, node)] = 0;
+#endif
+#ifndef CONTINUES
+    is_member[node] = false;
+#endif
+    life[node]++
+}
+
 proctype Restarts() {
     end:
     do
     :: atomic {
            losses < LOSSES && MAY_RESTART ->
-           losses++;
+           lose_memory(0);
            owner[0] = saved_owner;
            count[0] = saved_count;
-           counter[0] = saved_counter;
-#ifndef CONTINUES
-           is_member[0] = false;
-#endif
-           life[0]++;
-           floor[0] = 0;
-           known[0] = 0
+           counter[0] = saved_counter
        }
+#if FORGETFUL > 1
+    :: atomic { losses == 1 && is_member[0] -> lose_memory(1) }
+#endif
 #ifdef OLD_DATA
     :: atomic {
            !was_saved && losses < LOSSES && counter[0] > 0 ->
@@ -82,22 +98,25 @@ proctype Restarts() {
 
 init {
     atomic {
+        byte i;
         is_member[0] = true;
         is_member[1] = true;
         is_member[2] = true;
-        byte i = 1;
+        do
+        :: i < REJOINS -> run Driver(0, false); i++
+        :: else -> break
+        od;
+#if FORGETFUL > 1
+        run Driver(1, false);
+#endif
+        i = 1;
         do
         :: i <= ACQUIRES -> run Acquire(i); i++
         :: else -> break
         od;
         i = 0;
-        do
-        :: i < REJOINS -> run Driver(false); i++
-        :: else -> break
-        od;
-        i = 0;
 #ifdef REFRESH
-        run Driver(true);
+        run Driver(0, true);
 #endif
         run Restarts()
     }

@@ -131,8 +131,6 @@ proctype Acquire(byte a) {
     od;
     atomic {
         check_token(0, token, newest_before);
-        victim_is_not_renewed = !is_forced || !IS_IN(victims, a);
-        check_victim();
         granted_holds = granted_holds | (1 << a);
         asked = 0;
         quorum = 0;
@@ -255,8 +253,11 @@ proctype Force() {
     atomic {
         if
         :: answers >= MAJORITY ->
-           is_forced = true;
+           is_forced = true
+#if !defined(NOT_RAISED) || defined(ORDER_ONLY)
+           ;
            forced_above = above
+#endif
         :: else
         fi;
         node = 0;

@@ -277,7 +277,7 @@ init {
         run Finish(1);
 #endif
 #ifdef REJOIN
-        run Driver(false);
+        run Driver(0, false);
 #endif
         run Losses()
     }

@@ -7,16 +7,17 @@
 // READERS says which acquires are of readers, as a set of bits. A reader's entry at a node is
 // OWNER:COUNTER. A grant to a reader does not raise the counter, but its confirmation does. The key
 // of a writer and each reader's entry may vanish at any instant: a grant finds the others gone.
-// Requests and replies are lost. With -DRENEW each hold is renewed once.
+// Requests and replies are lost. With -DRENEW each hold is renewed once. With -DCOUNTERS_APART the
+// counter of node 0 has been raised by a writer that got nothing else.
 //
-// holds  between_writers -DACQUIRES=3 -DREADERS=4
+// long   between_writers -DACQUIRES=3 -DREADERS=4
 // holds  around_a_writer -DACQUIRES=3 -DREADERS=10
-// holds  renewals -DREADERS=2 -DRENEW
+// holds  renewals -DREADERS=2 -DCOUNTERS_APART -DRENEW
 // long   readers_last -DACQUIRES=3 -DREADERS=12
-// breaks not_confirmed later_token_is_larger -DACQUIRES=3 -DREADERS=4 -DREADERS_UNCONFIRMED
-// breaks confirmed_unseen reader_is_before_writer -DREADERS=2 -DCONFIRM_ALWAYS
+// breaks not_confirmed later_token_is_larger -DREADERS=2 -DCOUNTERS_APART -DREADERS_UNCONFIRMED
+// breaks confirmed_unseen reader_is_before_writer -DREADERS=2 -DCOUNTERS_APART -DCONFIRM_ALWAYS
 // breaks healed_always renewal_has_newest_token -DREADERS=2 -DRENEW -DHEAL_ALWAYS
-// breaks writers_unconfirmed tokens_are_distinct -DACQUIRES=3 -DREADERS=4 -DWRITERS_UNCONFIRMED
+// breaks writers_unconfirmed tokens_are_distinct -DREADERS=0 -DWRITERS_UNCONFIRMED
 
 #ifndef ACQUIRES
 #define ACQUIRES 2
@@ -234,6 +235,9 @@ proctype Acquire(byte a) {
 init {
     atomic {
         byte i = 1;
+#ifdef COUNTERS_APART
+        counter[0] = 1;
+#endif
         do
         :: i <= ACQUIRES -> run Acquire(i); i++
         :: else -> break

@@ -6,14 +6,14 @@
 //
 // A writer and two readers acquire once each, and renew up to RENEWALS times. The leases of the
 // writer and of the first reader last two ticks, that of the second reader one tick. A renewal sets
-// what is missing at a node, as an acquire does. Requests and replies are lost. The releases of a
-// client that has given up may be executed at any later time, or never.
+// what is missing at a node, as an acquire does. Requests and replies are lost. With -DRELEASES the
+// releases of a client that has given up may be executed at any later time, or never.
 //
 // holds  acquires -DRENEWALS=0
-// holds  renewals -DREADERS=1
-// long   all_renew
+// holds  renewals -DREADERS=1 -DRELEASES
+// long   releases -DRENEWALS=0 -DRELEASES
 // breaks one_end_for_all readers_exclude_writer -DRENEWALS=0 -DONE_END_FOR_ALL
-// breaks counted readers_exclude_writer -DRENEWALS=0 -DCOUNTED
+// breaks counted readers_exclude_writer -DRENEWALS=0 -DRELEASES -DCOUNTED
 // breaks writers_only readers_exclude_writer -DRENEWALS=0 -DWRITERS_ONLY
 // breaks reader_at_one_node readers_exclude_writer -DRENEWALS=0 -DREADER_AT_ONE_NODE
 // breaks healed_over_readers readers_exclude_writer -DREADERS=1 -DLOSES_KEY -DHEALED_OVER_READERS
@@ -159,7 +159,7 @@ proctype Client(byte c) {
            elapsed[c] = 0;
            votes[c] = 0
        }
-    // Its releases are executed late.
+#ifdef RELEASES
     :: atomic {
            believed[c] == 0 && !is_asking[c] && has_asked[c] ->
            if
@@ -181,6 +181,7 @@ proctype Client(byte c) {
 #endif
            node = 0
        }
+#endif
     od
 }
 
