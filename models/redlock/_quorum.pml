@@ -37,9 +37,9 @@ inline pick_node(node, asked) {
     asked = asked | (1 << node)
 }
 
-inline at_least(variable, limit) {
+inline at_least(variable, least) {
     if
-    :: variable < limit -> variable = limit
+    :: variable < least -> variable = least
     :: else
     fi
 }

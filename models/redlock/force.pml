@@ -4,18 +4,17 @@
 // A forced release over three nodes, without any clock. docs/contributing/models.md describes the
 // model.
 //
-// Two acquires, of which each renews its hold once, and a forced release that begins and ends at any
-// time. The release deletes each key it finds and learns the counters, and then raises the counters
-// above all that it has learned. Its victims are the owners of the keys that it has deleted, and
-// every hold that was granted before it began. Requests are lost, with -DREPLIES_LOST also the replies
-// to acquires. The key of a hold may vanish at any instant.
+// Two acquires, of which the first one renews its hold once, and a forced release that begins and ends at any
+// time. The release learns the counters of a majority, and chooses a limit above all of them. Then
+// it raises the counters of a majority to the limit. A node whose counter was lower deletes the key:
+// its hold has a token below the limit. Requests are lost, with -DREPLIES_LOST also the replies to
+// acquires. The key of a hold may vanish at any instant.
 //
 // holds  forced
 // long   replies_lost -DREPLIES_LOST
-// breaks not_raised victim_is_not_renewed -DNOT_RAISED
-// breaks raised_locally victim_is_not_renewed -DRAISED_LOCALLY
-// breaks counters_first victim_is_not_renewed -DCOUNTERS_FIRST
-// breaks renewed_by_count victim_is_not_renewed -DNOT_DELETED_AGAIN -DRENEW_BY_COUNT
+// breaks not_raised forced_hold_ends -DNOT_RAISED
+// breaks raised_locally forced_hold_ends -DRAISED_LOCALLY
+// breaks deleted_always later_hold_is_spared -DDELETED_ALWAYS
 // breaks next_after_unraised later_token_is_larger -DNOT_RAISED -DORDER_ONLY
 // breaks no_confirmation tokens_are_distinct -DNO_CONFIRMATION
 
@@ -28,14 +27,15 @@ byte count[NODES];
 byte counter[NODES];
 
 // Not part of the system.
-byte granted_holds;  // a set of acquires
-byte victims;        // a set of acquires
-bool is_forced;      // the forced release has ended with success
-byte forced_above;
-hidden byte next;
+byte granted_holds;            // a set of acquires
+byte earlier_holds;            // those that were granted before the forced release began
+byte token_of[ACQUIRES + 1];
+byte confirmed[ACQUIRES + 1];  // a set of nodes
+byte forced_limit;             // of the forced release that has succeeded; 0: none
 
 // The properties. Each is true, or the search ends.
-hidden byte victim_is_not_renewed;
+hidden byte forced_hold_ends;
+hidden byte later_hold_is_spared;
 
 // The key of an earlier hold has vanished.
 inline grant(acquirer, node) {
@@ -44,33 +44,24 @@ inline grant(acquirer, node) {
     count[node] = counter[node]
 }
 
-#ifdef RENEW_BY_COUNT
-#define CAN_RENEW(a, node) (owner[node] == a && count[node] <= token)
-#else
 #define CAN_RENEW(a, node) (owner[node] == a && counter[node] <= token)
-#endif
-
-inline check_victim() {
-#ifdef ORDER_ONLY
-    skip
-#else
-    assert(victim_is_not_renewed)
-#endif
-}
 
 proctype Acquire(byte a) {
     byte granted[NODES];  // the count of each node that granted it
     byte asked;
     byte node;
-    byte quorum;
     byte token;
+    byte renewed;  // a set of nodes
     byte newest_before;
     bool is_over;
     atomic {
         began == a - 1;
         began = a;
-        newest_before = newest_token[0];
-        at_least(newest_before, forced_above)
+        newest_before = newest_token[0]
+#if !defined(NOT_RAISED) || defined(ORDER_ONLY)
+        ;
+        at_least(newest_before, forced_limit)
+#endif
     };
     do
     :: atomic {
@@ -94,35 +85,36 @@ proctype Acquire(byte a) {
               :: granted[node] == 0 -> asked = asked | (1 << node)
               :: granted[node] > 0 && granted[node] == token ->
                  asked = asked | (1 << node);
-                 quorum = quorum | (1 << node)
+                 confirmed[a] = confirmed[a] | (1 << node)
 #ifdef NO_CONFIRMATION
-              :: granted[node] > 0 -> quorum = quorum | (1 << node)
+              :: granted[node] > 0 -> confirmed[a] = confirmed[a] | (1 << node)
 #endif
               :: else
               fi;
               node++
            :: else -> break
            od;
+           token_of[a] = token;
            node = 0;
            break
        }
     od;
     do
-    :: atomic { SIZE(quorum) >= MAJORITY -> break }
-    :: atomic { SIZE(quorum) < MAJORITY && asked == ALL_NODES -> goto ended }
+    :: atomic { SIZE(confirmed[a]) >= MAJORITY -> break }
+    :: atomic { SIZE(confirmed[a]) < MAJORITY && asked == ALL_NODES -> goto ended }
     :: atomic {
-           SIZE(quorum) < MAJORITY && asked != ALL_NODES ->
+           SIZE(confirmed[a]) < MAJORITY && asked != ALL_NODES ->
            pick_node(node, asked);
            if
            :: owner[node] == a && count[node] == granted[node] ->
               at_least(counter[node], token);
 #ifdef REPLIES_LOST
               if
-              :: quorum = quorum | (1 << node)
+              :: confirmed[a] = confirmed[a] | (1 << node)
               :: true
               fi
 #else
-              quorum = quorum | (1 << node)
+              confirmed[a] = confirmed[a] | (1 << node)
 #endif
            :: true  // refused, or the request is lost
            fi;
@@ -133,14 +125,18 @@ proctype Acquire(byte a) {
         check_token(0, token, newest_before);
         granted_holds = granted_holds | (1 << a);
         asked = 0;
-        quorum = 0;
+        renewed = 0;
         newest_before = 0;
         granted[0] = 0;
         granted[1] = 0;
         granted[2] = 0
     };
+    if
+    :: a > 1 -> goto ended
+    :: else
+    fi;
     // Renews the hold.
-    atomic { is_over = is_forced && IS_IN(victims, a) };
+    atomic { is_over = forced_limit > 0 && (token < forced_limit || IS_IN(earlier_holds, a)) };
     do
     :: atomic {
            asked != ALL_NODES ->
@@ -148,28 +144,32 @@ proctype Acquire(byte a) {
            if
            :: CAN_RENEW(a, node) ->
               at_least(counter[node], token);
-              quorum = quorum | (1 << node)
+              renewed = renewed | (1 << node)
            :: counter[node] <= token ->  // the key has vanished
               counter[node] = token;
               owner[node] = a;
               count[node] = token;
-              quorum = quorum | (1 << node)
+              renewed = renewed | (1 << node)
            :: true
            fi;
            node = 0
        }
     :: atomic {
            asked == ALL_NODES ->
-           victim_is_not_renewed = SIZE(quorum) < MAJORITY || !is_over;
-           check_victim();
+           forced_hold_ends = SIZE(renewed) < MAJORITY || !is_over;
+#ifndef ORDER_ONLY
+           assert(forced_hold_ends);
+#endif
            break
        }
     od;
     ended:
     atomic {
         asked = 0;
+        token_of[a] = 0;
+        confirmed[a] = 0;
         node = 0;
-        quorum = 0;
+        renewed = 0;
         token = 0;
         newest_before = 0;
         is_over = false;
@@ -180,16 +180,28 @@ proctype Acquire(byte a) {
 }
 
 inline delete_key(node) {
-    if
-    :: owner[node] != 0 -> victims = victims | (1 << owner[node]); owner[node] = 0; count[node] = 0
-    :: else
-    fi
+    later_hold_is_spared = owner[node] == 0 || !IS_IN(confirmed[owner[node]], node) ||
+                           token_of[owner[node]] < limit;
+    assert(later_hold_is_spared);
+    owner[node] = 0;
+    count[node] = 0
 }
 
-inline delete_victim(node) {
+inline force(node) {
+#if defined(RAISED_LOCALLY)
+    limit = counter[node] + 1;
+#endif
     if
-    :: IS_IN(victims, owner[node]) -> owner[node] = 0; count[node] = 0
-    :: else
+#ifdef DELETED_ALWAYS
+    :: counter[node] >= limit -> delete_key(node)
+#else
+    :: counter[node] >= limit
+#endif
+    :: else ->
+       delete_key(node);
+#ifndef NOT_RAISED
+       counter[node] = limit
+#endif
     fi
 }
 
@@ -197,27 +209,13 @@ inline delete_victim(node) {
 proctype Force() {
     byte node;
     byte answers;
-    byte above;
-    atomic { victims = granted_holds };
+    byte limit;
+    atomic { earlier_holds = granted_holds };
     do
     :: atomic {
            node < NODES ->
            if
-#ifdef COUNTERS_FIRST
-           :: if
-              :: owner[node] != 0 -> victims = victims | (1 << owner[node])
-              :: else
-              fi;
-#else
-           :: delete_key(node);
-#endif
-#ifdef RAISED_LOCALLY
-              counter[node] = counter[node] + 1;
-              answers++
-#else
-              at_least(above, counter[node]);
-              answers++
-#endif
+           :: answers++; at_least(limit, counter[node])
            :: true  // the request is lost
            fi;
            node++
@@ -227,42 +225,29 @@ proctype Force() {
     atomic {
         if
         :: answers < MAJORITY -> goto ended
-        :: else -> answers = 0; above++
+        :: else -> answers = 0; limit++
         fi
     };
-#if defined(NOT_RAISED) || defined(RAISED_LOCALLY)
-    answers = MAJORITY;
-#else
     do
     :: atomic {
            node < NODES ->
            if
-           :: at_least(counter[node], above);
-#ifndef NOT_DELETED_AGAIN
-              delete_victim(node);
-#endif
-              answers++
+           :: force(node); answers++
            :: true  // the request is lost
            fi;
            node++
        }
     :: atomic { node == NODES -> break }
     od;
-#endif
     ended:
     atomic {
         if
-        :: answers >= MAJORITY ->
-           is_forced = true
-#if !defined(NOT_RAISED) || defined(ORDER_ONLY)
-           ;
-           forced_above = above
-#endif
+        :: answers >= MAJORITY -> forced_limit = limit
         :: else
         fi;
         node = 0;
         answers = 0;
-        above = 0
+        limit = 0
     }
 }
 
