@@ -159,7 +159,9 @@ proctype Acquire(byte a) {
            do
            :: node < NODES ->
               if
-              :: granted[node] == token -> asked = asked | (1 << node); quorum = quorum | (1 << node)
+              :: granted[node] == token ->
+                 asked = asked | (1 << node);
+                 quorum = quorum | (1 << node)
               :: else
               fi;
               node++

@@ -4,11 +4,11 @@
 // A node loses its memory and joins again: incarnations, rejoin and refresh, without any clock.
 // docs/contributing/models.md describes the model.
 //
-// Node 0 restarts LOSSES times, and does not vote until some client has made it join again. It comes
-// back empty, or with -DOLD_DATA as it was at any earlier moment. REJOINS clients drive the rejoin
-// at the same time, and one drives the refresh of a node whose incarnation others know to be higher.
-// With -DIN_TURN each acquire follows another restart and a rejoin. With -DFORGETFUL=2 node 1
-// restarts, too, after node 0 has joined again.
+// Node 0 restarts LOSSES times, and does not vote until some client has made it join again. The
+// node comes back empty, or with -DOLD_DATA as it was at any earlier moment. REJOINS clients drive
+// the rejoin at the same time. With -DREFRESH one drives the refresh of the node, if others know of
+// a later incarnation. With -DIN_TURN each acquire follows another restart and a rejoin. With
+// -DFORGETFUL=2 node 1 restarts, too, after node 0 has joined again.
 //
 // holds  overlapping -DLOSSES=1
 // holds  two_restarts -DLOSSES=2 -DREJOINS=2 -DREFRESH -DIN_TURN

@@ -4,11 +4,11 @@
 // A forced release over three nodes, without any clock. docs/contributing/models.md describes the
 // model.
 //
-// Two acquires, of which the first one renews its hold once, and a forced release that begins and ends at any
-// time. The release learns the counters of a majority, and chooses a limit above all of them. Then
-// it raises the counters of a majority to the limit. A node whose counter was lower deletes the key:
-// its hold has a token below the limit. Requests are lost, with -DREPLIES_LOST also the replies to
-// acquires. The key of a hold may vanish at any instant.
+// Two acquires, of which the first one renews its hold once, and a forced release that begins and
+// ends at any time. The release learns the counters of a majority, and chooses a limit above all of
+// them. Then it raises the counters of a majority to the limit. A node whose counter was lower
+// deletes the key: its hold has a token below the limit. Requests are lost, with -DREPLIES_LOST the
+// replies to acquires, too. The key of a hold may vanish at any instant.
 //
 // holds  forced
 // long   replies_lost -DREPLIES_LOST

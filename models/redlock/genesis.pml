@@ -4,11 +4,11 @@
 // Genesis: the nodes of a new set become members, without an operator and without any clock.
 // docs/contributing/models.md describes the model.
 //
-// Two clients drive the genesis. The first one acts in one step. Requests are lost, so a genesis may be half done, and with -DFINISH another client finishes it
-// with the values that a member has recorded. Node 0 loses its memory LOSSES times, and with
-// -DREJOIN joins again; but the set never loses its last member. With -DCLOCK a set is running and
-// all nodes may lose their memory, LOSSES times in all. A clock that is ahead of every token gives
-// the first counter of the next set then.
+// Two clients drive the genesis, the first one in one step. Requests are lost, so a genesis may be
+// half done; with -DFINISH another client finishes it with the values that a member has recorded.
+// Node 0 loses its memory LOSSES times, and with -DREJOIN joins again; but the set never
+// loses its last member. With -DCLOCK a set is running and all nodes may lose their memory, LOSSES
+// times in all. A clock that is ahead of every token gives the first counter of the next set then.
 //
 // holds  overlapping -DLOSSES=1
 // holds  rejoin -DLOSSES=1 -DREJOIN -DIN_TURN
@@ -17,7 +17,7 @@
 // breaks asked_once later_token_is_larger -DLOSSES=1 -DIN_TURN -DASKED_ONCE
 // breaks no_nonce later_token_is_larger -DLOSSES=1 -DIN_TURN -DNO_NONCE
 // breaks no_answer_of_one later_token_is_larger -DLOSSES=1 -DIN_TURN -DONE_MAY_BE_SILENT
-// breaks finished_without_nonce later_token_is_larger -DLOSSES=1 -DFINISH -DIN_TURN -DFINISH_ANY_LIFE
+// breaks finished_without_nonce later_token_is_larger -DLOSSES=1 -DFINISH -DIN_TURN -DANY_LIFE
 // breaks clock_read_early tokens_are_distinct -DCLOCK -DLOSSES=3 -DCLOCK_READ_EARLY
 // limit  no_clock tokens_are_distinct -DCLOCK -DLOSSES=3 -DCLOCK_STANDS
 
@@ -165,7 +165,7 @@ proctype Genesis() {
 }
 
 #ifdef FINISH
-#ifdef FINISH_ANY_LIFE
+#ifdef ANY_LIFE
 #define IS_RECORDED(node) true
 #else
 #define IS_RECORDED(node) ((node) != 0 || life[0] == recorded)

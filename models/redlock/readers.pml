@@ -7,16 +7,16 @@
 // READERS says which acquires are of readers, as a set of bits. A reader's entry at a node is
 // OWNER:COUNTER. A grant to a reader does not raise the counter, but its confirmation does. The key
 // of a writer and each reader's entry may vanish at any instant: a grant finds the others gone.
-// Requests and replies are lost. With -DRENEW each hold is renewed once. With -DCOUNTERS_APART the
+// Requests and replies are lost. With -DRENEW each hold is renewed once. With -DAPART the
 // counter of node 0 has been raised by a writer that got nothing else.
 //
 // long   between_writers -DACQUIRES=3 -DREADERS=4
 // holds  around_a_writer -DACQUIRES=3 -DREADERS=10
-// holds  renewals -DREADERS=2 -DCOUNTERS_APART -DRENEW
+// holds  renewals -DREADERS=2 -DAPART -DRENEW
 // long   readers_last -DACQUIRES=3 -DREADERS=12
-// breaks not_confirmed later_token_is_larger -DREADERS=2 -DCOUNTERS_APART -DREADERS_UNCONFIRMED -DORDER_ONLY
-// breaks not_confirmed_before reader_is_before_writer -DREADERS=2 -DCOUNTERS_APART -DREADERS_UNCONFIRMED
-// breaks confirmed_unseen reader_is_before_writer -DREADERS=2 -DCOUNTERS_APART -DCONFIRM_ALWAYS
+// breaks not_confirmed later_token_is_larger -DREADERS=2 -DAPART -DUNCONFIRMED -DORDER_ONLY
+// breaks not_confirmed_before reader_is_before_writer -DREADERS=2 -DAPART -DUNCONFIRMED
+// breaks confirmed_unseen reader_is_before_writer -DREADERS=2 -DAPART -DCONFIRM_ALWAYS
 // breaks healed_always renewal_has_newest_token -DREADERS=2 -DRENEW -DHEAL_ALWAYS
 // breaks writers_unconfirmed tokens_are_distinct -DREADERS=0 -DWRITERS_UNCONFIRMED
 
@@ -131,7 +131,7 @@ proctype Acquire(byte a) {
               :: granted[node] > 0 && granted[node] == token ->
                  asked = asked | (1 << node);
                  quorum = quorum | (1 << node)
-#ifdef READERS_UNCONFIRMED
+#ifdef UNCONFIRMED
               :: granted[node] > 0 && IS_READER(a) -> quorum = quorum | (1 << node)
 #endif
 #ifdef WRITERS_UNCONFIRMED
@@ -238,7 +238,7 @@ proctype Acquire(byte a) {
 init {
     atomic {
         byte i = 1;
-#ifdef COUNTERS_APART
+#ifdef APART
         counter[0] = 1;
 #endif
         do

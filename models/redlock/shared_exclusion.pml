@@ -170,7 +170,8 @@ proctype Client(byte c) {
 #ifdef COUNTED
            if
            :: c == WRITER -> LEFT(c, node) = 0
-           :: c != WRITER && number[node] > 0 && (LEFT(c, node) > 0 || !was_repeated[c * NODES + node]) ->
+           :: c != WRITER && number[node] > 0 &&
+                  (LEFT(c, node) > 0 || !was_repeated[c * NODES + node]) ->
               number[node]--;
               was_repeated[c * NODES + node] = LEFT(c, node) == 0;
               LEFT(c, node) = 0
