@@ -132,7 +132,9 @@ proctype Acquire(byte a) {
               :: granted[node] = count[node];
                  granted_life[node] = life[node];
                  note_reply(node)
+#ifndef REPLIES_ARRIVE
               :: true  // the reply is lost
+#endif
               fi
            :: true  // the lock is taken, or the request is lost
            fi;
@@ -182,7 +184,9 @@ proctype Acquire(byte a) {
               raise_to(node, token);
               if
               :: quorum = quorum | (1 << node); note_reply(node)
+#ifndef REPLIES_ARRIVE
               :: true  // the reply is lost
+#endif
               fi
            :: true  // refused, or the request is lost
            fi;

@@ -8,14 +8,15 @@
 // node comes back empty, or with -DOLD_DATA as it was at any earlier moment. REJOINS clients drive
 // the rejoin at the same time. With -DREFRESH one drives the refresh of the node, if others know of
 // a later incarnation. With -DIN_TURN each acquire follows another restart and a rejoin. With
-// -DFORGETFUL=2 node 1 restarts, too, after node 0 has joined again.
+// -DFORGETFUL=2 node 1 restarts, too, after node 0 has joined again. Requests are lost, and replies
+// also, unless -DREPLIES_ARRIVE says otherwise.
 //
 // holds  overlapping -DLOSSES=1
 // holds  two_restarts -DLOSSES=2 -DREJOINS=2 -DREFRESH -DIN_TURN
 // holds  old_data -DLOSSES=1 -DOLD_DATA
 // holds  renewals -DLOSSES=1 -DRENEW
-// long   two_nodes -DLOSSES=1 -DFORGETFUL=2
-// breaks not_merged tokens_are_distinct -DLOSSES=1 -DFORGETFUL=2 -DNOT_MERGED
+// long   two_nodes -DLOSSES=1 -DFORGETFUL=2 -DREPLIES_ARRIVE
+// breaks not_merged tokens_are_distinct -DLOSSES=1 -DFORGETFUL=2 -DREPLIES_ARRIVE -DNOT_MERGED
 // breaks continues tokens_are_distinct -DLOSSES=1 -DCONTINUES
 // breaks no_incarnations tokens_are_distinct -DLOSSES=1 -DNO_INCARNATIONS
 // breaks one_counter tokens_are_distinct -DLOSSES=1 -DONE_COUNTER

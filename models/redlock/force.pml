@@ -7,11 +7,10 @@
 // Two acquires, of which the first one renews its hold once, and a forced release that begins and
 // ends at any time. The release learns the counters of a majority, and chooses a limit above all of
 // them. Then it raises the counters of a majority to the limit. A node whose counter was lower
-// deletes the key: its hold has a token below the limit. Requests are lost, with -DREPLIES_LOST the
-// replies to acquires, too. The key of a hold may vanish at any instant.
+// deletes the key: its hold has a token below the limit. Requests are lost, and the key of a hold may
+// vanish at any instant.
 //
 // holds  forced
-// long   replies_lost -DREPLIES_LOST
 // breaks not_raised forced_hold_ends -DNOT_RAISED
 // breaks raised_locally forced_hold_ends -DRAISED_LOCALLY
 // breaks deleted_always later_hold_is_spared -DDELETED_ALWAYS
@@ -69,9 +68,6 @@ proctype Acquire(byte a) {
            pick_node(node, asked);
            if
            :: grant(a, node); granted[node] = count[node]; at_least(token, granted[node])
-#ifdef REPLIES_LOST
-           :: grant(a, node)
-#endif
            :: true  // the lock is taken, or the request is lost
            fi;
            node = 0
@@ -108,14 +104,7 @@ proctype Acquire(byte a) {
            if
            :: owner[node] == a && count[node] == granted[node] ->
               at_least(counter[node], token);
-#ifdef REPLIES_LOST
-              if
-              :: confirmed[a] = confirmed[a] | (1 << node)
-              :: true
-              fi
-#else
               confirmed[a] = confirmed[a] | (1 << node)
-#endif
            :: true  // refused, or the request is lost
            fi;
            node = 0

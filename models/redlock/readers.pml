@@ -10,10 +10,8 @@
 // Requests and replies are lost. With -DRENEW each hold is renewed once. With -DAPART the
 // counter of node 0 has been raised by a writer that got nothing else.
 //
-// long   between_writers -DACQUIRES=3 -DREADERS=4
 // holds  around_a_writer -DACQUIRES=3 -DREADERS=10
 // holds  renewals -DREADERS=2 -DAPART -DRENEW
-// long   readers_last -DACQUIRES=3 -DREADERS=12
 // breaks not_confirmed later_token_is_larger -DREADERS=2 -DAPART -DUNCONFIRMED -DORDER_ONLY
 // breaks not_confirmed_before reader_is_before_writer -DREADERS=2 -DAPART -DUNCONFIRMED
 // breaks confirmed_unseen reader_is_before_writer -DREADERS=2 -DAPART -DCONFIRM_ALWAYS

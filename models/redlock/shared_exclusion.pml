@@ -11,7 +11,6 @@
 //
 // holds  acquires -DRENEWALS=0
 // holds  renewals -DREADERS=1 -DRELEASES
-// long   releases -DRENEWALS=0 -DRELEASES
 // breaks one_end_for_all readers_exclude_writer -DRENEWALS=0 -DONE_END_FOR_ALL
 // breaks counted readers_exclude_writer -DRENEWALS=0 -DRELEASES -DCOUNTED
 // breaks writers_only readers_exclude_writer -DRENEWALS=0 -DWRITERS_ONLY

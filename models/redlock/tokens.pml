@@ -168,9 +168,9 @@ proctype Acquire(byte a) {
     do
     :: atomic {
            asked != ALL_NODES ->
-           // The nodes get their numbers in the order in which the first acquire asks them.
+           // Five nodes get their numbers in the order in which the first acquire asks them.
            if
-           :: a == 1 ->
+           :: NODES > 3 && a == 1 ->
               do
               :: ((asked >> node) & 1) == 1 -> node++
               :: else -> break

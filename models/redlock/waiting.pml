@@ -16,7 +16,6 @@
 // holds  cancelled -DCANCELS=2
 // holds  five_nodes -DCLIENTS=2 -DNODES=5 -DDOWN=1 -DCANCELS=1
 // holds  polling -DDEATHS=1 -DDOWN=1 -DLOST_WAKE_UPS -DPOLLING
-// long   four_clients -DCLIENTS=4
 // breaks wake_up_dropped no_waiter_is_forgotten -DDOWN=1 -DWAKE_UP_DROPPED
 // breaks silent_return no_waiter_is_forgotten -DSILENT_RETURN
 // breaks silent_leave no_waiter_is_forgotten -DCANCELS=1 -DSILENT_LEAVE
