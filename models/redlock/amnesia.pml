@@ -16,7 +16,7 @@
 // holds  old_data -DLOSSES=1 -DOLD_DATA
 // holds  renewals -DLOSSES=1 -DRENEW
 // long   two_nodes -DLOSSES=1 -DFORGETFUL=2 -DREPLIES_ARRIVE
-// breaks not_merged tokens_are_distinct -DLOSSES=1 -DFORGETFUL=2 -DREPLIES_ARRIVE -DNOT_MERGED
+// breaks not_merged tokens_are_distinct -DLOSSES=1 -DFORGETFUL=2 -DNOT_MERGED
 // breaks continues tokens_are_distinct -DLOSSES=1 -DCONTINUES
 // breaks no_incarnations tokens_are_distinct -DLOSSES=1 -DNO_INCARNATIONS
 // breaks one_counter tokens_are_distinct -DLOSSES=1 -DONE_COUNTER

@@ -7,8 +7,8 @@
 // Two acquires, of which the first one renews its hold once, and a forced release that begins and
 // ends at any time. The release learns the counters of a majority, and chooses a limit above all of
 // them. Then it raises the counters of a majority to the limit. A node whose counter was lower
-// deletes the key: its hold has a token below the limit. Requests are lost, and the key of a hold may
-// vanish at any instant.
+// deletes the key: its hold has a token below the limit. Requests are lost, and the key of a hold
+// may vanish at any instant.
 //
 // holds  forced
 // breaks not_raised forced_hold_ends -DNOT_RAISED
