@@ -15,7 +15,7 @@
 // holds  two_restarts -DLOSSES=2 -DREJOINS=2 -DREFRESH -DIN_TURN
 // holds  old_data -DLOSSES=1 -DOLD_DATA
 // holds  renewals -DLOSSES=1 -DRENEW
-// long   two_nodes -DLOSSES=1 -DFORGETFUL=2 -DREPLIES_ARRIVE
+// holds  two_nodes -DLOSSES=1 -DFORGETFUL=2 -DREPLIES_ARRIVE
 // breaks not_merged tokens_are_distinct -DLOSSES=1 -DFORGETFUL=2 -DNOT_MERGED
 // breaks continues tokens_are_distinct -DLOSSES=1 -DCONTINUES
 // breaks no_incarnations tokens_are_distinct -DLOSSES=1 -DNO_INCARNATIONS
