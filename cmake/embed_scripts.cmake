@@ -63,7 +63,7 @@ function(write_header)
             message(FATAL_ERROR "${path} contains the end mark )lua\" of a C++ raw string")
         endif()
         string(SHA1 sha1 "${text}")
-        string(APPEND objects "inline constexpr script ${name}{\n"
+        string(APPEND objects "inline constexpr redis::script ${name}{\n"
                "    \"${name}\", R\"lua(${text})lua\",\n    \"${sha1}\"};\n\n")
         string(APPEND names "    ${name},\n")
         math(EXPR count "${count} + 1")
@@ -77,7 +77,7 @@ function(write_header)
 
 namespace @space@ {
 
-@objects@inline constexpr std::array<script, @count@> all{
+@objects@inline constexpr std::array<redis::script, @count@> all{
 @names@};
 
 }  // namespace @space@

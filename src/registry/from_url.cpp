@@ -11,6 +11,7 @@
 #include <pawl/service.hpp>
 #if PAWL_WITH_REDIS
 #include <pawl/redis.hpp>
+#include <pawl/redlock.hpp>
 #endif
 #if PAWL_WITH_SQLITE
 #include <pawl/sqlite.hpp>
@@ -50,6 +51,7 @@ service sqlite_at(std::string_view text) {
 
 #if PAWL_WITH_REDIS
 service redis_at(std::string_view text) { return redis::at(text); }
+service redlock_at(std::string_view text) { return redlock::at(text); }
 #endif
 
 struct entry {
@@ -62,6 +64,7 @@ constexpr std::array backends {
     entry{"redis", redis_at}, entry{"rediss", redis_at}, entry{"redis+unix", redis_at},
         entry{"redis+sentinel", redis_at}, entry{"rediss+sentinel", redis_at},
         entry{"redis+cluster", redis_at}, entry{"rediss+cluster", redis_at},
+        entry{"redlock", redlock_at}, entry{"redlocks", redlock_at},
 #endif
 #if PAWL_WITH_SQLITE
         entry{"sqlite", sqlite_at},

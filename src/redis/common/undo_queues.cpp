@@ -4,6 +4,7 @@
 #include "undo_queues.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace pawl::redis {
 
@@ -20,8 +21,9 @@ undo_queues::undo_queues(std::shared_ptr<topology> servers, const backend_contex
 undo_queue& undo_queues::of(const link& server_link) {
     for (const auto& each : queues_)
         if (&each->server_link() == &server_link) return *each;
-    queues_.push_back(
-        std::make_shared<undo_queue>(servers_, server_link, context_, bounds_, reply_timeout_));
+    auto part = servers_->part_with(server_link);
+    queues_.push_back(std::make_shared<undo_queue>(part ? std::move(part) : servers_, server_link,
+                                                   context_, bounds_, reply_timeout_));
     return *queues_.back();
 }
 

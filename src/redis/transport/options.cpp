@@ -8,8 +8,6 @@
 #include "option_values.hpp"
 #include "sentinel_options.hpp"
 
-#include "../../core/util/url.hpp"
-
 #include <pawl/error.hpp>
 
 #include <charconv>
@@ -232,8 +230,9 @@ std::string describe(const options& server_options) {
     return text;
 }
 
-options parse_options(std::string_view text) {
-    const auto url = core::parse_url(text);
+options parse_options(std::string_view text) { return parse_options(core::parse_url(text)); }
+
+options parse_options(const core::url& url) {
     options server_options;
     if (url.scheme == "redis+unix") {
         if (!url.hosts.empty())

@@ -4,6 +4,8 @@
 // Parses, checks and describes the public options.
 #pragma once
 
+#include "../../core/util/url.hpp"
+
 #include <pawl/redis.hpp>
 
 #include <string>
@@ -13,6 +15,7 @@ namespace pawl::redis {
 
 // The options of a URL. Throws errc::bad_option or errc::bad_url with one sentence.
 [[nodiscard]] options parse_options(std::string_view url);
+[[nodiscard]] options parse_options(const core::url& url);
 // Checks all options but the syntax of the key template, which `key_scheme` checks. Throws
 // errc::bad_option with one sentence.
 void check_options(const options& server_options);

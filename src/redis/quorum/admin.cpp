@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "locks.hpp"
+
+#include "independent_servers.hpp"
+#include "node_request.hpp"
+#include "redlock_options.hpp"
+
+#include "../common/values.hpp"
+#include "../doctor/doctor.hpp"
+#include "../transport/numbers.hpp"
+#include "../transport/server_errors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace asio = boost::asio;
+using grade = pawl::finding::grade;
+
+namespace pawl::redlock {
+
+// What one node says of a lock.
+struct locks::node_view {
+    bool has_answered = false;
+    inspect_call::answer state{};
+};
+
+asio::awaitable<void> locks::require_majority() {
+    const auto trouble = co_await members_.wait_for_majority(reply_deadline());
+    if (trouble) throw *trouble;
+}
+
+asio::awaitable<void> locks::inspect_at(const redis::keys& lock_keys, std::size_t node,
+                                        node_view& into) {
+    try {
+        const inspect_call call{lock_keys};
+        const auto reply = co_await ask_node(members_.link_of(node), call, reply_deadline());
+        redis::throw_if_error(reply, members_.name_of(node));
+        into.state = call.read(reply);
+        into.has_answered = true;
+    } catch (const error&) {}  // the others decide
+}
+
+asio::awaitable<std::vector<locks::node_view>> locks::inspect_all(const redis::keys& lock_keys) {
+    std::vector<node_view> views(members_.size());
+    std::vector<asio::awaitable<void>> requests;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        requests.push_back(inspect_at(lock_keys, i, views[i]));
+    co_await run_all(std::move(requests));
+    const auto answers = std::ranges::count(views, true, &node_view::has_answered);
+    if (static_cast<std::size_t>(answers) < members_.majority())
+        throw error(errc::no_quorum, "Fewer than " + std::to_string(members_.majority()) +
+                                         " nodes answered; " + members_.objections() + ".");
+    co_return views;
+}
+
+// The hold that a majority has. A minority may have the rest of an attempt.
+asio::awaitable<lock_info> locks::inspect(std::string_view name) {
+    co_await require_majority();
+    lock_info info;
+    info.name = name;
+    const auto lock_keys = scheme_.keys_of(name);
+    const auto views = co_await inspect_all(lock_keys);
+    for (const auto& each : views) {
+        info.waiters = std::max(info.waiters, each.state.waiters);
+        if (info.held_by || !each.state.value) continue;
+        const auto has_same_value = [&each](const node_view& other) {
+            return other.state.value == each.state.value;
+        };
+        const auto count = std::ranges::count_if(views, has_same_value);
+        if (static_cast<std::size_t>(count) < members_.majority()) continue;
+        auto result = redis::parse_value(*each.state.value);
+        std::int64_t longest = 0;
+        for (const auto& other : views) {
+            if (!has_same_value(other)) continue;
+            // At the nodes that have the hold, the counter is its token.
+            result.token = std::max(result.token, other.state.counter);
+            longest = std::max(longest, other.state.left_ms);
+        }
+        result.remaining = redis::milliseconds_of(longest);
+        info.held_by = std::move(result);
+    }
+    co_return info;
+}
+
+asio::awaitable<void> locks::scan_at(const std::string& glob, std::size_t node,
+                                     std::vector<std::string>& into) {
+    std::string cursor = "0";
+    const auto deadline = now() + bounds_.max_scan_time;
+    try {
+        for (std::size_t requests = 0; requests < bounds_.max_scan_requests && now() < deadline;
+             ++requests) {
+            const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
+                                                        "COUNT", "1000", "TYPE",  "string"};
+            if (!members_.link_of(node).connected()) co_return;
+            const auto reply = co_await members_.link_of(node).exec(words, reply_deadline());
+            if (reply.items.size() != 2) co_return;
+            for (const auto& key : reply.items[1].items)
+                into.push_back(key.text);
+            cursor = reply.items[0].text;
+            if (cursor == "0" || into.size() > bounds_.max_scanned_keys) co_return;
+        }
+    } catch (const error&) {}  // a lock that a majority has is in another node's list, too
+}
+
+asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
+    co_await require_majority();
+    const auto glob = scheme_.glob(prefix);
+    std::vector<std::vector<std::string>> keys(members_.size());
+    std::vector<asio::awaitable<void>> requests;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        requests.push_back(scan_at(glob, i, keys[i]));
+    co_await run_all(std::move(requests));
+    std::set<std::string> names;
+    for (const auto& of_node : keys)
+        for (const auto& key : of_node)
+            if (auto name = scheme_.name_of(key)) names.insert(std::move(*name));
+    std::vector<lock_info> locks_held;
+    for (const auto& name : names) {
+        auto info = co_await inspect(name);
+        if (info.held_by) locks_held.push_back(std::move(info));
+    }
+    co_return locks_held;
+}
+
+// First a majority raises the counters above the token of the hold, so that its holder can restore
+// it nowhere; only then are its keys deleted.
+asio::awaitable<bool> locks::force_release(std::string_view name) {
+    co_await require_majority();
+    requested_lock lock{.name = std::string(name), .keys = scheme_.keys_of(name), .value = {}};
+    const auto views = co_await inspect_all(lock.keys);
+    fencing_token highest;
+    bool is_free = true;
+    for (const auto& each : views) {
+        highest = std::max(highest, each.state.counter);
+        if (each.state.value) is_free = false;
+    }
+    if (is_free) co_return false;
+    const auto raised_token = std::to_string(highest.value() + 1);
+    std::size_t raised = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (!views[i].has_answered) continue;
+        const raise_call call{set_, lock.keys, raised_token};
+        try {
+            const auto reply = co_await ask_node(members_.link_of(i), call, reply_deadline());
+            redis::throw_if_error(reply, members_.name_of(i));
+            if (call.read(reply).refusal == objection::none) ++raised;
+        } catch (const error& e) {
+            log(members_.name_of(i) + ": " + e.what());
+        }
+    }
+    if (raised < members_.majority())
+        throw error(errc::no_quorum, "The lock '" + lock.name +
+                                         "' was not released: fewer than a majority of the nodes "
+                                         "took part; run the command again. " +
+                                         members_.objections());
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (!views[i].state.value) continue;
+        lock.value = views[i].state.stored_value;
+        const drop_call call{set_, lock};
+        try {
+            co_await ask_node(members_.link_of(i), call, reply_deadline());
+        } catch (const error& e) {
+            log(members_.name_of(i) + ": " + e.what());
+        }
+    }
+    co_return true;
+}
+
+asio::awaitable<examination> locks::examine() {
+    examination report;
+    static_cast<void>(co_await members_.wait_for_majority(reply_deadline()));
+    std::size_t voters = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        const auto& name = members_.name_of(i);
+        const auto objection = members_.objection_of(i);
+        if (objection.empty()) ++voters;
+        try {
+            const auto server = servers_->part_with(members_.link_of(i));
+            auto of_node =
+                co_await redis::examine_servers(*server, time(), redlock_options_.nodes[i]);
+            for (auto& each : of_node.findings) {
+                if (each.node.empty()) each.node = name;
+                report.findings.push_back(std::move(each));
+            }
+            report.nodes.insert(report.nodes.end(), of_node.nodes.begin(), of_node.nodes.end());
+        } catch (const error& e) {
+            report.nodes.push_back({name, ""});
+            report.findings.push_back(
+                {grade::bad, "connection", e.what(), "see that the server runs", name});
+            continue;
+        }
+        report.findings.push_back({objection.empty() ? grade::good : grade::warning, "membership",
+                                   objection.empty() ? "votes" : objection, "", name});
+    }
+    const bool has_majority = voters >= members_.majority();
+    report.findings.push_back(
+        {has_majority ? grade::good : grade::bad, "majority",
+         std::to_string(voters) + " of " + std::to_string(members_.size()) + " nodes vote, " +
+             std::to_string(members_.majority()) + " are needed",
+         has_majority ? "" : "no lock can be acquired; see the nodes below"});
+    report.guarantees = {.backend = "Redlock, fenced, over " + std::to_string(members_.size()) +
+                                    " servers",
+                         .holder_crash = "holds, after the ttl",
+                         .holder_pause = "holds for holders that stop when told",
+                         .server_crash = "holds for holders that stop when told; without a majority "
+                                         "that remembers, no lock is granted",
+                         .failover = "does not apply",
+                         .partition = "holds for holders that stop when told",
+                         .clock_jump = "can break, by the clock of one node",
+                         .token = "never goes back"};
+    co_return report;
+}
+
+}  // namespace pawl::redlock

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// One attempt to acquire locks at all nodes. Its requests share it, and may outlive the acquire.
+#pragma once
+
+#include "ballot.hpp"
+#include "calls.hpp"
+
+#include "../common/acquire_attempt.hpp"
+
+#include "../../core/util/wakeup.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pawl::redlock {
+
+struct attempt {
+    enum class outcome : std::uint8_t { undecided, granted, given_back };
+
+    attempt(std::vector<requested_lock> requested, duration lease, std::size_t nodes,
+            const backend_context& context)
+        : locks(std::make_shared<const std::vector<requested_lock>>(std::move(requested))),
+          ttl(lease),
+          votes(nodes),
+          node_states(nodes),
+          changed(*context.time, context.strand) {}
+
+    // No node keeps anything of the attempt. What has not been answered is given back at once, too:
+    // the nodes execute the requests of a connection in their order. Needs no memory.
+    void give_back() noexcept {
+        if (decision != outcome::undecided) return;
+        decision = outcome::given_back;
+        for (auto& each : node_states)
+            each.undo.reset();
+    }
+    // The nodes keep what they granted. A later undo could delete what a renewal has restored.
+    void keep() noexcept {
+        decision = outcome::granted;
+        for (auto& each : node_states)
+            if (each.undo) each.undo->set_state(redis::acquire_attempt::state::settled);
+    }
+
+    struct node_state {
+        std::optional<redis::acquire_attempt> undo{};
+        bool is_held = false;      // another hold has one of the locks
+        std::int64_t left_ms = 0;  // of that hold; -1: no end
+        std::string trouble{};     // why the node neither granted the locks nor refused them
+    };
+
+    const std::shared_ptr<const std::vector<requested_lock>> locks;
+    const duration ttl;
+    std::string ttl_ms{};
+    std::string client{};    // that waits; empty: none
+    time_point give_up_at{};  // of the requests
+    ballot votes;
+    std::vector<node_state> node_states;
+    std::size_t confirmations_in_flight = 0;
+    outcome decision = outcome::undecided;
+    core::wakeup changed;
+};
+
+}  // namespace pawl::redlock

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "calls.hpp"
+
+#include "redlock_scripts.hpp"
+
+#include "../scripting/reply_reader.hpp"
+#include "../transport/numbers.hpp"
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace pawl::redlock {
+namespace {
+
+using redis::reply;
+using redis::reply_reader;
+using redis::script_call;
+using words = std::vector<std::string_view>;
+
+// More than the nodes of any set, and so of any vector.
+constexpr std::size_t max_vector = 64;
+constexpr std::string_view subject = "Redlock";
+
+words keys_of(const set_words& set) { return {set.member_key, set.quarantine_key}; }
+
+std::int64_t counter_of(std::string_view text) { return redis::parse_number<std::int64_t>(text); }
+
+std::vector<std::int64_t> vector_of(std::string_view text) {
+    std::vector<std::int64_t> result;
+    while (!text.empty() && result.size() < max_vector) {
+        const auto end = std::min(text.find(' '), text.size());
+        result.push_back(counter_of(text.substr(0, end)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return result;
+}
+
+// A node that does not vote says why in words.
+standing_reply standing_of(const reply_reader& from) {
+    if (!from.is_array() || from.size() == 0 || !from.at(0).is_text()) return {};
+    const auto& why = from.at(0).text();
+    if (why == "amnesia") return {objection::amnesia};
+    if (why == "set") return {objection::other_set};
+    if (why != "quarantine") from.fail();
+    from.expect_size(2);
+    return {objection::quarantine, from.at(1).integer(-1)};
+}
+
+membership_state member_of(const reply_reader& from, std::size_t first) {
+    membership_state result;
+    result.incarnation = counter_of(from.at(first).text());
+    result.vector = vector_of(from.at(first + 1).text());
+    return result;
+}
+
+std::string pinned(std::string_view value, std::int64_t counter) {
+    return std::string(value) + ";" + std::to_string(counter);
+}
+
+std::string milliseconds(duration time_span) {
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time_span).count());
+}
+
+// The first elements are those of standing.lua's reply, too.
+member_report read_report(const reply_reader& from) {
+    member_report result;
+    result.is_member = from.at(0).flag();
+    if (!result.is_member) return result;
+    result.set = from.at(1).text();
+    result.member = member_of(from, 2);
+    result.highest = counter_of(from.at(4).text());
+    result.quarantine_ms = from.at(5).integer(-2);
+    return result;
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<std::int64_t>& vector) {
+    std::string result;
+    for (const auto each : vector)
+        result += (result.empty() ? "" : " ") + std::to_string(each);
+    return result;
+}
+
+script_call acquire_call::command(std::string_view run) const {
+    auto keys = keys_of(set);
+    words arguments{run, set.set, ttl_ms, set.keep_ms, client, place_ms};
+    for (const auto& each : locks) {
+        keys.insert(keys.end(), {each.keys.lock(), each.keys.fence(), each.keys.queue()});
+        arguments.push_back(each.value);
+    }
+    return {scripts::acquire, keys, arguments};
+}
+
+acquire_call::answer acquire_call::read(const reply& from) const {
+    const reply_reader reader(scripts::acquire, from, subject);
+    answer result{.standing = standing_of(reader)};
+    if (result.standing.refusal != objection::none) return result;
+    result.is_granted = reader.at(0).flag();
+    if (!result.is_granted) {
+        reader.expect_size(2);
+        result.left_ms = reader.at(1).integer(-1);
+        return result;
+    }
+    reader.expect_size(3 + locks.size());
+    result.member = member_of(reader, 1);
+    for (std::size_t i = 0; i < locks.size(); ++i)
+        result.counters.push_back(reader.at(3 + i).number(1));
+    return result;
+}
+
+confirm_call::confirm_call(const set_words& set_of_nodes, std::span<const requested_lock> requested,
+                           const std::vector<std::int64_t>& granted_counters,
+                           const std::vector<std::int64_t>& new_tokens)
+    : set(set_of_nodes), locks(requested), counters(granted_counters), tokens(new_tokens) {
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+        texts_.push_back(pinned(locks[i].value, counters[i]));
+        texts_.push_back(std::to_string(tokens[i]));
+    }
+}
+
+script_call confirm_call::command(std::string_view run) const {
+    auto keys = keys_of(set);
+    words arguments{run, set.set, set.keep_ms};
+    for (const auto& each : locks)
+        keys.insert(keys.end(), {each.keys.lock(), each.keys.fence()});
+    arguments.insert(arguments.end(), texts_.begin(), texts_.end());
+    return {scripts::confirm, keys, arguments};
+}
+
+confirm_call::answer confirm_call::read(const reply& from) const {
+    const reply_reader reader(scripts::confirm, from, subject);
+    answer result{.standing = standing_of(reader)};
+    if (result.standing.refusal != objection::none) return result;
+    result.is_confirmed = reader.at(0).flag();
+    if (result.is_confirmed) result.member = member_of(reader, 1);
+    return result;
+}
+
+void renew_call::add(const requested_lock& lock, fencing_token token, duration ttl) {
+    entries_.push_back({&lock, std::to_string(token.value()), milliseconds(ttl)});
+}
+
+script_call renew_call::command(std::string_view run) const {
+    auto keys = keys_of(set_);
+    words arguments{run, set_.set, set_.keep_ms, set_.channel_prefix};
+    for (const auto& [lock, token, ttl_ms] : entries_) {
+        keys.insert(keys.end(), {lock->keys.lock(), lock->keys.fence(), lock->keys.queue()});
+        arguments.insert(arguments.end(), {lock->value, token, ttl_ms, lock->name});
+    }
+    return {scripts::renew, keys, arguments};
+}
+
+renew_call::answer renew_call::read(const reply& from) const {
+    const reply_reader reader(scripts::renew, from, subject);
+    answer result{.standing = standing_of(reader)};
+    if (result.standing.refusal != objection::none) return result;
+    const auto outcomes = reader.at(1);
+    outcomes.expect_size(entries_.size());
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        switch (outcomes.at(i).integer(-1, 1)) {
+        case 1: result.outcomes.push_back(renewal::outcome::extended); break;
+        case 0: result.outcomes.push_back(renewal::outcome::refused); break;
+        default: result.outcomes.push_back(renewal::outcome::unknown);
+        }
+    }
+    return result;
+}
+
+script_call release_call::command(std::string_view) const {
+    auto keys = keys_of(set);
+    words arguments{set.keep_ms, set.channel_prefix};
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+        const auto& each = locks[i];
+        keys.insert(keys.end(), {each.keys.lock(), each.keys.fence(), each.keys.queue()});
+        arguments.insert(arguments.end(), {each.value, tokens[i], each.name});
+    }
+    return {scripts::release, keys, arguments};
+}
+
+std::vector<release_result> release_call::read(const reply& from) const {
+    const reply_reader reader(scripts::release, from, subject);
+    reader.expect_size(locks.size());
+    std::vector<release_result> results;
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+        switch (reader.at(i).integer(0, 2)) {
+        case 0: results.push_back(release_result::expired); break;
+        case 1: results.push_back(release_result::released); break;
+        default: results.push_back(release_result::taken_over);
+        }
+    }
+    return results;
+}
+
+script_call leave_call::command(std::string_view) const {
+    return {scripts::leave,
+            {lock.keys.lock(), lock.keys.queue()},
+            {client, set.channel_prefix, lock.name}};
+}
+
+script_call inspect_call::command(std::string_view) const {
+    return {scripts::inspect, {keys.lock(), keys.fence(), keys.queue()}, {}};
+}
+
+inspect_call::answer inspect_call::read(const reply& from) const {
+    const reply_reader reader(scripts::inspect, from, subject);
+    reader.expect_size(4);
+    answer result;
+    if (!reader.at(0).is_nil()) {
+        result.stored_value = reader.at(0).text();
+        const auto end = result.stored_value.rfind(';');
+        result.value = result.stored_value.substr(0, end);
+    }
+    result.left_ms = reader.at(1).integer(-2);
+    result.counter = fencing_token(reader.at(2).foreign_count());
+    result.waiters = reader.at(3).count();
+    return result;
+}
+
+script_call raise_call::command(std::string_view run) const {
+    return {scripts::raise,
+            {set.member_key, set.quarantine_key, keys.fence()},
+            {run, set.set, set.keep_ms, token}};
+}
+
+standing_reply raise_call::read(const reply& from) const {
+    return standing_of({scripts::raise, from, subject});
+}
+
+script_call drop_call::command(std::string_view) const {
+    return {scripts::drop,
+            {lock.keys.lock(), lock.keys.queue()},
+            {lock.value, set.channel_prefix, lock.name}};
+}
+
+bool drop_call::read(const reply& from) const {
+    return reply_reader(scripts::drop, from, subject).flag();
+}
+
+script_call prepare_call::command(std::string_view run) const {
+    return {scripts::prepare, {set.member_key, set.quarantine_key}, {run, nonce}};
+}
+
+member_report prepare_call::read(const reply& from) const {
+    const reply_reader reader(scripts::prepare, from, subject);
+    auto result = read_report(reader);
+    reader.expect_size(result.is_member ? 8 : 2);
+    result.nonce = reader.at(result.is_member ? 6 : 1).text();
+    if (result.is_member) result.genesis = reader.at(7).text();
+    return result;
+}
+
+script_call standing_call::command(std::string_view run) const {
+    return {scripts::standing, {set.member_key, set.quarantine_key}, {run}};
+}
+
+member_report standing_call::read(const reply& from) const {
+    return read_report({scripts::standing, from, subject});
+}
+
+script_call mark_call::command(std::string_view run) const {
+    return {scripts::mark, {set.member_key, set.quarantine_key}, {run, set.set, index, incarnation}};
+}
+
+mark_call::answer mark_call::read(const reply& from) const {
+    const reply_reader reader(scripts::mark, from, subject);
+    answer result{.standing = standing_of(reader)};
+    if (result.standing.refusal != objection::none) return result;
+    reader.expect_size(3);
+    result.vector = vector_of(reader.at(1).text());
+    result.highest = counter_of(reader.at(2).text());
+    return result;
+}
+
+script_call install_call::command(std::string_view run) const {
+    return {scripts::install,
+            {set.member_key, set.quarantine_key},
+            {run, nonce, set.set, incarnation, vector, highest, quarantine_ms, genesis}};
+}
+
+bool install_call::read(const reply& from) const {
+    return reply_reader(scripts::install, from, subject).flag();
+}
+
+}  // namespace pawl::redlock

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The calls of the scripts in src/redis/quorum/scripts, and their replies.
+#pragma once
+
+#include "ballot.hpp"
+
+#include "../common/keys.hpp"
+#include "../scripting/script_call.hpp"
+#include "../transport/link.hpp"
+
+#include <pawl/spi/backend.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::redlock {
+
+// The same for every request to the nodes of a set.
+struct set_words {
+    std::string member_key;      // NAMESPACE:redlock
+    std::string quarantine_key;  // NAMESPACE:redlock:q
+    std::string set;             // the digest of the nodes and of the longest ttl
+    std::string keep_ms;         // how long a node keeps an unused counter
+    std::string channel_prefix;  // of the clients' own channels
+};
+
+// Why a node does not vote. `none`: it does.
+enum class objection : std::uint8_t { none, amnesia, other_set, quarantine };
+
+// The part of a reply that many scripts have in common.
+struct standing_reply {
+    objection refusal = objection::none;
+    std::int64_t quarantine_ms = 0;  // with `quarantine`
+};
+
+// One lock of an attempt.
+struct requested_lock {
+    std::string name;
+    redis::keys keys;
+    std::string value;  // at every node; a node appends its counter
+};
+
+// In all calls, `run` is the run id of the server of this connection. The calls, and what they
+// refer to, must outlive the command.
+
+// acquire.lua
+struct acquire_call {
+    const set_words& set;
+    std::span<const requested_lock> locks;
+    std::string_view ttl_ms;
+    std::string_view client{};    // that waits; empty: none
+    std::string_view place_ms{};  // how long its place in the line lasts
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    struct answer {
+        standing_reply standing;
+        bool is_granted = false;
+        membership_state member{};             // if granted
+        std::vector<std::int64_t> counters{};  // if granted
+        std::int64_t left_ms = 0;              // of the longest lease, if it is not free; -1: no end
+    };
+    [[nodiscard]] answer read(const redis::reply& from) const;
+};
+
+// confirm.lua
+struct confirm_call {
+    const set_words& set;
+    std::span<const requested_lock> locks;
+    const std::vector<std::int64_t>& counters;  // with which the node granted
+    const std::vector<std::int64_t>& tokens;
+
+    confirm_call(const set_words& set_of_nodes, std::span<const requested_lock> requested,
+                 const std::vector<std::int64_t>& granted_counters,
+                 const std::vector<std::int64_t>& new_tokens);
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    struct answer {
+        standing_reply standing;
+        bool is_confirmed = false;
+        membership_state member{};
+    };
+    [[nodiscard]] answer read(const redis::reply& from) const;
+
+private:
+    std::vector<std::string> texts_;
+};
+
+// renew.lua
+class renew_call {
+public:
+    explicit renew_call(const set_words& set) : set_(set) {}
+    // The lock and the texts must outlive the call.
+    void add(const requested_lock& lock, fencing_token token, duration ttl);
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    struct answer {
+        standing_reply standing;
+        std::vector<renewal::outcome> outcomes{};  // if the node votes
+    };
+    [[nodiscard]] answer read(const redis::reply& from) const;
+
+private:
+    struct entry {
+        const requested_lock* lock;
+        std::string token, ttl_ms;
+    };
+    const set_words& set_;
+    std::vector<entry> entries_;
+};
+
+// release.lua
+struct release_call {
+    const set_words& set;
+    std::span<const requested_lock> locks;
+    std::span<const std::string> tokens;  // "0" for an acquire that failed
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    // For each lock.
+    [[nodiscard]] std::vector<release_result> read(const redis::reply& from) const;
+};
+
+// leave.lua
+struct leave_call {
+    const set_words& set;
+    const requested_lock& lock;
+    std::string_view client;
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+};
+
+// inspect.lua
+struct inspect_call {
+    const redis::keys& keys;
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    struct answer {
+        std::optional<std::string> value{};  // without the counter
+        std::string stored_value{};          // with it
+        std::int64_t left_ms = 0;
+        fencing_token counter;
+        std::uint64_t waiters = 0;
+    };
+    [[nodiscard]] answer read(const redis::reply& from) const;
+};
+
+// raise.lua
+struct raise_call {
+    const set_words& set;
+    const redis::keys& keys;
+    std::string_view token;
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    [[nodiscard]] standing_reply read(const redis::reply& from) const;
+};
+
+// drop.lua
+struct drop_call {
+    const set_words& set;
+    const requested_lock& lock;  // its value with the counter
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    [[nodiscard]] bool read(const redis::reply& from) const;
+};
+
+// What a node says of its membership.
+struct member_report {
+    bool is_member = false;
+    std::string set{};
+    membership_state member{};
+    std::int64_t highest = 0;
+    std::int64_t quarantine_ms = -2;  // negative: none
+    std::string nonce{};              // from prepare.lua
+    std::string genesis{};            // from prepare.lua: how its set began
+};
+
+// prepare.lua
+struct prepare_call {
+    const set_words& set;
+    std::string_view nonce;
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    [[nodiscard]] member_report read(const redis::reply& from) const;
+};
+
+// standing.lua
+struct standing_call {
+    const set_words& set;
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    [[nodiscard]] member_report read(const redis::reply& from) const;
+};
+
+// mark.lua
+struct mark_call {
+    const set_words& set;
+    std::string index, incarnation;
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    struct answer {
+        standing_reply standing;
+        std::vector<std::int64_t> vector{};
+        std::int64_t highest = 0;
+    };
+    [[nodiscard]] answer read(const redis::reply& from) const;
+};
+
+// install.lua
+struct install_call {
+    const set_words& set;
+    std::string nonce, incarnation, vector, highest, quarantine_ms, genesis;
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    [[nodiscard]] bool read(const redis::reply& from) const;
+};
+
+[[nodiscard]] std::string text_of(const std::vector<std::int64_t>& vector);
+
+}  // namespace pawl::redlock

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "locks.hpp"
+
+#include "independent_servers.hpp"
+#include "redlock_options.hpp"
+
+#include "../common/values.hpp"
+
+#include "../../core/util/random.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redlock {
+namespace {
+
+set_words words_of(const options& node_options, const redis::key_scheme& scheme) {
+    const auto& first = node_options.nodes.front();
+    return {.member_key = first.name_space + ":redlock",
+            .quarantine_key = first.name_space + ":redlock:q",
+            .set = set_digest(node_options),
+            .keep_ms = redis::milliseconds_text(first.token_retention),
+            .channel_prefix = scheme.channel_prefix()};
+}
+
+redis::key_scheme scheme_of(const redis::options& node) {
+    return {node.name_space, node.key, node.database};
+}
+
+}  // namespace
+
+std::unique_ptr<backend> make_backend(const options& node_options, const backend_context& context,
+                                      const std::vector<redis::topology_factory>& nodes,
+                                      const redis::limits& bounds) {
+    return std::make_unique<locks>(node_options, context, nodes, bounds);
+}
+
+locks::locks(const options& node_options, backend_context context,
+             const std::vector<redis::topology_factory>& nodes, const redis::limits& bounds)
+    : locks(node_options, context, nodes, bounds, core::random_hex(*context.time, 8)) {}
+
+locks::locks(const options& node_options, backend_context context,
+             const std::vector<redis::topology_factory>& nodes, const redis::limits& bounds,
+             std::string client)
+    : lock_base(node_options.nodes.front(), std::move(context), independent_servers_factory(nodes),
+                scheme_of(node_options.nodes.front()).channel_prefix() + client, bounds),
+      redlock_options_(node_options),
+      scheme_(scheme_of(node_options.nodes.front())),
+      client_(std::move(client)),
+      prefix_without_owner_(redis::make_value_prefix("", client_, context_.process)),
+      set_(words_of(node_options, scheme_)),
+      members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
+               node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this) {}
+
+pawl::capabilities locks::capabilities() const noexcept {
+    pawl::capabilities result;
+    result.loss_is_pushed = true;
+    result.hands_over = result.modes_share_queue = false;
+    result.order = fairness::none;
+    result.most_ttl = redlock_options_.ttl_max;
+    result.acquire_batch = true;
+    return result;
+}
+
+std::string locks::capability_hint(lock_mode mode, bool fair) const {
+    if (fair) return "use a service with one server, or a cluster, for a fair order";
+    if (mode == lock_mode::permits)
+        return "N servers cannot agree on a count of permits without a log; use a service with one "
+               "server, or a cluster";
+    return "use a service with one server, or a cluster";
+}
+
+std::string locks::unreachable_reason(std::string_view) const {
+    std::size_t connected = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        if (members_.link_of(i).connected()) ++connected;
+    return connected >= members_.majority() ? std::string() : members_.objections();
+}
+
+duration locks::node_timeout(duration ttl) const {
+    return std::clamp<duration>(ttl / 10, std::min<duration>(50ms, options_.reply_timeout),
+                                options_.reply_timeout);
+}
+
+requested_lock locks::make_lock(std::string_view name, std::string_view owner) const {
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
+        time().wall_clock().time_since_epoch());
+    return {.name = std::string(name),
+            .keys = scheme_.keys_of(name),
+            .value = redis::make_value(std::string(owner) + prefix_without_owner_, since.count())};
+}
+
+requested_lock locks::lock_of(const hold& held) const {
+    return {.name = held.claim.name,
+            .keys = scheme_.keys_of(held.claim.name),
+            .value = held.grant.stored_value};
+}
+
+void locks::spawn(asio::awaitable<void> operation) {
+    asio::co_spawn(context_.strand, run_spawned(std::move(operation)), asio::detached);
+}
+
+asio::awaitable<void> locks::run_spawned(asio::awaitable<void> operation) {
+    const operation_guard guard(*this);
+    co_await std::move(operation);
+}
+
+asio::awaitable<bool> locks::pause_until(time_point when) {
+    interruptible_pause pause(*this);
+    const bool is_open = co_await pause.wait_until(when);
+    co_return is_open;
+}
+
+void locks::on_connected(const redis::link& connected_link) {
+    members_.on_connected(connected_link);
+    report_if_other_server(connected_link);
+    undos_.of(connected_link).retry_now();
+    // Messages that were published while there was no connection are lost.
+    for (const auto& [name, each] : waiters_)
+        each->woken.notify();
+}
+
+}  // namespace pawl::redlock

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Exclusive locks over a majority of nodes. The members are in acquire.cpp, waiting.cpp, renew.cpp,
+// release.cpp and admin.cpp; docs/backends/redlock.md describes the protocol.
+#pragma once
+
+#include "attempt.hpp"
+#include "backend.hpp"
+#include "members.hpp"
+
+#include "../common/keys.hpp"
+#include "../common/lock_base.hpp"
+
+#include <pawl/redlock.hpp>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::redlock {
+
+class locks final : public redis::lock_base, private background {
+public:
+    locks(const options& node_options, backend_context context,
+          const std::vector<redis::topology_factory>& nodes, const redis::limits& bounds);
+
+    boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
+                                                         time_point give_up_at) override;
+    boost::asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> claims,
+                                                             time_point give_up_at) override;
+    boost::asio::awaitable<release_result> release(const hold& held) override;
+    boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
+    boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
+    boost::asio::awaitable<bool> force_release(std::string_view name) override;
+    boost::asio::awaitable<examination> examine() override;
+    std::string unreachable_reason(std::string_view name) const override;
+    pawl::capabilities capabilities() const noexcept override;
+    std::string capability_hint(lock_mode mode, bool fair) const override;
+
+private:
+    locks(const options& node_options, backend_context context,
+          const std::vector<redis::topology_factory>& nodes, const redis::limits& bounds,
+          std::string client);
+
+    // What became of an attempt.
+    struct attempt_result {
+        std::vector<grant> grants{};  // empty: none
+        std::optional<error> trouble{};  // too few nodes answered; otherwise the locks were taken
+        // When a majority may be free, if nobody renews; nothing if that is not known.
+        std::optional<time_point> free_at{};
+        bool was_split = false;  // nobody else holds a majority: attempts were made at the same time
+    };
+    boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> requested,
+                                                         duration ttl, bool waits);
+    void send_to_nodes(const std::shared_ptr<attempt>& current);
+    boost::asio::awaitable<void> ask_for_locks(std::shared_ptr<attempt> current, std::size_t node);
+    [[nodiscard]] static bool needs_confirmation(attempt& current, std::size_t node);
+    // After `needs_confirmation`.
+    boost::asio::awaitable<void> confirm_at(std::shared_ptr<attempt> current, std::size_t node);
+    void handle_answer(const std::shared_ptr<attempt>& current, std::size_t node,
+                       acquire_call::answer answer);
+    void start_confirmations(const std::shared_ptr<attempt>& current);
+    boost::asio::awaitable<void> decide(std::shared_ptr<attempt> current, time_point answers_by,
+                                        time_point deadline);
+    [[nodiscard]] bool has_all_answers(const attempt& current) const;
+    [[nodiscard]] attempt_result result_of(const attempt& current, time_point sent_at) const;
+    [[nodiscard]] error no_quorum_error(const attempt& current) const;
+
+    [[nodiscard]] requested_lock make_lock(std::string_view name, std::string_view owner) const;
+    [[nodiscard]] requested_lock lock_of(const hold& held) const;
+    // How long a node may take to answer before the others decide.
+    [[nodiscard]] duration node_timeout(duration ttl) const;
+
+    // A waiting acquire, for the messages of the nodes.
+    class waiter {
+    public:
+        waiter(locks& owner, const std::string& name);
+        ~waiter();
+        waiter(const waiter&) = delete;
+        waiter& operator=(const waiter&) = delete;
+        core::wakeup woken;
+        bool may_be_in_line = false;  // of a node
+
+    private:
+        locks& owner_;
+        const std::multimap<std::string, waiter*, std::less<>>::iterator position_;
+    };
+    // Takes this client out of the line at every node, and passes on a message that it may have got.
+    void leave_line(const std::string& name);
+    boost::asio::awaitable<void> leave_at(std::shared_ptr<const requested_lock> lock,
+                                          std::size_t node);
+
+    boost::asio::awaitable<void> renew_at(redis::topology& servers, renewal_batch& batch) override;
+    struct renewal_round;
+    boost::asio::awaitable<void> renew_at_node(renewal_round& round, std::size_t node);
+    std::string key_of(std::string_view name) const override {
+        return std::string(scheme_.keys_of(name).lock());
+    }
+
+    struct release_round;
+    boost::asio::awaitable<void> release_at(std::shared_ptr<release_round> round, std::size_t node);
+    using shared_locks = std::shared_ptr<const std::vector<requested_lock>>;
+    // Deletes the locks at that node, if they still have these values.
+    [[nodiscard]] redis::undo_queue::undo undo_of(shared_locks requested,
+                                                  std::shared_ptr<const std::string> token,
+                                                  std::size_t node);
+    boost::asio::awaitable<redis::reply> send_release(shared_locks requested,
+                                                      std::shared_ptr<const std::string> token,
+                                                      std::size_t node, time_point give_up_at);
+
+    struct node_view;
+    boost::asio::awaitable<void> inspect_at(const redis::keys& lock_keys, std::size_t node,
+                                            node_view& into);
+    boost::asio::awaitable<std::vector<node_view>> inspect_all(const redis::keys& lock_keys);
+    boost::asio::awaitable<void> scan_at(const std::string& glob, std::size_t node,
+                                         std::vector<std::string>& into);
+    boost::asio::awaitable<void> require_majority();
+
+    void spawn(boost::asio::awaitable<void> operation) override;
+    boost::asio::awaitable<void> run_spawned(boost::asio::awaitable<void> operation);
+    boost::asio::awaitable<void> join(
+        std::vector<boost::asio::awaitable<void>> operations) override {
+        return run_all(std::move(operations));
+    }
+    boost::asio::awaitable<bool> pause_until(time_point when) override;
+
+    void on_message(std::string_view channel, std::string_view payload) override;
+    void on_invalidate(std::string_view) override {}
+    void on_connected(const redis::link& connected_link) override;
+    void on_disconnected(const redis::link& ended) noexcept override {
+        members_.on_disconnected(ended);
+    }
+
+    const options redlock_options_;
+    const redis::key_scheme scheme_;
+    const std::string client_;                // 16 hex digits
+    const std::string prefix_without_owner_;  // what follows the owner in a value's prefix
+    const set_words set_;
+    members members_;
+    std::multimap<std::string, waiter*, std::less<>> waiters_;
+};
+
+}  // namespace pawl::redlock

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "members.hpp"
+
+#include "node_request.hpp"
+
+#include "../transport/numbers.hpp"
+#include "../transport/server_errors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redlock {
+namespace {
+
+// Once a majority may vote, nodes that have not failed yet get this long to connect.
+constexpr auto connection_grace = 20ms;
+
+std::string seconds_text(duration time_span) {
+    return std::to_string(std::max<std::int64_t>(
+               1, std::chrono::ceil<std::chrono::seconds>(time_span).count())) +
+           " s";
+}
+
+}  // namespace
+
+// A node counts its quarantine by its own clock, and a lease that was granted before may end late
+// by its node's.
+members::members(std::vector<redis::link*> nodes, std::vector<std::string> names,
+                 const set_words& set, duration longest_ttl, duration reply_timeout,
+                 const backend_context& context, const redis::limits& bounds, background& client)
+    : set_(set),
+      quarantine_(longest_ttl + longest_ttl / 10 + 10ms),
+      reply_timeout_(reply_timeout),
+      context_(context),
+      bounds_(bounds),
+      client_(client),
+      changed_(*context.time, context.strand) {
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        nodes_.push_back({.server = nodes[i], .name = std::move(names[i])});
+}
+
+std::size_t members::index_of(const redis::link& node_link) const noexcept {
+    return static_cast<std::size_t>(std::ranges::find(nodes_, &node_link, &node_record::server) -
+                                    nodes_.begin());
+}
+
+bool members::may_vote(std::size_t node) const {
+    const auto& candidate = nodes_[node];
+    return candidate.server->connected() && candidate.state == standing::member &&
+           candidate.quarantine_ends <= now();
+}
+
+std::size_t members::count_voters() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < size(); ++i)
+        if (may_vote(i)) ++count;
+    return count;
+}
+
+std::string members::objection_of(std::size_t node) const {
+    const auto& asked = nodes_[node];
+    if (!asked.server->connected()) {
+        const auto failure = asked.server->connection_failure();
+        if (!failure.empty()) return failure;
+        return asked.trouble.empty() ? "not connected yet" : asked.trouble;
+    }
+    switch (asked.state) {
+    case standing::unknown: return asked.trouble.empty() ? "no answer yet" : asked.trouble;
+    case standing::forgetful: return "has lost its data, or is new, and waits to join the set";
+    case standing::other_set:
+        return "belongs to another set: all clients must name the same nodes in the same way, with "
+               "the same ttl_max";
+    case standing::unsuitable: return asked.trouble;
+    case standing::member: break;
+    }
+    if (asked.quarantine_ends > now())
+        return "has joined the set lately, and votes in " +
+               seconds_text(asked.quarantine_ends - now());
+    return {};
+}
+
+std::string members::objections() const {
+    std::string text;
+    for (std::size_t i = 0; i < size(); ++i) {
+        const auto objection = objection_of(i);
+        if (objection.empty()) continue;
+        text += (text.empty() ? "" : "; ") + name_of(i) + ": " + objection;
+    }
+    return text;
+}
+
+std::optional<time_point> members::quarantine_end() const {
+    std::vector<time_point> ends;
+    for (std::size_t i = 0; i < size(); ++i)
+        if (nodes_[i].server->connected() && nodes_[i].state == standing::member)
+            ends.push_back(nodes_[i].quarantine_ends);
+    if (ends.size() < majority()) return std::nullopt;
+    const auto last = ends.begin() + static_cast<std::ptrdiff_t>(majority()) - 1;
+    std::ranges::nth_element(ends, last);
+    if (*last <= now()) return std::nullopt;
+    return *last;
+}
+
+// Every node has answered or failed, and no repair is under way.
+bool members::is_settled() const {
+    if (is_repairing_) return false;
+    return std::ranges::none_of(nodes_, [](const node_record& each) {
+        return each.is_connecting || (each.server->connected() &&
+                                      each.state == standing::unknown && each.trouble.empty());
+    });
+}
+
+asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give_up_at) {
+    std::optional<time_point> complete_by;
+    for (;;) {
+        for (std::size_t i = 0; i < size(); ++i)
+            connect(i);
+        if (count_voters() >= majority()) {
+            if (!complete_by) complete_by = now() + connection_grace;
+            if (is_settled() || now() >= *complete_by) co_return std::nullopt;
+            co_await changed_.wait_until(*complete_by);
+            continue;
+        }
+        if (std::ranges::any_of(nodes_, [](const node_record& each) {
+                return each.server->connected() && each.state == standing::forgetful;
+            }))
+            start_repair();
+        if (is_settled() || now() >= give_up_at) break;
+        co_await changed_.wait_until(give_up_at);
+    }
+    auto text = "Fewer than " + std::to_string(majority()) + " of the " + std::to_string(size()) +
+                " nodes can vote: " + objections();
+    if (!repair_trouble_.empty()) text += "; " + repair_trouble_;
+    co_return error(errc::no_quorum, text + ".");
+}
+
+void members::connect(std::size_t node) {
+    auto& connected = nodes_[node];
+    if (connected.server->connected() || connected.is_connecting) return;
+    // After a failure, the link goes on by itself.
+    if (!connected.server->connection_failure().empty()) return;
+    connected.is_connecting = true;
+    client_.spawn(make_connection(node));
+}
+
+asio::awaitable<void> members::make_connection(std::size_t node) {
+    const std::array<std::string_view, 1> ping{"PING"};
+    std::string failure;
+    try {
+        co_await nodes_[node].server->exec(ping, now() + reply_timeout_);
+    } catch (const std::exception& e) {
+        failure = e.what();
+    }
+    nodes_[node].trouble = std::move(failure);
+    nodes_[node].is_connecting = false;
+    changed_.notify_all();
+}
+
+// Why the server must not be in a set; empty if it may be.
+std::string members::objection_to_server(std::size_t node) const {
+    const auto& session = nodes_[node].server->current();
+    if (session.run_id.empty())
+        return "its run id is not known, so a restart could not be noticed; allow the user INFO, "
+               "as pawl acl shows";
+    for (std::size_t i = 0; i < size(); ++i)
+        if (i != node && nodes_[i].server->connected() &&
+            nodes_[i].server->current().run_id == session.run_id)
+            return "is the same server as " + name_of(i) +
+                   "; each node must be a server of its own";
+    return {};
+}
+
+void members::on_connected(const redis::link& node_link) {
+    const auto node = index_of(node_link);
+    if (node == size()) return;
+    nodes_[node].state = standing::unknown;
+    nodes_[node].trouble.clear();
+    nodes_[node].is_silent = false;
+    client_.spawn(learn_standing(node));
+}
+
+void members::on_disconnected(const redis::link& node_link) noexcept {
+    const auto node = index_of(node_link);
+    if (node == size()) return;
+    nodes_[node].state = standing::unknown;
+    nodes_[node].trouble.clear();
+}
+
+asio::awaitable<void> members::learn_standing(std::size_t node) {
+    const auto connection = link_of(node).current().connection_number;
+    reports into(size());
+    co_await ask_standing(node, into);
+    // A later connection asks for itself.
+    if (link_of(node).current().connection_number == connection && into[node])
+        adopt(node, *into[node]);
+    changed_.notify_all();
+}
+
+asio::awaitable<void> members::ask_standing(std::size_t node, reports& into) {
+    try {
+        const standing_call call{set_};
+        const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
+        redis::throw_if_error(answer, name_of(node));
+        into[node] = call.read(answer);
+    } catch (const error& e) {
+        nodes_[node].trouble = e.what();
+    }
+}
+
+asio::awaitable<members::reports> members::ask_standings() {
+    reports result(size());
+    std::vector<asio::awaitable<void>> requests;
+    for (std::size_t i = 0; i < size(); ++i)
+        requests.push_back(ask_standing(i, result));
+    co_await client_.join(std::move(requests));
+    co_return result;
+}
+
+bool members::is_member(const std::optional<member_report>& report) const {
+    return report && report->is_member && report->set == set_.set;
+}
+
+void members::adopt(std::size_t node, const member_report& report) {
+    auto& asked = nodes_[node];
+    asked.trouble = objection_to_server(node);
+    if (!asked.trouble.empty()) {
+        asked.state = standing::unsuitable;
+    } else if (!report.is_member) {
+        asked.state = standing::forgetful;
+    } else if (report.set != set_.set) {
+        asked.state = standing::other_set;
+    } else {
+        asked.state = standing::member;
+        asked.quarantine_ends =
+            now() + std::chrono::milliseconds(std::clamp<std::int64_t>(
+                        report.quarantine_ms, 0, redis::milliseconds_of(1LL << 50).count()));
+    }
+}
+
+void members::on_objection(std::size_t node, const standing_reply& refusal) {
+    auto& asked = nodes_[node];
+    switch (refusal.refusal) {
+    case objection::none: return;
+    case objection::quarantine:
+        asked.quarantine_ends = now() + redis::milliseconds_of(refusal.quarantine_ms);
+        return;
+    case objection::other_set: asked.state = standing::other_set; break;
+    case objection::amnesia:
+        asked.state = standing::forgetful;
+        start_repair();
+        break;
+    }
+    changed_.notify_all();
+}
+
+}  // namespace pawl::redlock

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The nodes of a set: which of them may vote, and how a node that has forgotten its data becomes a
+// member again. docs/backends/redlock.md describes genesis, rejoin and refresh; their models are
+// models/redlock/genesis.pml and rejoin.pml.
+#pragma once
+
+#include "calls.hpp"
+
+#include "../common/limits.hpp"
+#include "../transport/link.hpp"
+
+#include "../../core/util/wakeup_list.hpp"
+
+#include <pawl/error.hpp>
+#include <pawl/spi/backend.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pawl::redlock {
+
+// What the nodes need of their client.
+class background {
+public:
+    virtual ~background() = default;
+    // Runs the operation; closing the client waits for its end.
+    virtual void spawn(boost::asio::awaitable<void> operation) = 0;
+    // Runs the operations at the same time, and ends with the last of them.
+    virtual boost::asio::awaitable<void> join(
+        std::vector<boost::asio::awaitable<void>> operations) = 0;
+    // False: the client closes.
+    virtual boost::asio::awaitable<bool> pause_until(time_point when) = 0;
+};
+
+// Used on one strand. Several clients may repair the same set at the same time.
+class members {
+public:
+    // `names` are those of the nodes in messages.
+    members(std::vector<redis::link*> nodes, std::vector<std::string> names, const set_words& set,
+            duration longest_ttl, duration reply_timeout, const backend_context& context,
+            const redis::limits& bounds, background& client);
+
+    [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
+    [[nodiscard]] redis::link& link_of(std::size_t node) const noexcept {
+        return *nodes_[node].server;
+    }
+    [[nodiscard]] const std::string& name_of(std::size_t node) const noexcept {
+        return nodes_[node].name;
+    }
+    [[nodiscard]] std::size_t majority() const noexcept { return majority_of(size()); }
+
+    // The node is connected, and nothing is known that keeps it from voting.
+    [[nodiscard]] bool may_vote(std::size_t node) const;
+    // Why the node does not vote, for messages.
+    [[nodiscard]] std::string objection_of(std::size_t node) const;
+    // "HOST:PORT: REASON; …" for all nodes that do not vote.
+    [[nodiscard]] std::string objections() const;
+
+    // A node that has not answered in time is not waited for until it answers again.
+    [[nodiscard]] bool is_silent(std::size_t node) const noexcept {
+        return nodes_[node].is_silent;
+    }
+    void set_silent(std::size_t node, bool is_silent) noexcept {
+        nodes_[node].is_silent = is_silent;
+    }
+
+    // Connects, repairs the set where that is possible, and waits until a majority may vote. Why
+    // none can at present; nothing if one can.
+    boost::asio::awaitable<std::optional<error>> wait_for_majority(time_point give_up_at);
+    // Until when the quarantines last that keep a majority from voting; nothing if it is not them.
+    [[nodiscard]] std::optional<time_point> quarantine_end() const;
+
+    // A node has refused to vote.
+    void on_objection(std::size_t node, const standing_reply& refusal);
+    // A node has heard of a later incarnation of another one than that node itself.
+    void on_outdated() { start_repair(); }
+    void on_connected(const redis::link& node_link);
+    void on_disconnected(const redis::link& node_link) noexcept;
+
+    // Makes a new set of nodes that have forgotten everything, or never knew anything. Without a
+    // quarantine, holds that such nodes have granted before may overlap with new ones. Throws
+    // errc::no_quorum if a node does not answer, and errc::bad_option if one is a member.
+    boost::asio::awaitable<void> begin_set(bool with_quarantine);
+    // What each node says of its membership; nothing for a node that does not answer. Changes
+    // nothing.
+    boost::asio::awaitable<std::vector<std::optional<member_report>>> ask_standings();
+
+private:
+    enum class standing : std::uint8_t {
+        unknown,     // not connected, or not asked yet
+        member,      // votes, perhaps after a quarantine
+        forgetful,   // has no membership
+        other_set,   // a member of another set
+        unsuitable,  // must not be in a set: `trouble` says why
+    };
+    struct node_record {
+        redis::link* server = nullptr;
+        std::string name;
+        standing state = standing::unknown;
+        time_point quarantine_ends{};
+        std::string trouble{};  // why the last request or connection failed
+        bool is_connecting = false;
+        bool is_silent = false;
+    };
+
+    [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
+    [[nodiscard]] std::size_t index_of(const redis::link& node_link) const noexcept;
+    [[nodiscard]] std::size_t count_voters() const;
+    [[nodiscard]] bool is_settled() const;
+    void connect(std::size_t node);
+    boost::asio::awaitable<void> make_connection(std::size_t node);
+    boost::asio::awaitable<void> learn_standing(std::size_t node);
+    void adopt(std::size_t node, const member_report& report);
+    [[nodiscard]] std::string objection_to_server(std::size_t node) const;
+
+    void start_repair();
+    boost::asio::awaitable<void> repair();
+    boost::asio::awaitable<void> repair_once();
+    using reports = std::vector<std::optional<member_report>>;
+    // Asks all connected nodes, which may begin a new membership.
+    boost::asio::awaitable<reports> prepare_all();
+    boost::asio::awaitable<void> prepare_one(std::size_t node, reports& into);
+    boost::asio::awaitable<void> ask_standing(std::size_t node, reports& into);
+    [[nodiscard]] bool is_member(const std::optional<member_report>& report) const;
+    boost::asio::awaitable<void> begin_set_of(reports first, duration quarantine);
+    boost::asio::awaitable<void> finish_genesis(const reports& known);
+    // `incarnation` as the other members know it; the node gets this one.
+    boost::asio::awaitable<void> install_anew(std::size_t node, const reports& known,
+                                              std::int64_t incarnation);
+    boost::asio::awaitable<bool> install(std::size_t node, install_call call);
+    boost::asio::awaitable<std::optional<std::int64_t>> read_clock(std::size_t node);
+    // The members other than this node.
+    [[nodiscard]] std::vector<std::size_t> other_members(std::size_t node,
+                                                         const reports& known) const;
+
+    std::vector<node_record> nodes_;
+    const set_words& set_;
+    const duration quarantine_;  // above the longest lease, by any clock
+    const duration reply_timeout_;
+    const backend_context& context_;
+    const redis::limits& bounds_;
+    background& client_;
+    core::wakeup_list changed_;
+    bool is_repairing_ = false;
+    std::string repair_trouble_;  // why the last repair did not give a majority
+};
+
+}  // namespace pawl::redlock

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Runs a script at one node. The request names the run of the server that its connection has found,
+// so it never waits for another connection: a server that has restarted since would be taken for
+// the one that remembers.
+#pragma once
+
+#include "../scripting/script_call.hpp"
+#include "../transport/link.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <string>
+
+namespace pawl::redlock {
+
+// Returns the server's reply, also if it is an error. Throws as `link::exec` does, and
+// errc::unreachable if the node is not connected; then nothing was executed. `may_repeat` is asked
+// before the script's text is sent to a server that does not know its digest. The arguments must
+// outlive the operation.
+template <class Call, class MayRepeat>
+[[nodiscard]] boost::asio::awaitable<redis::reply> ask_node(redis::link& node, const Call& call,
+                                                            time_point give_up_at,
+                                                            MayRepeat may_repeat) {
+    if (!node.connected()) throw error(errc::unreachable, node.connection_failure());
+    const auto connection = node.current().connection_number;
+    const std::string run = node.current().run_id;
+    redis::script_call command = call.command(run);
+    auto answer = co_await node.exec(command.words(), give_up_at);
+    if (answer.type != redis::reply::kind::error || !answer.text.starts_with("NOSCRIPT"))
+        co_return answer;
+    if (!node.connected() || node.current().connection_number != connection || !may_repeat())
+        throw error(errc::unreachable, "the connection ended");
+    command.send_text();
+    co_return co_await node.exec(command.words(), give_up_at);
+}
+
+template <class Call>
+[[nodiscard]] boost::asio::awaitable<redis::reply> ask_node(redis::link& node, const Call& call,
+                                                            time_point give_up_at) {
+    constexpr auto always = [] { return true; };
+    return ask_node(node, call, give_up_at, always);
+}
+
+}  // namespace pawl::redlock

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "redlock_options.hpp"
+
+#include "../transport/endpoint.hpp"
+#include "../transport/options.hpp"
+
+#include "../../core/util/url.hpp"
+
+#include <pawl/error.hpp>
+
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace pawl::redlock {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration least_ttl_max = 100ms;
+constexpr duration most_ttl_max = 1h;
+
+duration parse_ttl_max(const std::string& text) {
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < 100 ||
+        value > 3'600'000)
+        throw error(errc::bad_url, "The URL's option ttl_max=" + text +
+                                       " is out of range; give milliseconds, 100 to 3600000.");
+    return std::chrono::milliseconds(value);
+}
+
+std::string name_of(const redis::options& node) {
+    if (node.sentinel.addresses.empty()) return redis::text_of(redis::endpoint_of(node));
+    const auto& first = node.sentinel.addresses.front();
+    return node.sentinel.master_name + " at " +
+           redis::text_of(redis::make_endpoint(first.host, first.port, {}));
+}
+
+// Everything that decides which keys a name means, or how long a request may take.
+bool are_alike(const redis::options& one, const redis::options& other) {
+    return one.name_space == other.name_space && one.key == other.key &&
+           one.database == other.database && one.connect_timeout == other.connect_timeout &&
+           one.reply_timeout == other.reply_timeout &&
+           one.token_retention == other.token_retention;
+}
+
+error count_error(std::size_t nodes) {
+    if (nodes % 2 == 0 && nodes > 0)
+        return {errc::bad_option,
+                "Redlock over " + std::to_string(nodes) +
+                    " nodes survives no more failures than over one node fewer; give 3, 5 or 7."};
+    return {errc::bad_option, "Redlock over " + std::to_string(nodes) +
+                                  (nodes == 1 ? " node" : " nodes") +
+                                  " has no majority that survives a failure; give 3, 5 or 7, or "
+                                  "redis:// for one server."};
+}
+
+}  // namespace
+
+std::vector<std::string> node_names(const options& node_options) {
+    std::vector<std::string> names;
+    for (const auto& each : node_options.nodes)
+        names.push_back(name_of(each));
+    return names;
+}
+
+options in_order(options node_options) {
+    std::ranges::sort(node_options.nodes, {}, name_of);
+    return node_options;
+}
+
+void check_options(const options& node_options) {
+    const auto& nodes = node_options.nodes;
+    if (nodes.size() < 3 || nodes.size() % 2 == 0) throw count_error(nodes.size());
+    if (nodes.size() > 7)
+        throw error(errc::bad_option,
+                    "Redlock over more than 7 nodes only costs messages; give 3, 5 or 7.");
+    auto names = node_names(node_options);
+    std::ranges::sort(names);
+    const auto twice = std::ranges::adjacent_find(names);
+    if (twice != names.end())
+        throw error(errc::bad_option, "The node " + *twice +
+                                          " is named twice; each node must be a server of its own.");
+    for (const auto& each : nodes) {
+        redis::check_options(each);
+        if (!each.cluster_nodes.empty())
+            throw error(errc::bad_option,
+                        "A node of a cluster cannot be a node of Redlock; give independent "
+                        "servers.");
+        if (each.layout != redis::key_layout::native || !each.scripts)
+            throw error(errc::bad_option,
+                        "Redlock needs scripts and the native layout; leave out layout and "
+                        "scripts.");
+        if (!are_alike(each, nodes.front()))
+            throw error(errc::bad_option,
+                        "The nodes' namespaces, key templates, databases, timeouts and retentions "
+                        "must be equal.");
+    }
+    if (node_options.ttl_max < least_ttl_max || node_options.ttl_max > most_ttl_max)
+        throw error(errc::bad_option, "ttl_max must be between 100 ms and 1 h.");
+}
+
+options parse_options(std::string_view text) {
+    auto url = core::parse_url(text);
+    options result;
+    const auto ttl_max = std::ranges::find(url.options, "ttl_max",
+                                           &std::pair<std::string, std::string>::first);
+    if (ttl_max != url.options.end()) {
+        result.ttl_max = parse_ttl_max(ttl_max->second);
+        url.options.erase(ttl_max);
+    }
+    const auto hosts = std::exchange(url.hosts, {});
+    if (hosts.size() < 3 || hosts.size() % 2 == 0) throw count_error(hosts.size());
+    url.scheme = url.scheme == "redlocks" ? "rediss" : "redis";
+    url.hosts = {hosts.front()};
+    const auto common = redis::parse_options(url);
+    for (const auto& each : hosts) {
+        auto& node = result.nodes.emplace_back(common);
+        node.host = each.host;
+        node.port = each.port.value_or(redis::options().port);
+    }
+    check_options(result);
+    return result;
+}
+
+std::string describe(const options& node_options) {
+    const auto& first = node_options.nodes.front();
+    std::string text = first.tls.enabled ? "redlocks://" : "redlock://";
+    bool is_first = true;
+    for (const auto& each : node_names(node_options)) {
+        if (!std::exchange(is_first, false)) text += ",";
+        text += each;
+    }
+    text += "/" + std::to_string(first.database);
+    if (node_options.ttl_max != options().ttl_max)
+        core::append_option(
+            text, "ttl_max",
+            std::to_string(node_options.ttl_max / std::chrono::milliseconds(1)));
+    if (first.name_space != redis::options().name_space)
+        core::append_option(text, "namespace", first.name_space);
+    if (!first.key.empty()) core::append_option(text, "key", first.key);
+    return text;
+}
+
+std::string set_digest(const options& node_options) {
+    auto text = std::to_string(node_options.ttl_max / std::chrono::milliseconds(1));
+    for (const auto& each : node_names(node_options))
+        text += " " + each;
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+    SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+    std::string hex;
+    for (std::size_t i = 0; i < 8; ++i) {
+        constexpr std::string_view digits = "0123456789abcdef";
+        hex += digits[digest[i] >> 4];
+        hex += digits[digest[i] & 15];
+    }
+    return hex;
+}
+
+}  // namespace pawl::redlock

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Parses, checks and describes the options of a set of nodes.
+#pragma once
+
+#include <pawl/redlock.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::redlock {
+
+// The options of a URL. Throws errc::bad_option or errc::bad_url with one sentence.
+[[nodiscard]] options parse_options(std::string_view url);
+// Throws errc::bad_option with one sentence.
+void check_options(const options& node_options);
+// A URL without user and password.
+[[nodiscard]] std::string describe(const options& node_options);
+// The options with the nodes in the order of their names, which is the same for all clients.
+[[nodiscard]] options in_order(options node_options);
+// "HOST:PORT" of each node, or "MASTER at SENTINEL", in the order of the options.
+[[nodiscard]] std::vector<std::string> node_names(const options& node_options);
+// Identifies the nodes and the longest ttl: 16 hex digits. `node_options` are in order.
+[[nodiscard]] std::string set_digest(const options& node_options);
+
+}  // namespace pawl::redlock

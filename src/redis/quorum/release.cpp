@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "locks.hpp"
+
+#include "node_request.hpp"
+
+#include <algorithm>
+
+namespace asio = boost::asio;
+
+namespace pawl::redlock {
+
+// The release of one hold at all nodes. Requests without an answer outlive the call, and are
+// repeated until their nodes answer, or the lease has ended.
+struct locks::release_round {
+    release_round(shared_locks lock, std::shared_ptr<const std::string> token_text,
+                  std::size_t nodes, const backend_context& context)
+        : locks(std::move(lock)),
+          token(std::move(token_text)),
+          undos(nodes),
+          changed(*context.time, context.strand) {}
+
+    const shared_locks locks;
+    const std::shared_ptr<const std::string> token;
+    time_point give_up_at{};
+    std::vector<std::optional<redis::acquire_attempt>> undos;
+    std::size_t released = 0, gone = 0, taken_over = 0;
+    core::wakeup changed;
+};
+
+redis::undo_queue::undo locks::undo_of(shared_locks requested,
+                                       std::shared_ptr<const std::string> token,
+                                       std::size_t node) {
+    redis::undo_queue::undo undo;
+    undo.lock = requested->front().keys.lock();
+    undo.send = [this, requested = std::move(requested), token = std::move(token),
+                 node](time_point deadline) {
+        return send_release(requested, token, node, deadline);
+    };
+    return undo;
+}
+
+asio::awaitable<redis::reply> locks::send_release(shared_locks requested,
+                                                  std::shared_ptr<const std::string> token,
+                                                  std::size_t node, time_point give_up_at) {
+    const std::vector<std::string> tokens(requested->size(), *token);
+    const release_call call{set_, *requested, tokens};
+    auto reply = co_await ask_node(members_.link_of(node), call, give_up_at);
+    if (reply.type != redis::reply::kind::error) (void)call.read(reply);
+    co_return reply;
+}
+
+asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, std::size_t node) {
+    try {
+        const std::vector<std::string> tokens(1, *round->token);
+        const release_call call{set_, *round->locks, tokens};
+        const auto reply = co_await ask_node(members_.link_of(node), call, round->give_up_at);
+        if (reply.type != redis::reply::kind::error) {
+            const auto result = call.read(reply).front();
+            round->undos[node]->set_state(redis::acquire_attempt::state::settled);
+            if (result == release_result::released) ++round->released;
+            if (result == release_result::expired) ++round->gone;
+            if (result == release_result::taken_over) ++round->taken_over;
+        }
+    } catch (const error&) {}
+    round->undos[node].reset();
+    round->changed.notify();
+}
+
+// All nodes are asked: also one that did not answer the acquire may have the lock.
+asio::awaitable<release_result> locks::release(const hold& held) {
+    const operation_guard operation(*this);
+    auto locks_of_hold =
+        std::make_shared<const std::vector<requested_lock>>(1, lock_of(held));
+    const auto round = std::make_shared<release_round>(
+        std::move(locks_of_hold),
+        std::make_shared<const std::string>(std::to_string(held.grant.token.value())),
+        members_.size(), context_);
+    round->give_up_at = release_deadline(held);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        round->undos[i].emplace(undo_of(round->locks, round->token, i), held.claim.ttl);
+        round->undos[i]->about_to_send(undos_.of(members_.link_of(i)));
+        spawn(release_at(round, i));
+    }
+    const auto majority = members_.majority();
+    while (now() < round->give_up_at) {
+        if (round->released >= majority) co_return release_result::released;
+        const auto answers = round->released + round->gone + round->taken_over;
+        if (answers == members_.size()) break;
+        if (!co_await round->changed.wait_until(round->give_up_at)) break;
+    }
+    const auto answers = round->released + round->gone + round->taken_over;
+    if (answers < majority) co_return release_result::unknown;
+    // The lease may have lost nodes meanwhile, but it was the caller's until now.
+    if (round->released > 0 && round->taken_over == 0 && now() < held.grant.deadline)
+        co_return release_result::released;
+    co_return round->taken_over > 0 ? release_result::taken_over : release_result::expired;
+}
+
+}  // namespace pawl::redlock

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Genesis, rejoin and refresh of the nodes of a set. Every client may do this at any time: a nonce
+// names each loss of a node's memory, and nothing is installed under another nonce.
+#include "members.hpp"
+
+#include "node_request.hpp"
+
+#include "../common/back_off.hpp"
+#include "../transport/numbers.hpp"
+#include "../transport/server_errors.hpp"
+
+#include "../../core/util/clock_token.hpp"
+#include "../../core/util/random.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::redlock {
+namespace {
+
+// How a set began: the seed of its tokens, and the nonce of each node.
+struct genesis_record {
+    std::int64_t seed = 0;
+    std::vector<std::string> nonces{};
+};
+
+std::string text_of(const genesis_record& record) {
+    auto text = std::to_string(record.seed);
+    for (const auto& each : record.nonces)
+        text += " " + each;
+    return text;
+}
+
+genesis_record parse_genesis(std::string_view text) {
+    genesis_record result;
+    bool is_first = true;
+    while (!text.empty()) {
+        const auto end = std::min(text.find(' '), text.size());
+        if (std::exchange(is_first, false))
+            result.seed = redis::parse_number<std::int64_t>(text.substr(0, end));
+        else
+            result.nonces.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return result;
+}
+
+std::string milliseconds_count(duration time_span) {
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time_span).count());
+}
+
+}  // namespace
+
+void members::start_repair() {
+    if (is_repairing_) return;
+    is_repairing_ = true;
+    try {
+        client_.spawn(repair());
+    } catch (...) {
+        is_repairing_ = false;
+        throw;
+    }
+}
+
+// Ends when the nodes' standings are known: an acquire that still finds no majority starts the next
+// repair, after a pause of its own.
+asio::awaitable<void> members::repair() {
+    struct end_guard {
+        members& owner;
+        ~end_guard() {
+            owner.is_repairing_ = false;
+            owner.changed_.notify_all();
+        }
+    };
+    const end_guard guard{*this};
+    // Clients that notice the same loss do not all repair it at once.
+    if (!co_await client_.pause_until(now() + core::random_between(*context_.time, 0ms, 20ms)))
+        co_return;
+    try {
+        co_await repair_once();
+    } catch (const error& e) {
+        repair_trouble_ = e.what();
+    }
+}
+
+asio::awaitable<void> members::repair_once() {
+    const auto known = co_await prepare_all();
+    const auto member_count =
+        static_cast<std::size_t>(std::ranges::count_if(known, [this](const auto& each) {
+            return is_member(each);
+        }));
+    repair_trouble_.clear();
+    if (member_count >= majority()) {
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (!known[i] || (known[i]->is_member && !is_member(known[i]))) continue;
+            if (nodes_[i].state == standing::unsuitable) continue;
+            std::int64_t latest = 0;
+            for (const auto other : other_members(i, known))
+                latest = std::max(latest, known[other]->member.vector[i]);
+            if (!known[i]->is_member)
+                co_await install_anew(i, known, latest + 1);
+            else if (latest > known[i]->member.incarnation)
+                co_await install_anew(i, known, latest);
+        }
+    } else if (member_count > 0) {
+        co_await finish_genesis(known);
+    } else if (std::ranges::all_of(known, [](const auto& each) {
+                   return each && !each->is_member;
+               })) {
+        co_await begin_set_of(known, quarantine_);
+    } else if (!std::ranges::all_of(known, &std::optional<member_report>::has_value)) {
+        repair_trouble_ =
+            "a set begins when all of its nodes answer, so that no majority of an earlier set can "
+            "be among those that do not";
+    }
+    static_cast<void>(co_await prepare_all());
+}
+
+asio::awaitable<members::reports> members::prepare_all() {
+    reports result(size());
+    std::vector<asio::awaitable<void>> requests;
+    for (std::size_t i = 0; i < size(); ++i)
+        if (nodes_[i].state != standing::unsuitable) requests.push_back(prepare_one(i, result));
+    co_await client_.join(std::move(requests));
+    co_return result;
+}
+
+asio::awaitable<void> members::prepare_one(std::size_t node, reports& into) {
+    try {
+        const auto nonce = core::random_hex(*context_.time, 16);
+        const prepare_call call{set_, nonce};
+        const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
+        redis::throw_if_error(answer, name_of(node));
+        auto report = call.read(answer);
+        if (report.is_member && report.member.vector.size() != size())
+            report.set.clear();  // damaged: as good as another set
+        adopt(node, report);
+        into[node] = std::move(report);
+    } catch (const error& e) {
+        nodes_[node].trouble = e.what();
+    }
+}
+
+std::vector<std::size_t> members::other_members(std::size_t node, const reports& known) const {
+    std::vector<std::size_t> result;
+    for (std::size_t i = 0; i < size(); ++i)
+        if (i != node && is_member(known[i])) result.push_back(i);
+    return result;
+}
+
+// Writes the new incarnation to a majority first, and reads their highest tokens in the same step.
+// A quorum that counts what the node granted before has a node in common with that majority: if it
+// was confirmed there before, its token is read here; and if not, it is rejected there.
+asio::awaitable<void> members::install_anew(std::size_t node, const reports& known,
+                                            std::int64_t incarnation) {
+    const auto others = other_members(node, known);
+    if (others.size() < majority()) {
+        repair_trouble_ = name_of(node) + " can join when a majority of the other nodes answers";
+        co_return;
+    }
+    std::vector<std::int64_t> vector(size(), 0);
+    std::int64_t highest = 0;
+    std::size_t marked = 0;
+    for (const auto other : others) {
+        const mark_call call{set_, std::to_string(node), std::to_string(incarnation)};
+        try {
+            const auto reply = co_await ask_node(link_of(other), call, now() + reply_timeout_);
+            redis::throw_if_error(reply, name_of(other));
+            const auto answer = call.read(reply);
+            if (answer.standing.refusal != objection::none || answer.vector.size() != size())
+                continue;
+            for (std::size_t i = 0; i < size(); ++i)
+                vector[i] = std::max(vector[i], answer.vector[i]);
+            highest = std::max(highest, answer.highest);
+            ++marked;
+        } catch (const error& e) {
+            nodes_[other].trouble = e.what();
+        }
+    }
+    if (marked < majority()) {
+        repair_trouble_ = name_of(node) + " can join when a majority of the other nodes answers";
+        co_return;
+    }
+    vector[node] = std::max(vector[node], incarnation);
+    install_call call{.set = set_,
+                      .nonce = known[node]->nonce,
+                      .incarnation = std::to_string(incarnation),
+                      .vector = redlock::text_of(vector),
+                      .highest = std::to_string(highest),
+                      .quarantine_ms = milliseconds_count(quarantine_),
+                      .genesis = ""};
+    const bool is_installed = co_await install(node, std::move(call));
+    if (is_installed && context_.log)
+        context_.log(name_of(node) + ": had lost its data, and has joined the set again; it votes "
+                                     "in " +
+                     milliseconds_count(quarantine_) + " ms");
+}
+
+asio::awaitable<bool> members::install(std::size_t node, install_call call) {
+    try {
+        const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
+        redis::throw_if_error(answer, name_of(node));
+        co_return call.read(answer);
+    } catch (const error& e) {
+        nodes_[node].trouble = e.what();
+        co_return false;
+    }
+}
+
+asio::awaitable<std::optional<std::int64_t>> members::read_clock(std::size_t node) {
+    const std::array<std::string_view, 1> ask{"TIME"};
+    if (!link_of(node).connected()) co_return std::nullopt;
+    const auto answer = co_await link_of(node).exec(ask, now() + reply_timeout_);
+    redis::throw_if_error(answer, name_of(node));
+    if (answer.items.size() != 2) co_return std::nullopt;
+    const auto seconds =
+        std::clamp<std::int64_t>(redis::parse_number(answer.items[0]), 0, 1LL << 40);
+    const std::chrono::microseconds since_1970(seconds * 1'000'000 +
+                                               redis::parse_number(answer.items[1]) % 1'000'000);
+    co_return core::clock_token(std::chrono::system_clock::time_point(since_1970));
+}
+
+// All nodes must have forgotten everything at one time: between the two times that each was asked.
+// Only after that may the clocks be read, so that the first token is above all that the nodes have
+// granted before they forgot, while a clock is right.
+asio::awaitable<void> members::begin_set_of(reports first, duration quarantine) {
+    const auto second = co_await prepare_all();
+    genesis_record record;
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!first[i] || !second[i] || first[i]->is_member || second[i]->is_member ||
+            first[i]->nonce != second[i]->nonce)
+            co_return;  // another client's repair is under way, or a node is away again
+        record.nonces.push_back(second[i]->nonce);
+    }
+    for (std::size_t i = 0; i < size(); ++i) {
+        const auto clock = co_await read_clock(i);
+        if (!clock) co_return;
+        record.seed = std::max(record.seed, *clock);
+    }
+    const std::vector<std::int64_t> vector(size(), 1);
+    for (std::size_t i = 0; i < size(); ++i) {
+        install_call call{.set = set_,
+                          .nonce = record.nonces[i],
+                          .incarnation = "1",
+                          .vector = redlock::text_of(vector),
+                          .highest = std::to_string(record.seed),
+                          .quarantine_ms = milliseconds_count(quarantine),
+                          .genesis = text_of(record)};
+        co_await install(i, std::move(call));
+    }
+    if (context_.log)
+        context_.log("the nodes knew no set, and form a new one; it grants its first lock in " +
+                     milliseconds_count(quarantine) + " ms");
+}
+
+// A set began, and not all nodes learned it. A node whose nonce is still the one of then has never
+// been a member.
+asio::awaitable<void> members::finish_genesis(const reports& known) {
+    bool has_finished = false;
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!is_member(known[i])) continue;
+        const auto record = parse_genesis(known[i]->genesis);
+        if (record.nonces.size() != size()) continue;
+        const std::vector<std::int64_t> vector(size(), 1);
+        for (std::size_t j = 0; j < size(); ++j) {
+            if (!known[j] || known[j]->is_member || known[j]->nonce != record.nonces[j]) continue;
+            install_call call{.set = set_,
+                              .nonce = record.nonces[j],
+                              .incarnation = "1",
+                              .vector = redlock::text_of(vector),
+                              .highest = std::to_string(record.seed),
+                              .quarantine_ms = milliseconds_count(quarantine_),
+                              .genesis = known[i]->genesis};
+            if (co_await install(j, std::move(call))) has_finished = true;
+        }
+    }
+    if (has_finished) co_return;
+    repair_trouble_ =
+        "a majority of the nodes has lost its data at the same time, so nobody knows the highest "
+        "token any more; when no holder of a lock is left, run pawl redlock init";
+}
+
+asio::awaitable<void> members::begin_set(bool with_quarantine) {
+    const auto first = co_await prepare_all();
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!first[i])
+            throw error(errc::no_quorum, "A set begins when all of its nodes answer; " +
+                                             name_of(i) + ": " + objection_of(i) + ".");
+        if (first[i]->is_member)
+            throw error(errc::bad_option,
+                        name_of(i) + " is a member of a set already; see pawl redlock status.");
+    }
+    co_await begin_set_of(first, with_quarantine ? quarantine_ : duration{});
+    static_cast<void>(co_await prepare_all());
+    for (std::size_t i = 0; i < size(); ++i)
+        if (nodes_[i].state != standing::member)
+            throw error(errc::no_quorum, "The set is not complete; " + name_of(i) + ": " +
+                                             objection_of(i) + "; run the command again.");
+}
+
+}  // namespace pawl::redlock

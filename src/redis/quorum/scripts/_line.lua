@@ -1,0 +1,14 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- Tells the first client in the line that still listens. That is a hint: the lock stays free until
+-- a client takes it at a majority of the nodes.
+local function wake_next(queue, channel_prefix, name)
+    local next_client = redis.call("ZPOPMIN", queue)[1]
+    while next_client do
+        if redis.call("PUBLISH", channel_prefix .. next_client, "wake " .. name) > 0 then
+            return
+        end
+        next_client = redis.call("ZPOPMIN", queue)[1]
+    end
+end

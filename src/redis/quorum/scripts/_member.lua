@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- What the node knows of its membership: the HASH KEYS[1], and in KEYS[2] its quarantine.
+--   run          of the server when it became a member: another one means that it has restarted
+--   set          the digest of the nodes and of the longest ttl
+--   highest      the highest token that this node has seen, of all names
+--   joined       `highest` when the node became a member: counters of an earlier run may be old
+--   incarnation  how often the node has become a member
+--   vector       of every node, the highest incarnation that this node has heard of
+local member = redis.call("HMGET", KEYS[1], "run", "set", "highest", "incarnation", "vector",
+    "joined")
+
+-- Why the node may not answer for its set; nil if it may. Its data are gone, or of an earlier run.
+local function membership_objection(run, set)
+    if member[1] ~= run or not member[3] then
+        return {"amnesia"}
+    end
+    if member[2] ~= set then
+        return {"set"}
+    end
+end
+
+-- The same, also for a node that must grant nothing yet.
+local function objection(run, set)
+    local refusal = membership_objection(run, set)
+    if refusal then
+        return refusal
+    end
+    local left = redis.call("PTTL", KEYS[2])
+    if left ~= -2 then
+        return {"quarantine", left}
+    end
+end
+
+-- Decimal text: Lua's own conversion rounds above 10^14.
+local function text_of(number)
+    return string.format("%.0f", number)
+end
+
+-- The counter of a name: if it is missing, the highest token of the node, which is not below it.
+local function counter(fence)
+    local value = tonumber(redis.call("GET", fence) or member[3] or 0)
+    if not value or value > 2 ^ 53 - 2 then
+        error("the counter " .. fence .. " is no token; delete that key")
+    end
+    return math.max(value, member[6] or 0)
+end
+
+-- Raises the counter of a name, and with it the highest token, to at least `token`.
+local function raise(fence, token, keep_ms)
+    if counter(fence) < token then
+        redis.call("SET", fence, text_of(token), "PX", keep_ms)
+    end
+    if member[3] and tonumber(member[3]) < token then
+        member[3] = text_of(token)
+        redis.call("HSET", KEYS[1], "highest", member[3])
+    end
+end

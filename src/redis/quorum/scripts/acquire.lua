@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- acquire: takes all these locks at this node if all are free, else none. A client that waits
+-- stands in the line of the first name.
+-- KEYS member quarantine, then lock fence queue for each
+-- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait), then value for each
+-- -> {1, incarnation, vector, counter, …} | {0, ms until the last of them expires; -1 never}
+--    | {"amnesia"} | {"set"} | {"quarantine", ms}
+--@include _member.lua
+local refusal = objection(ARGV[1], ARGV[2])
+if refusal then
+    return refusal
+end
+local count = (#KEYS - 2) / 3
+local longest = -2
+for i = 1, count do
+    local left = redis.call("PTTL", KEYS[3 * i])
+    if left ~= -2 and longest ~= -1 then
+        longest = left == -1 and left or math.max(left, longest)
+    end
+end
+if longest ~= -2 then
+    if ARGV[5] ~= "" then
+        local now = redis.call("TIME")
+        redis.call("ZADD", KEYS[5], "NX", now[1] .. string.format("%06d", now[2]), ARGV[5])
+        redis.call("PEXPIRE", KEYS[5], ARGV[6])
+    end
+    return {0, longest}
+end
+local counters = {}
+for i = 1, count do
+    counters[i] = counter(KEYS[3 * i + 1]) + 1
+end
+local answer = {1, member[4], member[5]}
+for i = 1, count do
+    local text = text_of(counters[i])
+    raise(KEYS[3 * i + 1], counters[i], ARGV[4])
+    redis.call("SET", KEYS[3 * i], ARGV[6 + i] .. ";" .. text, "PX", ARGV[3])
+    answer[3 + i] = text
+end
+if ARGV[5] ~= "" then
+    redis.call("ZREM", KEYS[5], ARGV[5])
+end
+return answer

@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- release: deletes each lock that has this value, whether or not the node may vote, and wakes the
+-- next waiter. A failed acquire gives its locks back with the token 0.
+-- KEYS member quarantine, then lock fence queue for each
+-- ARGV keep_ms channel_prefix, then value token name for each
+-- -> {1 released | 0 gone | 2 another holder's, …}
+--@include _member.lua
+--@include _line.lua
+local answers = {}
+for i = 1, (#KEYS - 2) / 3 do
+    local lock, value = KEYS[3 * i], ARGV[3 * i]
+    local stored = redis.pcall("GET", lock)
+    if type(stored) == "string" and string.sub(stored, 1, #value + 1) == value .. ";" then
+        raise(KEYS[3 * i + 1], tonumber(ARGV[3 * i + 1]), ARGV[1])
+        redis.call("DEL", lock)
+        wake_next(KEYS[3 * i + 2], ARGV[2], ARGV[3 * i + 2])
+        answers[i] = 1
+    else
+        answers[i] = stored and 2 or 0
+    end
+end
+return answers

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The line of waiting clients at each node. A release tells the first one, which tries again at
+// once; a lost message is made good by the next attempt, a second later at the latest.
+#include "locks.hpp"
+
+#include "node_request.hpp"
+
+#include <utility>
+
+namespace asio = boost::asio;
+
+namespace pawl::redlock {
+
+locks::waiter::waiter(locks& owner, const std::string& name)
+    : woken(owner.time(), owner.context_.strand),
+      owner_(owner),
+      position_(owner.waiters_.emplace(name, this)) {}
+
+locks::waiter::~waiter() {
+    const auto name = position_->first;
+    owner_.waiters_.erase(position_);
+    // Another waiter of this client may stand for the same name, with the same place.
+    if (!may_be_in_line || owner_.is_closing() || owner_.waiters_.contains(name)) return;
+    owner_.leave_line(name);
+}
+
+void locks::leave_line(const std::string& name) {
+    try {
+        const auto lock = std::make_shared<const requested_lock>(
+            requested_lock{.name = name, .keys = scheme_.keys_of(name), .value = {}});
+        for (std::size_t i = 0; i < members_.size(); ++i)
+            if (members_.link_of(i).connected()) spawn(leave_at(lock, i));
+    } catch (const std::exception&) {}  // the places end by themselves
+}
+
+asio::awaitable<void> locks::leave_at(std::shared_ptr<const requested_lock> lock,
+                                      std::size_t node) {
+    try {
+        const leave_call call{set_, *lock, client_};
+        co_await ask_node(members_.link_of(node), call, reply_deadline());
+    } catch (const error&) {}
+}
+
+// "wake NAME", or "lost OWNER" after a forced release. A single node cannot end a hold, so a
+// message only causes a renewal, and the majority decides.
+void locks::on_message(std::string_view, std::string_view payload) {
+    if (payload.starts_with("lost ")) return context_.listener->on_possible_loss();
+    constexpr std::string_view wake = "wake ";
+    if (!payload.starts_with(wake)) return;
+    const auto name = payload.substr(wake.size());
+    const auto [first, last] = waiters_.equal_range(name);
+    // The waiter has left: another client is told.
+    if (first == last && !is_closing()) return leave_line(std::string(name));
+    for (auto each = first; each != last; ++each)
+        each->second->woken.notify();
+}
+
+}  // namespace pawl::redlock
