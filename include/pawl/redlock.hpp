@@ -10,6 +10,8 @@
 #include <pawl/service.hpp>
 #include <pawl/types.hpp>
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,5 +34,29 @@ struct options {
 // redlock://[user[:password]@]host1[:port],host2[:port],host3[:port][/database][?option=value&…],
 // with TLS redlocks://…. The options are those of redis:// and rediss://, and ttl_max, in ms.
 [[nodiscard]] service at(std::string_view url);
+
+// What a node says of its membership of the set.
+struct node_status {
+    std::string name;       // "HOST:PORT"
+    bool votes = false;     // it takes part in the next acquire
+    std::string objection;  // why it does not; empty if it does
+    // How often the node has become a member: 1 since the set began, and one more for each loss of
+    // its data. 0: unknown.
+    std::uint64_t incarnation = 0;
+};
+
+// For operators. They block the calling thread, and use a client of their own.
+//
+// Makes the nodes a new set, which grants locks at once. Call this only while no holder of a lock
+// of these nodes is left: the caller knows what no server can know. Without it, new nodes wait for
+// a little more than `ttl_max` first. `forget`: also nodes that are members already, for a set
+// whose majority has lost its data at the same time. Throws errc::no_quorum if a node does not
+// answer, and errc::bad_option if a node is a member.
+void begin_set(const options& settings, bool forget = false);
+// The status of each node, in the order of their names. Lets a node that has lost its data join the
+// set again, if `rejoin`.
+[[nodiscard]] std::vector<node_status> examine_set(const options& settings, bool rejoin = false);
+// The options of a URL. Throws as `at`.
+[[nodiscard]] options parse(std::string_view url);
 
 }  // namespace pawl::redlock

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "quorum/backend.hpp"
+#include "quorum/locks.hpp"
 #include "quorum/redlock_options.hpp"
 #include "sentinel/monitored_master.hpp"
 #include "topology/single_server.hpp"
 #include "transport/reconnecting_link.hpp"
 
 #include <pawl/redlock.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <exception>
+#include <utility>
+#include <vector>
 
 namespace pawl::redlock {
 namespace {
@@ -26,17 +34,72 @@ redis::topology_factory server_factory(const redis::options& node, const backend
     });
 }
 
+std::vector<redis::topology_factory> factories_of(const options& node_options,
+                                                  const backend_context& context) {
+    std::vector<redis::topology_factory> nodes;
+    for (const auto& each : node_options.nodes)
+        nodes.push_back(each.sentinel.addresses.empty()
+                            ? server_factory(each, context)
+                            : redis::monitored_master_factory(each, context));
+    return nodes;
+}
+
+// Receives no losses: an operator's client holds no lock.
+struct no_losses final : loss_listener {
+    void on_loss(std::string_view, loss_reason) override {}
+    void on_possible_loss() override {}
+};
+
+template <class Operation>
+boost::asio::awaitable<void> operate_and_close(locks& client, const Operation& operate) {
+    std::exception_ptr failure;
+    try {
+        co_await operate(client.set());
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    co_await client.close(real_runtime().now());
+    if (failure) std::rethrow_exception(failure);
+}
+
+// Runs the operation with a client that lives as long.
+template <class Operation>
+void run_with_members(const options& settings, const Operation& operate) {
+    check_options(settings);
+    boost::asio::io_context context;
+    no_losses listener;
+    const auto strand = boost::asio::any_io_executor(boost::asio::make_strand(context));
+    const backend_context client_context{
+        .strand = strand, .time = &real_runtime(), .listener = &listener, .process = {}, .log = {}};
+    const auto node_options = in_order(settings);
+    locks client(node_options, client_context, factories_of(node_options, client_context),
+                 redis::limits());
+    std::exception_ptr failure;
+    boost::asio::co_spawn(strand, operate_and_close(client, operate),
+                          [&failure](std::exception_ptr ended) { failure = std::move(ended); });
+    context.run();
+    if (failure) std::rethrow_exception(failure);
+}
+
+boost::asio::awaitable<void> read_statuses(members& set, bool rejoin,
+                                           std::vector<node_status>& result) {
+    if (rejoin)
+        co_await set.repair_now();
+    else
+        co_await set.learn_standings();
+    for (std::size_t i = 0; i < set.size(); ++i)
+        result.push_back({.name = set.name_of(i),
+                          .votes = set.may_vote(i),
+                          .objection = set.objection_of(i),
+                          .incarnation = static_cast<std::uint64_t>(set.state_of(i).incarnation)});
+}
+
 class definition final : public service::definition {
 public:
     explicit definition(options node_options) : options_(std::move(node_options)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
-        std::vector<redis::topology_factory> nodes;
-        for (const auto& each : options_.nodes)
-            nodes.push_back(each.sentinel.addresses.empty()
-                                ? server_factory(each, context)
-                                : redis::monitored_master_factory(each, context));
-        return make_backend(options_, context, nodes);
+        return make_backend(options_, context, factories_of(options_, context));
     }
     std::string describe() const override { return redlock::describe(options_); }
 
@@ -51,6 +114,18 @@ service at(options settings) {
     return service(std::make_shared<definition>(in_order(std::move(settings))));
 }
 
-service at(std::string_view url) { return at(parse_options(url)); }
+service at(std::string_view url) { return at(parse(url)); }
+
+void begin_set(const options& settings, bool forget) {
+    run_with_members(settings, [forget](members& set) { return set.begin_set(false, forget); });
+}
+
+std::vector<node_status> examine_set(const options& settings, bool rejoin) {
+    std::vector<node_status> result;
+    run_with_members(settings, [&result, rejoin](members& set) {
+        return read_statuses(set, rejoin, result);
+    });
+    return result;
+}
 
 }  // namespace pawl::redlock

@@ -195,7 +195,8 @@ asio::awaitable<void> locks::confirm_at(std::shared_ptr<attempt> current, std::s
     auto& trouble = current->node_states[node].trouble;
     confirm_call::answer answer;
     try {
-        const confirm_call call(set_, *current->locks, votes.counters(node), votes.tokens());
+        const confirm_call call(set_, *current->locks, votes.nonce(node), votes.counters(node),
+                                votes.tokens());
         const auto reply = co_await ask_node(members_.link_of(node), call, current->give_up_at);
         redis::throw_if_error(reply, members_.name_of(node));
         answer = call.read(reply);

@@ -125,24 +125,36 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     co_return locks_held;
 }
 
-// First a majority raises the counters above the token of the hold, so that its holder can restore
-// it nowhere; only then are its keys deleted.
+// First a majority gives up the lock and says how far its counters are; only then a majority raises
+// them above all of these. The other way round, a grant that is on its way could be confirmed, or a
+// hold restored, between the two steps.
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     co_await require_majority();
-    requested_lock lock{.name = std::string(name), .keys = scheme_.keys_of(name), .value = {}};
-    const auto views = co_await inspect_all(lock.keys);
-    fencing_token highest;
-    bool is_free = true;
-    for (const auto& each : views) {
-        highest = std::max(highest, each.state.counter);
-        if (each.state.value) is_free = false;
-    }
-    if (is_free) co_return false;
-    const auto raised_token = std::to_string(highest.value() + 1);
-    std::size_t raised = 0;
+    const requested_lock lock{
+        .name = std::string(name), .keys = scheme_.keys_of(name), .value = {}};
+    std::vector<std::string> owners;
+    std::int64_t highest = 0;
+    std::size_t dropped = 0, raised = 0;
+    bool was_held = false;
     for (std::size_t i = 0; i < members_.size(); ++i) {
-        if (!views[i].has_answered) continue;
-        const raise_call call{set_, lock.keys, raised_token};
+        const drop_call call{set_, lock.keys};
+        try {
+            const auto reply = co_await ask_node(members_.link_of(i), call, reply_deadline());
+            redis::throw_if_error(reply, members_.name_of(i));
+            auto answer = call.read(reply);
+            members_.on_objection(i, answer.standing);
+            if (answer.standing.refusal != objection::none) continue;
+            ++dropped;
+            highest = std::max(highest, answer.counter);
+            if (!answer.owner) continue;
+            was_held = true;
+            owners.push_back(std::move(*answer.owner));
+        } catch (const error& e) {
+            log(members_.name_of(i) + ": " + e.what());
+        }
+    }
+    for (std::size_t i = 0; dropped >= members_.majority() && i < members_.size(); ++i) {
+        const raise_call call{set_, lock, std::to_string(highest + 1), owners};
         try {
             const auto reply = co_await ask_node(members_.link_of(i), call, reply_deadline());
             redis::throw_if_error(reply, members_.name_of(i));
@@ -153,20 +165,10 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
     }
     if (raised < members_.majority())
         throw error(errc::no_quorum, "The lock '" + lock.name +
-                                         "' was not released: fewer than a majority of the nodes "
+                                         "' may still be held: fewer than a majority of the nodes "
                                          "took part; run the command again. " +
                                          members_.objections());
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        if (!views[i].state.value) continue;
-        lock.value = views[i].state.stored_value;
-        const drop_call call{set_, lock};
-        try {
-            co_await ask_node(members_.link_of(i), call, reply_deadline());
-        } catch (const error& e) {
-            log(members_.name_of(i) + ": " + e.what());
-        }
-    }
-    co_return true;
+    co_return was_held;
 }
 
 asio::awaitable<examination> locks::examine() {

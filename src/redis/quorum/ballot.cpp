@@ -21,6 +21,7 @@ void ballot::count_grant(std::size_t node, membership_state member,
 }
 
 void ballot::count_confirmation(std::size_t node, membership_state member) {
+    member.nonce = votes_[node].member.nonce;
     votes_[node] = {vote_state::granted, std::move(member), tokens_};
 }
 

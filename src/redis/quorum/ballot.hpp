@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace pawl::redlock {
@@ -17,6 +18,7 @@ struct membership_state {
     std::int64_t incarnation = 0;  // how often the node has become a member
     // Of every node, the highest incarnation that this one has heard of.
     std::vector<std::int64_t> vector{};
+    std::string nonce{};  // of the node's memory, which a confirmation must find again
 };
 
 // The smallest number of nodes such that any two groups of that size have a node in common.
@@ -56,6 +58,9 @@ public:
     // The node granted the locks, with its counters of then.
     [[nodiscard]] bool has_granted(std::size_t node) const noexcept {
         return votes_[node].state == vote_state::granted;
+    }
+    [[nodiscard]] const std::string& nonce(std::size_t node) const noexcept {
+        return votes_[node].member.nonce;
     }
     [[nodiscard]] const std::vector<std::int64_t>& counters(std::size_t node) const noexcept {
         return votes_[node].counters;

@@ -105,26 +105,28 @@ acquire_call::answer acquire_call::read(const reply& from) const {
         result.left_ms = reader.at(1).integer(-1);
         return result;
     }
-    reader.expect_size(3 + locks.size());
+    reader.expect_size(4 + locks.size());
     result.member = member_of(reader, 1);
+    result.member.nonce = reader.at(3).text();
     for (std::size_t i = 0; i < locks.size(); ++i)
-        result.counters.push_back(reader.at(3 + i).number(1));
+        result.counters.push_back(reader.at(4 + i).number(1));
     return result;
 }
 
 confirm_call::confirm_call(const set_words& set_of_nodes, std::span<const requested_lock> requested,
+                           std::string nonce_of_grant,
                            const std::vector<std::int64_t>& granted_counters,
-                           const std::vector<std::int64_t>& new_tokens)
-    : set(set_of_nodes), locks(requested), counters(granted_counters), tokens(new_tokens) {
+                           const std::vector<std::int64_t>& tokens)
+    : set(set_of_nodes), locks(requested), nonce(std::move(nonce_of_grant)) {
     for (std::size_t i = 0; i < locks.size(); ++i) {
-        texts_.push_back(pinned(locks[i].value, counters[i]));
+        texts_.push_back(pinned(locks[i].value, granted_counters[i]));
         texts_.push_back(std::to_string(tokens[i]));
     }
 }
 
 script_call confirm_call::command(std::string_view run) const {
     auto keys = keys_of(set);
-    words arguments{run, set.set, set.keep_ms};
+    words arguments{run, set.set, set.keep_ms, nonce};
     for (const auto& each : locks)
         keys.insert(keys.end(), {each.keys.lock(), each.keys.fence()});
     arguments.insert(arguments.end(), texts_.begin(), texts_.end());
@@ -170,9 +172,9 @@ renew_call::answer renew_call::read(const reply& from) const {
     return result;
 }
 
-script_call release_call::command(std::string_view) const {
+script_call release_call::command(std::string_view run) const {
     auto keys = keys_of(set);
-    words arguments{set.keep_ms, set.channel_prefix};
+    words arguments{run, set.set, set.keep_ms, set.channel_prefix};
     for (std::size_t i = 0; i < locks.size(); ++i) {
         const auto& each = locks[i];
         keys.insert(keys.end(), {each.keys.lock(), each.keys.fence(), each.keys.queue()});
@@ -210,9 +212,8 @@ inspect_call::answer inspect_call::read(const reply& from) const {
     reader.expect_size(4);
     answer result;
     if (!reader.at(0).is_nil()) {
-        result.stored_value = reader.at(0).text();
-        const auto end = result.stored_value.rfind(';');
-        result.value = result.stored_value.substr(0, end);
+        const auto& stored = reader.at(0).text();
+        result.value = stored.substr(0, stored.rfind(';'));
     }
     result.left_ms = reader.at(1).integer(-2);
     result.counter = fencing_token(reader.at(2).foreign_count());
@@ -220,24 +221,32 @@ inspect_call::answer inspect_call::read(const reply& from) const {
     return result;
 }
 
+script_call drop_call::command(std::string_view run) const {
+    return {scripts::drop,
+            {set.member_key, set.quarantine_key, keys.lock(), keys.fence()},
+            {run, set.set, set.channel_prefix}};
+}
+
+drop_call::answer drop_call::read(const reply& from) const {
+    const reply_reader reader(scripts::drop, from, subject);
+    answer result{.standing = standing_of(reader)};
+    if (result.standing.refusal != objection::none) return result;
+    reader.expect_size(3);
+    if (!reader.at(1).is_nil()) result.owner = reader.at(1).text();
+    result.counter = reader.at(2).number(0);
+    return result;
+}
+
 script_call raise_call::command(std::string_view run) const {
-    return {scripts::raise,
-            {set.member_key, set.quarantine_key, keys.fence()},
-            {run, set.set, set.keep_ms, token}};
+    auto keys = keys_of(set);
+    keys.insert(keys.end(), {lock.keys.lock(), lock.keys.fence(), lock.keys.queue()});
+    words arguments{run, set.set, set.channel_prefix, set.keep_ms, token, lock.name};
+    arguments.insert(arguments.end(), owners.begin(), owners.end());
+    return {scripts::raise, keys, arguments};
 }
 
 standing_reply raise_call::read(const reply& from) const {
     return standing_of({scripts::raise, from, subject});
-}
-
-script_call drop_call::command(std::string_view) const {
-    return {scripts::drop,
-            {lock.keys.lock(), lock.keys.queue()},
-            {lock.value, set.channel_prefix, lock.name}};
-}
-
-bool drop_call::read(const reply& from) const {
-    return reply_reader(scripts::drop, from, subject).flag();
 }
 
 script_call prepare_call::command(std::string_view run) const {

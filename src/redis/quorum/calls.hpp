@@ -72,12 +72,11 @@ struct acquire_call {
 struct confirm_call {
     const set_words& set;
     std::span<const requested_lock> locks;
-    const std::vector<std::int64_t>& counters;  // with which the node granted
-    const std::vector<std::int64_t>& tokens;
+    std::string nonce;  // of the node's memory when it granted the locks
 
     confirm_call(const set_words& set_of_nodes, std::span<const requested_lock> requested,
-                 const std::vector<std::int64_t>& granted_counters,
-                 const std::vector<std::int64_t>& new_tokens);
+                 std::string nonce_of_grant, const std::vector<std::int64_t>& granted_counters,
+                 const std::vector<std::int64_t>& tokens);
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     struct answer {
         standing_reply standing;
@@ -139,7 +138,6 @@ struct inspect_call {
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     struct answer {
         std::optional<std::string> value{};  // without the counter
-        std::string stored_value{};          // with it
         std::int64_t left_ms = 0;
         fencing_token counter;
         std::uint64_t waiters = 0;
@@ -147,23 +145,29 @@ struct inspect_call {
     [[nodiscard]] answer read(const redis::reply& from) const;
 };
 
-// raise.lua
-struct raise_call {
-    const set_words& set;
-    const redis::keys& keys;
-    std::string_view token;
-
-    [[nodiscard]] redis::script_call command(std::string_view run) const;
-    [[nodiscard]] standing_reply read(const redis::reply& from) const;
-};
-
 // drop.lua
 struct drop_call {
     const set_words& set;
-    const requested_lock& lock;  // its value with the counter
+    const redis::keys& keys;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
-    [[nodiscard]] bool read(const redis::reply& from) const;
+    struct answer {
+        standing_reply standing;
+        std::optional<std::string> owner{};  // empty for a holder of another library
+        std::int64_t counter = 0;
+    };
+    [[nodiscard]] answer read(const redis::reply& from) const;
+};
+
+// raise.lua
+struct raise_call {
+    const set_words& set;
+    const requested_lock& lock;
+    std::string token;
+    std::span<const std::string> owners;  // from which the lock was taken
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+    [[nodiscard]] standing_reply read(const redis::reply& from) const;
 };
 
 // What a node says of its membership.

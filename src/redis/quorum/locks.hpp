@@ -42,6 +42,9 @@ public:
     pawl::capabilities capabilities() const noexcept override;
     std::string capability_hint(lock_mode mode, bool fair) const override;
 
+    // The nodes, for operators.
+    [[nodiscard]] members& set() noexcept { return members_; }
+
 private:
     locks(const options& node_options, backend_context context,
           const std::vector<redis::topology_factory>& nodes, const redis::limits& bounds,

@@ -213,13 +213,12 @@ asio::awaitable<void> members::ask_standing(std::size_t node, reports& into) {
     }
 }
 
-asio::awaitable<members::reports> members::ask_standings() {
-    reports result(size());
-    std::vector<asio::awaitable<void>> requests;
+asio::awaitable<void> members::learn_standings() {
     for (std::size_t i = 0; i < size(); ++i)
-        requests.push_back(ask_standing(i, result));
-    co_await client_.join(std::move(requests));
-    co_return result;
+        connect(i);
+    const auto give_up_at = now() + reply_timeout_;
+    while (!is_settled() && now() < give_up_at)
+        co_await changed_.wait_until(give_up_at);
 }
 
 bool members::is_member(const std::optional<member_report>& report) const {
@@ -237,6 +236,7 @@ void members::adopt(std::size_t node, const member_report& report) {
         asked.state = standing::other_set;
     } else {
         asked.state = standing::member;
+        asked.member = report.member;
         asked.quarantine_ends =
             now() + std::chrono::milliseconds(std::clamp<std::int64_t>(
                         report.quarantine_ms, 0, redis::milliseconds_of(1LL << 50).count()));

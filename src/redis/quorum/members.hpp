@@ -85,11 +85,17 @@ public:
 
     // Makes a new set of nodes that have forgotten everything, or never knew anything. Without a
     // quarantine, holds that such nodes have granted before may overlap with new ones. Throws
-    // errc::no_quorum if a node does not answer, and errc::bad_option if one is a member.
-    boost::asio::awaitable<void> begin_set(bool with_quarantine);
-    // What each node says of its membership; nothing for a node that does not answer. Changes
-    // nothing.
-    boost::asio::awaitable<std::vector<std::optional<member_report>>> ask_standings();
+    // errc::no_quorum if a node does not answer, and errc::bad_option if one is a member, unless
+    // `forget_members`.
+    boost::asio::awaitable<void> begin_set(bool with_quarantine, bool forget_members);
+    // Repairs the set as far as that is possible now.
+    boost::asio::awaitable<void> repair_now();
+    // Tries once to connect to every node. Changes nothing.
+    boost::asio::awaitable<void> learn_standings();
+    // What the node said of its membership last.
+    [[nodiscard]] const membership_state& state_of(std::size_t node) const noexcept {
+        return nodes_[node].member;
+    }
 
 private:
     enum class standing : std::uint8_t {
@@ -104,6 +110,7 @@ private:
         std::string name;
         standing state = standing::unknown;
         time_point quarantine_ends{};
+        membership_state member{};
         std::string trouble{};  // why the last request or connection failed
         bool is_connecting = false;
         bool is_silent = false;
@@ -128,6 +135,7 @@ private:
     boost::asio::awaitable<void> prepare_one(std::size_t node, reports& into);
     boost::asio::awaitable<void> ask_standing(std::size_t node, reports& into);
     [[nodiscard]] bool is_member(const std::optional<member_report>& report) const;
+    boost::asio::awaitable<void> forget(std::size_t node);
     boost::asio::awaitable<void> begin_set_of(reports first, duration quarantine);
     boost::asio::awaitable<void> finish_genesis(const reports& known);
     // `incarnation` as the other members know it; the node gets this one.

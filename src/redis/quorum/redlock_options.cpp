@@ -108,7 +108,7 @@ void check_options(const options& node_options) {
         throw error(errc::bad_option, "ttl_max must be between 100 ms and 1 h.");
 }
 
-options parse_options(std::string_view text) {
+options parse(std::string_view text) {
     auto url = core::parse_url(text);
     options result;
     const auto ttl_max = std::ranges::find(url.options, "ttl_max",

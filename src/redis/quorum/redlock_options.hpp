@@ -12,8 +12,6 @@
 
 namespace pawl::redlock {
 
-// The options of a URL. Throws errc::bad_option or errc::bad_url with one sentence.
-[[nodiscard]] options parse_options(std::string_view url);
 // Throws errc::bad_option with one sentence.
 void check_options(const options& node_options);
 // A URL without user and password.

@@ -90,6 +90,11 @@ asio::awaitable<void> members::repair() {
     }
 }
 
+asio::awaitable<void> members::repair_now() {
+    co_await learn_standings();
+    co_await repair_once();
+}
+
 asio::awaitable<void> members::repair_once() {
     const auto known = co_await prepare_all();
     const auto member_count =
@@ -287,7 +292,17 @@ asio::awaitable<void> members::finish_genesis(const reports& known) {
         "token any more; when no holder of a lock is left, run pawl redlock init";
 }
 
-asio::awaitable<void> members::begin_set(bool with_quarantine) {
+asio::awaitable<void> members::forget(std::size_t node) {
+    const std::array<std::string_view, 2> forget_member{"DEL", set_.member_key};
+    if (!link_of(node).connected()) co_return;  // `begin_set` says so
+    const auto answer = co_await link_of(node).exec(forget_member, now() + reply_timeout_);
+    redis::throw_if_error(answer, name_of(node));
+}
+
+asio::awaitable<void> members::begin_set(bool with_quarantine, bool forget_members) {
+    co_await learn_standings();
+    for (std::size_t i = 0; forget_members && i < size(); ++i)
+        co_await forget(i);
     const auto first = co_await prepare_all();
     for (std::size_t i = 0; i < size(); ++i) {
         if (!first[i])

@@ -6,10 +6,11 @@
 --   set          the digest of the nodes and of the longest ttl
 --   highest      the highest token that this node has seen, of all names
 --   joined       `highest` when the node became a member: counters of an earlier run may be old
+--   nonce        names this memory of the node: it dies when the node forgets
 --   incarnation  how often the node has become a member
 --   vector       of every node, the highest incarnation that this node has heard of
 local member = redis.call("HMGET", KEYS[1], "run", "set", "highest", "incarnation", "vector",
-    "joined")
+    "joined", "nonce")
 
 -- Why the node may not answer for its set; nil if it may. Its data are gone, or of an earlier run.
 local function membership_objection(run, set)

@@ -5,7 +5,7 @@
 -- stands in the line of the first name.
 -- KEYS member quarantine, then lock fence queue for each
 -- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait), then value for each
--- -> {1, incarnation, vector, counter, …} | {0, ms until the last of them expires; -1 never}
+-- -> {1, incarnation, vector, nonce, counter, …} | {0, ms until the last of them expires; -1 never}
 --    | {"amnesia"} | {"set"} | {"quarantine", ms}
 --@include _member.lua
 local refusal = objection(ARGV[1], ARGV[2])
@@ -32,12 +32,12 @@ local counters = {}
 for i = 1, count do
     counters[i] = counter(KEYS[3 * i + 1]) + 1
 end
-local answer = {1, member[4], member[5]}
+local answer = {1, member[4], member[5], member[7]}
 for i = 1, count do
     local text = text_of(counters[i])
     raise(KEYS[3 * i + 1], counters[i], ARGV[4])
     redis.call("SET", KEYS[3 * i], ARGV[6 + i] .. ";" .. text, "PX", ARGV[3])
-    answer[3 + i] = text
+    answer[4 + i] = text
 end
 if ARGV[5] ~= "" then
     redis.call("ZREM", KEYS[5], ARGV[5])

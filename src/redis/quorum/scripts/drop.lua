@@ -1,16 +1,14 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- drop: takes the lock from the holder with this value, notifies it, and wakes the next waiter.
--- KEYS lock queue   ARGV value channel_prefix name   -> 1 | 0 the lock has another value, or none
---@include _line.lua
-if redis.call("GET", KEYS[1]) ~= ARGV[1] then
-    return 0
+-- drop: the first half of a forced release. Takes the lock from its holder.
+-- KEYS member quarantine, lock fence   ARGV run set channel_prefix
+-- -> {1, owner or nil, counter} | {"amnesia"} | {"set"}
+--@include _member.lua
+--@include _victim.lua
+local refusal = membership_objection(ARGV[1], ARGV[2])
+if refusal then
+    return refusal
 end
-redis.call("DEL", KEYS[1])
-local owner, client = string.match(ARGV[1], "^(%x+);(%x+);")
-if owner then
-    redis.call("PUBLISH", ARGV[2] .. client, "lost " .. owner)
-end
-wake_next(KEYS[2], ARGV[2], ARGV[3])
-return 1
+local owner = take_from_holder(KEYS[3], nil, ARGV[3])
+return {1, owner or false, text_of(counter(KEYS[4]))}
