@@ -43,7 +43,8 @@ void a_set_is_acquired_as_one(fixture& service_fixture) {
     const std::uint64_t requests_per_lock = service_fixture.capabilities().hands_over ? 2
                                             : service_fixture.shows_waiters()         ? 3
                                                                                       : 5;
-    require(locks.statistics().requests <= before + 3 * requests_per_lock,
+    const auto servers = service_fixture.servers_per_request();
+    require(locks.statistics().requests <= before + 3 * requests_per_lock * servers,
             "more than " + std::to_string(requests_per_lock) + " requests for each of three locks");
     require(all_free(other, {"a", "b", "c"}), "a lock or a waiter is left");
 }
@@ -71,14 +72,16 @@ void a_free_set_is_one_request(fixture& service_fixture) {
     (void)locks.acquire_all({"a", "b"}, options).release();
     const auto before = locks.statistics().requests;
     auto locked = locks.acquire_all({"a", "b", "c", "d"}, options);
-    require_equal(locks.statistics().requests, before + 1, "requests for four free locks");
+    const auto servers = service_fixture.servers_per_request();
+    require_equal(locks.statistics().requests, before + servers, "requests for four free locks");
     (void)locked.release();
     auto busy = other.acquire("d", options);
     const auto requests_before = locks.statistics().requests;
     require(!locks.try_acquire_all({"a", "b", "c", "d"}, no_wait).owns_lock(),
             "a busy lock was acquired");
-    require_equal(locks.statistics().requests, requests_before + 1,
-                  "requests to find one of four busy");
+    // Of several servers, one may have all of them free, and gets them back.
+    require(locks.statistics().requests - requests_before <= (servers == 1 ? 1 : 2 * servers),
+            "too many requests to find one of four busy");
     require(all_free(other, {"a", "b", "c"}), "a failed try left a lock");
 }
 

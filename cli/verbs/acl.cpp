@@ -89,7 +89,7 @@ redis::used_features features_of(const acl_options& options) {
 int acl(const acl_options& options) {
     const auto features = features_of(options);
     const service_location location = find_shared_location(options.location);
-    if (!location.url.starts_with("redis"))
+    if (!location.url.starts_with("redis") && !location.url.starts_with("redlock"))
         throw failure(exit_code::usage,
                       "Only Redis and Valkey have users with rights; name a server, as in: pawl "
                       "acl --on redis://HOST.");

@@ -53,7 +53,8 @@ struct access_rule {
 // cannot use.
 [[nodiscard]] std::vector<access_rule> least_rights(const options& server_options,
                                                     const used_features& features);
-// As above for a URL. Throws also errc::bad_url.
+// As above for a URL, also for one of Redlock: then the rule is that of each node. Throws also
+// errc::bad_url.
 [[nodiscard]] std::vector<access_rule> least_rights(std::string_view url,
                                                     const used_features& features);
 

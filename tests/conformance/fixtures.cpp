@@ -13,11 +13,14 @@
 #include <pawl/memory.hpp>
 #include <pawl/redis.hpp>
 #include <pawl/redis_rights.hpp>
+#include <pawl/redlock.hpp>
 #include <pawl/spi/backend.hpp>
 #include <pawl/sqlite.hpp>
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -33,17 +36,22 @@ using pawl::conformance::test_service;
 class fixture_of final : public pawl::conformance::fixture {
 public:
     fixture_of(std::function<test_service()> make, const pawl::capabilities& supported,
-               bool shows_waiters = true)
-        : make_(std::move(make)), supported_(supported), shows_waiters_(shows_waiters) {}
+               bool shows_waiters = true, unsigned servers_per_request = 1)
+        : make_(std::move(make)),
+          supported_(supported),
+          shows_waiters_(shows_waiters),
+          servers_per_request_(servers_per_request) {}
 
     test_service make_test_service() override { return make_(); }
     const pawl::capabilities& capabilities() const override { return supported_; }
     bool shows_waiters() const override { return shows_waiters_; }
+    unsigned servers_per_request() const override { return servers_per_request_; }
 
 private:
     const std::function<test_service()> make_;
     const pawl::capabilities supported_;
     const bool shows_waiters_;
+    const unsigned servers_per_request_;
 };
 
 test_service new_memory_service() {
@@ -174,6 +182,41 @@ test_service new_cluster_service() {
             .owned = owned};
 }
 
+struct restricted_nodes {
+    restricted_nodes() { pawl::redlock::begin_set(pawl::redlock::parse(url())); }
+    ~restricted_nodes() {
+        for (auto& each : nodes)
+            expect_nothing_refused(each);
+    }
+    restricted_nodes(const restricted_nodes&) = delete;
+    restricted_nodes& operator=(const restricted_nodes&) = delete;
+    [[nodiscard]] std::string url() {
+        std::string hosts;
+        for (const auto& each : nodes)
+            hosts += (hosts.empty() ? "" : ",") + each.host() + ":" + std::to_string(each.port());
+        return with_user("redlock://" + hosts + "?ttl_max=300000");
+    }
+
+    const support::redis_options node_options{.config = user_lines("redlock://a,b,c")};
+    std::array<support::redis_server, 3> nodes{support::redis_server(node_options),
+                                               support::redis_server(node_options),
+                                               support::redis_server(node_options)};
+};
+
+// Three servers for each test. One of them restarts: a majority must remember the locks.
+test_service new_redlock_service() {
+    auto owned = std::make_shared<restricted_nodes>();
+    const auto url = owned->url();
+    return {.target = pawl::redlock::at(url),
+            .url = url,
+            .restart =
+                [owned] {
+                    owned->nodes[0].kill9();
+                    owned->nodes[0].start(false);
+                },
+            .owned = owned};
+}
+
 constexpr capabilities redis_capabilities() {
     capabilities all;
     all.loss_is_pushed = true;
@@ -230,6 +273,15 @@ constexpr capabilities scriptless_capabilities() {
     return all;
 }
 
+constexpr capabilities redlock_capabilities() {
+    capabilities all;
+    all.loss_is_pushed = all.acquire_batch = true;
+    all.hands_over = all.modes_share_queue = false;
+    all.order = pawl::fairness::none;
+    all.most_ttl = std::chrono::minutes(5);
+    return all;
+}
+
 backend redis_backend(const std::string& name, const std::string& options,
                       const capabilities& supported) {
     return {name, std::make_shared<fixture_of>([options] { return new_redis_service(options); },
@@ -246,6 +298,8 @@ std::vector<backend> all_backends() {
             redis_backend("Redis", "", redis_capabilities()),
             {"Sentinel", std::make_shared<fixture_of>(new_sentinel_service, redis_capabilities())},
             {"Cluster", std::make_shared<fixture_of>(new_cluster_service, cluster_capabilities())},
+            {"Redlock", std::make_shared<fixture_of>(new_redlock_service, redlock_capabilities(),
+                                                     true, 3)},
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                           redisson_capabilities(true))};

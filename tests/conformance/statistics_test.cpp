@@ -29,8 +29,10 @@ protected:
     pawl::conformance::test_service fresh_service = GetParam().fixture->make_test_service();
     const pawl::capabilities supported = GetParam().fixture->capabilities();
 
-    // The servers of the service, which share the names.
-    static std::uint64_t servers() { return GetParam().name == "Cluster" ? 3 : 1; }
+    // The servers of the service, which share the names, or all have them.
+    static std::uint64_t servers() { return GetParam().name == "Cluster" ? 3 : asked_servers(); }
+    // The servers that each request goes to.
+    static std::uint64_t asked_servers() { return GetParam().fixture->servers_per_request(); }
     void warm_up(client& locks) const;
 };
 
@@ -60,7 +62,8 @@ TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
     const statistics after = locks.statistics();
     // In Redisson's layout a third request deletes the unlock latch: the key with the result of the
     // release, in case the release is repeated.
-    const std::uint64_t most = GetParam().name.starts_with("Redisson") ? 30 : 20;
+    const std::uint64_t most =
+        GetParam().name.starts_with("Redisson") ? 30 : 20 * asked_servers();
     EXPECT_TRUE(eventually([&] { return locks.statistics().requests - before.requests == most; }));
     EXPECT_EQ(after.grants - before.grants, 10U);
     EXPECT_EQ(after.pushes, before.pushes);
@@ -76,7 +79,10 @@ TEST_P(Statistics, ATryThatFindsItHeldIsOneRequestAndNoGrant) {
     auto lock = holder.acquire("it", {.ttl = 60s});
     const statistics before = locks.statistics();
     EXPECT_FALSE(locks.try_acquire("it").owns_lock());
-    EXPECT_EQ(locks.statistics().requests - before.requests, 1U);
+    // Of several servers, the holder may lack one, which then gets the lock back.
+    const auto requests = locks.statistics().requests - before.requests;
+    EXPECT_GE(requests, asked_servers());
+    EXPECT_LE(requests, asked_servers() == 1 ? 1 : 2 * asked_servers());
     EXPECT_EQ(locks.statistics().grants, before.grants);
 }
 
@@ -108,7 +114,8 @@ TEST_P(Statistics, AHandOffNeedsNoSecondAttempt) {
         EXPECT_GE(after.pushes - before.pushes, 1U);
         // A writer's release in Redisson's layout publishes two messages: for Java's sleeping
         // threads, and for those about to sleep. The waiter may receive both.
-        EXPECT_LE(after.pushes - before.pushes, GetParam().name == "RedissonReadWrite" ? 2U : 1U);
+        EXPECT_LE(after.pushes - before.pushes,
+                  GetParam().name == "RedissonReadWrite" ? 2U : asked_servers());
         EXPECT_EQ(after.hand_offs - before.hand_offs, supported.hands_over ? 1U : 0U);
         if (!supported.hands_over) return;  // after the notification it sent one more request
         // The first request asks for no place in the queue: native layout only.
@@ -141,7 +148,7 @@ TEST_P(Statistics, ManyRenewalsAreOneRequest) {
     ASSERT_TRUE(eventually([&] { return locks.statistics().renewals > before.renewals; }));
     const statistics after = locks.statistics();
     // In a cluster each lock is in a slot of its own, and a request has the keys of one slot.
-    const std::uint64_t each = GetParam().name == "Cluster" ? held.size() : 1;
+    const std::uint64_t each = GetParam().name == "Cluster" ? held.size() : asked_servers();
     EXPECT_EQ(after.renewals - before.renewals, 1U);
     EXPECT_EQ(after.requests - before.requests, each);
     EXPECT_EQ(after.losses, before.losses);
@@ -155,7 +162,9 @@ TEST_P(Statistics, ALossIsCountedOnce) {
     ASSERT_TRUE(eventually([&] { return lock.lost().stop_requested(); }));
     EXPECT_EQ(lock.release(), pawl::release_result::taken_over);
     EXPECT_EQ(locks.statistics().losses, 1U);
-    EXPECT_EQ(locks.statistics().pushes, supported.loss_is_pushed ? 1U : 0U);
+    if (asked_servers() == 1) {
+        EXPECT_EQ(locks.statistics().pushes, supported.loss_is_pushed ? 1U : 0U);
+    }
     EXPECT_EQ(operators.statistics().losses, 0U);
 }
 
@@ -169,7 +178,10 @@ TEST_P(Statistics, ANewConnectionIsCounted) {
     EXPECT_TRUE(eventually([&] { return locks.statistics().connections == servers(); }));
     fresh_service.restart();
     (void)locks.acquire("it", {.ttl = 60s, .wait = 30s}).release();
-    EXPECT_TRUE(eventually([&] { return locks.statistics().connections == 2 * servers(); }));
+    // Of the servers that all have the names, one restarts.
+    const auto restarted = asked_servers() > 1 ? 1 : servers();
+    EXPECT_TRUE(
+        eventually([&] { return locks.statistics().connections == servers() + restarted; }));
 }
 
 TEST_P(Statistics, BothApisCountAlike) {

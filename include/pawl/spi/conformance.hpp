@@ -45,6 +45,8 @@ public:
     // False: `inspect` shows no waiters, because the service does not know them: they poll. The
     // tests then give a waiter a moment to begin, in place of looking for it.
     [[nodiscard]] virtual bool shows_waiters() const { return true; }
+    // How many servers a client asks at the same time, each with a request of its own.
+    [[nodiscard]] virtual unsigned servers_per_request() const { return 1; }
 };
 
 // Thrown by `test_case::run`. The message says what happened instead.

@@ -32,6 +32,8 @@ constexpr std::string_view place_ms = "10000";
 // After all nodes have been asked; `sent_at` is before the first request.
 locks::attempt_result locks::result_of(const attempt& current, time_point sent_at) const {
     attempt_result result;
+    // A place that a node gives later ends by itself.
+    result.is_in_line = std::ranges::any_of(current.node_states, &attempt::node_state::is_held);
     if (current.decision == attempt::outcome::granted) {
         const auto& tokens = current.votes.tokens();
         for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -292,7 +294,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
             wanted.push_back(
                 make_lock(requested.name, next_owner.empty() ? requested.owner : next_owner));
             result = co_await try_all_nodes(std::move(wanted), requested.ttl, is_blocking);
-            if (own_waiter) own_waiter->may_be_in_line = true;
+            if (own_waiter && result.is_in_line) own_waiter->may_be_in_line = true;
         }
         if (!result.grants.empty()) {
             auto granted = std::move(result.grants.front());

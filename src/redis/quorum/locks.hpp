@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,7 @@ private:
         std::optional<error> trouble{};  // too few nodes answered; otherwise the locks were taken
         // When a majority may be free, if nobody renews; nothing if that is not known.
         std::optional<time_point> free_at{};
+        bool is_in_line = false;  // of a node, if the attempt waits
         bool was_split = false;  // nobody else holds a majority: attempts were made at the same time
     };
     boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> requested,
@@ -106,6 +108,7 @@ private:
     }
 
     struct release_round;
+    [[nodiscard]] bool is_all_answered(const release_round& round) const;
     boost::asio::awaitable<void> release_at(std::shared_ptr<release_round> round, std::size_t node);
     using shared_locks = std::shared_ptr<const std::vector<requested_lock>>;
     // Deletes the locks at that node, if they still have these values.
@@ -132,6 +135,7 @@ private:
     }
     boost::asio::awaitable<bool> pause_until(time_point when) override;
 
+    void on_forced_release(std::string_view owner, std::string_view run);
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view) override {}
     void on_connected(const redis::link& connected_link) override;
@@ -146,6 +150,10 @@ private:
     const set_words set_;
     members members_;
     std::multimap<std::string, waiter*, std::less<>> waiters_;
+    // Of owners whose holds are being ended by force, the nodes that have said so. With more of
+    // them the messages of some are forgotten, and their renewals find the loss.
+    static constexpr std::size_t max_forced_releases = 1024;
+    std::map<std::string, std::set<std::size_t>> forced_releases_;
 };
 
 }  // namespace pawl::redlock

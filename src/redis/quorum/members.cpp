@@ -19,7 +19,7 @@ namespace pawl::redlock {
 namespace {
 
 // Once a majority may vote, nodes that have not failed yet get this long to connect.
-constexpr auto connection_grace = 20ms;
+constexpr auto connection_grace = 100ms;
 
 std::string seconds_text(duration time_span) {
     return std::to_string(std::max<std::int64_t>(

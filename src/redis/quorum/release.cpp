@@ -8,8 +8,16 @@
 #include <algorithm>
 
 namespace asio = boost::asio;
+using namespace std::chrono_literals;
 
 namespace pawl::redlock {
+
+namespace {
+
+// How long a release waits for the last nodes, so that the next holder gets them, too.
+constexpr auto release_grace = 2ms;
+
+}  // namespace
 
 // The release of one hold at all nodes. Requests without an answer outlive the call, and are
 // repeated until their nodes answer, or the lease has ended.
@@ -26,6 +34,7 @@ struct locks::release_round {
     time_point give_up_at{};
     std::vector<std::optional<redis::acquire_attempt>> undos;
     std::size_t released = 0, gone = 0, taken_over = 0;
+    [[nodiscard]] std::size_t answers() const noexcept { return released + gone + taken_over; }
     core::wakeup changed;
 };
 
@@ -68,6 +77,13 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
     round->changed.notify();
 }
 
+// Only silent nodes are missing.
+bool locks::is_all_answered(const release_round& round) const {
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        if (round.undos[i] && !members_.is_silent(i)) return false;
+    return true;
+}
+
 // All nodes are asked: also one that did not answer the acquire may have the lock.
 asio::awaitable<release_result> locks::release(const hold& held) {
     const operation_guard operation(*this);
@@ -84,14 +100,15 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         spawn(release_at(round, i));
     }
     const auto majority = members_.majority();
-    while (now() < round->give_up_at) {
-        if (round->released >= majority) co_return release_result::released;
-        const auto answers = round->released + round->gone + round->taken_over;
-        if (answers == members_.size()) break;
-        if (!co_await round->changed.wait_until(round->give_up_at)) break;
+    std::optional<time_point> grace_ends;
+    while (round->answers() < members_.size()) {
+        if (round->released >= majority && !grace_ends) grace_ends = now() + release_grace;
+        const auto until = std::min(round->give_up_at, grace_ends.value_or(round->give_up_at));
+        if (now() >= until || is_all_answered(*round)) break;
+        co_await round->changed.wait_until(until);
     }
-    const auto answers = round->released + round->gone + round->taken_over;
-    if (answers < majority) co_return release_result::unknown;
+    if (round->answers() < majority) co_return release_result::unknown;
+    if (round->released >= majority) co_return release_result::released;
     // The lease may have lost nodes meanwhile, but it was the caller's until now.
     if (round->released > 0 && round->taken_over == 0 && now() < held.grant.deadline)
         co_return release_result::released;

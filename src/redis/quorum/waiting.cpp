@@ -7,6 +7,7 @@
 
 #include "node_request.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -43,10 +44,29 @@ asio::awaitable<void> locks::leave_at(std::shared_ptr<const requested_lock> lock
     } catch (const error&) {}
 }
 
-// "wake NAME", or "lost OWNER" after a forced release. A single node cannot end a hold, so a
-// message only causes a renewal, and the majority decides.
+// "lost OWNER RUN": a single node cannot end a hold, so the client waits for the messages of a
+// majority. If some are lost, the next renewal finds the loss.
+void locks::on_forced_release(std::string_view owner, std::string_view run) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (members_.link_of(i).current().run_id != run) continue;
+        if (forced_releases_.size() >= max_forced_releases) forced_releases_.clear();
+        auto& nodes = forced_releases_[std::string(owner)];
+        nodes.insert(i);
+        if (nodes.size() < members_.majority()) return;
+        forced_releases_.erase(std::string(owner));
+        context_.listener->on_loss(owner, loss_reason::forced);
+        return;
+    }
+}
+
+// "wake NAME", or "lost OWNER RUN" after a forced release.
 void locks::on_message(std::string_view, std::string_view payload) {
-    if (payload.starts_with("lost ")) return context_.listener->on_possible_loss();
+    constexpr std::string_view lost = "lost ";
+    if (payload.starts_with(lost)) {
+        const auto words = payload.substr(lost.size());
+        const auto end = std::min(words.find(' '), words.size());
+        return on_forced_release(words.substr(0, end), words.substr(std::min(end + 1, words.size())));
+    }
     constexpr std::string_view wake = "wake ";
     if (!payload.starts_with(wake)) return;
     const auto name = payload.substr(wake.size());

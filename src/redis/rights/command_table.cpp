@@ -46,6 +46,12 @@ constexpr std::string_view latches = "decrby pubsub|numsub";
 constexpr std::string_view admin = "scan zadd zcard zrem zscore lpop lindex incrby";
 }  // namespace redisson_layout
 
+namespace redlock {
+constexpr std::string_view locks =
+    "set get del exists pttl pexpire publish zadd zrem zpopmin hmget hget hset";
+constexpr std::string_view admin = "scan zcard";
+}  // namespace redlock
+
 // In both layouts.
 constexpr std::string_view replicas = "wait";
 constexpr std::string_view disk = "waitaof";
@@ -134,6 +140,16 @@ std::vector<std::string> server_commands(const options& server_options,
     if (features.disk) append(commands, disk);
     if (features.admin) append(commands, doctor);
     append_cluster(commands, server_options, features);
+    return commands;
+}
+
+std::vector<std::string> redlock_commands(const used_features& features) {
+    std::vector<std::string> commands;
+    append(commands, always);
+    append(commands, scripts);
+    append(commands, redlock::locks);
+    if (features.admin) append(commands, redlock::admin);
+    if (features.admin) append(commands, doctor);
     return commands;
 }
 

@@ -15,6 +15,8 @@ namespace pawl::redis {
 // All in order, without duplicates. A new topology or option adds its commands in the source file.
 [[nodiscard]] std::vector<std::string> server_commands(const options& server_options,
                                                        const used_features& features);
+// For a node of Redlock.
+[[nodiscard]] std::vector<std::string> redlock_commands(const used_features& features);
 // For the user of the Sentinels.
 [[nodiscard]] std::vector<std::string> sentinel_commands();
 

@@ -76,6 +76,10 @@ std::vector<std::string> key_patterns(const options& server_options) {
     return patterns;
 }
 
+std::string redlock_pattern(const options& server_options) {
+    return pattern_text(server_options.name_space) + ":redlock*";
+}
+
 std::vector<std::string> channel_patterns(const options& server_options,
                                           const used_features& features) {
     if (!server_options.scripts) return {};

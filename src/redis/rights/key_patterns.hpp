@@ -15,4 +15,7 @@ namespace pawl::redis {
 [[nodiscard]] std::vector<std::string> channel_patterns(const options& server_options,
                                                         const used_features& features);
 
+// For a node of Redlock: what it keeps of its membership.
+[[nodiscard]] std::string redlock_pattern(const options& server_options);
+
 }  // namespace pawl::redis

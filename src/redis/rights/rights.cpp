@@ -10,6 +10,7 @@
 #include "key_patterns.hpp"
 
 #include <pawl/error.hpp>
+#include <pawl/redlock.hpp>
 
 namespace pawl::redis {
 
@@ -49,7 +50,15 @@ std::vector<access_rule> least_rights(const options& server_options,
 }
 
 std::vector<access_rule> least_rights(std::string_view url, const used_features& features) {
-    return least_rights(parse_options(url), features);
+    if (!core::scheme_of(url).starts_with("redlock"))
+        return least_rights(parse_options(url), features);
+    auto own_features = features;
+    own_features.latches = own_features.modes = false;
+    const auto node = redlock::parse(url).nodes.front();
+    auto rules = least_rights(node, own_features);
+    rules[0].keys.push_back(redlock_pattern(node));
+    rules[0].commands = redlock_commands(features);
+    return rules;
 }
 
 }  // namespace pawl::redis

@@ -2,8 +2,8 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- Takes the lock from its holder, and notifies it. Returns the owner; nil if the lock is free.
--- Only an owner among `victims`, unless that is nil.
-local function take_from_holder(lock, victims, channel_prefix)
+-- Only an owner among `victims`, unless that is nil. The message names the server by its run.
+local function take_from_holder(lock, victims, channel_prefix, run)
     local stored = redis.call("GET", lock)
     if not stored then
         return nil
@@ -14,7 +14,7 @@ local function take_from_holder(lock, victims, channel_prefix)
     end
     redis.call("DEL", lock)
     if owner then
-        redis.call("PUBLISH", channel_prefix .. client, "lost " .. owner)
+        redis.call("PUBLISH", channel_prefix .. client, "lost " .. owner .. " " .. run)
     end
     return owner or ""
 end

@@ -10,5 +10,5 @@ local refusal = membership_objection(ARGV[1], ARGV[2])
 if refusal then
     return refusal
 end
-local owner = take_from_holder(KEYS[3], nil, ARGV[3])
+local owner = take_from_holder(KEYS[3], nil, ARGV[3], ARGV[1])
 return {1, owner or false, text_of(counter(KEYS[4]))}

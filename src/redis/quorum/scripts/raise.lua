@@ -17,7 +17,7 @@ local victims = {}
 for i = 7, #ARGV do
     victims[ARGV[i]] = true
 end
-take_from_holder(KEYS[3], victims, ARGV[3])
+take_from_holder(KEYS[3], victims, ARGV[3], ARGV[1])
 raise(KEYS[4], tonumber(ARGV[5]), ARGV[4])
 if redis.call("EXISTS", KEYS[3]) == 0 then
     wake_next(KEYS[5], ARGV[3], ARGV[6])
