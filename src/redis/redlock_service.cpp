@@ -24,6 +24,7 @@ namespace {
 redis::topology_factory server_factory(const redis::options& node, const backend_context& context) {
     auto settings = redis::settings_of(node);
     settings.accepts_replica = false;
+    settings.min_wait_before_failure = {};  // the others may answer
     const auto server = redis::endpoint_of(node);
     return redis::single_server_factory([settings, server, context](
                                             redis::link::listener& receiver,

@@ -86,7 +86,7 @@ error locks::no_quorum_error(const attempt& current) const {
         else if (!state.trouble.empty())
             text += state.trouble;
         else
-            text += "no answer in time";
+            text += "had not answered yet";
     }
     return {errc::no_quorum, text + ". What was granted is given back; try again later."};
 }
@@ -113,6 +113,7 @@ void locks::send_to_nodes(const std::shared_ptr<attempt>& current) {
 }
 
 asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std::size_t node) {
+    const request_guard request(*this, node);
     auto& state = current->node_states[node];
     try {
         const acquire_call call{.set = set_,

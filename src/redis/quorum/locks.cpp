@@ -58,7 +58,11 @@ locks::locks(const options& node_options, backend_context context,
       prefix_without_owner_(redis::make_value_prefix("", client_, context_.process)),
       set_(words_of(node_options, scheme_)),
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
-               node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this) {}
+               node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this),
+      requests_in_flight_(members_.size()),
+      request_ended_(*context_.time, context_.strand) {
+    request_ended_.prepare();
+}
 
 pawl::capabilities locks::capabilities() const noexcept {
     pawl::capabilities result;
@@ -85,9 +89,33 @@ std::string locks::unreachable_reason(std::string_view) const {
     return connected >= members_.majority() ? std::string() : members_.objections();
 }
 
+bool locks::is_idle() {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        const auto& server_link = members_.link_of(i);
+        if (!server_link.connected() || members_.is_silent(i)) continue;
+        if (requests_in_flight_[i] > 0 || !undos_.of(server_link).empty()) return false;
+    }
+    return true;
+}
+
+// While a majority answers, the rest of a hold at the other nodes keeps nobody from the lock, and
+// ends with its lease.
+asio::awaitable<void> locks::close(time_point give_up_at) {
+    std::size_t answering = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        if (members_.link_of(i).connected() && !members_.is_silent(i)) ++answering;
+    if (answering >= members_.majority()) {
+        const auto look_again = std::chrono::milliseconds(5);  // an undo may have ended
+        while (!is_idle() && now() < give_up_at)
+            co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
+        give_up_at = std::min(give_up_at, now());
+    }
+    co_await lock_base::close(give_up_at);
+}
+
 duration locks::node_timeout(duration ttl) const {
-    return std::clamp<duration>(ttl / 10, std::min<duration>(50ms, options_.reply_timeout),
-                                options_.reply_timeout);
+    const auto longest = std::min<duration>(options_.reply_timeout, 1s);
+    return std::clamp<duration>(ttl / 10, std::min<duration>(50ms, longest), longest);
 }
 
 requested_lock locks::make_lock(std::string_view name, std::string_view owner) const {

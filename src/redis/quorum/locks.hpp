@@ -39,6 +39,7 @@ public:
     boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
     boost::asio::awaitable<bool> force_release(std::string_view name) override;
     boost::asio::awaitable<examination> examine() override;
+    boost::asio::awaitable<void> close(time_point give_up_at) override;
     std::string unreachable_reason(std::string_view name) const override;
     pawl::capabilities capabilities() const noexcept override;
     std::string capability_hint(lock_mode mode, bool fair) const override;
@@ -107,6 +108,26 @@ private:
         return std::string(scheme_.keys_of(name).lock());
     }
 
+    // Counts a request to a node for whose end `close` waits.
+    class request_guard {
+    public:
+        request_guard(locks& owner, std::size_t node) noexcept : owner_(owner), node_(node) {
+            ++owner_.requests_in_flight_[node_];
+        }
+        ~request_guard() {
+            --owner_.requests_in_flight_[node_];
+            owner_.request_ended_.notify();
+        }
+        request_guard(const request_guard&) = delete;
+        request_guard& operator=(const request_guard&) = delete;
+
+    private:
+        locks& owner_;
+        const std::size_t node_;
+    };
+    // No node that answers has a request or an undo pending.
+    [[nodiscard]] bool is_idle();
+
     struct release_round;
     [[nodiscard]] bool is_all_answered(const release_round& round) const;
     boost::asio::awaitable<void> release_at(std::shared_ptr<release_round> round, std::size_t node);
@@ -150,6 +171,8 @@ private:
     const set_words set_;
     members members_;
     std::multimap<std::string, waiter*, std::less<>> waiters_;
+    std::vector<unsigned> requests_in_flight_;  // of each node
+    core::wakeup request_ended_;
     // Of owners whose holds are being ended by force, the nodes that have said so. With more of
     // them the messages of some are forgotten, and their renewals find the loss.
     static constexpr std::size_t max_forced_releases = 1024;

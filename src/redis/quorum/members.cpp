@@ -40,6 +40,7 @@ members::members(std::vector<redis::link*> nodes, std::vector<std::string> names
       context_(context),
       bounds_(bounds),
       client_(client),
+      repair_pauses_(*context.time, bounds),
       changed_(*context.time, context.strand) {
     for (std::size_t i = 0; i < nodes.size(); ++i)
         nodes_.push_back({.server = nodes[i], .name = std::move(names[i])});
@@ -107,9 +108,8 @@ std::optional<time_point> members::quarantine_end() const {
     return *last;
 }
 
-// Every node has answered or failed, and no repair is under way.
-bool members::is_settled() const {
-    if (is_repairing_) return false;
+// Every node has answered or failed.
+bool members::is_connected() const {
     return std::ranges::none_of(nodes_, [](const node_record& each) {
         return each.is_connecting || (each.server->connected() &&
                                       each.state == standing::unknown && each.trouble.empty());
@@ -121,16 +121,16 @@ asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give
     for (;;) {
         for (std::size_t i = 0; i < size(); ++i)
             connect(i);
-        if (count_voters() >= majority()) {
-            if (!complete_by) complete_by = now() + connection_grace;
-            if (is_settled() || now() >= *complete_by) co_return std::nullopt;
-            co_await changed_.wait_until(*complete_by);
-            continue;
-        }
         if (std::ranges::any_of(nodes_, [](const node_record& each) {
                 return each.server->connected() && each.state == standing::forgetful;
             }))
             start_repair();
+        if (count_voters() >= majority()) {
+            if (!complete_by) complete_by = now() + connection_grace;
+            if (is_connected() || now() >= *complete_by) co_return std::nullopt;
+            co_await changed_.wait_until(*complete_by);
+            continue;
+        }
         if (is_settled() || now() >= give_up_at) break;
         co_await changed_.wait_until(give_up_at);
     }

@@ -8,7 +8,7 @@
 
 #include "calls.hpp"
 
-#include "../common/limits.hpp"
+#include "../common/back_off.hpp"
 #include "../transport/link.hpp"
 
 #include "../../core/util/wakeup_list.hpp"
@@ -119,13 +119,15 @@ private:
     [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
     [[nodiscard]] std::size_t index_of(const redis::link& node_link) const noexcept;
     [[nodiscard]] std::size_t count_voters() const;
-    [[nodiscard]] bool is_settled() const;
+    [[nodiscard]] bool is_connected() const;
+    [[nodiscard]] bool is_settled() const { return !is_repairing_ && is_connected(); }
     void connect(std::size_t node);
     boost::asio::awaitable<void> make_connection(std::size_t node);
     boost::asio::awaitable<void> learn_standing(std::size_t node);
     void adopt(std::size_t node, const member_report& report);
     [[nodiscard]] std::string objection_to_server(std::size_t node) const;
 
+    // Unless a repair is under way, or one has ended lately.
     void start_repair();
     boost::asio::awaitable<void> repair();
     boost::asio::awaitable<void> repair_once();
@@ -154,7 +156,9 @@ private:
     const backend_context& context_;
     const redis::limits& bounds_;
     background& client_;
+    redis::back_off repair_pauses_;
     core::wakeup_list changed_;
+    time_point next_repair_ = time_point::min();
     bool is_repairing_ = false;
     std::string repair_trouble_;  // why the last repair did not give a majority
 };

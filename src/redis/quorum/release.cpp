@@ -61,6 +61,7 @@ asio::awaitable<redis::reply> locks::send_release(shared_locks requested,
 }
 
 asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, std::size_t node) {
+    const request_guard request(*this, node);
     try {
         const std::vector<std::string> tokens(1, *round->token);
         const release_call call{set_, *round->locks, tokens};

@@ -7,7 +7,6 @@
 
 #include "node_request.hpp"
 
-#include "../common/back_off.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 
@@ -59,7 +58,7 @@ std::string milliseconds_count(duration time_span) {
 }  // namespace
 
 void members::start_repair() {
-    if (is_repairing_) return;
+    if (is_repairing_ || now() < next_repair_) return;
     is_repairing_ = true;
     try {
         client_.spawn(repair());
@@ -76,6 +75,7 @@ asio::awaitable<void> members::repair() {
         members& owner;
         ~end_guard() {
             owner.is_repairing_ = false;
+            owner.next_repair_ = owner.now() + owner.repair_pauses_.next_pause();
             owner.changed_.notify_all();
         }
     };
@@ -85,6 +85,7 @@ asio::awaitable<void> members::repair() {
         co_return;
     try {
         co_await repair_once();
+        if (repair_trouble_.empty()) repair_pauses_.reset();
     } catch (const error& e) {
         repair_trouble_ = e.what();
     }

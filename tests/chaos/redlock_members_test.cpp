@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// How nodes become members of a set, and again after they have lost their data.
+#include "redlock_fixture.hpp"
+
+#include <pawl/redlock.hpp>
+
+#include <gmock/gmock.h>
+
+namespace {
+
+using namespace chaos;
+
+// So short that a quarantine ends within a test.
+constexpr auto short_leases = "?ttl_max=1000";
+
+class RedlockMembers : public redlock_fixture {
+protected:
+    static std::string member_of(redlock_group& group, std::size_t node, const std::string& field) {
+        return group.node(node).execute({"HGET", "pawl:redlock", field}).text;
+    }
+};
+
+TEST_F(RedlockMembers, ANewSetWaitsForEarlierHoldsFirst) {
+    redlock_group group;
+    client locks = client_at(group.url(short_leases));
+    try {
+        (void)locks.try_acquire("it", {.ttl = 50ms});
+        ADD_FAILURE() << "granted at once, although an earlier set may have granted it, too";
+    } catch (const pawl::error& e) {
+        EXPECT_EQ(e.reason(), errc::no_quorum) << e.what();
+        EXPECT_THAT(e.what(), testing::HasSubstr("votes in"));
+    }
+    EXPECT_TRUE(locks.acquire("it", {.ttl = 500ms, .wait = patience}).owns_lock());
+}
+
+TEST_F(RedlockMembers, AnOperatorsSetGrantsAtOnce) {
+    redlock_group group;
+    const auto url = group.url();
+    redlock_group::begin_set(url);
+    client locks = client_at(url);
+    EXPECT_TRUE(locks.try_acquire("it", {.ttl = 500ms}).owns_lock());
+    try {
+        redlock_group::begin_set(url);
+        ADD_FAILURE() << "a set with members was begun again";
+    } catch (const pawl::error& e) {
+        EXPECT_EQ(e.reason(), errc::bad_option) << e.what();
+    }
+}
+
+TEST_F(RedlockMembers, ASetBeginsOnlyWithAllItsNodes) {
+    redlock_group group;
+    group.node(1).terminate();
+    const auto failed = failure_at(group.url(short_leases));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::no_quorum);
+    EXPECT_THAT(failed->sentence, testing::HasSubstr("a set begins when all of its nodes answer"));
+    EXPECT_EQ(member_of(group, 0, "highest"), "");
+}
+
+// The interleaving: A holds x at nodes 0 and 1; node 0 restarts without its data. If it could vote
+// now, B could acquire x at nodes 0 and 2 while A holds it.
+TEST_F(RedlockMembers, ANodeThatHasForgottenGrantsNothingWhileOldHoldsMayLast) {
+    redlock_group group;
+    const auto url = group.url(short_leases);
+    redlock_group::begin_set(url);
+    client locks = client_at(url), other = client_at(url);
+    auto held = locks.acquire("it", {.ttl = 900ms, .max_hold = 900ms});
+    ASSERT_TRUE(eventually([&] { return group.count_of("it") == 3; }));
+    (void)group.node(2).execute({"DEL", "pawl:{it}"});
+    group.node(0).kill9();
+    group.node(0).start(false);
+    const auto next = other.acquire("it", {.ttl = 900ms, .wait = patience});
+    EXPECT_GE(boot_clock::now(), held.safe_until());
+    EXPECT_GT(next.token(), held.token());
+}
+
+TEST_F(RedlockMembers, ANodeThatHasForgottenJoinsAgain) {
+    redlock_group group;
+    const auto url = group.url(short_leases);
+    redlock_group::begin_set(url);
+    client locks = client_at(url);
+    const auto first = locks.acquire("it", {.ttl = 900ms}).token();
+    group.node(0).kill9();
+    group.node(0).start(false);
+    EXPECT_TRUE(eventually([&] {
+        (void)locks.acquire("it", {.ttl = 900ms, .wait = patience}).release();
+        return member_of(group, 0, "incarnation") == "2";
+    }));
+    EXPECT_THAT(member_of(group, 1, "vector"), testing::HasSubstr("2"));
+    EXPECT_TRUE(eventually([&] {
+        auto held = locks.acquire("it", {.ttl = 900ms, .wait = patience});
+        EXPECT_GT(held.token(), first);
+        const bool has_all = group.count_of("it") == 3;
+        (void)held.release();
+        return has_all;
+    }));
+}
+
+TEST_F(RedlockMembers, AFlushIsNoticedAlthoughTheServerRunsOn) {
+    redlock_group group;
+    const auto url = group.url(short_leases);
+    redlock_group::begin_set(url);
+    client locks = client_at(url);
+    auto last = locks.acquire("it", {.ttl = 900ms}).token();
+    for (std::size_t node = 0; node < 3; ++node) {
+        (void)group.node(node).execute({"FLUSHALL"});
+        EXPECT_TRUE(eventually([&] {
+            auto held = locks.acquire("it", {.ttl = 900ms, .wait = patience});
+            EXPECT_GT(held.token(), last) << "after the flush of node " << node;
+            last = held.token();
+            (void)held.release();
+            return member_of(group, node, "highest") != "" &&
+                   group.node(node).execute({"EXISTS", "pawl:redlock:q"}).number() == 0;
+        }));
+    }
+}
+
+// Tokens of the first life must not come again: they start from the servers' clocks.
+TEST_F(RedlockMembers, ASetThatForgetsEverythingAtOnceRepeatsNoToken) {
+    redlock_group group;
+    const auto url = group.url(short_leases);
+    redlock_group::begin_set(url);
+    client locks = client_at(url);
+    const auto first = locks.acquire("it", {.ttl = 900ms}).token();
+    for (std::size_t node = 0; node < 3; ++node)
+        (void)group.node(node).execute({"FLUSHALL"});
+    EXPECT_GT(locks.acquire("it", {.ttl = 900ms, .wait = patience}).token(), first);
+}
+
+// Two of three have forgotten: nobody knows the highest token, so only an operator can go on.
+TEST_F(RedlockMembers, ALostMajorityStopsUntilAnOperatorBeginsAnew) {
+    redlock_group group;
+    const auto url = group.url(short_leases);
+    redlock_group::begin_set(url);
+    const auto first = client_at(url).acquire("it", {.ttl = 900ms}).token();
+    (void)group.node(0).execute({"FLUSHALL"});
+    (void)group.node(1).execute({"FLUSHALL"});
+    const auto failed = failure_at(url);
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::no_quorum);
+    EXPECT_THAT(failed->sentence, testing::HasSubstr("pawl redlock init"));
+    redlock_group::begin_set(url, true);
+    EXPECT_GT(client_at(url).acquire("it", {.ttl = 900ms}).token(), first);
+}
+
+// A server restarts with an old snapshot: its counter is behind, and its membership of another run.
+TEST_F(RedlockMembers, OldDataThatComeBackAreNoMemory) {
+    redlock_group group;
+    const auto url = group.url(short_leases);
+    redlock_group::begin_set(url);
+    client locks = client_at(url);
+    (void)locks.acquire("it", {.ttl = 900ms}).release();
+    for (std::size_t node = 0; node < 2; ++node)
+        (void)group.node(node).execute({"SAVE"});
+    pawl::fencing_token last;
+    for (int i = 0; i < 20; ++i)
+        last = locks.acquire("it", {.ttl = 900ms}).token();
+    for (std::size_t node = 0; node < 2; ++node) {
+        group.node(node).kill9();
+        group.node(node).start(true);
+        EXPECT_TRUE(eventually([&] {
+            (void)locks.acquire("other", {.ttl = 900ms, .wait = patience}).release();
+            return member_of(group, node, "incarnation") == "2" &&
+                   group.node(node).execute({"EXISTS", "pawl:redlock:q"}).number() == 0;
+        }));
+    }
+    // Only the two with the old counters answer.
+    group.node(2).freeze();
+    EXPECT_GT(locks.acquire("it", {.ttl = 900ms, .wait = patience}).token(), last);
+}
+
+TEST_F(RedlockMembers, TheStatusTellsWhoVotes) {
+    redlock_group group;
+    const auto url = group.url(short_leases);
+    const auto settings = pawl::redlock::parse(url);
+    for (const auto& each : pawl::redlock::examine_set(settings))
+        EXPECT_FALSE(each.votes) << each.name;
+    EXPECT_EQ(member_of(group, 0, "run"), "") << "a look has changed something";
+    redlock_group::begin_set(url);
+    for (const auto& each : pawl::redlock::examine_set(settings)) {
+        EXPECT_TRUE(each.votes) << each.name << ": " << each.objection;
+        EXPECT_EQ(each.incarnation, 1U);
+    }
+    (void)group.node(0).execute({"FLUSHALL"});
+    std::size_t votes = 0;
+    for (const auto& each : pawl::redlock::examine_set(settings, true))
+        votes += each.votes ? 1 : 0;
+    EXPECT_EQ(votes, 2U) << "the third has joined again, and is in quarantine";
+    EXPECT_NE(member_of(group, 0, "highest"), "");
+}
+
+}  // namespace

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Holds over nodes that crash, freeze or forget.
+#include "redlock_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+namespace {
+
+using namespace chaos;
+
+class Redlock : public redlock_fixture {};
+
+TEST_F(Redlock, AMinorityMayBeDown) {
+    redlock_group group(5);
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url());
+    const auto first = locks.acquire("it", {.ttl = long_ttl}).token();
+    group.node(0).kill9();
+    group.node(3).kill9();
+    auto held = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    EXPECT_GT(held.token(), first);
+    EXPECT_EQ(group.count_of("it"), 3U);
+    EXPECT_EQ(held.release(), release_result::released);
+    EXPECT_EQ(group.count_of("it"), 0U);
+}
+
+TEST_F(Redlock, WithoutAMajorityEachNodesAnswerIsTold) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url());
+    (void)locks.acquire("it", {.ttl = long_ttl}).release();
+    group.node(1).kill9();
+    group.node(2).kill9();
+    ASSERT_TRUE(eventually([&] {
+        try {
+            (void)locks.try_acquire("it", {.ttl = long_ttl});
+        } catch (const pawl::error& e) {
+            EXPECT_EQ(e.reason(), errc::no_quorum) << e.what();
+            const std::string sentence = e.what();
+            return sentence.find(group.name_of(1)) != std::string::npos &&
+                   sentence.find(group.name_of(2)) != std::string::npos;
+        }
+        return false;
+    }));
+    EXPECT_TRUE(eventually([&] { return group.count_of("it") == 0; })) << "not given back";
+}
+
+// A frozen node executes its requests when it thaws. By then the hold has been released.
+TEST_F(Redlock, AFrozenNodeGetsItsReleaseAfterItsAcquire) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url());
+    (void)locks.acquire("it", {.ttl = long_ttl}).release();
+    group.node(2).freeze();
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(locks.acquire("it", {.ttl = long_ttl}).release(), release_result::released);
+    group.node(2).thaw();
+    EXPECT_TRUE(eventually([&] { return group.count_of("it") == 0; }, 30s));
+}
+
+TEST_F(Redlock, AHoldOutlivesAMinorityAndIsRestoredThere) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url());
+    auto held = locks.acquire("it", {.ttl = 2s});
+    (void)group.node(0).execute({"DEL", "pawl:{it}"});
+    EXPECT_TRUE(eventually([&] { return group.count_of("it") == 3; })) << "not restored";
+    EXPECT_EQ(held.state(), lock_state::held);
+}
+
+// An attempt must not use a counter that a client has not confirmed at a majority: see
+// models/redlock/tokens.pml, no_confirmation. Node 0 alone knows the token of the first hold.
+TEST_F(Redlock, TokensGrowThoughNodesMissedHolds) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url());
+    pawl::fencing_token last = locks.acquire("it", {.ttl = long_ttl}).token();
+    for (std::size_t away = 0; away < 9; ++away) {
+        group.node(away % 3).freeze();
+        auto held = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+        EXPECT_GT(held.token(), last);
+        last = held.token();
+        (void)held.release();
+        group.node(away % 3).thaw();
+    }
+}
+
+TEST_F(Redlock, AForcedReleaseIsToldAndOutranked) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url()), operators = client_at(group.url());
+    auto held = locks.acquire("it", {.ttl = long_ttl});
+    EXPECT_TRUE(operators.force_release("it"));
+    ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_EQ(held.why_lost(), pawl::loss_reason::forced);
+    auto next = operators.acquire("it", {.ttl = long_ttl});
+    EXPECT_GT(next.token(), held.token());
+    (void)next.release();
+    EXPECT_TRUE(eventually([&] { return group.count_of("it") == 0; }));
+    EXPECT_FALSE(operators.force_release("it"));
+}
+
+// Many clients that are released at the same time split the votes; their jitter ends that.
+TEST_F(Redlock, ContendersAreServedInTheEnd) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    std::vector<std::thread> contenders;
+    std::atomic<int> inside = 0, most_inside = 0, served = 0;
+    for (int i = 0; i < 12; ++i)
+        contenders.emplace_back([&] {
+            client locks = client_at(group.url());
+            for (int round = 0; round < 5; ++round) {
+                auto held = locks.acquire("it", {.ttl = long_ttl, .wait = 2 * patience});
+                most_inside = std::max(most_inside.load(), ++inside);
+                std::this_thread::yield();
+                --inside;
+                (void)held.release();
+                ++served;
+            }
+        });
+    for (auto& each : contenders)
+        each.join();
+    EXPECT_EQ(served, 60);
+    EXPECT_EQ(most_inside, 1);
+    EXPECT_TRUE(eventually([&] { return group.count_of("it") == 0; }));
+}
+
+TEST_F(Redlock, AHundredLocksAreOneRequestForEachNode) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url());
+    std::vector<std::string> names;
+    for (int i = 0; i < 100; ++i)
+        names.push_back("seat/" + std::to_string(i));
+    (void)locks.acquire_all(names, {.ttl = long_ttl}).release();
+    EXPECT_TRUE(eventually([&] { return group.count_of("seat/99") == 0; }));
+    const auto before = locks.statistics().requests;
+    auto held = locks.acquire_all(names, {.ttl = long_ttl});
+    EXPECT_LE(locks.statistics().requests - before, 6U);
+    EXPECT_TRUE(eventually([&] { return group.count_of("seat/99") == 3; }));
+    client other = client_at(group.url());
+    EXPECT_FALSE(other.try_acquire_all({"a", "seat/50"}, {}).owns_lock());
+    EXPECT_TRUE(eventually([&] { return group.count_of("a") == 0; }));
+}
+
+}  // namespace

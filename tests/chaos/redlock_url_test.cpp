@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Sets that are named wrongly, or have servers that must not be in one.
+#include "redlock_fixture.hpp"
+
+#include <support/cluster_group.hpp>
+#include <support/sentinel_group.hpp>
+
+#include <gmock/gmock.h>
+
+namespace {
+
+using namespace chaos;
+using testing::HasSubstr;
+
+class RedlockUrl : public redlock_fixture {
+protected:
+    static std::string at(const support::redis_server& server) {
+        return "127.0.0.1:" + std::to_string(server.port());
+    }
+};
+
+TEST_F(RedlockUrl, TheNumberOfNodesIsOdd) {
+    for (const auto* hosts : {"a", "a,b", "a,b,c,d", "a,b,c,d,e,f"}) {
+        const auto failed = failure_at("redlock://" + std::string(hosts));
+        ASSERT_TRUE(failed.has_value()) << hosts;
+        EXPECT_EQ(failed->reason, errc::bad_option) << failed;
+        EXPECT_THAT(failed->sentence, HasSubstr("3, 5 or 7"));
+    }
+    const auto failed = failure_at("redlock://a,b,c,d,e,f,g,h,i");
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_THAT(failed->sentence, HasSubstr("3, 5 or 7"));
+}
+
+TEST_F(RedlockUrl, OptionsThatDoNotFitAreRefused) {
+    const std::pair<std::string, std::string> wrong[] = {
+        {"redlock://a,b,a", "is named twice"},
+        {"redlock://a,b,c?ttl_max=5", "100 to 3600000"},
+        {"redlock://a,b,c?ttl_max=", "ttl_max"},
+        {"redlock://a,b,c?layout=redisson", "native layout"},
+        {"redlock://a,b,c?scripts=no", "needs scripts"},
+        {"redlock://a,b,c?colour=red", "unknown"},
+    };
+    for (const auto& [url, part] : wrong) {
+        const auto failed = failure_at(url);
+        ASSERT_TRUE(failed.has_value()) << url;
+        EXPECT_THAT(failed->sentence, HasSubstr(part)) << url;
+    }
+}
+
+TEST_F(RedlockUrl, ATtlAboveTheLongestIsRefused) {
+    redlock_group group;
+    redlock_group::begin_set(group.url("?ttl_max=1000"));
+    client locks = client_at(group.url("?ttl_max=1000"));
+    try {
+        (void)locks.try_acquire("it", {.ttl = 2s});
+        ADD_FAILURE() << "granted";
+    } catch (const pawl::error& e) {
+        EXPECT_EQ(e.reason(), errc::bad_option) << e.what();
+    }
+}
+
+// One process with two names would have two votes.
+TEST_F(RedlockUrl, OneServerUnderTwoNamesIsRefused) {
+    redlock_group group;
+    const auto port = std::to_string(group.node(0).port());
+    const auto failed = failure_at("redlock://127.0.0.1:" + port + ",localhost:" + port + "," +
+                                   group.name_of(1));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::no_quorum);
+    EXPECT_THAT(failed->sentence, HasSubstr("is the same server as"));
+}
+
+TEST_F(RedlockUrl, ListsThatDifferAreRefused) {
+    redlock_group group(5);
+    const auto first = group.url();
+    redlock_group::begin_set(first);
+    (void)client_at(first).acquire("it", {.ttl = 1s}).release();
+    const auto three = "redlock://" + group.name_of(0) + "," + group.name_of(1) + "," +
+                       group.name_of(2);
+    for (const auto& other : {three, first + "?ttl_max=30000"}) {
+        const auto failed = failure_at(other);
+        ASSERT_TRUE(failed.has_value()) << other;
+        EXPECT_EQ(failed->reason, errc::no_quorum);
+        EXPECT_THAT(failed->sentence, HasSubstr("belongs to another set"));
+    }
+    std::string reversed = "redlock://";
+    for (std::size_t i = 5; i-- > 0;)
+        reversed += group.name_of(i) + (i == 0 ? "" : ",");
+    EXPECT_FALSE(failure_at(reversed).has_value()) << "the order does not matter";
+}
+
+TEST_F(RedlockUrl, ServersThatAreNotIndependentAreNamed) {
+    redlock_group group;
+    support::redis_server replica({.config = {"replicaof 127.0.0.1 " +
+                                              std::to_string(group.node(0).port())}});
+    const auto two = group.name_of(0) + "," + group.name_of(1) + ",";
+    auto failed = failure_at("redlock://" + two + at(replica));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_THAT(failed->sentence, HasSubstr("is a replica"));
+
+    support::redis_server node({.cluster = true});
+    node.serve_all_slots();
+    failed = failure_at("redlock://" + two + at(node));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_THAT(failed->sentence, HasSubstr("cluster"));
+
+    support::sentinel_group sentinels({.sentinels = 1});
+    failed = failure_at("redlock://" + two + at(sentinels.sentinel(0)));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_THAT(failed->sentence, HasSubstr("Sentinel"));
+}
+
+// The others have a majority. Without one, the sentence says which node refused.
+TEST_F(RedlockUrl, ANodeWithAnotherPasswordIsNamed) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    (void)group.node(1).execute({"CONFIG", "SET", "requirepass", "secret"});
+    client locks = client_at(group.url());
+    EXPECT_TRUE(locks.try_acquire("it", {.ttl = 1s}).owns_lock());
+    (void)group.node(2).execute({"CONFIG", "SET", "requirepass", "secret"});
+    const auto failed = failure_at(group.url());
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::no_quorum);
+    EXPECT_THAT(failed->sentence, HasSubstr("password"));
+    EXPECT_THAT(failed->sentence, HasSubstr(group.name_of(1)));
+}
+
+}  // namespace

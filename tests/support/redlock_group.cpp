@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "redlock_group.hpp"
+
+#include <pawl/redlock.hpp>
+
+namespace support {
+
+redlock_group::redlock_group(std::size_t nodes, const redis_options& node_options) {
+    for (std::size_t i = 0; i < nodes; ++i)
+        nodes_.push_back(std::make_unique<redis_server>(node_options));
+}
+
+std::string redlock_group::name_of(std::size_t index) const {
+    const auto& server = *nodes_.at(index);
+    return server.host() + ":" + std::to_string(server.port());
+}
+
+std::string redlock_group::url(const std::string& more) const {
+    std::string text = "redlock://";
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        text += (i == 0 ? "" : ",") + name_of(i);
+    return text + more;
+}
+
+void redlock_group::begin_set(const std::string& url, bool forget) {
+    pawl::redlock::begin_set(pawl::redlock::parse(url), forget);
+}
+
+std::size_t redlock_group::count_of(const std::string& lock) {
+    std::size_t count = 0;
+    for (const auto& each : nodes_)
+        if (each->is_running() && !each->is_frozen() &&
+            each->execute({"EXISTS", "pawl:{" + lock + "}"}).number() == 1)
+            ++count;
+    return count;
+}
+
+}  // namespace support

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Independent servers for Redlock, for one test.
+#pragma once
+
+#include "redis_server.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace support {
+
+class redlock_group {
+public:
+    explicit redlock_group(std::size_t nodes = 3, const redis_options& node_options = {});
+
+    [[nodiscard]] redis_server& node(std::size_t index) { return *nodes_.at(index); }
+    [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
+    // "HOST:PORT" of a node, as in messages.
+    [[nodiscard]] std::string name_of(std::size_t index) const;
+    // redlock://… with all nodes, followed by `more`.
+    [[nodiscard]] std::string url(const std::string& more = {}) const;
+    // Makes the nodes a set, without a quarantine, for clients with this URL.
+    static void begin_set(const std::string& url, bool forget = false);
+    // How many nodes have the lock's key.
+    [[nodiscard]] std::size_t count_of(const std::string& lock);
+
+private:
+    std::vector<std::unique_ptr<redis_server>> nodes_;
+};
+
+}  // namespace support
