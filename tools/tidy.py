@@ -47,6 +47,8 @@ MAY_INCLUDE = {
                          "src/redis/topology", "src/redis/transport"},
     "src/redis/redisson": {"src/core", "src/redis/common", "src/redis/doctor",
                            "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
+    "src/redis/quorum": {"src/core", "src/redis/common", "src/redis/doctor",
+                         "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
     "src/redis/scriptless": {"src/core", "src/redis/common", "src/redis/doctor",
                              "src/redis/topology", "src/redis/transport"},
     "src/redis": {"src/core"},
@@ -65,7 +67,8 @@ MAY_INCLUDE = {
 # Folders in which every file belongs to a component below.
 COMPONENTS_ONLY = {"src", "src/core"}
 MADE_HEADERS = {"redis_scripts.hpp": "src/redis/native/made",
-                "redisson_scripts.hpp": "src/redis/redisson/made"}
+                "redisson_scripts.hpp": "src/redis/redisson/made",
+                "redlock_scripts.hpp": "src/redis/quorum/made"}
 # The only files of the library that read clocks or random sources.
 MAY_READ_CLOCKS = {"src/core/util/real_runtime.cpp", "src/core/util/types.cpp",
                    "src/core/lease/loss_watchdog.cpp"}

@@ -63,7 +63,7 @@ _pawl_names() {
 _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='run elect status ls watch release resize doctor acl bench completion'
+    local verbs='run elect status ls watch release resize redlock doctor acl bench completion'
     local service='--on --url-file --local' i
     COMPREPLY=()
 
@@ -107,7 +107,7 @@ _pawl() {
             ;;
         --on)
             local schemes='redis:// rediss:// redis+unix:// sqlite:'
-            schemes+=' redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster://'
+            schemes+=' redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// redlock:// redlocks://'
             mapfile -t COMPREPLY < <(compgen -W "$schemes" -- "$current")
             compopt -o nospace 2>/dev/null
             return
@@ -141,6 +141,7 @@ _pawl() {
         elect) options+=' --durable --ttl --wait --max-hold --label --verbose --' ;;
         status | doctor) options+=' --json' ;;
         resize) options+=' --json --create' ;;
+        redlock) options+=' --json --force --yes' ;;
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes' ;;

@@ -19,7 +19,7 @@ function __pawl_after_mark
     contains -- -- (commandline -opc)
 end
 
-set -l verbs run elect status ls watch release resize doctor acl bench completion
+set -l verbs run elect status ls watch release resize redlock doctor acl bench completion
 set -l named run elect status ls watch release resize
 
 complete -c pawl -f
@@ -32,6 +32,7 @@ complete -c pawl -n __fish_use_subcommand -a ls -d 'List the locks'
 complete -c pawl -n __fish_use_subcommand -a watch -d 'Show the locks live'
 complete -c pawl -n __fish_use_subcommand -a release -d 'Take a lock from its holder'
 complete -c pawl -n __fish_use_subcommand -a resize -d 'Set the number of permits of a semaphore'
+complete -c pawl -n __fish_use_subcommand -a redlock -d 'Show, begin or repair a set of Redlock nodes'
 complete -c pawl -n __fish_use_subcommand -a doctor -d 'Examine the service'
 complete -c pawl -n __fish_use_subcommand -a acl -d 'Print the least rights for a user of Redis'
 complete -c pawl -n __fish_use_subcommand -a bench -d 'Measure the service'
@@ -42,13 +43,13 @@ complete -c pawl -n "__fish_seen_subcommand_from $named; and not __pawl_after_ma
 complete -c pawl -n __pawl_after_mark \
     -a '(__fish_complete_subcommand --fcs-skip=(math (contains -i -- -- (commandline -opc))))'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
-    -l on -x -a 'redis:// rediss:// redis+unix:// redis+sentinel:// redis+cluster:// sqlite:' \
+    -l on -x -a 'redis:// rediss:// redis+unix:// redis+sentinel:// redis+cluster:// redlock:// sqlite:' \
     -d 'The URL of the service'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l url-file -r -F -d 'Read the URL from a file'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l local -d 'A lock file of this user on this host'
-complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize doctor acl bench" \
+complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize redlock doctor acl bench" \
     -l json -d 'Print JSON'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l durable -x -a 'primary replicas:1 disk' -d 'Where a lock must be first'
@@ -88,6 +89,11 @@ complete -c pawl -n "__fish_seen_subcommand_from resize" \
     -l create -d 'Create the semaphore if there is none'
 complete -c pawl -n "__fish_seen_subcommand_from release" \
     -s y -l yes -d 'Do not ask for confirmation'
+complete -c pawl -n "__fish_seen_subcommand_from redlock" -a 'status init rejoin'
+complete -c pawl -n "__fish_seen_subcommand_from redlock" \
+    -l force -d 'init: also of members'
+complete -c pawl -n "__fish_seen_subcommand_from redlock" \
+    -s y -l yes -d 'init: do not ask for confirmation'
 complete -c pawl -n "__fish_seen_subcommand_from bench" \
     -l for -x -a '1s 3s 10s' -d 'The duration of each measurement'
 complete -c pawl -n "__fish_seen_subcommand_from acl" \

@@ -99,6 +99,27 @@ void add_resize(CLI::App& app, arguments& args, action& selected_action) {
     });
 }
 
+void add_redlock(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb = app.add_subcommand("redlock", "Show, begin or repair a set of Redlock nodes");
+    verb->add_option("OPERATION", args.operation,
+                     "status; init, for a set that grants at once; rejoin, for lost data")
+        ->required()
+        ->type_name("");
+    verb->add_flag("--force", args.force, "init: also if nodes are members of a set already");
+    verb->add_flag("-y,--yes", args.yes, "init: do not ask for confirmation");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] {
+            return redlock_set({.location = args.location,
+                                .operation = args.operation,
+                                .force = args.force,
+                                .yes = args.yes,
+                                .json = args.json});
+        };
+    });
+}
+
 void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
     CLI::App* verb =
         app.add_subcommand("doctor", "Examine the service: what it guarantees, and what to change");
@@ -157,6 +178,7 @@ void add_views(CLI::App& app, arguments& args, action& selected_action) {
 void add_tools(CLI::App& app, arguments& args, action& selected_action) {
     add_release(app, args, selected_action);
     add_resize(app, args, selected_action);
+    add_redlock(app, args, selected_action);
     add_examiners(app, args, selected_action);
 }
 

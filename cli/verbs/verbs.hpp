@@ -102,6 +102,15 @@ struct acl_options {
 // Contacts no server.
 int acl(const acl_options& options);
 
+struct redlock_options {
+    location_options location;
+    std::string operation;  // status, init or rejoin
+    bool force = false;     // `init` also of nodes that are members
+    bool yes = false;
+    bool json = false;
+};
+int redlock_set(const redlock_options& options);
+
 struct bench_options {
     location_options location;
     std::string name;

@@ -98,7 +98,7 @@ constexpr std::array foreign_schemes{
     foreign_scheme{"file", "sqlite", "; a lock file is sqlite:/path/to/file."}};
 
 std::string with_delimiter(std::string_view scheme) {
-    return std::string(scheme) + (scheme.starts_with("redis") ? "://" : ":");
+    return std::string(scheme) + (scheme.starts_with("red") ? "://" : ":");
 }
 
 std::string list_schemes(std::span<const std::string_view> schemes) {

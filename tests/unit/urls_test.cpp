@@ -58,11 +58,11 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"mem:x",
          "'mem' is not a scheme that this build knows; begin with one of: redis://, "
          "rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, redis+cluster://, "
-         "rediss+cluster://, sqlite:, memory:."},
+         "rediss+cluster://, redlock://, redlocks://, sqlite:, memory:."},
         {"postgres://h",
          "'postgres' is not a scheme that this build knows; begin with one of: "
          "redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, "
-         "redis+cluster://, rediss+cluster://, sqlite:, "
+         "redis+cluster://, rediss+cluster://, redlock://, redlocks://, sqlite:, "
          "memory:."},
         {"/var/locks.db", "The URL is a path without a scheme; did you mean sqlite:/var/locks.db?"},
         {"locks.db", "The URL is a path without a scheme; did you mean sqlite:locks.db?"},
@@ -88,18 +88,20 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"redis://a,b,c",
          "The URL names several servers, and redis:// takes only one; for Sentinels write "
          "redis+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster "
-         "redis+cluster://HOST1,HOST2,HOST3."},
+         "redis+cluster://HOST1,HOST2,HOST3, for Redlock over independent servers "
+         "redlock://HOST1,HOST2,HOST3."},
         {"rediss://u:p@h:1,h:2/0",
          "The URL names several servers, and rediss:// takes only one; for Sentinels write "
          "rediss+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster "
-         "rediss+cluster://HOST1,HOST2,HOST3."},
+         "rediss+cluster://HOST1,HOST2,HOST3, for Redlock over independent servers "
+         "redlocks://HOST1,HOST2,HOST3."},
         {"redis://a,,c", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"",
          "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
-         "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, sqlite:, "
-         "memory:."}};
+         "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, "
+         "redlock://, redlocks://, sqlite:, memory:."}};
     for (const auto& [url, sentence] : table) {
         const auto refused = error_of(url);
         EXPECT_EQ(refused.reason(), errc::bad_url) << url;

@@ -23,7 +23,7 @@ SECTIONS = {
               "docs/guide/failover.md", "docs/guide/cli.md", "docs/guide/linking.md",
               "docs/guide/performance.md", "docs/guide/threats.md", "docs/guide/"],
     "Backends": ["docs/backends/redis.md", "docs/backends/sentinel.md", "docs/backends/cluster.md",
-                 "docs/backends/security.md", "docs/backends/scriptless.md",
+                 "docs/backends/redlock.md", "docs/backends/security.md", "docs/backends/scriptless.md",
                  "docs/backends/redisson.md",
                  "docs/backends/interop.md", "docs/backends/sqlite.md", "docs/backends/"],
     "Reference": ["docs/reference/README.md", "docs/reference/"],

@@ -207,11 +207,10 @@ asio::awaitable<examination> locks::examine() {
                                     " servers",
                          .holder_crash = "holds, after the ttl",
                          .holder_pause = "holds for holders that stop when told",
-                         .server_crash = "holds for holders that stop when told; without a majority "
-                                         "that remembers, no lock is granted",
+                         .server_crash = "holds for holders that stop when told",
                          .failover = "does not apply",
                          .partition = "holds for holders that stop when told",
-                         .clock_jump = "can break, by the clock of one node",
+                         .clock_jump = "can break, by the clocks of a majority",
                          .token = "never goes back"};
     co_return report;
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "../ui/failure.hpp"
+#include "../ui/json.hpp"
+#include "../ui/style.hpp"
+#include "verbs.hpp"
+
+#if PAWL_WITH_REDIS
+#include <pawl/redlock.hpp>
+#endif
+
+#include <unistd.h>
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace pawl::cli {
+
+#if PAWL_WITH_REDIS
+namespace {
+
+using redlock::node_status;
+
+std::string as_json(const std::vector<node_status>& nodes) {
+    json text;
+    text.begin_array();
+    for (const auto& each : nodes) {
+        text.begin_object().field("node", each.name).field("votes", each.votes);
+        text.field("objection", each.objection);
+        text.field("incarnation", static_cast<std::int64_t>(each.incarnation)).end_object();
+    }
+    return text.end_array().str();
+}
+
+// 1 if fewer than a majority votes.
+int show(const std::vector<node_status>& nodes, bool wants_json) {
+    const auto votes =
+        static_cast<std::size_t>(std::ranges::count(nodes, true, &node_status::votes));
+    if (wants_json) {
+        std::cout << as_json(nodes) << '\n';
+    } else {
+        table rows({{.title = "NODE", .side = table::align::left, .flexible = false},
+                    {.title = "VOTES", .side = table::align::left, .flexible = false},
+                    {.title = "LIVES", .side = table::align::right, .flexible = false},
+                    {.title = "", .side = table::align::left, .flexible = true}});
+        for (const auto& each : nodes)
+            rows.add({{printable(each.name)},
+                      {each.votes ? "yes" : "no", each.votes ? colour::green : colour::yellow},
+                      {each.incarnation == 0 ? "-" : std::to_string(each.incarnation)},
+                      {printable(each.objection)}});
+        std::cout << rows.text(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
+        std::cout << votes << " of " << nodes.size() << " nodes vote; a lock needs "
+                  << nodes.size() / 2 + 1 << ".\n";
+    }
+    return static_cast<int>(votes > nodes.size() / 2 ? exit_code::ok : exit_code::no);
+}
+
+void check_confirmation(const redlock_options& options) {
+    if (options.yes) return;
+    if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1)
+        throw failure(exit_code::usage,
+                      "There is no terminal for the confirmation; add --yes if nobody holds a lock "
+                      "of these nodes.");
+    std::cerr << "The set grants locks at once. A lock that somebody still holds of these nodes "
+                 "may then be granted twice. Is nobody left who holds one? [y/N] "
+              << std::flush;
+    std::string reply;
+    std::getline(std::cin, reply);
+    if (reply != "y" && reply != "Y" && reply != "yes")
+        throw failure(exit_code::no, "Nothing was changed.");
+}
+
+}  // namespace
+
+int redlock_set(const redlock_options& options) {
+    const service_location location = find_shared_location(options.location);
+    if (!location.url.starts_with("redlock"))
+        throw failure(exit_code::usage,
+                      "Only Redlock has a set of nodes; name them, as in: pawl redlock status --on "
+                      "redlock://HOST1,HOST2,HOST3.");
+    const auto settings = redlock::parse(location.url);
+    if (options.operation == "init") {
+        check_confirmation(options);
+        redlock::begin_set(settings, options.force);
+    } else if (options.operation != "status" && options.operation != "rejoin") {
+        throw failure(exit_code::usage, "There is no operation '" + options.operation +
+                                            "' of a set; use status, init or rejoin.");
+    }
+    return show(redlock::examine_set(settings, options.operation == "rejoin"), options.json);
+}
+#else
+int redlock_set(const redlock_options&) {
+    throw failure(exit_code::usage,
+                  "This command is built without Redis, which Redlock needs; build it with "
+                  "-DPAWL_WITH_REDIS=ON.");
+}
+#endif
+
+}  // namespace pawl::cli
