@@ -107,7 +107,8 @@ _pawl() {
             ;;
         --on)
             local schemes='redis:// rediss:// redis+unix:// sqlite:'
-            schemes+=' redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// redlock:// redlocks://'
+            schemes+=' redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster://'
+            schemes+=' redlock:// redlocks://'
             mapfile -t COMPREPLY < <(compgen -W "$schemes" -- "$current")
             compopt -o nospace 2>/dev/null
             return

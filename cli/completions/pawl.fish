@@ -32,7 +32,7 @@ complete -c pawl -n __fish_use_subcommand -a ls -d 'List the locks'
 complete -c pawl -n __fish_use_subcommand -a watch -d 'Show the locks live'
 complete -c pawl -n __fish_use_subcommand -a release -d 'Take a lock from its holder'
 complete -c pawl -n __fish_use_subcommand -a resize -d 'Set the number of permits of a semaphore'
-complete -c pawl -n __fish_use_subcommand -a redlock -d 'Show, begin or repair a set of Redlock nodes'
+complete -c pawl -n __fish_use_subcommand -a redlock -d 'Show, begin or repair a set of nodes'
 complete -c pawl -n __fish_use_subcommand -a doctor -d 'Examine the service'
 complete -c pawl -n __fish_use_subcommand -a acl -d 'Print the least rights for a user of Redis'
 complete -c pawl -n __fish_use_subcommand -a bench -d 'Measure the service'
@@ -43,13 +43,15 @@ complete -c pawl -n "__fish_seen_subcommand_from $named; and not __pawl_after_ma
 complete -c pawl -n __pawl_after_mark \
     -a '(__fish_complete_subcommand --fcs-skip=(math (contains -i -- -- (commandline -opc))))'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
-    -l on -x -a 'redis:// rediss:// redis+unix:// redis+sentinel:// redis+cluster:// redlock:// sqlite:' \
-    -d 'The URL of the service'
+    -l on -x -d 'The URL of the service' \
+    -a 'redis:// rediss:// redis+unix:// redis+sentinel:// redis+cluster:// redlock:// sqlite:'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l url-file -r -F -d 'Read the URL from a file'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l local -d 'A lock file of this user on this host'
-complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize redlock doctor acl bench" \
+complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize redlock" \
+    -l json -d 'Print JSON'
+complete -c pawl -n "__fish_seen_subcommand_from doctor acl bench" \
     -l json -d 'Print JSON'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l durable -x -a 'primary replicas:1 disk' -d 'Where a lock must be first'

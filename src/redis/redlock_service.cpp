@@ -26,13 +26,12 @@ redis::topology_factory server_factory(const redis::options& node, const backend
     settings.accepts_replica = false;
     settings.min_wait_before_failure = {};  // the others may answer
     const auto server = redis::endpoint_of(node);
-    return redis::single_server_factory([settings, server, context](
-                                            redis::link::listener& receiver,
-                                            const std::string& channel) {
-        return std::make_shared<redis::reconnecting_link>(
-            std::make_shared<redis::fixed_locator>(server), settings,
-            "the node " + redis::text_of(server), context, receiver, channel);
-    });
+    return redis::single_server_factory(
+        [settings, server, context](redis::link::listener& receiver, const std::string& channel) {
+            return std::make_shared<redis::reconnecting_link>(
+                std::make_shared<redis::fixed_locator>(server), settings,
+                "the node " + redis::text_of(server), context, receiver, channel);
+        });
 }
 
 std::vector<redis::topology_factory> factories_of(const options& node_options,
@@ -123,9 +122,8 @@ void begin_set(const options& settings, bool forget) {
 
 std::vector<node_status> examine_set(const options& settings, bool rejoin) {
     std::vector<node_status> result;
-    run_with_members(settings, [&result, rejoin](members& set) {
-        return read_statuses(set, rejoin, result);
-    });
+    run_with_members(
+        settings, [&result, rejoin](members& set) { return read_statuses(set, rejoin, result); });
     return result;
 }
 

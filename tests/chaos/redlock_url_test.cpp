@@ -65,8 +65,8 @@ TEST_F(RedlockUrl, ATtlAboveTheLongestIsRefused) {
 TEST_F(RedlockUrl, OneServerUnderTwoNamesIsRefused) {
     redlock_group group;
     const auto port = std::to_string(group.node(0).port());
-    const auto failed = failure_at("redlock://127.0.0.1:" + port + ",localhost:" + port + "," +
-                                   group.name_of(1));
+    const auto failed =
+        failure_at("redlock://127.0.0.1:" + port + ",localhost:" + port + "," + group.name_of(1));
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::no_quorum);
     EXPECT_THAT(failed->sentence, HasSubstr("is the same server as"));
@@ -77,8 +77,8 @@ TEST_F(RedlockUrl, ListsThatDifferAreRefused) {
     const auto first = group.url();
     redlock_group::begin_set(first);
     (void)client_at(first).acquire("it", {.ttl = 1s}).release();
-    const auto three = "redlock://" + group.name_of(0) + "," + group.name_of(1) + "," +
-                       group.name_of(2);
+    const auto three =
+        "redlock://" + group.name_of(0) + "," + group.name_of(1) + "," + group.name_of(2);
     for (const auto& other : {three, first + "?ttl_max=30000"}) {
         const auto failed = failure_at(other);
         ASSERT_TRUE(failed.has_value()) << other;
@@ -93,8 +93,8 @@ TEST_F(RedlockUrl, ListsThatDifferAreRefused) {
 
 TEST_F(RedlockUrl, ServersThatAreNotIndependentAreNamed) {
     redlock_group group;
-    support::redis_server replica({.config = {"replicaof 127.0.0.1 " +
-                                              std::to_string(group.node(0).port())}});
+    support::redis_server replica(
+        {.config = {"replicaof 127.0.0.1 " + std::to_string(group.node(0).port())}});
     const auto two = group.name_of(0) + "," + group.name_of(1) + ",";
     auto failed = failure_at("redlock://" + two + at(replica));
     ASSERT_TRUE(failed.has_value());

@@ -298,8 +298,8 @@ std::vector<backend> all_backends() {
             redis_backend("Redis", "", redis_capabilities()),
             {"Sentinel", std::make_shared<fixture_of>(new_sentinel_service, redis_capabilities())},
             {"Cluster", std::make_shared<fixture_of>(new_cluster_service, cluster_capabilities())},
-            {"Redlock", std::make_shared<fixture_of>(new_redlock_service, redlock_capabilities(),
-                                                     true, 3)},
+            {"Redlock",
+             std::make_shared<fixture_of>(new_redlock_service, redlock_capabilities(), true, 3)},
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                           redisson_capabilities(true))};

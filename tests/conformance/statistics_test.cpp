@@ -62,8 +62,7 @@ TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
     const statistics after = locks.statistics();
     // In Redisson's layout a third request deletes the unlock latch: the key with the result of the
     // release, in case the release is repeated.
-    const std::uint64_t most =
-        GetParam().name.starts_with("Redisson") ? 30 : 20 * asked_servers();
+    const std::uint64_t most = GetParam().name.starts_with("Redisson") ? 30 : 20 * asked_servers();
     EXPECT_TRUE(eventually([&] { return locks.statistics().requests - before.requests == most; }));
     EXPECT_EQ(after.grants - before.grants, 10U);
     EXPECT_EQ(after.pushes, before.pushes);

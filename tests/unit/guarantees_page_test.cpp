@@ -5,6 +5,7 @@
 // the page, word for word.
 #include "lock_file_fixture.hpp"
 #include "redis/doctor/assessment.hpp"
+#include "redis/quorum/guarantees.hpp"
 
 #include <pawl/blocking.hpp>
 #include <pawl/memory.hpp>
@@ -90,6 +91,11 @@ TEST(guarantees_page, has_the_rows_of_redis) {
             expect_on_page(line(row, table_cell(row.failover)));
         }
     }
+}
+
+TEST(guarantees_page, has_the_row_of_redlock) {
+    const auto row = pawl::redlock::guarantees_of(3);
+    expect_on_page(line(row, table_cell(row.failover)));
 }
 
 TEST(guarantees_page, has_the_row_of_memory) {

@@ -155,7 +155,7 @@ void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t n
     auto& state = current->node_states[node];
     if (answer.is_granted) {
         // It was given back already, but this request was sent again after that.
-        if (current->decision == attempt::outcome::given_back) return;
+        if (current->decision == attempt::outcome::abandoned) return;
         if (current->decision == attempt::outcome::granted) current->votes.fix_tokens();
         current->votes.count_grant(node, std::move(answer.member), std::move(answer.counters));
         return;
@@ -247,7 +247,7 @@ asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, time_point
         }
         co_await current->changed.wait_until(wait_until);
     }
-    current->give_back();
+    current->abandon();
 }
 
 asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requested_lock> requested,
@@ -259,9 +259,9 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
     // However this ends, what the nodes have granted is kept or given back.
     struct guard {
         attempt& guarded;
-        ~guard() { guarded.give_back(); }
+        ~guard() { guarded.abandon(); }
     };
-    const guard give_back_guard{*current};
+    const guard abandon_guard{*current};
     const auto sent_at = now();
     current->give_up_at = sent_at + std::max(ttl, options_.reply_timeout);
     send_to_nodes(current);
@@ -322,8 +322,8 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
         auto look_at = now() + core::random_between(time(), redis::min_refresh_interval,
                                                     redis::max_refresh_interval);
         if (result.free_at)
-            look_at = std::min(look_at, *result.free_at +
-                                            core::random_between(time(), duration(1ms), 20ms));
+            look_at = std::min(look_at,
+                               *result.free_at + core::random_between(time(), duration(1ms), 20ms));
         co_await own_waiter->woken.wait_until(std::min(give_up_at, look_at));
     }
 }

@@ -3,6 +3,7 @@
 
 #include "locks.hpp"
 
+#include "guarantees.hpp"
 #include "independent_servers.hpp"
 #include "node_request.hpp"
 #include "redlock_options.hpp"
@@ -184,6 +185,8 @@ asio::awaitable<examination> locks::examine() {
             auto of_node =
                 co_await redis::examine_servers(*server, time(), redlock_options_.nodes[i]);
             for (auto& each : of_node.findings) {
+                // A node that has restarted waits, whatever it has stored.
+                if (each.topic == "persistence") continue;
                 if (each.node.empty()) each.node = name;
                 report.findings.push_back(std::move(each));
             }
@@ -198,20 +201,12 @@ asio::awaitable<examination> locks::examine() {
                                    objection.empty() ? "votes" : objection, "", name});
     }
     const bool has_majority = voters >= members_.majority();
-    report.findings.push_back(
-        {has_majority ? grade::good : grade::bad, "majority",
-         std::to_string(voters) + " of " + std::to_string(members_.size()) + " nodes vote, " +
-             std::to_string(members_.majority()) + " are needed",
-         has_majority ? "" : "no lock can be acquired; see the nodes below"});
-    report.guarantees = {.backend = "Redlock, fenced, over " + std::to_string(members_.size()) +
-                                    " servers",
-                         .holder_crash = "holds, after the ttl",
-                         .holder_pause = "holds for holders that stop when told",
-                         .server_crash = "holds for holders that stop when told",
-                         .failover = "does not apply",
-                         .partition = "holds for holders that stop when told",
-                         .clock_jump = "can break, by the clocks of a majority",
-                         .token = "never goes back"};
+    report.findings.push_back({has_majority ? grade::good : grade::bad, "majority",
+                               std::to_string(voters) + " of " + std::to_string(members_.size()) +
+                                   " nodes vote, " + std::to_string(members_.majority()) +
+                                   " are needed",
+                               has_majority ? "" : "no lock can be acquired; see the nodes below"});
+    report.guarantees = guarantees_of(members_.size());
     co_return report;
 }
 

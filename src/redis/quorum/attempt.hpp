@@ -22,7 +22,7 @@
 namespace pawl::redlock {
 
 struct attempt {
-    enum class outcome : std::uint8_t { undecided, granted, given_back };
+    enum class outcome : std::uint8_t { undecided, granted, abandoned };
 
     attempt(std::vector<requested_lock> requested, duration lease, std::size_t nodes,
             const backend_context& context)
@@ -34,9 +34,9 @@ struct attempt {
 
     // No node keeps anything of the attempt. What has not been answered is given back at once, too:
     // the nodes execute the requests of a connection in their order. Needs no memory.
-    void give_back() noexcept {
+    void abandon() noexcept {
         if (decision != outcome::undecided) return;
-        decision = outcome::given_back;
+        decision = outcome::abandoned;
         for (auto& each : node_states)
             each.undo.reset();
     }
@@ -57,7 +57,7 @@ struct attempt {
     const std::shared_ptr<const std::vector<requested_lock>> locks;
     const duration ttl;
     std::string ttl_ms{};
-    std::string client{};    // that waits; empty: none
+    std::string client{};     // that waits; empty: none
     time_point give_up_at{};  // of the requests
     ballot votes;
     std::vector<node_state> node_states;

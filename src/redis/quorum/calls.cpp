@@ -271,7 +271,8 @@ member_report standing_call::read(const reply& from) const {
 }
 
 script_call mark_call::command(std::string_view run) const {
-    return {scripts::mark, {set.member_key, set.quarantine_key}, {run, set.set, index, incarnation}};
+    return {
+        scripts::mark, {set.member_key, set.quarantine_key}, {run, set.set, index, incarnation}};
 }
 
 mark_call::answer mark_call::read(const reply& from) const {

@@ -63,7 +63,7 @@ struct acquire_call {
         bool is_granted = false;
         membership_state member{};             // if granted
         std::vector<std::int64_t> counters{};  // if granted
-        std::int64_t left_ms = 0;              // of the longest lease, if it is not free; -1: no end
+        std::int64_t left_ms = 0;  // of the longest lease, if it is not free; -1: no end
     };
     [[nodiscard]] answer read(const redis::reply& from) const;
 };

@@ -54,12 +54,13 @@ private:
 
     // What became of an attempt.
     struct attempt_result {
-        std::vector<grant> grants{};  // empty: none
+        std::vector<grant> grants{};     // empty: none
         std::optional<error> trouble{};  // too few nodes answered; otherwise the locks were taken
         // When a majority may be free, if nobody renews; nothing if that is not known.
         std::optional<time_point> free_at{};
         bool is_in_line = false;  // of a node, if the attempt waits
-        bool was_split = false;  // nobody else holds a majority: attempts were made at the same time
+        bool was_split =
+            false;  // nobody else holds a majority: attempts were made at the same time
     };
     boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> requested,
                                                          duration ttl, bool waits);
@@ -96,7 +97,8 @@ private:
         locks& owner_;
         const std::multimap<std::string, waiter*, std::less<>>::iterator position_;
     };
-    // Takes this client out of the line at every node, and passes on a message that it may have got.
+    // Takes this client out of the line at every node, and passes on a message that it may have
+    // got.
     void leave_line(const std::string& name);
     boost::asio::awaitable<void> leave_at(std::shared_ptr<const requested_lock> lock,
                                           std::size_t node);

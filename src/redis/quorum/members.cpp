@@ -111,8 +111,8 @@ std::optional<time_point> members::quarantine_end() const {
 // Every node has answered or failed.
 bool members::is_connected() const {
     return std::ranges::none_of(nodes_, [](const node_record& each) {
-        return each.is_connecting || (each.server->connected() &&
-                                      each.state == standing::unknown && each.trouble.empty());
+        return each.is_connecting || (each.server->connected() && each.state == standing::unknown &&
+                                      each.trouble.empty());
     });
 }
 

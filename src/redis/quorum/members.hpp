@@ -63,9 +63,7 @@ public:
     [[nodiscard]] std::string objections() const;
 
     // A node that has not answered in time is not waited for until it answers again.
-    [[nodiscard]] bool is_silent(std::size_t node) const noexcept {
-        return nodes_[node].is_silent;
-    }
+    [[nodiscard]] bool is_silent(std::size_t node) const noexcept { return nodes_[node].is_silent; }
     void set_silent(std::size_t node, bool is_silent) noexcept {
         nodes_[node].is_silent = is_silent;
     }

@@ -45,11 +45,11 @@ std::string name_of(const redis::options& node) {
 }
 
 // Everything that decides which keys a name means, or how long a request may take.
-bool are_alike(const redis::options& one, const redis::options& other) {
-    return one.name_space == other.name_space && one.key == other.key &&
-           one.database == other.database && one.connect_timeout == other.connect_timeout &&
-           one.reply_timeout == other.reply_timeout &&
-           one.token_retention == other.token_retention;
+bool are_alike(const redis::options& node, const redis::options& other) {
+    return node.name_space == other.name_space && node.key == other.key &&
+           node.database == other.database && node.connect_timeout == other.connect_timeout &&
+           node.reply_timeout == other.reply_timeout &&
+           node.token_retention == other.token_retention;
 }
 
 error count_error(std::size_t nodes) {
@@ -87,8 +87,9 @@ void check_options(const options& node_options) {
     std::ranges::sort(names);
     const auto twice = std::ranges::adjacent_find(names);
     if (twice != names.end())
-        throw error(errc::bad_option, "The node " + *twice +
-                                          " is named twice; each node must be a server of its own.");
+        throw error(
+            errc::bad_option,
+            "The node " + *twice + " is named twice; each node must be a server of its own.");
     for (const auto& each : nodes) {
         redis::check_options(each);
         if (!each.cluster_nodes.empty())
@@ -111,8 +112,8 @@ void check_options(const options& node_options) {
 options parse(std::string_view text) {
     auto url = core::parse_url(text);
     options result;
-    const auto ttl_max = std::ranges::find(url.options, "ttl_max",
-                                           &std::pair<std::string, std::string>::first);
+    const auto ttl_max =
+        std::ranges::find(url.options, "ttl_max", &std::pair<std::string, std::string>::first);
     if (ttl_max != url.options.end()) {
         result.ttl_max = parse_ttl_max(ttl_max->second);
         url.options.erase(ttl_max);
@@ -141,9 +142,8 @@ std::string describe(const options& node_options) {
     }
     text += "/" + std::to_string(first.database);
     if (node_options.ttl_max != options().ttl_max)
-        core::append_option(
-            text, "ttl_max",
-            std::to_string(node_options.ttl_max / std::chrono::milliseconds(1)));
+        core::append_option(text, "ttl_max",
+                            std::to_string(node_options.ttl_max / std::chrono::milliseconds(1)));
     if (first.name_space != redis::options().name_space)
         core::append_option(text, "namespace", first.name_space);
     if (!first.key.empty()) core::append_option(text, "key", first.key);

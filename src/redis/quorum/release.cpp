@@ -39,14 +39,11 @@ struct locks::release_round {
 };
 
 redis::undo_queue::undo locks::undo_of(shared_locks requested,
-                                       std::shared_ptr<const std::string> token,
-                                       std::size_t node) {
+                                       std::shared_ptr<const std::string> token, std::size_t node) {
     redis::undo_queue::undo undo;
     undo.lock = requested->front().keys.lock();
-    undo.send = [this, requested = std::move(requested), token = std::move(token),
-                 node](time_point deadline) {
-        return send_release(requested, token, node, deadline);
-    };
+    undo.send = [this, requested = std::move(requested), token = std::move(token), node](
+                    time_point deadline) { return send_release(requested, token, node, deadline); };
     return undo;
 }
 
@@ -88,8 +85,7 @@ bool locks::is_all_answered(const release_round& round) const {
 // All nodes are asked: also one that did not answer the acquire may have the lock.
 asio::awaitable<release_result> locks::release(const hold& held) {
     const operation_guard operation(*this);
-    auto locks_of_hold =
-        std::make_shared<const std::vector<requested_lock>>(1, lock_of(held));
+    auto locks_of_hold = std::make_shared<const std::vector<requested_lock>>(1, lock_of(held));
     const auto round = std::make_shared<release_round>(
         std::move(locks_of_hold),
         std::make_shared<const std::string>(std::to_string(held.grant.token.value())),

@@ -81,8 +81,9 @@ asio::awaitable<void> members::repair() {
     };
     const end_guard guard{*this};
     // Clients that notice the same loss do not all repair it at once.
-    if (!co_await client_.pause_until(now() + core::random_between(*context_.time, 0ms, 20ms)))
-        co_return;
+    const auto pause = core::random_between(*context_.time, 0ms, 20ms);
+    const bool is_open = co_await client_.pause_until(now() + pause);
+    if (!is_open) co_return;
     try {
         co_await repair_once();
         if (repair_trouble_.empty()) repair_pauses_.reset();
@@ -98,10 +99,8 @@ asio::awaitable<void> members::repair_now() {
 
 asio::awaitable<void> members::repair_once() {
     const auto known = co_await prepare_all();
-    const auto member_count =
-        static_cast<std::size_t>(std::ranges::count_if(known, [this](const auto& each) {
-            return is_member(each);
-        }));
+    const auto member_count = static_cast<std::size_t>(
+        std::ranges::count_if(known, [this](const auto& each) { return is_member(each); }));
     repair_trouble_.clear();
     if (member_count >= majority()) {
         for (std::size_t i = 0; i < size(); ++i) {
@@ -117,9 +116,8 @@ asio::awaitable<void> members::repair_once() {
         }
     } else if (member_count > 0) {
         co_await finish_genesis(known);
-    } else if (std::ranges::all_of(known, [](const auto& each) {
-                   return each && !each->is_member;
-               })) {
+    } else if (std::ranges::all_of(known,
+                                   [](const auto& each) { return each && !each->is_member; })) {
         co_await begin_set_of(known, quarantine_);
     } else if (!std::ranges::all_of(known, &std::optional<member_report>::has_value)) {
         repair_trouble_ =
@@ -204,8 +202,9 @@ asio::awaitable<void> members::install_anew(std::size_t node, const reports& kno
                       .genesis = ""};
     const bool is_installed = co_await install(node, std::move(call));
     if (is_installed && context_.log)
-        context_.log(name_of(node) + ": had lost its data, and has joined the set again; it votes "
-                                     "in " +
+        context_.log(name_of(node) +
+                     ": had lost its data, and has joined the set again; it votes "
+                     "in " +
                      milliseconds_count(quarantine_) + " ms");
 }
 
@@ -284,7 +283,8 @@ asio::awaitable<void> members::finish_genesis(const reports& known) {
                               .highest = std::to_string(record.seed),
                               .quarantine_ms = milliseconds_count(quarantine_),
                               .genesis = known[i]->genesis};
-            if (co_await install(j, std::move(call))) has_finished = true;
+            const bool is_installed = co_await install(j, std::move(call));
+            has_finished = has_finished || is_installed;
         }
     }
     if (has_finished) co_return;

@@ -65,7 +65,8 @@ void locks::on_message(std::string_view, std::string_view payload) {
     if (payload.starts_with(lost)) {
         const auto words = payload.substr(lost.size());
         const auto end = std::min(words.find(' '), words.size());
-        return on_forced_release(words.substr(0, end), words.substr(std::min(end + 1, words.size())));
+        return on_forced_release(words.substr(0, end),
+                                 words.substr(std::min(end + 1, words.size())));
     }
     constexpr std::string_view wake = "wake ";
     if (!payload.starts_with(wake)) return;

@@ -113,14 +113,13 @@ const char* scheme_with_tls(const options& server_options) {
 // A list of hosts most likely has Sentinels or nodes of a cluster.
 void check_single_host(const core::url& parsed) {
     if (parsed.hosts.size() < 2) return;
-    throw error(errc::bad_url, "The URL names several servers, and " + parsed.scheme +
-                                   ":// takes only one; for Sentinels write " + parsed.scheme +
-                                   "+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster " +
-                                   parsed.scheme +
-                                   "+cluster://HOST1,HOST2,HOST3, for Redlock over independent "
-                                   "servers redlock" +
-                                   (parsed.scheme == "rediss" ? "s" : "") +
-                                   "://HOST1,HOST2,HOST3.");
+    throw error(errc::bad_url,
+                "The URL names several servers, and " + parsed.scheme +
+                    ":// takes only one; for Sentinels write " + parsed.scheme +
+                    "+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster " + parsed.scheme +
+                    "+cluster://HOST1,HOST2,HOST3, for Redlock over independent "
+                    "servers redlock" +
+                    (parsed.scheme == "rediss" ? "s" : "") + "://HOST1,HOST2,HOST3.");
 }
 
 // An empty value most likely comes from an unset variable of a script.

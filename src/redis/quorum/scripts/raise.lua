@@ -2,10 +2,11 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- raise: the second half of a forced release, after a majority has executed the first: raises the
--- counter above all that the first half has found, so that no holder restores its hold, and no grant
--- that was on its way is confirmed. Takes the lock again from the owners that were found.
+-- counter above all that the first half has found, so that no holder restores its hold, and no
+-- grant that was on its way is confirmed. Takes the lock again from the owners that were found.
 -- KEYS member quarantine, lock fence queue
--- ARGV run set channel_prefix keep_ms token name, then owner for each   -> {1} | {"amnesia"} | {"set"}
+-- ARGV run set channel_prefix keep_ms token name, then owner for each
+-- -> {1} | {"amnesia"} | {"set"}
 --@include _member.lua
 --@include _line.lua
 --@include _victim.lua

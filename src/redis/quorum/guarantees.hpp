@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// What holds over independent servers: a row of docs/guide/guarantees.md.
+#pragma once
+
+#include <pawl/examination.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace pawl::redlock {
+
+[[nodiscard]] inline guarantee_row guarantees_of(std::size_t nodes) {
+    return {.backend = "Redlock, fenced, over " + std::to_string(nodes) + " servers",
+            .holder_crash = "holds, after the ttl",
+            .holder_pause = "holds for holders that stop when told",
+            .server_crash = "holds for holders that stop when told",
+            .failover = "does not apply",
+            .partition = "holds for holders that stop when told",
+            .clock_jump = "can break, by the clocks of a majority",
+            .token = "never goes back"};
+}
+
+}  // namespace pawl::redlock
