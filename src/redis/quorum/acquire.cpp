@@ -114,6 +114,8 @@ void locks::send_to_nodes(const std::shared_ptr<attempt>& current) {
 
 asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std::size_t node) {
     const request_guard request(*this, node);
+    // Its undo may be on its way already, and must not come first.
+    if (current->decision != attempt::outcome::undecided) co_return;
     auto& state = current->node_states[node];
     try {
         const acquire_call call{.set = set_,
