@@ -233,7 +233,7 @@ asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, time_point
                                     time_point deadline) {
     auto& votes = current->votes;
     std::optional<time_point> grace_ends;
-    while (now() < deadline) {
+    while (now() < deadline && current->decision == attempt::outcome::undecided) {
         if (votes.is_won()) co_return current->keep();
         const bool has_ended = votes.has_fixed_tokens() && has_all_answers(*current) &&
                                current->confirmations_in_flight == 0;
@@ -260,10 +260,18 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
     if (waits) current->client = client_;
     // However this ends, what the nodes have granted is kept or given back.
     struct guard {
-        attempt& guarded;
-        ~guard() { guarded.abandon(); }
+        guard(std::list<attempt*>& undecided, attempt& begun)
+            : attempts(undecided), position(undecided.insert(undecided.end(), &begun)) {}
+        ~guard() {
+            (*position)->abandon();
+            attempts.erase(position);
+        }
+        guard(const guard&) = delete;
+        guard& operator=(const guard&) = delete;
+        std::list<attempt*>& attempts;
+        const std::list<attempt*>::iterator position;
     };
-    const guard abandon_guard{*current};
+    const guard abandon_guard(attempts_, *current);
     const auto sent_at = now();
     current->give_up_at = sent_at + std::max(ttl, options_.reply_timeout);
     send_to_nodes(current);

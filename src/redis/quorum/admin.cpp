@@ -126,36 +126,34 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     co_return locks_held;
 }
 
-// First a majority gives up the lock and says how far its counters are; only then a majority raises
-// them above all of these. The other way round, a grant that is on its way could be confirmed, or a
-// hold restored, between the two steps.
+// First a majority says how far its counters are; then a majority raises them above all of these,
+// and gives the lock up. So no earlier hold can be renewed, and a later one keeps its keys:
+// models/redlock/force.pml.
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     co_await require_majority();
     const requested_lock lock{
         .name = std::string(name), .keys = scheme_.keys_of(name), .value = {}};
-    std::vector<std::string> owners;
     std::int64_t highest = 0;
-    std::size_t dropped = 0, raised = 0;
-    bool was_held = false;
+    std::size_t asked = 0, raised = 0;
+    bool is_held = false;
     for (std::size_t i = 0; i < members_.size(); ++i) {
-        const drop_call call{set_, lock.keys};
+        const counter_call call{set_, lock.keys};
         try {
             const auto reply = co_await ask_node(members_.link_of(i), call, reply_deadline());
             redis::throw_if_error(reply, members_.name_of(i));
-            auto answer = call.read(reply);
+            const auto answer = call.read(reply);
             members_.on_objection(i, answer.standing);
             if (answer.standing.refusal != objection::none) continue;
-            ++dropped;
+            ++asked;
             highest = std::max(highest, answer.counter);
-            if (!answer.owner) continue;
-            was_held = true;
-            owners.push_back(std::move(*answer.owner));
+            is_held = is_held || answer.is_held;
         } catch (const error& e) {
             log(members_.name_of(i) + ": " + e.what());
         }
     }
-    for (std::size_t i = 0; dropped >= members_.majority() && i < members_.size(); ++i) {
-        const raise_call call{set_, lock, std::to_string(highest + 1), owners};
+    if (asked >= members_.majority() && !is_held) co_return false;
+    for (std::size_t i = 0; asked >= members_.majority() && i < members_.size(); ++i) {
+        const barrier_call call{set_, lock, std::to_string(highest + 1)};
         try {
             const auto reply = co_await ask_node(members_.link_of(i), call, reply_deadline());
             redis::throw_if_error(reply, members_.name_of(i));
@@ -169,7 +167,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
                                          "' may still be held: fewer than a majority of the nodes "
                                          "took part; run the command again. " +
                                          members_.objections());
-    co_return was_held;
+    co_return true;
 }
 
 asio::awaitable<examination> locks::examine() {

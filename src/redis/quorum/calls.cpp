@@ -221,32 +221,31 @@ inspect_call::answer inspect_call::read(const reply& from) const {
     return result;
 }
 
-script_call drop_call::command(std::string_view run) const {
-    return {scripts::drop,
+script_call counter_call::command(std::string_view run) const {
+    return {scripts::counter,
             {set.member_key, set.quarantine_key, keys.lock(), keys.fence()},
-            {run, set.set, set.channel_prefix}};
+            {run, set.set}};
 }
 
-drop_call::answer drop_call::read(const reply& from) const {
-    const reply_reader reader(scripts::drop, from, subject);
+counter_call::answer counter_call::read(const reply& from) const {
+    const reply_reader reader(scripts::counter, from, subject);
     answer result{.standing = standing_of(reader)};
     if (result.standing.refusal != objection::none) return result;
     reader.expect_size(3);
-    if (!reader.at(1).is_nil()) result.owner = reader.at(1).text();
-    result.counter = reader.at(2).number(0);
+    result.counter = reader.at(1).number(0);
+    result.is_held = reader.at(2).flag();
     return result;
 }
 
-script_call raise_call::command(std::string_view run) const {
-    auto keys = keys_of(set);
-    keys.insert(keys.end(), {lock.keys.lock(), lock.keys.fence(), lock.keys.queue()});
-    words arguments{run, set.set, set.channel_prefix, set.keep_ms, token, lock.name};
-    arguments.insert(arguments.end(), owners.begin(), owners.end());
-    return {scripts::raise, keys, arguments};
+script_call barrier_call::command(std::string_view run) const {
+    return {scripts::barrier,
+            {set.member_key, set.quarantine_key, lock.keys.lock(), lock.keys.fence(),
+             lock.keys.queue()},
+            {run, set.set, set.keep_ms, set.channel_prefix, token, lock.name}};
 }
 
-standing_reply raise_call::read(const reply& from) const {
-    return standing_of({scripts::raise, from, subject});
+standing_reply barrier_call::read(const reply& from) const {
+    return standing_of({scripts::barrier, from, subject});
 }
 
 script_call prepare_call::command(std::string_view run) const {

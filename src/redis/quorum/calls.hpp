@@ -145,26 +145,25 @@ struct inspect_call {
     [[nodiscard]] answer read(const redis::reply& from) const;
 };
 
-// drop.lua
-struct drop_call {
+// counter.lua
+struct counter_call {
     const set_words& set;
     const redis::keys& keys;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     struct answer {
         standing_reply standing;
-        std::optional<std::string> owner{};  // empty for a holder of another library
         std::int64_t counter = 0;
+        bool is_held = false;
     };
     [[nodiscard]] answer read(const redis::reply& from) const;
 };
 
-// raise.lua
-struct raise_call {
+// barrier.lua
+struct barrier_call {
     const set_words& set;
     const requested_lock& lock;
     std::string token;
-    std::span<const std::string> owners;  // from which the lock was taken
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     [[nodiscard]] standing_reply read(const redis::reply& from) const;

@@ -15,6 +15,7 @@
 #include <pawl/redlock.hpp>
 
 #include <cstddef>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -173,6 +174,7 @@ private:
     const set_words set_;
     members members_;
     std::multimap<std::string, waiter*, std::less<>> waiters_;
+    std::list<attempt*> attempts_;              // that are not decided yet
     std::vector<unsigned> requests_in_flight_;  // of each node
     core::wakeup request_ended_;
     // Of owners whose holds are being ended by force, the nodes that have said so. With more of

@@ -54,6 +54,12 @@ void locks::on_forced_release(std::string_view owner, std::string_view run) {
         nodes.insert(i);
         if (nodes.size() < members_.majority()) return;
         forced_releases_.erase(std::string(owner));
+        // It may still be on its way to its caller.
+        for (auto* each : attempts_)
+            if (each->locks->front().value.starts_with(owner)) {
+                each->abandon();
+                each->changed.notify();
+            }
         context_.listener->on_loss(owner, loss_reason::forced);
         return;
     }
