@@ -2,22 +2,30 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Pawl authors
 
-# Runs a command with a private Redis server: tools/with_redis.sh COMMAND…
+# Runs a command with a private Redis server: tools/with_redis.sh [--redlock] COMMAND…
 # PAWL_URL, and {url} in the COMMAND, name the server. It listens on a free port of the loopback and
-# ends with the command.
+# ends with the command. With --redlock, there are five independent servers for Redlock.
 set -euo pipefail
 
+count=1
+if [[ ${1:-} == --redlock ]]; then
+    count=5
+    shift
+fi
 (($# > 0)) || {
-    echo "Usage: $0 COMMAND…" >&2
+    echo "Usage: $0 [--redlock] COMMAND…" >&2
     exit 64
 }
 folder=$(mktemp -d)
 server=
+servers=()
 finish() {
-    if [[ -n $server ]]; then
-        kill "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
+    local each
+    for each in "${servers[@]}" $server; do
+        # KILL: a server that was frozen with STOP ends, too.
+        kill -KILL "$each" 2>/dev/null || true
+        wait "$each" 2>/dev/null || true
+    done
     rm -rf "$folder"
 }
 trap finish EXIT
@@ -43,20 +51,33 @@ start() {
     return 1
 }
 
-for _ in $(seq 20); do
-    port=$((20000 + RANDOM % 12000))
-    if start "$port"; then
-        break
-    fi
+addresses=
+while ((${#servers[@]} < count)); do
+    for _ in $(seq 20); do
+        port=$((20000 + RANDOM % 12000))
+        if start "$port"; then
+            break
+        fi
+    done
+    [[ -n $server ]] || {
+        cat "$folder/log" >&2
+        echo "redis-server did not start: its log is above." >&2
+        exit 69
+    }
+    servers+=("$server")
+    server=
+    addresses+=${addresses:+,}127.0.0.1:$port
 done
-[[ -n $server ]] || {
-    cat "$folder/log" >&2
-    echo "redis-server did not start: its log is above." >&2
-    exit 69
-}
-export PAWL_URL=redis://127.0.0.1:$port
+if ((count == 1)); then
+    export PAWL_URL=redis://$addresses
+else
+    export PAWL_URL=redlock://$addresses
+fi
 if [[ -t 2 ]]; then
     echo "Redis is at $PAWL_URL" >&2
+    if ((count > 1)); then
+        echo "The processes of the servers, to kill (KILL) or freeze (STOP): ${servers[*]}" >&2
+    fi
 fi
 "${@//'{url}'/$PAWL_URL}" &
 command=$!

@@ -58,6 +58,12 @@ void progress::show(int served) {
 
 void progress::finish(int served) { draw(served, "\n"); }
 
+void progress::note(const std::string& text) {
+    // Blanks cover the bar, which is drawn again below the line.
+    std::printf(on_a_terminal() ? "\r  %-78s\n" : "  %s\n", text.c_str());
+    std::fflush(stdout);
+}
+
 void progress::draw(int served, const char* end) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
     const std::string picture = on_a_terminal() ? bar(served, buyers_) + "  " : "";

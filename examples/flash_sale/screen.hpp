@@ -16,6 +16,7 @@ struct outcome {
     int items = 0;
     int sold = 0;
     int overlaps = 0;
+    int tokens_out_of_order = 0;
     std::optional<double> wait_p50_ms{};  // empty without locks
     std::optional<double> wait_p99_ms{};
     double sales_per_second = 0;
@@ -26,6 +27,8 @@ public:
     progress(std::string run, int buyers);
     void show(int served);
     void finish(int served);
+    // A line of its own.
+    void note(const std::string& text);
 
 private:
     void draw(int served, const char* end);

@@ -15,6 +15,7 @@
 #include <string>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 namespace flash_sale {
 
@@ -89,16 +90,32 @@ std::vector<sale> read_ledger(const std::filesystem::path& folder) {
     return sales;
 }
 
-int count_overlaps(std::vector<sale> sales) {
+namespace {
+
+// Of each two successive sales of one shelf.
+template <class F>
+int count_successions(std::vector<sale> sales, F is_counted) {
     std::sort(sales.begin(), sales.end(), [](const sale& a, const sale& b) {
         return std::tie(a.shelf, a.began) < std::tie(b.shelf, b.began);
     });
-    int overlaps = 0;
-    for (std::size_t i = 1; i < sales.size(); ++i) {
-        overlaps +=
-            sales[i].shelf == sales[i - 1].shelf && sales[i].began < sales[i - 1].ended ? 1 : 0;
-    }
-    return overlaps;
+    int count = 0;
+    for (std::size_t i = 1; i < sales.size(); ++i)
+        if (sales[i].shelf == sales[i - 1].shelf && is_counted(sales[i - 1], sales[i])) ++count;
+    return count;
+}
+
+}  // namespace
+
+int count_overlaps(std::vector<sale> sales) {
+    return count_successions(std::move(sales), [](const sale& earlier, const sale& later) {
+        return later.began < earlier.ended;
+    });
+}
+
+int count_late_tokens(std::vector<sale> sales) {
+    return count_successions(std::move(sales), [](const sale& earlier, const sale& later) {
+        return later.token.value() <= earlier.token.value();
+    });
 }
 
 }  // namespace flash_sale

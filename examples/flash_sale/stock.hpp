@@ -37,5 +37,7 @@ std::vector<sale> read_ledger(const std::filesystem::path& folder);
 
 // The number of sales that began before the previous sale of the same shelf had ended.
 int count_overlaps(std::vector<sale> sales);
+// The number of sales whose token is not above the token of the previous sale of the same shelf.
+int count_late_tokens(std::vector<sale> sales);
 
 }  // namespace flash_sale
