@@ -97,17 +97,41 @@ std::string hiredis_client::receive() {
     return last->str != nullptr ? std::string(last->str, last->len) : std::string();
 }
 
-void hiredis_client::pipeline(const std::vector<command_words>& commands) {
-    for (const command_words& each : commands) {
-        std::vector<const char*> texts;
-        std::vector<std::size_t> sizes;
-        for (const std::string& word : each) {
-            texts.push_back(word.data());
-            sizes.push_back(word.size());
-        }
-        redisAppendCommandArgv(context_.get(), static_cast<int>(texts.size()), texts.data(),
-                               sizes.data());
+void hiredis_client::append(const command_words& command) {
+    std::vector<const char*> texts;
+    std::vector<std::size_t> sizes;
+    for (const std::string& word : command) {
+        texts.push_back(word.data());
+        sizes.push_back(word.size());
     }
+    redisAppendCommandArgv(context_.get(), static_cast<int>(texts.size()), texts.data(),
+                           sizes.data());
+}
+
+void hiredis_client::send(const command_words& command) {
+    append(command);
+    for (int done = 0; done == 0;)
+        if (redisBufferWrite(context_.get(), &done) != REDIS_OK)
+            throw std::runtime_error(context_->errstr);
+}
+
+int hiredis_client::descriptor() const noexcept { return context_->fd; }
+
+int hiredis_client::read_ready() {
+    if (redisBufferRead(context_.get()) != REDIS_OK) throw std::runtime_error(context_->errstr);
+    for (int replies = 0;; ++replies) {
+        void* raw = nullptr;
+        if (redisGetReplyFromReader(context_.get(), &raw) != REDIS_OK)
+            throw std::runtime_error(context_->errstr);
+        if (raw == nullptr) return replies;
+        const reply_ptr reply(static_cast<redisReply*>(raw));
+        if (reply->type == REDIS_REPLY_ERROR) throw std::runtime_error(reply->str);
+    }
+}
+
+void hiredis_client::pipeline(const std::vector<command_words>& commands) {
+    for (const command_words& each : commands)
+        append(each);
     for (std::size_t i = 0; i < commands.size(); ++i) {
         receive();
     }

@@ -30,6 +30,12 @@ public:
     // Sends all commands at once and reads one reply for each.
     void pipeline(const std::vector<command_words>& commands);
 
+    // For several connections at the same time: sends without waiting for the reply; and reads what
+    // has arrived, and returns the number of complete replies.
+    void send(const command_words& command);
+    [[nodiscard]] int descriptor() const noexcept;
+    int read_ready();
+
     // From INFO: one field of a section, and the calls of each command.
     std::string info(const std::string& section, const std::string& field);
     std::map<std::string, std::int64_t> calls_per_command();
@@ -43,6 +49,7 @@ private:
     };
     using reply_ptr = std::unique_ptr<redisReply, free_reply>;
     reply_ptr command(const command_words& command);
+    void append(const command_words& command);
 
     std::unique_ptr<redisContext, close_context> context_;
 };

@@ -86,6 +86,16 @@ int run_worker(const std::vector<std::string>& arguments) {
         return load_process(arguments.at(1), std::stoi(arguments.at(2)), std::stoi(arguments.at(3)),
                             std::stoi(arguments.at(4)));
     }
+    if (kind == "redlock") {
+        return redlock_process(arguments.at(1), std::stoul(arguments.at(2)));
+    }
+    if (kind == "redlock-init") {
+        begin_redlock_set(arguments.at(1));
+        return 0;
+    }
+    if (kind == "delay") {
+        return delay_process({arguments.begin() + 1, arguments.end()});
+    }
     throw std::invalid_argument(usage);
 }
 

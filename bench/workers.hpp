@@ -10,6 +10,7 @@
 
 #include "support/process.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,6 +50,12 @@ int pairs_process(const std::string& kind, const std::string& url, std::uint16_t
 // seconds, the processor's seconds of this process, and the requests. With `replicas`, a grant
 // waits for as many.
 int load_process(const std::string& url, int coroutines, int pairs, int replicas);
+// Measures pairs over independent servers, on commands from standard input: redlock.cpp.
+int redlock_process(const std::string& url, std::size_t majority);
+void begin_redlock_set(const std::string& url);
+// Forwards to each target, "PORT:MICROSECONDS", with that much added to a round trip. Writes the
+// ports at which it listens, and ends with its parent.
+int delay_process(const std::vector<std::string>& targets);
 
 // Starts a worker process; `arguments` come after "worker".
 support::child start_worker(std::vector<std::string> arguments);

@@ -46,6 +46,15 @@ PEERS = [
          renewal="auto_renewal at 2/3 ttl; no signal, its thread dies of an exception"),
 ]
 
+# Those that have a mode for several independent servers.
+PEERS_OF_REDLOCK = [
+    Peer("Pawl", "pawl", "coroutines", True),
+    Peer("redsync", "go", "redsync"),
+    Peer("node-redlock", "js", "node-redlock"),
+    Peer("pottery", "py", "pottery"),
+    Peer("RedissonRedLock", "java", "RedLock"),
+]
+
 
 class Languages:
     """The command that starts each language's driver, and the reason why it cannot start."""
@@ -86,7 +95,7 @@ class Driver:
     """One process that drives one peer. Each line has the time of its receipt."""
 
     def __init__(self, peer, languages, place, folder):
-        """`place`: the server's port, or "sentinel:PORT,PORT,…/MASTER"."""
+        """`place`: the server's port, "sentinel:PORT,PORT,…/MASTER" or "redlock:PORT,PORT,…"."""
         self.peer = peer
         self.log = folder / f"{peer.language}-{peer.kind}.log"
         with open(self.log, "ab") as log:

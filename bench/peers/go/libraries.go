@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
 	pool "github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
@@ -30,14 +31,20 @@ func versionOf(module string) string {
 	return "unknown"
 }
 
-type redsyncLibrary struct{ address string }
+type redsyncLibrary struct{ addresses []string }
 
 type redsyncClient struct {
 	locks *redsync.Redsync
 	ttl   time.Duration
 }
 
-func newRedsync(port string) library { return redsyncLibrary{"127.0.0.1:" + port} }
+func newRedsync(place string) library {
+	var addresses []string
+	for _, port := range strings.Split(strings.TrimPrefix(place, "redlock:"), ",") {
+		addresses = append(addresses, "127.0.0.1:"+port)
+	}
+	return redsyncLibrary{addresses}
+}
 
 func (redsyncLibrary) version() string { return versionOf("github.com/go-redsync/redsync/v4") }
 
@@ -45,8 +52,12 @@ func (redsyncLibrary) version() string { return versionOf("github.com/go-redsync
 func (redsyncLibrary) pollInterval() time.Duration { return 250 * time.Millisecond }
 
 func (r redsyncLibrary) newClient(ttl time.Duration) client {
-	server := redis.NewClient(&redis.Options{Addr: r.address, PoolSize: users})
-	return redsyncClient{redsync.New(pool.NewPool(server)), ttl}
+	var pools []redsyncredis.Pool
+	for _, address := range r.addresses {
+		server := redis.NewClient(&redis.Options{Addr: address, PoolSize: users})
+		pools = append(pools, pool.NewPool(server))
+	}
+	return redsyncClient{redsync.New(pools...), ttl}
 }
 
 // Default delays, and as many tries as needed.

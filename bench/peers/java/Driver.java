@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.redisson.Redisson;
+import org.redisson.RedissonRedLock;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -18,18 +19,32 @@ import org.redisson.config.Config;
 import org.redisson.config.SentinelServersConfig;
 
 /**
- * Drives Redisson's RLock or FencedLock for ../run.py: one command a line, one JSON object a line
+ * Drives Redisson's RLock, FencedLock or RedLock for ../run.py: one command a line, one JSON object a line
  * back. ../README.md says what the commands are.
  */
 public final class Driver {
     private final boolean fenced;
     private final String place;
-    private final List<RedissonClient> clients = new ArrayList<>();
+    private final List<RedissonClient[]> clients = new ArrayList<>();
     private final Map<String, RLock> held = new HashMap<>();
 
     private Driver(boolean fenced, String place) {
         this.fenced = fenced;
         this.place = place;
+    }
+
+    /** One for each server. With several of them, Redisson's threads and pools are small. */
+    private RedissonClient[] connectAll(long ttl) {
+        if (!place.startsWith("redlock:")) return new RedissonClient[] {connect(ttl)};
+        List<RedissonClient> all = new ArrayList<>();
+        for (String port : place.substring("redlock:".length()).split(",")) {
+            Config config = new Config().setThreads(4).setNettyThreads(2);
+            config.useSingleServer().setAddress("redis://127.0.0.1:" + port)
+                    .setConnectionMinimumIdleSize(1);
+            config.setLockWatchdogTimeout(ttl);
+            all.add(Redisson.create(config));
+        }
+        return all.toArray(new RedissonClient[0]);
     }
 
     /** Its default pools: 24 to 64 connections; the watchdog's timeout is the ttl. */
@@ -48,18 +63,23 @@ public final class Driver {
         return Redisson.create(config);
     }
 
-    synchronized RedissonClient client(int number) {
-        while (clients.size() <= number) clients.add(connect(30_000));
+    synchronized RedissonClient[] client(int number) {
+        while (clients.size() <= number) clients.add(connectAll(30_000));
         return clients.get(number);
     }
 
-    RLock acquire(RedissonClient from, String name) {
+    RLock acquire(RedissonClient[] from, String name) {
         if (fenced) {
-            RFencedLock lock = from.getFencedLock(name);
+            RFencedLock lock = from[0].getFencedLock(name);
             lock.lockAndGetToken();
             return lock;
         }
-        RLock lock = from.getLock(name);
+        RLock lock = from[0].getLock(name);
+        if (from.length > 1) {
+            RLock[] parts = new RLock[from.length];
+            for (int i = 0; i < from.length; ++i) parts[i] = from[i].getLock(name);
+            lock = new RedissonRedLock(parts);
+        }
         lock.lock();
         return lock;
     }
@@ -97,7 +117,7 @@ public final class Driver {
     }
 
     private String pairs(int users, double seconds) throws InterruptedException {
-        RedissonClient from = client(0);
+        RedissonClient[] from = client(0);
         AtomicLong count = new AtomicLong();
         List<Double> latencies = new ArrayList<>();
         List<Thread> crowd = new ArrayList<>();
@@ -147,7 +167,7 @@ public final class Driver {
             notifyAll();
         }
 
-        void play(RedissonClient from) throws InterruptedException {
+        void play(RedissonClient[] from) throws InterruptedException {
             for (boolean on = true; on;) {
                 RLock lock = acquire(from, "hand");
                 long current = enter(System.nanoTime());
@@ -165,7 +185,7 @@ public final class Driver {
         Round round = new Round();
         List<Thread> crowd = new ArrayList<>();
         for (int i = 0; i < users; ++i) {
-            RedissonClient from = client(i % clientCount);
+            RedissonClient[] from = client(i % clientCount);
             crowd.add(start(() -> round.play(from)));
         }
         Thread.sleep((long) (seconds * 1000));
@@ -188,7 +208,7 @@ public final class Driver {
                 held.remove(words[1]).unlock();
                 break;
             case "wait":
-                RedissonClient other = client(1);
+                RedissonClient[] other = client(1);
                 start(() -> {
                     acquire(other, words[1]).unlock();
                     say("{\"got\": \"" + words[1] + "\"}");
@@ -196,7 +216,7 @@ public final class Driver {
                 break;
             case "watch":
                 // The watchdog renews. Redisson does not report its failure to the program.
-                acquire(connect(Long.parseLong(words[2])), words[1]);
+                acquire(connectAll(Long.parseLong(words[2])), words[1]);
                 return "{\"key\": \"" + words[1] + "\"}";
             default:
                 throw new IllegalArgumentException("unknown command " + words[0]);

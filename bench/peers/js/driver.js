@@ -12,13 +12,15 @@ const { setTimeout: sleep } = require('node:timers/promises');
 const { Redis } = require('ioredis');
 
 const HOLD_MS = 30000;
-const [library, port] = process.argv.slice(2);
+const [library, place] = process.argv.slice(2);
 
 const writeLine = (line) => console.log(JSON.stringify(line));
 const now = () => Number(process.hrtime.bigint()) / 1e3; // in µs
 const versionOf = (name) => JSON.parse(
   fs.readFileSync(path.join(process.env.NODE_PATH, name, 'package.json'))).version;
-const connect = () => new Redis(Number(port), '127.0.0.1');
+// One client for each server.
+const connectAll = () => place.replace('redlock:', '').split(',')
+  .map((port) => new Redis(Number(port), '127.0.0.1').on('error', () => {}));
 
 // Both call `work` while the lock is held, and release it afterwards.
 class NodeRedlock {
@@ -27,7 +29,7 @@ class NodeRedlock {
 
   client() {
     const { default: Redlock } = require('redlock');
-    return new Redlock([connect()], { retryCount: -1 });
+    return new Redlock(connectAll(), { retryCount: -1 });
   }
 
   within(locks, name, work, ttl = HOLD_MS) {
@@ -49,7 +51,7 @@ class RedisSemaphore {
   pollsMs = 10; // its default
 
   client() {
-    return connect();
+    return connectAll()[0];
   }
 
   async within(server, name, work, ttl = HOLD_MS, onLockLost = undefined) {

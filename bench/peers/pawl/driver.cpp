@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 // pawl_peer KIND PLACE: Pawl behind the line protocol of ../README.md. KIND: coroutines, threads,
-// or redisson, which is coroutines in Redisson's layout. PLACE: a server's port, or
-// sentinel:PORT,PORT,…/MASTER.
+// or redisson, which is coroutines in Redisson's layout. PLACE: a server's port,
+// sentinel:PORT,PORT,…/MASTER or redlock:PORT,PORT,….
 #include "lock_driver.hpp"
 
 #include <chrono>
@@ -88,10 +88,11 @@ std::string execute(lock_driver& locks, bool redisson, std::istringstream words)
 }
 
 std::string url_of(std::string_view place) {
-    const std::string_view prefix = "sentinel:";
-    if (!place.starts_with(prefix)) return "redis://127.0.0.1:" + std::string(place);
-    std::string url = "redis+sentinel://127.0.0.1:";
-    for (const char each : place.substr(prefix.size()))
+    const auto colon = place.find(':');
+    if (colon == std::string_view::npos) return "redis://127.0.0.1:" + std::string(place);
+    std::string url(place.starts_with("redlock:") ? "redlock" : "redis+sentinel");
+    url += "://127.0.0.1:";
+    for (const char each : place.substr(colon + 1))
         url += each == ',' ? std::string(",127.0.0.1:") : std::string(1, each);
     return url;
 }

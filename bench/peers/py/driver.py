@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Pawl authors
 
-"""Drives redis-py or python-redis-lock for ../run.py: one command a line, one JSON object a line
+"""Drives redis-py, pottery or python-redis-lock for ../run.py: one command a line, one JSON object a line
 in reply. ../README.md describes the commands.
 """
 import json
@@ -13,6 +13,7 @@ import threading
 import time
 from importlib.metadata import version
 
+import pottery
 import redis
 import redis_lock
 
@@ -64,6 +65,21 @@ class RedisPy:
 
         threading.Thread(target=extend, daemon=True).start()
         return name
+
+
+class Pottery:
+    """Only over several servers: `port` is "redlock:PORT,PORT,…"."""
+    version = "pottery " + version("pottery")
+    poll_interval = 0.2  # its default is a random pause up to that
+
+    def client(self, port):
+        return {connect(int(each)) for each in port.removeprefix("redlock:").split(",")}
+
+    def acquire(self, servers, name):
+        lock = pottery.Redlock(key=name, masters=servers, auto_release_time=HOLD_FOR)
+        if not lock.acquire():
+            raise RuntimeError(f"pottery did not acquire {name}")
+        return lock
 
 
 class PythonRedisLock:
@@ -209,8 +225,9 @@ class Driver:
 
 
 def main(library, port):
-    locks = {"redis-py": RedisPy, "python-redis-lock": PythonRedisLock}[library]()
-    driver = Driver(locks, int(port))
+    locks = {"redis-py": RedisPy, "pottery": Pottery,
+             "python-redis-lock": PythonRedisLock}[library]()
+    driver = Driver(locks, int(port) if port.isdigit() else port)
     write_line({"version": locks.version.split()[1], "warm": 0.5,
          "runtime": f"Python {platform.python_version()}, hiredis {version('hiredis')}"})
     for line in sys.stdin:
