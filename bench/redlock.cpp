@@ -100,10 +100,12 @@ public:
     // All nodes at the same time, until a majority has answered. As with Pawl, nobody waits for the
     // replies of the others.
     double pair_of_all(int times, std::size_t majority) {
-        return median(time_each(times, [&] {
+        const double result = median(time_each(times, [&] {
             ask_all(&recorded_pair::acquire, majority);
             ask_all(&recorded_pair::release, majority);
         }));
+        wait_for(nodes_.size());
+        return result;
     }
 
 private:
@@ -130,6 +132,11 @@ private:
             each->link.send(each->pair.*request);
             ++each->outstanding;
         }
+        wait_for(majority);
+    }
+
+    // Until so many nodes have answered everything.
+    void wait_for(std::size_t majority) {
         const auto is_idle = [](const auto& each) { return each->outstanding == 0; };
         std::vector<pollfd> waiting(nodes_.size());
         while (static_cast<std::size_t>(std::ranges::count_if(nodes_, is_idle)) < majority) {

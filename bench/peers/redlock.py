@@ -25,7 +25,7 @@ from topologies import Bench, Single, info
 ROOT = Path(__file__).resolve().parents[2]
 HOLDS = 10_000
 # ms, of the round trip to each server. With all servers, the third one decides.
-DELAYS = (4, 6, 8, 10, 12)
+DELAYS = (10, 15, 20, 25, 30)
 PEER_TIMEOUT = 20  # s, for a driver whose servers are gone
 
 
@@ -121,7 +121,7 @@ def counts(bench):
                 measured = bench.pair(servers, 0)
                 if bench.counts_instructions:
                     measured["instructions"] = bench.count_instructions(servers, 0)
-                measured |= bench.throughput(servers)
+                measured |= bench.throughput(servers, pairs=40)
             finally:
                 servers.stop()
         result |= {f"{name}_{key}": value for key, value in measured.items()}
@@ -175,7 +175,7 @@ def peer_handoffs(peer, languages, folder, program, seconds):
 
 def measure_peers(options, rows, left_out):
     languages = Languages(options.build)
-    seconds = 0.3 if options.quick else 2
+    seconds = 0.3 if options.quick else 1.5
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for peer in PEERS_OF_REDLOCK:
@@ -229,7 +229,7 @@ def main():
     states, costs, peers, left_out = {}, {}, {}, {}
     for number in range(rounds):
         for place, delays, pairs in (("near", (), 100 if options.quick else 2_000),
-                                     ("far", DELAYS, 20 if options.quick else 100)):
+                                     ("far", DELAYS, 10 if options.quick else 40)):
             for state in STATES[::2] if options.quick else STATES:
                 row = states.setdefault(f"{place} {name_of(state)}", {})
                 for key, value in pairs_in_state(options.program, state, delays, pairs).items():
@@ -240,10 +240,11 @@ def main():
         if not options.without_peers:
             measure_peers(options, peers, left_out)
         print(f"  {number + 1} of {rounds}", file=sys.stderr, flush=True)
-    page = Page(machine, rounds, {"states": states, "peers": peers, "costs": costs}, left_out)
+        page = Page(machine, number + 1, {"states": states, "peers": peers, "costs": costs},
+                    left_out)
+        if options.out:
+            page.write(options.out)  # each round, so that an interrupted run leaves something
     print(page.text())
-    if options.out:
-        page.write(options.out)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,6 @@ class Page:
             {"where": self.machine, "rounds": self.results, "left_out": self.left_out},
             indent=1, ensure_ascii=False) + "\n")
         (folder / "redlock.svg").write_text(draw(self))
-        print(f"written: {folder}/redlock.json, redlock.md and redlock.svg")
 
 
 def machine_info(delays):

@@ -158,9 +158,9 @@ class Bench:
         pairs = 200 if self.quick else 3_000
         return self.instructions(servers, replicas, pairs) / pairs
 
-    def throughput(self, servers):
-        """1,000 coroutines of one client, each with a name of its own."""
-        coroutines, pairs = 1_000, 20 if self.quick else 200
+    def throughput(self, servers, pairs=200):
+        """1,000 coroutines of one client, each with a name of its own and so many pairs."""
+        coroutines, pairs = 1_000, 20 if self.quick else pairs
         before = Counts(servers)
         span, processor, _ = self.load(servers, 0, coroutines, pairs)
         after = Counts(servers)
