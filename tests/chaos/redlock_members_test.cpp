@@ -49,6 +49,26 @@ TEST_F(RedlockMembers, AnOperatorsSetGrantsAtOnce) {
     }
 }
 
+// A client that came before the operator has begun a set that waits for a minute.
+TEST_F(RedlockMembers, AnOperatorEndsTheWaitOfANewSet) {
+    redlock_group group;
+    const auto url = group.url();
+    try {
+        (void)client_at(url).try_acquire("it", {.ttl = 500ms});
+        ADD_FAILURE() << "a new set granted at once";
+    } catch (const pawl::error& e) {
+        EXPECT_EQ(e.reason(), errc::no_quorum) << e.what();
+    }
+    try {
+        redlock_group::begin_set(url);
+        ADD_FAILURE() << "a set with members was begun again";
+    } catch (const pawl::error& e) {
+        EXPECT_THAT(e.what(), testing::HasSubstr("pawl redlock init --force"));
+    }
+    redlock_group::begin_set(url, true);
+    EXPECT_TRUE(client_at(url).try_acquire("it", {.ttl = 500ms}).owns_lock());
+}
+
 TEST_F(RedlockMembers, ASetBeginsOnlyWithAllItsNodes) {
     redlock_group group;
     group.node(1).terminate();
@@ -189,6 +209,12 @@ TEST_F(RedlockMembers, TheStatusTellsWhoVotes) {
         votes += each.votes ? 1 : 0;
     EXPECT_EQ(votes, 2U) << "the third has joined again, and is in quarantine";
     EXPECT_NE(member_of(group, 0, "highest"), "");
+    group.node(1).kill9();
+    for (const auto& each : pawl::redlock::examine_set(settings)) {
+        if (each.name == group.name_of(1)) {
+            EXPECT_EQ(each.objection, "Connection refused");
+        }
+    }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -25,6 +26,16 @@ std::string seconds_text(duration time_span) {
     return std::to_string(std::max<std::int64_t>(
                1, std::chrono::ceil<std::chrono::seconds>(time_span).count())) +
            " s";
+}
+
+// The message of an error, for a list in which the node's name comes first.
+std::string without_name(std::string_view text, std::string_view name) {
+    for (const std::string_view role : {"the node ", "the master "})
+        if (text.starts_with(role) && text.substr(role.size()).starts_with(name))
+            text.remove_prefix(
+                std::min(text.size(), text.find_first_not_of(": ", role.size() + name.size())));
+    if (text.ends_with('.')) text.remove_suffix(1);
+    return std::string(text);
 }
 
 }  // namespace
@@ -66,13 +77,14 @@ std::size_t members::count_voters() const {
 
 std::string members::objection_of(std::size_t node) const {
     const auto& asked = nodes_[node];
+    const auto trouble =
+        asked.trouble.empty() ? "has not answered yet" : without_name(asked.trouble, name_of(node));
     if (!asked.server->connected()) {
         const auto failure = asked.server->connection_failure();
-        if (!failure.empty()) return failure;
-        return asked.trouble.empty() ? "not connected yet" : asked.trouble;
+        return failure.empty() ? trouble : without_name(failure, name_of(node));
     }
     switch (asked.state) {
-    case standing::unknown: return asked.trouble.empty() ? "no answer yet" : asked.trouble;
+    case standing::unknown: return trouble;
     case standing::forgetful: return "has lost its data, or is new, and waits to join the set";
     case standing::other_set:
         return "belongs to another set: all clients must name the same nodes in the same way, with "
@@ -86,13 +98,22 @@ std::string members::objection_of(std::size_t node) const {
     return {};
 }
 
+// Nodes with the same objection share it.
 std::string members::objections() const {
-    std::string text;
+    std::vector<std::pair<std::string, std::string>> groups;  // objection and nodes
     for (std::size_t i = 0; i < size(); ++i) {
-        const auto objection = objection_of(i);
+        auto objection = objection_of(i);
         if (objection.empty()) continue;
-        text += (text.empty() ? "" : "; ") + name_of(i) + ": " + objection;
+        const auto group = std::ranges::find(groups, objection,
+                                             [](const auto& each) -> auto& { return each.first; });
+        if (group == groups.end())
+            groups.emplace_back(std::move(objection), name_of(i));
+        else
+            group->second += ", " + name_of(i);
     }
+    std::string text;
+    for (const auto& [objection, nodes] : groups)
+        text += (text.empty() ? "" : "; ") + nodes + ": " + objection;
     return text;
 }
 
@@ -157,7 +178,8 @@ asio::awaitable<void> members::make_connection(std::size_t node) {
     } catch (const std::exception& e) {
         failure = e.what();
     }
-    nodes_[node].trouble = std::move(failure);
+    // Otherwise the node may have been found unsuitable meanwhile.
+    if (!failure.empty()) nodes_[node].trouble = std::move(failure);
     nodes_[node].is_connecting = false;
     changed_.notify_all();
 }

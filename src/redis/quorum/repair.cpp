@@ -294,7 +294,9 @@ asio::awaitable<void> members::finish_genesis(const reports& known) {
 }
 
 asio::awaitable<void> members::forget(std::size_t node) {
-    const std::array<std::string_view, 2> forget_member{"DEL", set_.member_key};
+    // Also the quarantine: the caller says that nobody holds a lock.
+    const std::array<std::string_view, 3> forget_member{"DEL", set_.member_key,
+                                                        set_.quarantine_key};
     if (!link_of(node).connected()) co_return;  // `begin_set` says so
     const auto answer = co_await link_of(node).exec(forget_member, now() + reply_timeout_);
     redis::throw_if_error(answer, name_of(node));
@@ -311,7 +313,10 @@ asio::awaitable<void> members::begin_set(bool with_quarantine, bool forget_membe
                                              name_of(i) + ": " + objection_of(i) + ".");
         if (first[i]->is_member)
             throw error(errc::bad_option,
-                        name_of(i) + " is a member of a set already; see pawl redlock status.");
+                        name_of(i) +
+                            " is a member of a set already, which grants locks once its nodes "
+                            "vote; see pawl redlock status. If nobody holds a lock of these nodes, "
+                            "pawl redlock init --force begins a new set.");
     }
     co_await begin_set_of(first, with_quarantine ? quarantine_ : duration{});
     static_cast<void>(co_await prepare_all());
