@@ -95,8 +95,8 @@ asio::awaitable<void> write_from(connection_ptr link, pipe_ptr way) {
 asio::awaitable<void> accept_all(tcp::acceptor& acceptor, std::uint16_t target,
                                  steady_clock::duration delay) {
     for (;;) {
-        const auto link = std::make_shared<connection>(
-            co_await acceptor.async_accept(asio::use_awaitable));
+        const auto link =
+            std::make_shared<connection>(co_await acceptor.async_accept(asio::use_awaitable));
         boost::system::error_code failed;
         co_await link->server.async_connect({asio::ip::address_v4::loopback(), target},
                                             asio::redirect_error(asio::use_awaitable, failed));
@@ -124,8 +124,8 @@ int delay_process(const std::vector<std::string>& targets) {
         const auto colon = each.find(':');
         const auto port = static_cast<std::uint16_t>(std::stoi(each.substr(0, colon)));
         const auto delay = std::chrono::microseconds(std::stoi(each.substr(colon + 1)));
-        auto& acceptor = acceptors.emplace_back(
-            loop, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+        auto& acceptor =
+            acceptors.emplace_back(loop, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
         ports += (ports.empty() ? "" : " ") + std::to_string(acceptor.local_endpoint().port());
         asio::co_spawn(loop, accept_all(acceptor, port, delay / 2), asio::detached);
     }

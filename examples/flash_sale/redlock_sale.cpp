@@ -80,8 +80,9 @@ int run_redlock_sale() {
         "ms\nand writes the stock back.\n\n",
         items, buyers, processes, think_us / 1000);
     nodes servers;
-    std::printf("The lock is in five private Redis servers, which know nothing of each other:\n%s\n",
-                servers.url().c_str());
+    std::printf(
+        "The lock is in five private Redis servers, which know nothing of each other:\n%s\n",
+        servers.url().c_str());
     // Nobody can hold a lock of servers that have just been started. So they need not wait.
     pawl::redlock::begin_set(pawl::redlock::parse(servers.url()));
     std::vector<outcome> outcomes;
@@ -98,13 +99,15 @@ int run_redlock_sale() {
         return 1;
     }
     std::printf(
-        "  With Redlock, the sale went on without the two servers: every sale had its item, no two\n"
+        "  With Redlock, the sale went on without the two servers: every sale had its item, no "
+        "two\n"
         "  sales overlapped, and each had a larger fencing token than the sale before.\n");
     return 0;
 }
 #else
 int run_redlock_sale() {
-    std::fprintf(stderr, "This Pawl was built without Redis; build it with -DPAWL_WITH_REDIS=ON.\n");
+    std::fprintf(stderr,
+                 "This Pawl was built without Redis; build it with -DPAWL_WITH_REDIS=ON.\n");
     return 69;
 }
 #endif

@@ -19,8 +19,8 @@ import org.redisson.config.Config;
 import org.redisson.config.SentinelServersConfig;
 
 /**
- * Drives Redisson's RLock, FencedLock or RedLock for ../run.py: one command a line, one JSON object a line
- * back. ../README.md says what the commands are.
+ * Drives Redisson's RLock, FencedLock or RedLock for ../run.py: one command a line, one JSON object
+ * a line back. ../README.md says what the commands are.
  */
 public final class Driver {
     private final boolean fenced;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Pawl authors
 
-"""Drives redis-py, pottery or python-redis-lock for ../run.py: one command a line, one JSON object a line
-in reply. ../README.md describes the commands.
+"""Drives redis-py, pottery or python-redis-lock for ../run.py: one command a line, one JSON object
+a line in reply. ../README.md describes the commands.
 """
 import json
 import logging
