@@ -3,7 +3,7 @@
 
 -- barrier: the second half of a forced release: raises the counter of a name to the token, and
 -- takes the lock from its holder. No hold with a smaller token is extended or confirmed here any
--- more. If the counter is not below the token, nothing changes: the key may be that of a later hold.
+-- more. If the counter is not below the token, nothing changes: the key may be of a later hold.
 -- KEYS member quarantine, lock fence queue   ARGV run set keep_ms channel_prefix token name
 -- -> {1} | {"amnesia"} | {"set"}
 --@include _member.lua
