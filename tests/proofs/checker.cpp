@@ -62,6 +62,14 @@ public:
         });
     }
 
+    // A server that forgot the older hold early helped to grant the newer one.
+    [[nodiscard]] bool was_forgotten_by_clock(const hold_record& older,
+                                              const hold_record& newer) const {
+        return std::ranges::any_of(records_.clock_steps, [&](const clock_step& each) {
+            return older.invoked <= each.at.latest && each.at.earliest <= newer.returned;
+        });
+    }
+
 private:
     static constexpr auto largest_epoch = std::numeric_limits<std::uint64_t>::max();
 
@@ -142,6 +150,8 @@ private:
         if (allowed == nullptr && newer != nullptr) allowed = evidence_.of_untold(hold, *newer);
         if (allowed != nullptr)
             ++allowed->untold;
+        else if (newer != nullptr && evidence_.was_forgotten_by_clock(hold, *newer))
+            ++result_.untold_by_clock;
         else if (newer != nullptr)
             blame(&verdict::untold, "not told", {newer, &hold});
         else
@@ -225,6 +235,9 @@ private:
     void count_overlap(const hold_record& earlier, const hold_record& later) {
         if (auto* allowed = evidence_.of_overlap(earlier, later))
             ++allowed->overlaps;
+        else if (later.token < earlier.token ? evidence_.was_forgotten_by_clock(later, earlier)
+                                             : evidence_.was_forgotten_by_clock(earlier, later))
+            ++result_.overlaps_by_clock;
         else
             blame(&verdict::overlaps, "overlap", {&earlier, &later});
         if (is_told(earlier) || is_told(later)) return;
@@ -301,6 +314,10 @@ verdict check(const run_records& records) {
     for (const auto& each : records.faults)
         result.details.push_back("fault " + each.name + " from " + to_text(records, each.begin) +
                                  " to " + to_text(records, each.end));
+    for (const auto& each : records.clock_steps)
+        result.details.push_back("the clock of " + each.server + " was set forward by " +
+                                 std::to_string(each.amount.count()) + " ms at " +
+                                 to_text(records, each.at.latest));
     for (const auto& each : records.history)
         result.details.push_back(to_text(records, each));
     return result;

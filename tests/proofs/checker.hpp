@@ -39,6 +39,11 @@ struct verdict {
     // A hold that was refused, or a pair that overlapped, and no holder learns of it.
     std::size_t untold = 0;
 
+    // The same as `overlaps` and `untold`, where a server's clock was set forward meanwhile, and
+    // the guarantee table allows it.
+    std::size_t overlaps_by_clock = 0;
+    std::size_t untold_by_clock = 0;
+
     std::vector<allowance> allowances;  // each failover of the run
     std::vector<std::string> details;   // of the first broken promises
 

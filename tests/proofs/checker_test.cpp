@@ -302,4 +302,40 @@ TEST(ProofRecords, AreReadAsTheClientsWriteThem) {
     EXPECT_EQ(records.errors, std::vector<std::string>{"No server answers."});
 }
 
+// Of two overlapping holds, with a clock that is set forward.
+verdict check_with_clock(const hold_record& left, const hold_record& right, instant step) {
+    run_records records;
+    records.locks.push_back({{left, right}, {}});
+    if (step != 0)
+        records.clock_steps.push_back(
+            {.server = "a", .at = {step - 1, step}, .amount = std::chrono::seconds(3)});
+    return check(records);
+}
+
+TEST(ProofClock, AStepAllowsAnOverlapWithTheHoldThatItEndsEarly) {
+    const auto older = hold(1, 100, 400), newer = hold(2, 200, 300);
+    EXPECT_EQ(check_with_clock(older, newer, 150).overlaps_by_clock, 1U);
+    EXPECT_EQ(check_with_clock(older, newer, 150).untold_by_clock, 1U);
+    EXPECT_EQ(check_with_clock(older, newer, 150).violations(), 0U);
+    for (const instant outside : {0, 50, 250}) {
+        const auto result = check_with_clock(older, newer, outside);
+        EXPECT_EQ(result.overlaps, 1U) << outside;
+        EXPECT_EQ(result.untold, 1U) << outside;
+        EXPECT_EQ(result.overlaps_by_clock + result.untold_by_clock, 0U) << outside;
+    }
+}
+
+// Its process was paused within the acquire.
+TEST(ProofClock, TheOlderHoldMayHaveBeenReturnedLater) {
+    auto older = hold(1, 100, 400);
+    older.returned = 250;
+    EXPECT_EQ(check_with_clock(older, hold(2, 200, 300), 150).overlaps_by_clock, 1U);
+}
+
+TEST(ProofClock, AStepAllowsNothingElse) {
+    const auto result = check_with_clock(hold(2, 100, 190), hold(1, 200, 300), 150);
+    EXPECT_EQ(result.tokens_back, 1U);
+    EXPECT_EQ(check_with_clock(hold(1, 100, 190), hold(1, 200, 300), 150).equal_tokens, 1U);
+}
+
 }  // namespace

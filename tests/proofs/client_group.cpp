@@ -25,9 +25,9 @@ client_group::client_group(const environment& servers, client_options common, st
 
 child client_group::start(std::size_t index) {
     const auto number = started_++;
-    auto options = pawl::conformance::launch_as_helper(
-        {"client", common_.url, common_.folder, std::to_string(number),
-         std::to_string(common_.locks), common_.checks_tokens ? "checks" : "ignores"});
+    auto client = common_;
+    client.process = number;
+    auto options = pawl::conformance::launch_as_helper(client_words(client));
     const auto machine = servers_.client_machine(index);
     options.arguments.insert(options.arguments.begin(), machine.launcher.begin(),
                              machine.launcher.end());

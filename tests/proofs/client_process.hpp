@@ -5,26 +5,35 @@
 // meanwhile, and record what they believe, until stdin ends.
 #pragma once
 
+#include "environment.hpp"
+
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace proofs {
 
-constexpr std::chrono::seconds longest_ttl{6};  // of the leases
-
 struct client_options {
-    std::string url;
-    std::string folder;         // of journals and resources
-    std::size_t process = 0;    // the number of this process, never used twice
-    std::size_t locks = 0;      // their names are those of `lock_name`
-    bool checks_tokens = true;  // the resource does
+    client_access access;
+    std::string folder;                       // of journals and resources
+    std::size_t process = 0;                  // the number of this process, never used twice
+    std::size_t locks = 0;                    // their names are those of `lock_name`
+    bool checks_tokens = true;                // the resource does
+    std::chrono::milliseconds longest_ttl{};  // of the leases
     std::size_t threads = 4;
 };
 
 [[nodiscard]] std::string lock_name(std::size_t lock);
 [[nodiscard]] std::string resource_path(const std::string& folder, std::size_t lock);
 [[nodiscard]] std::string journal_path(const std::string& folder, std::size_t process);
+
+// The arguments of a helper process that runs `run_client`, and their reader. Empty: they are no
+// such arguments.
+[[nodiscard]] std::vector<std::string> client_words(const client_options& options);
+[[nodiscard]] std::optional<client_options> read_client_words(
+    const std::vector<std::string>& words);
 
 // Returns the exit status for main.
 int run_client(const client_options& options);

@@ -52,8 +52,9 @@ public:
                  look, [this](const look_replies& replies) { return read_node(replies, slots_); }) {
     }
 
-    [[nodiscard]] std::string url(const std::string& options) const override {
-        return group_.url(options);
+    // Redisson's tokens are a counter in the master.
+    [[nodiscard]] client_access access(token_source tokens) const override {
+        return {.url = group_.url(tokens == token_source::naive ? "?layout=redisson" : "")};
     }
 
     [[nodiscard]] std::vector<server_period> history() override {

@@ -26,6 +26,16 @@ struct environment_options {
     std::size_t clients = 0;                  // processes
 };
 
+// Where the tokens of the holds come from: Pawl's own, or what a program would do without them.
+enum class token_source { pawl, naive };
+
+struct client_access {
+    std::string url;
+    // With naive tokens, Unix sockets of servers: a token is the largest answer to INCR among a
+    // majority of them. Empty: the tokens are those of the URL.
+    std::vector<std::string> counters{};
+};
+
 class environment {
 public:
     environment() = default;
@@ -33,8 +43,7 @@ public:
     environment& operator=(const environment&) = delete;
     virtual ~environment() = default;
 
-    // For the clients, followed by `options`, as in "?layout=redisson".
-    [[nodiscard]] virtual std::string url(const std::string& options) const = 0;
+    [[nodiscard]] virtual client_access access(token_source tokens) const = 0;
     // Where client process i runs.
     [[nodiscard]] virtual support::machine client_machine(std::size_t index) const = 0;
     // The faults can be run while the environment lives, one at a time. Their names are those of
@@ -42,6 +51,8 @@ public:
     [[nodiscard]] virtual std::vector<fault> faults() = 0;
     // What the servers have been since the start, in any order.
     [[nodiscard]] virtual std::vector<server_period> history() = 0;
+    // The steps that the guarantee table of these servers excludes.
+    [[nodiscard]] virtual std::vector<clock_step> clock_steps() { return {}; }
     // The end of each server's log, to explain why the servers do not recover.
     [[nodiscard]] virtual std::string logs() = 0;
 };

@@ -6,6 +6,7 @@
 
 #include "environment.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,7 +16,9 @@ namespace proofs {
 struct environment_entry {
     std::string name;  // for --on
     std::string description;
-    std::vector<std::string> faults;  // their names
+    std::vector<std::string> faults;        // their names
+    std::chrono::milliseconds longest_ttl;  // of the leases
+    bool have_epochs;                       // Pawl's tokens there: see epoch_of
     std::unique_ptr<environment> (*start)(const environment_options& options);
 };
 
@@ -23,6 +26,9 @@ struct environment_entry {
 
 // A master, two replicas, three Sentinels.
 [[nodiscard]] std::unique_ptr<environment> start_sentinel(const environment_options& options);
+// Five independent servers.
+[[nodiscard]] std::vector<std::string> redlock_faults();
+[[nodiscard]] std::unique_ptr<environment> start_redlock(const environment_options& options);
 // Three masters with a replica each.
 [[nodiscard]] std::unique_ptr<environment> start_cluster(const environment_options& options);
 

@@ -17,7 +17,8 @@ struct fault {
     // Injects the fault into its environment, waits for its effect and repairs the servers. Throws
     // std::runtime_error if they do not recover.
     std::function<void(pace&)> run;
-    std::string obstacle{};  // why it cannot be injected, as a sentence; empty: it can
+    std::string obstacle{};        // why it cannot be injected, as a sentence; empty: it can
+    bool is_by_name_only = false;  // not run unless --faults names it
 };
 
 }  // namespace proofs

@@ -3,6 +3,7 @@
 
 // The proof with real processes: see `usage`. Exit status: 0 all promises hold, 1 they do not, 2 a
 // wrong command line, 77 no chosen fault can be injected here.
+#include "begin_set.hpp"
 #include "client_process.hpp"
 #include "network.hpp"
 #include "report.hpp"
@@ -18,12 +19,8 @@ constexpr int not_run = 77;
 
 int run_helper(const std::vector<std::string>& words) {
     if (words == std::vector<std::string>{"namespace"}) return keep_namespace();
-    if (words.size() == 6 && words[0] == "client")
-        return run_client({.url = words[1],
-                           .folder = words[2],
-                           .process = std::stoul(words[3]),
-                           .locks = std::stoul(words[4]),
-                           .checks_tokens = words[5] == "checks"});
+    if (words.size() == 3 && words[0] == "begin-set") return begin_set(words[1], words[2]);
+    if (const auto client = read_client_words(words)) return run_client(*client);
     return 2;
 }
 

@@ -41,6 +41,8 @@ struct fault_record {
 struct run_records {
     std::vector<lock_records> locks;  // lock i has the key i of the history
     std::vector<server_period> history;
+    // Of servers whose guarantees exclude them. With others they excuse nothing.
+    std::vector<clock_step> clock_steps;
     std::vector<fault_record> faults;
     bool have_epochs = false;         // the tokens: see epoch_of
     instant begin = 0;                // of the run: printed times count from it

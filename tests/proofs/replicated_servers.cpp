@@ -17,25 +17,7 @@ constexpr const char* partition_fault = "partition";
 }  // namespace
 
 replicated_servers::replicated_servers(std::size_t servers, const environment_options& options)
-    : servers_(servers),
-      network_(network::create(servers + options.clients, no_network_)),
-      options_(options) {
-    for (std::size_t i = 0; i < servers; ++i)
-        clocks_.push_back(std::make_unique<support::moved_clock>());
-}
-
-std::vector<support::machine> replicated_servers::machines() const {
-    std::vector<support::machine> all;
-    for (std::size_t i = 0; i < servers_; ++i) {
-        all.push_back(network_ ? network_->machine(i) : support::machine());
-        all.back().environment = clocks_[i]->environment();
-    }
-    return all;
-}
-
-support::machine replicated_servers::client_machine(std::size_t index) const {
-    return network_ ? network_->machine(servers_ + index % options_.clients) : support::machine();
-}
+    : servers_(servers), machines_(servers, options.clients), options_(options) {}
 
 const std::vector<replicated_servers::fault_definition>& replicated_servers::definitions() {
     using self = replicated_servers;
@@ -61,21 +43,8 @@ std::vector<fault> replicated_servers::faults() {
     for (const auto& each : definitions())
         all.push_back(
             {.name = each.name, .run = [this, run = each.run](pace& pace) { (this->*run)(pace); }});
-    std::ranges::find(all, partition_fault, &fault::name)->obstacle = no_network_;
+    std::ranges::find(all, partition_fault, &fault::name)->obstacle = machines_.obstacle();
     return all;
-}
-
-std::string replicated_servers::name_of(const support::redis_server& server) {
-    return server.host() + ":" + std::to_string(server.port());
-}
-
-std::string replicated_servers::end_of_log(const support::redis_server& server) {
-    constexpr int lines = 20;
-    const auto log = server.log();
-    auto begin = log.size();
-    for (int i = 0; i <= lines && begin != 0 && begin != std::string::npos; ++i)
-        begin = log.rfind('\n', begin - 1);
-    return name_of(server) + "\n" + log.substr(begin == std::string::npos ? 0 : begin + 1) + "\n";
 }
 
 server_state read_info(const std::string& info) {
@@ -114,7 +83,7 @@ void replicated_servers::recover(pace& pace) {
     // As if each machine asked a time server. A clock that is set under a master is another fault.
     for (std::size_t i = 0; i < servers_; ++i)
         if (ask(i, {"ROLE"}).items.at(0).text == "slave")
-            clocks_[i]->step(-clocks_[i]->wall_offset());
+            machines_.clock(i).step(-machines_.clock(i).wall_offset());
 }
 
 void replicated_servers::replace_by_crash(std::size_t master, pace& pace,
@@ -171,7 +140,8 @@ void replicated_servers::pause_master(pace& pace) {
 void replicated_servers::promote_skewed_clock(pace& pace) {
     const auto master = pick_master(pace);
     for (const auto each : replicas_of(master))
-        clocks_[each]->step(pace.pick(2) == 0 ? pace.between(1s, 8s) : -pace.between(1s, 4s));
+        machines_.clock(each).step(pace.pick(2) == 0 ? pace.between(1s, 8s)
+                                                     : -pace.between(1s, 4s));
     replace_by_crash(master, pace);
 }
 
@@ -179,13 +149,13 @@ void replicated_servers::promote_skewed_clock(pace& pace) {
 // hears them without being heard.
 void replicated_servers::isolate_master(pace& pace) {
     const auto master = pick_master(pace);
-    std::vector<std::size_t> inside{master};
+    std::vector<std::size_t> clients;
     for (std::size_t i = 0; i < options_.clients; ++i)
-        if (pace.pick(2) == 0) inside.push_back(servers_ + i);
-    network_->isolate(inside, pace.pick(4) == 0);
+        if (pace.pick(2) == 0) clients.push_back(i);
+    machines_.isolate({master}, clients, pace.pick(4) == 0);
     wait_for_replacement(master, pace);
     pace.pause(500ms, 4s);
-    network_->heal();
+    machines_.heal();
     retire(master, pace);
 }
 

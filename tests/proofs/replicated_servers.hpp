@@ -5,13 +5,10 @@
 #pragma once
 
 #include "environment.hpp"
-#include "network.hpp"
-
-#include <support/moved_clock.hpp>
+#include "test_machines.hpp"
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,8 +20,6 @@ inline constexpr const char* slot_fault = "slot";
 // Of the reply to INFO server replication: all but the epoch and the keys.
 [[nodiscard]] server_state read_info(const std::string& info);
 
-// Server i runs on machine i of the network, if there is one, with clock i. The client processes
-// run on the machines behind those of the servers.
 class replicated_servers : public environment {
 public:
     replicated_servers(std::size_t servers, const environment_options& options);
@@ -32,15 +27,13 @@ public:
     // Of the faults that all replicated servers have.
     [[nodiscard]] static std::vector<std::string> fault_names();
     [[nodiscard]] std::vector<fault> faults() override;
-    [[nodiscard]] support::machine client_machine(std::size_t index) const final;
+    [[nodiscard]] support::machine client_machine(std::size_t index) const final {
+        return machines_.of_client(index);
+    }
 
 protected:
-    // Server i's; empty if all run here.
-    [[nodiscard]] std::vector<support::machine> machines() const;
-    // In the history.
-    [[nodiscard]] static std::string name_of(const support::redis_server& server);
-    // Its last lines, below the name.
-    [[nodiscard]] static std::string end_of_log(const support::redis_server& server);
+    // Of the servers.
+    [[nodiscard]] std::vector<support::machine> machines() const { return machines_.of_servers(); }
     // Over a connection of its own: Sentinels end those of a server that they reconfigure.
     [[nodiscard]] support::resp_value ask(std::size_t index, const support::command_words& words);
     // Fails if the servers are not as at the start within two minutes.
@@ -82,10 +75,8 @@ private:
     void isolate_master(pace& pace);
 
     const std::size_t servers_;
-    std::string no_network_;
-    std::unique_ptr<network> network_;
+    test_machines machines_;
     const environment_options options_;
-    std::vector<std::unique_ptr<support::moved_clock>> clocks_;
 };
 
 }  // namespace proofs

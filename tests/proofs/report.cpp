@@ -37,6 +37,10 @@ constexpr std::array promised_rows{
     count_row{"writes of an older token after a newer", &verdict::writes_back},
     count_row{"refused or overlapping holds, and no holder told", &verdict::untold}};
 
+constexpr std::array clock_rows{
+    count_row{"overlapping holds", &verdict::overlaps_by_clock},
+    count_row{"refused or overlapping holds, not told", &verdict::untold_by_clock}};
+
 struct allowance_row {
     const char* label;
     std::size_t allowance::*count;
@@ -90,6 +94,8 @@ std::vector<table_row> rows_of(const std::vector<run_result>& runs) {
         [](const run_result& each) { return std::to_string(each.outcome.further_failovers()); });
     rows.push_back({"Promised: 0", {}});
     add_counts(promised_rows);
+    rows.push_back({"Allowed when a clock is set forward", {}});
+    add_counts(clock_rows);
     rows.push_back({"Allowed in a failover", {}});
     for (const auto& row : allowed_rows)
         add(row.label, [&](const run_result& each) {

@@ -24,13 +24,14 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr std::size_t locks = 6;
-constexpr std::size_t processes = 4;
 
 volatile std::sig_atomic_t signal_received = 0;
 
 // Both layouts keep all of a lock in the slot of its name.
-environment_options options_of_environment() {
-    environment_options options{.longest_ttl = longest_ttl, .clients = processes};
+environment_options options_of_environment(const environment_entry& entry,
+                                           const settings& options_of_run) {
+    environment_options options{.longest_ttl = entry.longest_ttl,
+                                .clients = options_of_run.clients};
     for (std::size_t i = 0; i < locks; ++i)
         options.keys.push_back("{" + lock_name(i) + "}");
     return options;
@@ -74,14 +75,17 @@ class proof_run {
 public:
     proof_run(const environment_entry& entry, const settings& options, fencing mode)
         : settings_(options),
-          url_options_(mode == fencing::naive ? "?layout=redisson" : ""),
-          servers_(entry.start(options_of_environment())),
+          entry_(entry),
+          servers_(entry.start(options_of_environment(entry, options))),
+          access_(
+              servers_->access(mode == fencing::naive ? token_source::naive : token_source::pawl)),
           clients_(*servers_,
-                   {.url = servers_->url(url_options_),
+                   {.access = access_,
                     .folder = folder_.path().string(),
                     .locks = locks,
-                    .checks_tokens = mode != fencing::off},
-                   processes, options.seed),
+                    .checks_tokens = mode != fencing::off,
+                    .longest_ttl = entry.longest_ttl},
+                   options.clients, options.seed),
           pace_(options.seed, [this] { step(); }) {
         result_.environment = entry.name;
         result_.mode = mode;
@@ -101,7 +105,10 @@ private:
     // Those of --faults that can be had here; `result_.faults` has their names.
     std::vector<fault> chosen_faults() {
         auto all = servers_->faults();
-        std::erase_if(all, [this](const fault& each) { return !settings_.has_fault(each.name); });
+        std::erase_if(all, [this](const fault& each) {
+            return !settings_.has_fault(each.name) ||
+                   (each.is_by_name_only && settings_.faults.empty());
+        });
         std::erase_if(all, [this](const fault& each) {
             if (!each.obstacle.empty()) result_.obstacles[each.name] = each.obstacle;
             return !each.obstacle.empty();
@@ -119,8 +126,9 @@ private:
     [[nodiscard]] run_records load_records() const {
         auto records = read_records(folder_.path().string(), clients_.started(), locks);
         records.history = servers_->history();
+        records.clock_steps = servers_->clock_steps();
         records.faults = faults_;
-        records.have_epochs = result_.mode != fencing::naive;
+        records.have_epochs = entry_.have_epochs && result_.mode != fencing::naive;
         records.begin = first_;
         return records;
     }
@@ -189,10 +197,11 @@ private:
     // tries.
     void expect_free_locks() {
         client_group last(*servers_,
-                          {.url = servers_->url(url_options_),
+                          {.access = access_,
                            .folder = last_.path().string(),
                            .locks = locks,
-                           .checks_tokens = false},
+                           .checks_tokens = false,
+                           .longest_ttl = entry_.longest_ttl},
                           1, 0);
         for (std::size_t i = 0; i < locks; ++i)
             if (!support::eventually(
@@ -207,12 +216,13 @@ private:
     }
 
     const settings& settings_;
-    const std::string url_options_;
+    const environment_entry& entry_;
     const clock::time_point begin_ = clock::now();
     clock::time_point next_line_ = begin_;
     support::temp_folder folder_;  // outlives the processes that write there
     support::temp_folder last_;
     std::unique_ptr<environment> servers_;
+    const client_access access_;
     client_group clients_;
     run_result result_;
     std::vector<fault_record> faults_;

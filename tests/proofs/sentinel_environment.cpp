@@ -72,8 +72,9 @@ public:
         recover(start);
     }
 
-    [[nodiscard]] std::string url(const std::string& options) const override {
-        return group_.url(options);
+    // Redisson's tokens are a counter in the master.
+    [[nodiscard]] client_access access(token_source tokens) const override {
+        return {.url = group_.url(tokens == token_source::naive ? "?layout=redisson" : "")};
     }
 
     // A server knows that it is the master, and the Sentinels know with which epoch.

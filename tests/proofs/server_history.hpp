@@ -7,6 +7,7 @@
 
 #include "instant.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -41,6 +42,13 @@ struct server_period {
     server_state state;
     change_time from;
     change_time until{.earliest = not_yet, .latest = not_yet};
+};
+
+// The wall clock of a server was set forward.
+struct clock_step {
+    std::string server;
+    change_time at;
+    std::chrono::milliseconds amount{};
 };
 
 // A replica became the master of some keys.

@@ -46,6 +46,15 @@ std::uint64_t seed_of(const std::string& text) {
     return seed;
 }
 
+std::size_t clients_of(const std::string& text) {
+    constexpr std::size_t most = 64;
+    std::string_view rest;
+    const auto clients = number_of(text, rest);
+    if (!rest.empty() || clients == 0 || clients > most)
+        throw bad_usage("'" + text + "' is no number of --clients; use 1 to 64.");
+    return clients;
+}
+
 fencing mode_of(const std::string& text) {
     for (const auto mode : {fencing::on, fencing::off, fencing::naive})
         if (text == to_string(mode)) return mode;
@@ -131,8 +140,8 @@ settings parse_settings(const std::vector<std::string>& arguments) {
             result.help = true;
             continue;
         }
-        static const std::vector<std::string> options{"--for",    "--on",   "--fencing",
-                                                      "--faults", "--seed", "--html"};
+        static const std::vector<std::string> options{
+            "--for", "--on", "--fencing", "--clients", "--faults", "--seed", "--html"};
         if (std::ranges::find(options, option) == options.end())
             throw bad_usage("There is no option '" + option + "'; --help lists the options.");
         if (++i == arguments.size())
@@ -142,6 +151,7 @@ settings parse_settings(const std::vector<std::string>& arguments) {
         if (option == "--on") result.environments = list_of(value);
         if (option == "--fencing") result.modes = {mode_of(value)};
         if (option == "--faults") result.faults = list_of(value);
+        if (option == "--clients") result.clients = clients_of(value);
         if (option == "--seed") result.seed = seed_of(value);
         if (option == "--html") result.html = value;
     }
@@ -169,10 +179,11 @@ std::string usage() {
         text += "                     " + each.name + ": " + each.description + "\n";
     return text +
            "  --fencing MODE   one run only: on, off or naive\n"
-           "  --faults NAME,…  only these:\n"
+           "  --faults NAME,…  only these; forget-majority and forget-all only if they are named:\n"
            "                     " +
            listed_faults() +
            "\n"
+           "  --clients N      client processes, 4 by default\n"
            "  --seed N         repeats the order of the faults\n"
            "  --html FILE      also writes the tables and the failovers as a page\n";
 }

@@ -22,6 +22,7 @@ struct settings {
     std::vector<std::string> environments{};  // empty: all
     std::vector<fencing> modes{fencing::on, fencing::off, fencing::naive};
     std::vector<std::string> faults{};  // empty: all
+    std::size_t clients = 4;            // processes
     std::uint64_t seed = 0;
     std::string html{};  // a file for the table; empty: none
     bool help = false;

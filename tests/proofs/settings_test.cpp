@@ -21,16 +21,19 @@ std::string refusal_of(const std::vector<std::string>& arguments) {
 }
 
 TEST(ProofSettings, AreReadOrRefusedWithASentence) {
-    const auto options = parse_settings(
-        {"--for", "5min", "--on", "cluster", "--fencing", "naive", "--faults", "crash,slot"});
+    const auto options = parse_settings({"--for", "5min", "--on", "cluster", "--fencing", "naive",
+                                         "--faults", "crash,slot", "--clients", "8"});
     EXPECT_EQ(options.length, std::chrono::minutes(5));
     EXPECT_EQ(options.environments, std::vector<std::string>{"cluster"});
     EXPECT_EQ(options.modes, std::vector<fencing>{fencing::naive});
     EXPECT_EQ(options.faults, (std::vector<std::string>{"crash", "slot"}));
+    EXPECT_EQ(options.clients, 8U);
     EXPECT_EQ(parse_settings({}).modes.size(), 3U);
+    EXPECT_EQ(refusal_of({"--clients", "0"}), "'0' is no number of --clients; use 1 to 64.");
+    EXPECT_EQ(refusal_of({"--clients", "many"}), "'many' is no number of --clients; use 1 to 64.");
     EXPECT_EQ(refusal_of({"--for", "soon"}), "'soon' is no time for --for; use 90s, 5min or 1h.");
     EXPECT_EQ(refusal_of({"--on", "moon"}),
-              "There is no --on 'moon'; there are: sentinel, cluster.");
+              "There is no --on 'moon'; there are: sentinel, cluster, redlock.");
     EXPECT_EQ(refusal_of({"--fencing", "some"}),
               "There is no --fencing 'some'; use on, off or naive.");
     EXPECT_EQ(refusal_of({"--seed"}), "The option --seed needs a value; --help has the values.");
@@ -39,8 +42,9 @@ TEST(ProofSettings, AreReadOrRefusedWithASentence) {
 
 TEST(ProofSettings, AnUnknownFaultIsRefusedWithTheList) {
     EXPECT_EQ(refusal_of({"--faults", "pause,crush"}),
-              "There is no fault 'crush'; there are: planned, crash, lost-writes, pause, skew, "
-              "partition; on cluster also slot.");
+              "There is no fault 'crush'; there are: crash, pause, partition; on sentinel also "
+              "planned, lost-writes, skew; on cluster also planned, lost-writes, skew, slot; on "
+              "redlock also flush, old-data, clock, mixed, forget-majority, forget-all.");
     EXPECT_EQ(refusal_of({"--faults", "crash,"}), "");
     EXPECT_EQ(refusal_of({"--faults", "slot"}), "");
     EXPECT_EQ(refusal_of({"--faults", "slot", "--on", "sentinel"}),

@@ -7,9 +7,13 @@
 
 namespace support {
 
-redlock_group::redlock_group(std::size_t nodes, const redis_options& node_options) {
-    for (std::size_t i = 0; i < nodes; ++i)
-        nodes_.push_back(std::make_unique<redis_server>(node_options));
+redlock_group::redlock_group(std::size_t nodes, const redis_options& node_options,
+                             const std::vector<machine>& machines) {
+    for (std::size_t i = 0; i < nodes; ++i) {
+        auto options = node_options;
+        if (!machines.empty()) options.runs_on = machines.at(i);
+        nodes_.push_back(std::make_unique<redis_server>(options));
+    }
 }
 
 std::string redlock_group::name_of(std::size_t index) const {

@@ -15,7 +15,9 @@ namespace support {
 
 class redlock_group {
 public:
-    explicit redlock_group(std::size_t nodes = 3, const redis_options& node_options = {});
+    // Node i runs on machine i; without `machines` all of them run here.
+    explicit redlock_group(std::size_t nodes = 3, const redis_options& node_options = {},
+                           const std::vector<machine>& machines = {});
 
     [[nodiscard]] redis_server& node(std::size_t index) { return *nodes_.at(index); }
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }

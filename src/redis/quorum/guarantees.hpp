@@ -18,7 +18,7 @@ namespace pawl::redlock {
             .server_crash = "holds for holders that stop when told",
             .failover = "does not apply",
             .partition = "holds for holders that stop when told",
-            .clock_jump = "can break, by the clocks of a majority",
+            .clock_jump = "can break, by one clock while only a majority has the lock",
             .token = "never goes back"};
 }
 
