@@ -47,7 +47,7 @@ MAY_INCLUDE = {
                          "src/redis/topology", "src/redis/transport"},
     "src/redis/redisson": {"src/core", "src/redis/common", "src/redis/doctor",
                            "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
-    "src/redis/quorum": {"src/core", "src/redis/common", "src/redis/doctor",
+    "src/redis/quorum": {"src/core", "src/redis/common", "src/redis/doctor", "src/redis/redisson",
                          "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
     "src/redis/scriptless": {"src/core", "src/redis/common", "src/redis/doctor",
                              "src/redis/topology", "src/redis/transport"},

@@ -18,7 +18,7 @@
 namespace pawl::redlock {
 
 // All clients of a set must name the same nodes, in any order, with the same `ttl_max`: otherwise
-// the nodes refuse them.
+// the nodes refuse them. Without fencing nothing refuses them, and exclusion breaks.
 struct options {
     // 3, 5 or 7 servers, each of its own and with no replicas of another, or groups of servers with
     // Sentinels. Their namespaces, layouts, databases and timeouts must be equal.
@@ -26,13 +26,18 @@ struct options {
     // The longest ttl of a lease: 100 ms to 1 h. A node that has lost its data grants nothing for a
     // little longer than this.
     duration ttl_max = std::chrono::seconds(60);
+    // False: classic Redlock, which other libraries share. Holds have no token, nodes form no set,
+    // a node that restarts without its data votes again at once, and `ttl_max` has no meaning. Only
+    // then the nodes may have redis::key_layout::redisson, for locks of RedissonRedLock.
+    bool fenced = true;
 };
 
 // Neither connects. They throw errc::bad_option for options that are out of range or do not fit
 // together, and errc::bad_url for a URL that is not understood.
 [[nodiscard]] service at(options settings);
 // redlock://[user[:password]@]host1[:port],host2[:port],host3[:port][/database][?option=value&…],
-// with TLS redlocks://…. The options are those of redis:// and rediss://, and ttl_max, in ms.
+// with TLS redlocks://…. The options are those of redis:// and rediss://; ttl_max, in ms; and
+// fenced=no.
 [[nodiscard]] service at(std::string_view url);
 
 // What a node says of its membership of the set.
@@ -45,7 +50,8 @@ struct node_status {
     std::uint64_t incarnation = 0;
 };
 
-// For operators. They block the calling thread, and use a client of their own.
+// For operators. They block the calling thread, and use a client of their own. Without fencing
+// there is no set, and they throw errc::bad_option.
 //
 // Makes the nodes a new set, which grants locks at once. Call this only while no holder of a lock
 // of these nodes is left: the caller knows what no server can know. Without it, new nodes wait for

@@ -7,6 +7,7 @@
 #include "topology/single_server.hpp"
 #include "transport/reconnecting_link.hpp"
 
+#include <pawl/error.hpp>
 #include <pawl/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -66,6 +67,9 @@ boost::asio::awaitable<void> operate_and_close(locks& client, const Operation& o
 template <class Operation>
 void run_with_members(const options& settings, const Operation& operate) {
     check_options(settings);
+    if (!settings.fenced)
+        throw error(errc::bad_option,
+                    "Redlock with fenced=no has no set of nodes; see pawl doctor for its nodes.");
     boost::asio::io_context context;
     no_losses listener;
     const auto strand = boost::asio::any_io_executor(boost::asio::make_strand(context));

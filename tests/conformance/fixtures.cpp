@@ -183,7 +183,12 @@ test_service new_cluster_service() {
 }
 
 struct restricted_nodes {
-    restricted_nodes() { pawl::redlock::begin_set(pawl::redlock::parse(url())); }
+    explicit restricted_nodes(std::string url_options)
+        : options(std::move(url_options)),
+          node_options{.config = user_lines("redlock://a,b,c" + options)} {
+        const auto settings = pawl::redlock::parse(url());
+        if (settings.fenced) pawl::redlock::begin_set(settings);
+    }
     ~restricted_nodes() {
         for (auto& each : nodes)
             expect_nothing_refused(each);
@@ -194,18 +199,19 @@ struct restricted_nodes {
         std::string hosts;
         for (const auto& each : nodes)
             hosts += (hosts.empty() ? "" : ",") + each.host() + ":" + std::to_string(each.port());
-        return with_user("redlock://" + hosts + "?ttl_max=300000");
+        return with_user("redlock://" + hosts + options);
     }
 
-    const support::redis_options node_options{.config = user_lines("redlock://a,b,c")};
+    const std::string options;
+    const support::redis_options node_options;
     std::array<support::redis_server, 3> nodes{support::redis_server(node_options),
                                                support::redis_server(node_options),
                                                support::redis_server(node_options)};
 };
 
 // Three servers for each test. One of them restarts: a majority must remember the locks.
-test_service new_redlock_service() {
-    auto owned = std::make_shared<restricted_nodes>();
+test_service new_redlock_service(const std::string& options) {
+    auto owned = std::make_shared<restricted_nodes>(options);
     const auto url = owned->url();
     return {.target = pawl::redlock::at(url),
             .url = url,
@@ -282,6 +288,19 @@ constexpr capabilities redlock_capabilities() {
     return all;
 }
 
+constexpr capabilities classic_redlock_capabilities() {
+    auto all = redlock_capabilities();
+    all.fencing = all.tokens_survive_data_loss = false;
+    all.most_ttl = capabilities().most_ttl;
+    return all;
+}
+
+backend redlock_backend(const std::string& name, const std::string& options,
+                        const capabilities& supported) {
+    return {name, std::make_shared<fixture_of>([options] { return new_redlock_service(options); },
+                                               supported, true, 3)};
+}
+
 backend redis_backend(const std::string& name, const std::string& options,
                       const capabilities& supported) {
     return {name, std::make_shared<fixture_of>([options] { return new_redis_service(options); },
@@ -298,8 +317,8 @@ std::vector<backend> all_backends() {
             redis_backend("Redis", "", redis_capabilities()),
             {"Sentinel", std::make_shared<fixture_of>(new_sentinel_service, redis_capabilities())},
             {"Cluster", std::make_shared<fixture_of>(new_cluster_service, cluster_capabilities())},
-            {"Redlock",
-             std::make_shared<fixture_of>(new_redlock_service, redlock_capabilities(), true, 3)},
+            redlock_backend("Redlock", "?ttl_max=300000", redlock_capabilities()),
+            redlock_backend("RedlockClassic", "?fenced=no", classic_redlock_capabilities()),
             redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
             redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                           redisson_capabilities(true))};

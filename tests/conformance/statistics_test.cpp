@@ -63,7 +63,11 @@ TEST_P(Statistics, AnUncontendedPairIsTwoRequests) {
     // In Redisson's layout a third request deletes the unlock latch: the key with the result of the
     // release, in case the release is repeated.
     const std::uint64_t most = GetParam().name.starts_with("Redisson") ? 30 : 20 * asked_servers();
-    EXPECT_TRUE(eventually([&] { return locks.statistics().requests - before.requests == most; }));
+    // A server that was late in the first pairs learns the scripts now, or a token.
+    const std::uint64_t late = asked_servers() == 1 ? 0 : 2 * asked_servers();
+    const auto sent = [&] { return locks.statistics().requests - before.requests; };
+    EXPECT_TRUE(eventually([&] { return sent() >= most; }));
+    EXPECT_LE(sent(), most + late);
     EXPECT_EQ(after.grants - before.grants, 10U);
     EXPECT_EQ(after.pushes, before.pushes);
     EXPECT_EQ(after.hand_offs, before.hand_offs);

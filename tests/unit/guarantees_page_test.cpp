@@ -93,9 +93,11 @@ TEST(guarantees_page, has_the_rows_of_redis) {
     }
 }
 
-TEST(guarantees_page, has_the_row_of_redlock) {
-    const auto row = pawl::redlock::guarantees_of(3);
-    expect_on_page(line(row, table_cell(row.failover)));
+TEST(guarantees_page, has_the_rows_of_redlock) {
+    for (const bool fenced : {true, false}) {
+        const auto row = pawl::redlock::guarantees_of(3, fenced);
+        expect_on_page(line(row, table_cell(row.failover)));
+    }
 }
 
 TEST(guarantees_page, has_the_row_of_memory) {

@@ -293,6 +293,11 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     split_bounds.first_pause = 2ms;
     split_bounds.longest_pause = 500ms;
     redis::back_off split_pauses(time(), split_bounds);
+    // Without fencing, the holder may be of another library, which wakes nobody.
+    auto poll_bounds = bounds_;
+    poll_bounds.first_pause = 50ms;
+    poll_bounds.longest_pause = 1s;
+    redis::back_off poll_pauses(time(), poll_bounds);
     core::wait_notice notice(time(), context_.log);
     // The nodes tell the attempts apart by their owners, so each has a new one.
     std::string next_owner;
@@ -331,6 +336,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
         split_pauses.reset();
         auto look_at = now() + core::random_between(time(), redis::min_refresh_interval,
                                                     redis::max_refresh_interval);
+        if (!set_.is_fenced()) look_at = std::min(look_at, now() + poll_pauses.next_pause());
         if (result.free_at)
             look_at = std::min(look_at,
                                *result.free_at + core::random_between(time(), duration(1ms), 20ms));

@@ -36,7 +36,7 @@ asio::awaitable<void> locks::require_majority() {
 asio::awaitable<void> locks::inspect_at(const redis::keys& lock_keys, std::size_t node,
                                         node_view& into) {
     try {
-        const inspect_call call{lock_keys};
+        const inspect_call call{set_, lock_keys};
         const auto reply = co_await ask_node(members_.link_of(node), call, reply_deadline());
         redis::throw_if_error(reply, members_.name_of(node));
         into.state = call.read(reply);
@@ -89,12 +89,13 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 asio::awaitable<void> locks::scan_at(const std::string& glob, std::size_t node,
                                      std::vector<std::string>& into) {
     std::string cursor = "0";
+    const auto* type = set_.layout == node_layout::redisson ? "hash" : "string";
     const auto deadline = now() + bounds_.max_scan_time;
     try {
         for (std::size_t requests = 0; requests < bounds_.max_scan_requests && now() < deadline;
              ++requests) {
             const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
-                                                        "COUNT", "1000", "TYPE",  "string"};
+                                                        "COUNT", "1000", "TYPE",  type};
             if (!members_.link_of(node).connected()) co_return;
             const auto reply = co_await members_.link_of(node).exec(words, reply_deadline());
             if (reply.items.size() != 2) co_return;
@@ -131,8 +132,7 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
 // models/redlock/force.pml.
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     co_await require_majority();
-    const requested_lock lock{
-        .name = std::string(name), .keys = scheme_.keys_of(name), .value = {}};
+    const auto lock = lock_with(name, {});
     std::int64_t highest = 0;
     std::size_t asked = 0, raised = 0;
     bool is_held = false;
@@ -183,8 +183,8 @@ asio::awaitable<examination> locks::examine() {
             auto of_node =
                 co_await redis::examine_servers(*server, time(), redlock_options_.nodes[i]);
             for (auto& each : of_node.findings) {
-                // A node that has restarted waits, whatever it has stored.
-                if (each.topic == "persistence") continue;
+                // With fencing, a node that has restarted waits, whatever it has stored.
+                if (set_.is_fenced() && each.topic == "persistence") continue;
                 if (each.node.empty()) each.node = name;
                 report.findings.push_back(std::move(each));
             }
@@ -204,7 +204,7 @@ asio::awaitable<examination> locks::examine() {
                                    " nodes vote, " + std::to_string(members_.majority()) +
                                    " are needed",
                                has_majority ? "" : "no lock can be acquired; see the nodes below"});
-    report.guarantees = guarantees_of(members_.size());
+    report.guarantees = guarantees_of(members_.size(), set_.is_fenced());
     co_return report;
 }
 

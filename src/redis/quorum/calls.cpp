@@ -86,6 +86,7 @@ std::string text_of(const std::vector<std::int64_t>& vector) {
 }
 
 script_call acquire_call::command(std::string_view run) const {
+    if (!set.is_fenced()) return classic_command();
     auto keys = keys_of(set);
     words arguments{run, set.set, ttl_ms, set.keep_ms, client, place_ms};
     for (const auto& each : locks) {
@@ -103,6 +104,10 @@ acquire_call::answer acquire_call::read(const reply& from) const {
     if (!result.is_granted) {
         reader.expect_size(2);
         result.left_ms = reader.at(1).integer(-1);
+        return result;
+    }
+    if (!set.is_fenced()) {
+        result.counters.resize(locks.size());  // all 0, so the nodes agree
         return result;
     }
     reader.expect_size(4 + locks.size());
@@ -147,6 +152,7 @@ void renew_call::add(const requested_lock& lock, fencing_token token, duration t
 }
 
 script_call renew_call::command(std::string_view run) const {
+    if (!set_.is_fenced()) return classic_command();
     auto keys = keys_of(set_);
     words arguments{run, set_.set, set_.keep_ms, set_.channel_prefix};
     for (const auto& [lock, token, ttl_ms] : entries_) {
@@ -173,6 +179,7 @@ renew_call::answer renew_call::read(const reply& from) const {
 }
 
 script_call release_call::command(std::string_view run) const {
+    if (!set.is_fenced()) return classic_command();
     auto keys = keys_of(set);
     words arguments{run, set.set, set.keep_ms, set.channel_prefix};
     for (std::size_t i = 0; i < locks.size(); ++i) {
@@ -204,6 +211,8 @@ script_call leave_call::command(std::string_view) const {
 }
 
 script_call inspect_call::command(std::string_view) const {
+    if (!set.is_fenced())
+        return {scripts::classic_inspect, {keys.lock(), keys.queue()}, {text_of(set.layout)}};
     return {scripts::inspect, {keys.lock(), keys.fence(), keys.queue()}, {}};
 }
 
@@ -213,7 +222,7 @@ inspect_call::answer inspect_call::read(const reply& from) const {
     answer result;
     if (!reader.at(0).is_nil()) {
         const auto& stored = reader.at(0).text();
-        result.value = stored.substr(0, stored.rfind(';'));
+        result.value = set.is_fenced() ? stored.substr(0, stored.rfind(';')) : stored;
     }
     result.left_ms = reader.at(1).integer(-2);
     result.counter = fencing_token(reader.at(2).foreign_count());
@@ -222,6 +231,7 @@ inspect_call::answer inspect_call::read(const reply& from) const {
 }
 
 script_call counter_call::command(std::string_view run) const {
+    if (!set.is_fenced()) return {scripts::classic_counter, {keys.lock()}, {}};
     return {scripts::counter,
             {set.member_key, set.quarantine_key, keys.lock(), keys.fence()},
             {run, set.set}};
@@ -238,6 +248,7 @@ counter_call::answer counter_call::read(const reply& from) const {
 }
 
 script_call barrier_call::command(std::string_view run) const {
+    if (!set.is_fenced()) return classic_command(run);
     return {scripts::barrier,
             {set.member_key, set.quarantine_key, lock.keys.lock(), lock.keys.fence(),
              lock.keys.queue()},

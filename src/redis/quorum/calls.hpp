@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The calls of the scripts in src/redis/quorum/scripts, and their replies.
+// The calls of the scripts in src/redis/quorum/scripts, and their replies. The members are in
+// calls.cpp and classic_calls.cpp.
 #pragma once
 
 #include "ballot.hpp"
@@ -21,8 +22,18 @@
 
 namespace pawl::redlock {
 
+// How the nodes keep a lock.
+enum class node_layout : std::uint8_t {
+    fenced,    // STRING: the value, and the counter of its grant; beside it the counter of the name
+    plain,     // STRING: the value, as libraries with SET NX PX write it
+    redisson,  // HASH: the value -> 1, like Redisson's RLock
+};
+
 // The same for every request to the nodes of a set.
 struct set_words {
+    node_layout layout = node_layout::fenced;
+    // False: classic Redlock. The nodes know no counters and no membership.
+    [[nodiscard]] bool is_fenced() const noexcept { return layout == node_layout::fenced; }
     std::string member_key;      // NAMESPACE:redlock
     std::string quarantine_key;  // NAMESPACE:redlock:q
     std::string set;             // the digest of the nodes and of the longest ttl
@@ -43,13 +54,15 @@ struct standing_reply {
 struct requested_lock {
     std::string name;
     redis::keys keys;
-    std::string value;  // at every node; a node appends its counter
+    std::string value;      // at every node; with fencing, a node appends its counter
+    std::string channel{};  // of Redisson's waiters; empty: none
 };
 
 // In all calls, `run` is the run id of the server of this connection. The calls, and what they
-// refer to, must outlive the command.
+// refer to, must outlive the command. The calls of acquire, renew, release, inspect and a forced
+// release use the script for the nodes' layout; the replies have the same form.
 
-// acquire.lua
+// acquire.lua, classic_acquire.lua
 struct acquire_call {
     const set_words& set;
     std::span<const requested_lock> locks;
@@ -66,6 +79,9 @@ struct acquire_call {
         std::int64_t left_ms = 0;  // of the longest lease, if it is not free; -1: no end
     };
     [[nodiscard]] answer read(const redis::reply& from) const;
+
+private:
+    [[nodiscard]] redis::script_call classic_command() const;
 };
 
 // confirm.lua
@@ -89,7 +105,7 @@ private:
     std::vector<std::string> texts_;
 };
 
-// renew.lua
+// renew.lua, classic_renew.lua
 class renew_call {
 public:
     explicit renew_call(const set_words& set) : set_(set) {}
@@ -103,6 +119,7 @@ public:
     [[nodiscard]] answer read(const redis::reply& from) const;
 
 private:
+    [[nodiscard]] redis::script_call classic_command() const;
     struct entry {
         const requested_lock* lock;
         std::string token, ttl_ms;
@@ -111,15 +128,18 @@ private:
     std::vector<entry> entries_;
 };
 
-// release.lua
+// release.lua, classic_release.lua
 struct release_call {
     const set_words& set;
     std::span<const requested_lock> locks;
-    std::span<const std::string> tokens;  // "0" for an acquire that failed
+    std::span<const std::string> tokens;  // "0" for an acquire that failed, and without fencing
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     // For each lock.
     [[nodiscard]] std::vector<release_result> read(const redis::reply& from) const;
+
+private:
+    [[nodiscard]] redis::script_call classic_command() const;
 };
 
 // leave.lua
@@ -131,8 +151,9 @@ struct leave_call {
     [[nodiscard]] redis::script_call command(std::string_view run) const;
 };
 
-// inspect.lua
+// inspect.lua, classic_inspect.lua
 struct inspect_call {
+    const set_words& set;
     const redis::keys& keys;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -145,7 +166,7 @@ struct inspect_call {
     [[nodiscard]] answer read(const redis::reply& from) const;
 };
 
-// counter.lua
+// counter.lua, classic_counter.lua
 struct counter_call {
     const set_words& set;
     const redis::keys& keys;
@@ -159,7 +180,7 @@ struct counter_call {
     [[nodiscard]] answer read(const redis::reply& from) const;
 };
 
-// barrier.lua
+// barrier.lua, classic_drop.lua
 struct barrier_call {
     const set_words& set;
     const requested_lock& lock;
@@ -167,6 +188,9 @@ struct barrier_call {
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     [[nodiscard]] standing_reply read(const redis::reply& from) const;
+
+private:
+    [[nodiscard]] redis::script_call classic_command(std::string_view run) const;
 };
 
 // What a node says of its membership.
@@ -220,6 +244,8 @@ struct install_call {
     [[nodiscard]] bool read(const redis::reply& from) const;
 };
 
+// As in the arguments of the scripts.
 [[nodiscard]] std::string text_of(const std::vector<std::int64_t>& vector);
+[[nodiscard]] std::string_view text_of(node_layout layout) noexcept;
 
 }  // namespace pawl::redlock

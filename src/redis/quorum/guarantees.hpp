@@ -11,15 +11,17 @@
 
 namespace pawl::redlock {
 
-[[nodiscard]] inline guarantee_row guarantees_of(std::size_t nodes) {
-    return {.backend = "Redlock, fenced, over " + std::to_string(nodes) + " servers",
+[[nodiscard]] inline guarantee_row guarantees_of(std::size_t nodes, bool fenced) {
+    return {.backend = std::string("Redlock, ") + (fenced ? "fenced" : "classic") + ", over " +
+                       std::to_string(nodes) + " servers",
             .holder_crash = "holds, after the ttl",
             .holder_pause = "holds for holders that stop when told",
-            .server_crash = "holds for holders that stop when told",
+            .server_crash = fenced ? "holds for holders that stop when told"
+                                   : "can break, a node that restarts without its data votes twice",
             .failover = "does not apply",
             .partition = "holds for holders that stop when told",
             .clock_jump = "can break, by one clock while only a majority has the lock",
-            .token = "never goes back"};
+            .token = fenced ? "never goes back" : "none"};
 }
 
 }  // namespace pawl::redlock

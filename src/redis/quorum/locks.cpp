@@ -24,15 +24,22 @@ namespace {
 
 set_words words_of(const options& node_options, const redis::key_scheme& scheme) {
     const auto& first = node_options.nodes.front();
-    return {.member_key = first.name_space + ":redlock",
+    auto layout = node_layout::fenced;
+    if (!node_options.fenced)
+        layout = first.layout == redis::key_layout::redisson ? node_layout::redisson
+                                                             : node_layout::plain;
+    return {.layout = layout,
+            .member_key = first.name_space + ":redlock",
             .quarantine_key = first.name_space + ":redlock:q",
             .set = set_digest(node_options),
             .keep_ms = redis::milliseconds_text(first.token_retention),
             .channel_prefix = scheme.channel_prefix()};
 }
 
+// In Redisson's layout the keys are the plain names, unless there is a template.
 redis::key_scheme scheme_of(const redis::options& node) {
-    return {node.name_space, node.key, node.database};
+    const bool has_plain_names = node.layout == redis::key_layout::redisson && node.key.empty();
+    return {node.name_space, has_plain_names ? "{name}" : node.key, node.database};
 }
 
 }  // namespace
@@ -54,6 +61,7 @@ locks::locks(const options& node_options, backend_context context,
                 scheme_of(node_options.nodes.front()).channel_prefix() + client, bounds),
       redlock_options_(node_options),
       scheme_(scheme_of(node_options.nodes.front())),
+      redisson_names_(node_options.nodes.front().key),
       client_(std::move(client)),
       prefix_without_owner_(redis::make_value_prefix("", client_, context_.process)),
       set_(words_of(node_options, scheme_)),
@@ -69,8 +77,11 @@ pawl::capabilities locks::capabilities() const noexcept {
     result.loss_is_pushed = true;
     result.hands_over = result.modes_share_queue = false;
     result.order = fairness::none;
-    result.most_ttl = redlock_options_.ttl_max;
     result.acquire_batch = true;
+    if (redlock_options_.fenced)
+        result.most_ttl = redlock_options_.ttl_max;
+    else
+        result.fencing = result.tokens_survive_data_loss = false;
     return result;
 }
 
@@ -121,15 +132,20 @@ duration locks::node_timeout(duration ttl) const {
 requested_lock locks::make_lock(std::string_view name, std::string_view owner) const {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
         time().wall_clock().time_since_epoch());
-    return {.name = std::string(name),
-            .keys = scheme_.keys_of(name),
-            .value = redis::make_value(std::string(owner) + prefix_without_owner_, since.count())};
+    return lock_with(name,
+                     redis::make_value(std::string(owner) + prefix_without_owner_, since.count()));
 }
 
 requested_lock locks::lock_of(const hold& held) const {
-    return {.name = held.claim.name,
-            .keys = scheme_.keys_of(held.claim.name),
-            .value = held.grant.stored_value};
+    return lock_with(held.claim.name, held.grant.stored_value);
+}
+
+requested_lock locks::lock_with(std::string_view name, std::string value) const {
+    requested_lock result{
+        .name = std::string(name), .keys = scheme_.keys_of(name), .value = std::move(value)};
+    if (set_.layout == node_layout::redisson)
+        result.channel = redisson_names_.names_of(name).channel;
+    return result;
 }
 
 void locks::spawn(asio::awaitable<void> operation) {

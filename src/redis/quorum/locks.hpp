@@ -11,6 +11,7 @@
 
 #include "../common/keys.hpp"
 #include "../common/lock_base.hpp"
+#include "../redisson/names.hpp"
 
 #include <pawl/redlock.hpp>
 
@@ -81,6 +82,7 @@ private:
 
     [[nodiscard]] requested_lock make_lock(std::string_view name, std::string_view owner) const;
     [[nodiscard]] requested_lock lock_of(const hold& held) const;
+    [[nodiscard]] requested_lock lock_with(std::string_view name, std::string value) const;
     // How long a node may take to answer before the others decide.
     [[nodiscard]] duration node_timeout(duration ttl) const;
 
@@ -169,8 +171,9 @@ private:
 
     const options redlock_options_;
     const redis::key_scheme scheme_;
-    const std::string client_;                // 16 hex digits
-    const std::string prefix_without_owner_;  // what follows the owner in a value's prefix
+    const redis::redisson::naming redisson_names_;  // of the layout `redisson`
+    const std::string client_;                      // 16 hex digits
+    const std::string prefix_without_owner_;        // what follows the owner in a value's prefix
     const set_words set_;
     members members_;
     std::multimap<std::string, waiter*, std::less<>> waiters_;

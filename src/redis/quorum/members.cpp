@@ -188,8 +188,8 @@ asio::awaitable<void> members::make_connection(std::size_t node) {
 std::string members::objection_to_server(std::size_t node) const {
     const auto& session = nodes_[node].server->current();
     if (session.run_id.empty())
-        return "its run id is not known, so a restart could not be noticed; allow the user INFO, "
-               "as pawl acl shows";
+        return "its run id is not known, so a restart, or a second name of the server, could not "
+               "be noticed; allow the user INFO, as pawl acl shows";
     for (std::size_t i = 0; i < size(); ++i)
         if (i != node && nodes_[i].server->connected() &&
             nodes_[i].server->current().run_id == session.run_id)
@@ -204,7 +204,9 @@ void members::on_connected(const redis::link& node_link) {
     nodes_[node].state = standing::unknown;
     nodes_[node].trouble.clear();
     nodes_[node].is_silent = false;
-    client_.spawn(learn_standing(node));
+    if (set_.is_fenced()) return client_.spawn(learn_standing(node));
+    adopt(node, {.is_member = true, .set = set_.set});
+    changed_.notify_all();
 }
 
 void members::on_disconnected(const redis::link& node_link) noexcept {

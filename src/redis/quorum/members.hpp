@@ -78,6 +78,7 @@ public:
     void on_objection(std::size_t node, const standing_reply& refusal);
     // A node has heard of a later incarnation of another one than that node itself.
     void on_outdated() { start_repair(); }
+    // Without fencing there is no membership: a node votes as soon as it is connected.
     void on_connected(const redis::link& node_link);
     void on_disconnected(const redis::link& node_link) noexcept;
 

@@ -4,6 +4,7 @@
 #include "redlock_options.hpp"
 
 #include "../transport/endpoint.hpp"
+#include "../transport/option_values.hpp"
 #include "../transport/options.hpp"
 
 #include "../../core/util/url.hpp"
@@ -17,6 +18,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace pawl::redlock {
@@ -49,7 +51,30 @@ bool are_alike(const redis::options& node, const redis::options& other) {
     return node.name_space == other.name_space && node.key == other.key &&
            node.database == other.database && node.connect_timeout == other.connect_timeout &&
            node.reply_timeout == other.reply_timeout &&
-           node.token_retention == other.token_retention;
+           node.token_retention == other.token_retention && node.layout == other.layout;
+}
+
+// Whether the nodes keep the locks in a way that both Pawl and the set's other users know.
+void check_storage(const redis::options& node, bool fenced) {
+    if (!node.scripts) throw error(errc::bad_option, "Redlock needs scripts; leave out scripts.");
+    if (node.layout == redis::key_layout::native) return;
+    if (fenced)
+        throw error(errc::bad_option,
+                    "Redlock with fencing needs the native layout; leave out layout, or add "
+                    "fenced=no to share locks with RedissonRedLock.");
+    if (node.object != redis::redisson_object::lock)
+        throw error(errc::bad_option,
+                    "RedissonRedLock is shared as plain locks only; leave out object.");
+}
+
+// The value of an option that redis:// does not know.
+std::optional<std::string> take_option(core::url& url, std::string_view name) {
+    const auto option =
+        std::ranges::find(url.options, name, &std::pair<std::string, std::string>::first);
+    if (option == url.options.end()) return std::nullopt;
+    auto value = std::move(option->second);
+    url.options.erase(option);
+    return value;
 }
 
 error count_error(std::size_t nodes) {
@@ -96,28 +121,26 @@ void check_options(const options& node_options) {
             throw error(errc::bad_option,
                         "A node of a cluster cannot be a node of Redlock; give independent "
                         "servers.");
-        if (each.layout != redis::key_layout::native || !each.scripts)
-            throw error(errc::bad_option,
-                        "Redlock needs scripts and the native layout; leave out layout and "
-                        "scripts.");
+        check_storage(each, node_options.fenced);
         if (!are_alike(each, nodes.front()))
             throw error(errc::bad_option,
-                        "The nodes' namespaces, key templates, databases, timeouts and retentions "
-                        "must be equal.");
+                        "The nodes' namespaces, key templates, layouts, databases, timeouts and "
+                        "retentions must be equal.");
     }
     if (node_options.ttl_max < least_ttl_max || node_options.ttl_max > most_ttl_max)
         throw error(errc::bad_option, "ttl_max must be between 100 ms and 1 h.");
+    if (!node_options.fenced && node_options.ttl_max != options().ttl_max)
+        throw error(errc::bad_option,
+                    "Without fencing there is no quarantine for ttl_max to bound; leave out "
+                    "ttl_max, or fenced=no.");
 }
 
 options parse(std::string_view text) {
     auto url = core::parse_url(text);
     options result;
-    const auto ttl_max =
-        std::ranges::find(url.options, "ttl_max", &std::pair<std::string, std::string>::first);
-    if (ttl_max != url.options.end()) {
-        result.ttl_max = parse_ttl_max(ttl_max->second);
-        url.options.erase(ttl_max);
-    }
+    if (const auto ttl_max = take_option(url, "ttl_max")) result.ttl_max = parse_ttl_max(*ttl_max);
+    if (const auto fenced = take_option(url, "fenced"))
+        result.fenced = redis::parse_yes_no("fenced", *fenced);
     const auto hosts = std::exchange(url.hosts, {});
     if (hosts.size() < 3 || hosts.size() % 2 == 0) throw count_error(hosts.size());
     url.scheme = url.scheme == "redlocks" ? "rediss" : "redis";
@@ -141,12 +164,15 @@ std::string describe(const options& node_options) {
         text += each;
     }
     text += "/" + std::to_string(first.database);
+    if (!node_options.fenced) core::append_option(text, "fenced", "no");
     if (node_options.ttl_max != options().ttl_max)
         core::append_option(text, "ttl_max",
                             std::to_string(node_options.ttl_max / std::chrono::milliseconds(1)));
     if (first.name_space != redis::options().name_space)
         core::append_option(text, "namespace", first.name_space);
     if (!first.key.empty()) core::append_option(text, "key", first.key);
+    if (first.layout == redis::key_layout::redisson)
+        core::append_option(text, "layout", "redisson");
     return text;
 }
 

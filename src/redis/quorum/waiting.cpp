@@ -29,8 +29,7 @@ locks::waiter::~waiter() {
 
 void locks::leave_line(const std::string& name) {
     try {
-        const auto lock = std::make_shared<const requested_lock>(
-            requested_lock{.name = name, .keys = scheme_.keys_of(name), .value = {}});
+        const auto lock = std::make_shared<const requested_lock>(lock_with(name, {}));
         for (std::size_t i = 0; i < members_.size(); ++i)
             if (members_.link_of(i).connected()) spawn(leave_at(lock, i));
     } catch (const std::exception&) {}  // the places end by themselves

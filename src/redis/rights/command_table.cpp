@@ -47,8 +47,11 @@ constexpr std::string_view admin = "scan zadd zcard zrem zscore lpop lindex incr
 }  // namespace redisson_layout
 
 namespace redlock {
-constexpr std::string_view locks =
-    "set get del exists pttl pexpire publish zadd zrem zpopmin hmget hget hset";
+constexpr std::string_view common_locks = "del exists pttl pexpire publish zadd zrem zpopmin";
+constexpr std::string_view fenced_locks = "set get hmget hget hset";
+constexpr std::string_view plain_locks = "set get";
+constexpr std::string_view redisson_locks = "hset hexists";
+constexpr std::string_view redisson_admin = "hkeys";
 constexpr std::string_view admin = "scan zcard";
 }  // namespace redlock
 
@@ -143,12 +146,19 @@ std::vector<std::string> server_commands(const options& server_options,
     return commands;
 }
 
-std::vector<std::string> redlock_commands(const used_features& features) {
+std::vector<std::string> redlock_commands(const options& node, bool fenced,
+                                          const used_features& features) {
+    const bool is_redisson = node.layout == key_layout::redisson;
     std::vector<std::string> commands;
     append(commands, always);
     append(commands, scripts);
-    append(commands, redlock::locks);
+    append(commands, redlock::common_locks);
+    if (fenced)
+        append(commands, redlock::fenced_locks);
+    else
+        append(commands, is_redisson ? redlock::redisson_locks : redlock::plain_locks);
     if (features.admin) append(commands, redlock::admin);
+    if (features.admin && is_redisson) append(commands, redlock::redisson_admin);
     if (features.admin) append(commands, doctor);
     return commands;
 }

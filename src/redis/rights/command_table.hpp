@@ -16,7 +16,8 @@ namespace pawl::redis {
 [[nodiscard]] std::vector<std::string> server_commands(const options& server_options,
                                                        const used_features& features);
 // For a node of Redlock.
-[[nodiscard]] std::vector<std::string> redlock_commands(const used_features& features);
+[[nodiscard]] std::vector<std::string> redlock_commands(const options& node, bool fenced,
+                                                        const used_features& features);
 // For the user of the Sentinels.
 [[nodiscard]] std::vector<std::string> sentinel_commands();
 

@@ -49,16 +49,33 @@ std::vector<access_rule> least_rights(const options& server_options,
     return rules;
 }
 
-std::vector<access_rule> least_rights(std::string_view url, const used_features& features) {
-    if (!core::scheme_of(url).starts_with("redlock"))
-        return least_rights(parse_options(url), features);
-    auto own_features = features;
-    own_features.latches = own_features.modes = false;
-    const auto node = redlock::parse(url).nodes.front();
-    auto rules = least_rights(node, own_features);
-    rules[0].keys.push_back(redlock_pattern(node));
-    rules[0].commands = redlock_commands(features);
+namespace {
+
+std::vector<access_rule> least_rights(const redlock::options& settings, used_features features) {
+    features.latches = features.modes = false;
+    const auto& node = settings.nodes.front();
+    // The locks' keys are Redisson's, but those of Pawl's waiters are as in the native layout.
+    auto stored = node;
+    stored.layout = key_layout::native;
+    const bool is_redisson = node.layout == key_layout::redisson;
+    if (is_redisson && stored.key.empty()) stored.key = "{name}";
+    auto rules = least_rights(stored, features);
+    if (settings.fenced) rules[0].keys.push_back(redlock_pattern(node));
+    if (is_redisson) {
+        const auto channels =
+            channel_patterns(node, {.modes = false, .latches = false, .admin = false});
+        rules[0].channels.insert(rules[0].channels.end(), channels.begin(), channels.end());
+    }
+    rules[0].commands = redlock_commands(node, settings.fenced, features);
     return rules;
+}
+
+}  // namespace
+
+std::vector<access_rule> least_rights(std::string_view url, const used_features& features) {
+    if (core::scheme_of(url).starts_with("redlock"))
+        return least_rights(redlock::parse(url), features);
+    return least_rights(parse_options(url), features);
 }
 
 }  // namespace pawl::redis

@@ -14,5 +14,6 @@ namespace plain {
 [[nodiscard]] std::vector<library> polling_libraries();
 // Libraries whose user may choose the value: the verbs `take_as` and `adopt`.
 [[nodiscard]] std::vector<library> libraries_with_values();
+[[nodiscard]] std::vector<library> libraries_with_redlock();
 
 }  // namespace plain

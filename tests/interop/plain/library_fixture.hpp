@@ -27,11 +27,11 @@ inline const std::string an_hour = " 3600000";
 class library_fixture : public testing::TestWithParam<library> {
 protected:
     [[nodiscard]] pawl::blocking::client own_client() {
-        return pawl::blocking::client(pawl::from_url(server.url("?key=" + GetParam().key)));
+        return pawl::blocking::client(pawl::from_url(url_of(GetParam(), {server.port()})));
     }
-    [[nodiscard]] peer other_library() { return peer(GetParam(), server.port()); }
+    [[nodiscard]] peer other_library() { return peer(GetParam(), {server.port()}); }
     [[nodiscard]] peer own_process() {
-        return peer({"pawl", "", "", GetParam().key}, server.port());
+        return peer({"pawl", "", "", GetParam().key}, {server.port()});
     }
     [[nodiscard]] std::string key_of(std::string name) const {
         return std::string(GetParam().key).replace(GetParam().key.find("{name}"), 6, name);

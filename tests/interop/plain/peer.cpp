@@ -12,11 +12,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-pawl::conformance::launch_options launch_options(const library& which, std::uint16_t port) {
-    const std::string number = std::to_string(port);
+std::string joined(const std::vector<std::uint16_t>& ports, const std::string& host) {
+    std::string text;
+    for (const auto each : ports)
+        text += (text.empty() ? "" : ",") + host + std::to_string(each);
+    return text;
+}
+
+pawl::conformance::launch_options launch_options(const library& which,
+                                                 const std::vector<std::uint16_t>& ports) {
     if (which.language.empty())
-        return pawl::conformance::launch_as_helper(
-            {"pawl", "redis://127.0.0.1:" + number + "?key=" + which.key});
+        return pawl::conformance::launch_as_helper({"pawl", url_of(which, ports)});
     const std::string folder = std::string(PAWL_PEERS) + "/" + which.language;
     pawl::conformance::launch_options options;
     if (which.language == "go")
@@ -26,16 +32,22 @@ pawl::conformance::launch_options launch_options(const library& which, std::uint
     else
         options.arguments = {"python3", folder + "/peer.py"};
     options.arguments.push_back(which.argument);
-    options.arguments.push_back(number);
+    options.arguments.push_back(joined(ports, ""));
     return options;
 }
 
 }  // namespace
 
+std::string url_of(const library& which, const std::vector<std::uint16_t>& ports) {
+    const auto hosts = joined(ports, "127.0.0.1:");
+    return (ports.size() == 1 ? "redis://" + hosts + "?" : "redlock://" + hosts + "?fenced=no&") +
+           "key=" + which.key;
+}
+
 std::ostream& operator<<(std::ostream& out, const library& which) { return out << which.name; }
 
-peer::peer(const library& which, std::uint16_t port)
-    : process_(launch_options(which, port)), name_(which.name) {
+peer::peer(const library& which, const std::vector<std::uint16_t>& ports)
+    : process_(launch_options(which, ports)), name_(which.name) {
     if (read_reply() != "ready") throw std::runtime_error(name_ + " is not ready in time");
 }
 

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 namespace plain {
 
@@ -29,14 +30,19 @@ struct library {
     std::string key;                 // Pawl's key template for the library's locks
     bool waits_for_signals = false;  // sleeps until its own kind signals, or its ttl is over
     bool has_values = false;         // its user may choose the value of the lock
+    bool has_redlock = false;        // takes a lock at a majority of several servers
 };
 
 std::ostream& operator<<(std::ostream& out, const library& which);
 
+// Of a service that shares the library's locks on the servers with these ports.
+[[nodiscard]] std::string url_of(const library& which, const std::vector<std::uint16_t>& ports);
+
 class peer {
 public:
-    // Throws std::runtime_error if the process does not get ready.
-    peer(const library& which, std::uint16_t port);
+    // The ports of the servers; several for Redlock. Throws std::runtime_error if the process does
+    // not get ready.
+    peer(const library& which, const std::vector<std::uint16_t>& ports);
 
     // Throws std::runtime_error if no reply comes.
     [[nodiscard]] std::string execute(const std::string& command);

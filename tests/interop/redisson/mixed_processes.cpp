@@ -66,6 +66,12 @@ mixed_processes::mixed_processes(deployment where) : where_(where) {
         server_->serve_all_slots();
         break;
     case deployment::cluster: cluster_ = std::make_unique<support::cluster_group>(); break;
+    case deployment::three_servers:
+        independent_ = std::make_unique<support::redlock_group>(3);
+        break;
+    case deployment::five_servers:
+        independent_ = std::make_unique<support::redlock_group>(5);
+        break;
     case deployment::sentinels:
         sentinels_ = std::make_unique<support::sentinel_group>(
             support::sentinel_group_options{.replicas = 1});
@@ -79,6 +85,7 @@ mixed_processes::mixed_processes(deployment where) : where_(where) {
 support::redis_server& mixed_processes::server() const {
     if (cluster_) return cluster_->node(0);
     if (sentinels_) return sentinels_->server(0);
+    if (independent_) return independent_->node(0);
     return *server_;
 }
 
@@ -90,6 +97,7 @@ std::string mixed_processes::url() const {
     const std::string layout = "?layout=redisson";
     if (cluster_) return cluster_->url(layout);
     if (sentinels_) return sentinels_->url(layout);
+    if (independent_) return independent_->url(layout + "&fenced=no");
     return server_->url(layout);
 }
 
@@ -109,6 +117,9 @@ test_process mixed_processes::java(std::chrono::milliseconds ttl) const {
     else if (cluster_)
         for (std::size_t i = 0; i < cluster_->node_count(); ++i)
             addresses.push_back(&cluster_->node(i));
+    else if (independent_)
+        for (std::size_t i = 0; i < independent_->node_count(); ++i)
+            addresses.push_back(&independent_->node(i));
     else
         addresses.push_back(server_.get());
     pawl::conformance::launch_options options;
@@ -122,6 +133,7 @@ test_process mixed_processes::java(std::chrono::milliseconds ttl) const {
         std::to_string(ttl.count()),
         std::to_string(boot_minus_monotonic())};
     if (in_slots()) options.arguments.emplace_back("cluster");
+    if (independent_) options.arguments.emplace_back("redlock");
     if (sentinels_) options.arguments.push_back("sentinels:" + support::master_name);
     return {options, "Java"};
 }

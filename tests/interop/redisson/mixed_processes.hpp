@@ -9,6 +9,7 @@
 #include <support/cluster_group.hpp>
 #include <support/history.hpp>
 #include <support/redis_server.hpp>
+#include <support/redlock_group.hpp>
 #include <support/sentinel_group.hpp>
 
 #include <pawl/blocking.hpp>
@@ -76,9 +77,11 @@ private:
 
 enum class deployment {
     server,
-    cluster_node,  // the only node of a cluster; Pawl has a URL of a server
-    cluster,       // three masters; Pawl has a URL of a cluster
-    sentinels      // a master with a replica, and three Sentinels
+    cluster_node,   // the only node of a cluster; Pawl has a URL of a server
+    cluster,        // three masters; Pawl has a URL of a cluster
+    sentinels,      // a master with a replica, and three Sentinels
+    three_servers,  // independent ones, for RedissonRedLock and Pawl's classic Redlock
+    five_servers
 };
 
 class mixed_processes {
@@ -118,6 +121,7 @@ private:
     std::unique_ptr<support::redis_server> server_;
     std::unique_ptr<support::cluster_group> cluster_;
     std::unique_ptr<support::sentinel_group> sentinels_;
+    std::unique_ptr<support::redlock_group> independent_;
     std::optional<pawl::blocking::client> observer_;
 };
 

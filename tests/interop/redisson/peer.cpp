@@ -29,13 +29,18 @@ namespace {
 
 std::int64_t now() { return pawl::boot_clock::now().time_since_epoch().count(); }
 
+// Redlock has only the plain locks.
+std::string url_of_object(const std::string& url, const std::string& object) {
+    return url.starts_with("redlock") ? url : url + "&object=" + object;
+}
+
 class peer {
 public:
     peer(const std::string& url, pawl::duration ttl)
         : url_(url),
           locks_(pawl::from_url(url)),
-          read_write_(pawl::from_url(url + "&object=readwrite")),
-          leaseless_(pawl::from_url(url + "&object=semaphore")),
+          read_write_(pawl::from_url(url_of_object(url, "readwrite"))),
+          leaseless_(pawl::from_url(url_of_object(url, "semaphore"))),
           ttl_(ttl) {}
 
     std::string execute_command(const std::string& line);

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
 	pool "github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
 )
@@ -118,8 +119,12 @@ func (p *peer) answer(words []string) string {
 }
 
 func main() {
-	server := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + os.Args[2]})
-	self := peer{locks: redsync.New(pool.NewPool(server))}
+	var servers []redsyncredis.Pool
+	for _, port := range strings.Split(os.Args[2], ",") {
+		server := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
+		servers = append(servers, pool.NewPool(server))
+	}
+	self := peer{locks: redsync.New(servers...)}
 	fmt.Println("ready")
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		fmt.Println(self.answer(strings.Fields(lines.Text())))

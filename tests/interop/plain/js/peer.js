@@ -14,9 +14,9 @@ const RETRY_MS = 10;
 const ONE_ATTEMPT_MS = 60000;
 
 class NodeRedlock {
-  constructor(server) {
+  constructor(servers) {
     const { default: Redlock } = require('redlock');
-    this.locks = new Redlock([server], { retryDelay: RETRY_MS, retryJitter: 5 });
+    this.locks = new Redlock(servers, { retryDelay: RETRY_MS, retryJitter: 5 });
     this.locks.on('error', () => {});
   }
 
@@ -114,14 +114,14 @@ async function execute(peer, [verb, name, ttl, ...rest]) {
   }
 }
 
-async function main(library, port) {
-  const server = new Redis(Number(port), '127.0.0.1');
-  const peer = library === 'redlock' ? new NodeRedlock(server) : new RedisSemaphore(server);
+async function main(library, ports) {
+  const servers = ports.split(',').map((port) => new Redis(Number(port), '127.0.0.1'));
+  const peer = library === 'redlock' ? new NodeRedlock(servers) : new RedisSemaphore(servers[0]);
   console.log('ready');
   for await (const line of readline.createInterface({ input: process.stdin })) {
     console.log(await execute(peer, line.split(' ')));
   }
-  server.disconnect();
+  servers.forEach((server) => server.disconnect());
 }
 
 main(process.argv[2], process.argv[3]);

@@ -20,8 +20,9 @@ RETRY_SECONDS = 0.01
 class Library:
     """Acquires and releases locks; `not_owned` is the error of a release of another's lock."""
 
-    def __init__(self, server, not_owned):
-        self.server = server
+    def __init__(self, servers, not_owned):
+        self.servers = servers
+        self.server = servers[0]
         self.not_owned = not_owned
         self.held = None
 
@@ -39,8 +40,8 @@ class Library:
 
 
 class RedisPy(Library):
-    def __init__(self, server):
-        super().__init__(server, redis.exceptions.LockError)
+    def __init__(self, servers):
+        super().__init__(servers, redis.exceptions.LockError)
 
     def lock(self, name, ttl):
         """A ttl of 0 is its default: a lock without expiry."""
@@ -61,20 +62,20 @@ class RedisPy(Library):
 
 
 class Pottery(Library):
-    def __init__(self, server):
+    def __init__(self, servers):
         import pottery
-        super().__init__(server, pottery.ReleaseUnlockedLock)
+        super().__init__(servers, pottery.ReleaseUnlockedLock)
         self.redlock = pottery.Redlock
 
     def acquire(self, name, ttl, bound):
-        lock = self.redlock(key=name, masters={self.server}, auto_release_time=ttl)
+        lock = self.redlock(key=name, masters=set(self.servers), auto_release_time=ttl)
         return self.keep(lock, lock.acquire(blocking=bound > 0, timeout=bound or -1))
 
 
 class PythonRedisLock(Library):
-    def __init__(self, server):
+    def __init__(self, servers):
         import redis_lock
-        super().__init__(server, redis_lock.NotAcquired)
+        super().__init__(servers, redis_lock.NotAcquired)
         self.lock = redis_lock.Lock
         logging.getLogger("redis_lock").setLevel(logging.ERROR)
 
@@ -114,11 +115,11 @@ def execute(peer, verb, name="", ttl="0", *rest):
     return "got" if acquired else "busy"
 
 
-def main(library, port):
+def main(library, ports):
     libraries = {"redis-py": RedisPy, "pottery": Pottery, "python-redis-lock": PythonRedisLock}
     # Its default since 8.0, 5 s, would end the blocking pops of python-redis-lock.
-    server = redis.Redis(port=int(port), socket_timeout=None)
-    peer = libraries[library](server)
+    servers = [redis.Redis(port=int(port), socket_timeout=None) for port in ports.split(",")]
+    peer = libraries[library](servers)
     print("ready", flush=True)
     for line in sys.stdin:
         print(execute(peer, *line.split()), flush=True)

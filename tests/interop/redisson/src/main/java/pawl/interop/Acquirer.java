@@ -5,6 +5,7 @@ package pawl.interop;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.redisson.RedissonRedLock;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
@@ -23,15 +24,24 @@ final class Acquirer {
     record Hold(long token, Runnable end) {}
 
     private final RedissonClient redisson;
+    private final List<RedissonClient> nodes;
     private final long lease;
 
-    /** `lease`, in ms, is for permits, which have no watchdog. */
-    Acquirer(RedissonClient redisson, long lease) {
-        this.redisson = redisson;
+    /**
+     * With several nodes, each lock is a RedissonRedLock. `lease`, in ms, is for permits, which
+     * have no watchdog.
+     */
+    Acquirer(List<RedissonClient> nodes, long lease) {
+        this.redisson = nodes.get(0);
+        this.nodes = nodes;
         this.lease = lease;
     }
 
+    @SuppressWarnings("deprecation")
     RLock lock(String name) {
+        if (nodes.size() > 1)
+            return new RedissonRedLock(
+                    nodes.stream().map(each -> each.getLock(name)).toArray(RLock[]::new));
         if (name.startsWith("fenced")) return redisson.getFencedLock(name);
         if (name.startsWith("fair")) return redisson.getFairLock(name);
         if (name.startsWith("read:"))

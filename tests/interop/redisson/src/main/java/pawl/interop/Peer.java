@@ -6,8 +6,10 @@ package pawl.interop;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -28,10 +30,10 @@ public final class Peer {
     private final long lease;
     private Storm storm;
 
-    private Peer(RedissonClient redisson, long lease, long offset) {
-        this.redisson = redisson;
+    private Peer(List<RedissonClient> nodes, long lease, long offset) {
+        this.redisson = nodes.get(0);
         this.lease = lease;
-        acquirer = new Acquirer(redisson, lease);
+        acquirer = new Acquirer(nodes, lease);
         this.offset = offset;
     }
 
@@ -116,10 +118,19 @@ public final class Peer {
         return config;
     }
 
-    /** URL[,URL…] WATCHDOG_MS OFFSET_NS [cluster | sentinels:MASTER]. */
+    private static List<RedissonClient> connect(String[] arguments) {
+        if (arguments.length < 4 || !arguments[3].equals("redlock"))
+            return List.of(Redisson.create(makeConfig(arguments)));
+        List<RedissonClient> nodes = new ArrayList<>();
+        for (String each : arguments[0].split(","))
+            nodes.add(Redisson.create(makeConfig(new String[] {each, arguments[1]})));
+        return nodes;
+    }
+
+    /** URL[,URL…] WATCHDOG_MS OFFSET_NS [cluster | sentinels:MASTER | redlock]. */
     public static void main(String[] arguments) throws Exception {
-        RedissonClient redisson = Redisson.create(makeConfig(arguments));
-        Peer peer = new Peer(redisson, Long.parseLong(arguments[1]),
+        List<RedissonClient> nodes = connect(arguments);
+        Peer peer = new Peer(nodes, Long.parseLong(arguments[1]),
                 Long.parseLong(arguments[2]));
         System.out.println("ready");
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
@@ -132,6 +143,6 @@ public final class Peer {
             }
             System.out.println(reply);
         }
-        redisson.shutdown();
+        nodes.forEach(RedissonClient::shutdown);
     }
 }

@@ -101,7 +101,7 @@ final class Storm {
     }
 
     private void lock(String key, String name, String object) throws InterruptedException {
-        RLock lock = new Acquirer(redisson, ttl).lock(object);
+        RLock lock = new Acquirer(List.of(redisson), ttl).lock(object);
         boolean reads = object.startsWith("read:");
         String mode = reads ? "shared" : "exclusive";
         write("take " + key + " " + name + " " + mode + " 1 " + peer.now());

@@ -1,0 +1,39 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- classic_acquire: takes all these locks at this node if all are free, else none. A client that
+-- waits stands in the line of the first name.
+-- KEYS lock queue for each
+-- ARGV layout ttl_ms client place_ms ('' '' = does not wait), then value for each
+-- -> {1} | {0, ms until the last of them expires; -1 never}
+--@include _classic.lua
+local longest = -2
+for i = 1, #KEYS, 2 do
+    local left = redis.call("PTTL", KEYS[i])
+    if left ~= -2 and longest ~= -1 then
+        longest = left == -1 and left or math.max(left, longest)
+    end
+end
+if longest ~= -2 then
+    if ARGV[3] ~= "" then
+        local now = redis.call("TIME")
+        redis.call("ZADD", KEYS[2], "NX", now[1] .. string.format("%06d", now[2]), ARGV[3])
+        redis.call("PEXPIRE", KEYS[2], ARGV[4])
+    end
+    return {0, longest}
+end
+-- No lock without an end must stay: without this right, the script ends here.
+redis.call("PEXPIRE", KEYS[1], ARGV[2])
+if ARGV[3] ~= "" then
+    redis.call("ZREM", KEYS[2], ARGV[3])
+end
+for i = 1, #KEYS / 2 do
+    local lock = KEYS[2 * i - 1]
+    if is_hash then
+        redis.call("HSET", lock, ARGV[4 + i], "1")
+        redis.call("PEXPIRE", lock, ARGV[2])
+    else
+        redis.call("SET", lock, ARGV[4 + i], "PX", ARGV[2])
+    end
+end
+return {1}

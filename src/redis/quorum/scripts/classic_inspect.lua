@@ -1,0 +1,8 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- classic_inspect: the holder of a lock at this node.
+-- KEYS lock queue   ARGV layout   -> {value or nil, ms until it expires, "0", waiters}
+--@include _classic.lua
+return {value_of(KEYS[1]) or false, redis.call("PTTL", KEYS[1]), "0",
+    redis.call("ZCARD", KEYS[2])}
