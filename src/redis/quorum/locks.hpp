@@ -134,7 +134,7 @@ private:
     [[nodiscard]] bool is_idle();
 
     struct release_round;
-    [[nodiscard]] bool is_all_answered(const release_round& round) const;
+    [[nodiscard]] bool is_decided(const release_round& round) const;
     boost::asio::awaitable<void> release_at(std::shared_ptr<release_round> round, std::size_t node);
     using shared_locks = std::shared_ptr<const std::vector<requested_lock>>;
     // Deletes the locks at that node, if they still have these values.

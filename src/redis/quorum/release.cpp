@@ -75,11 +75,18 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
     round->changed.notify();
 }
 
-// Only silent nodes are missing.
-bool locks::is_all_answered(const release_round& round) const {
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (round.undos[i] && !members_.is_silent(i)) return false;
-    return true;
+// Only silent nodes are missing. If another holder has some of the others, a majority may still be
+// among the silent ones, which are perhaps only slower than the rest.
+bool locks::is_decided(const release_round& round) const {
+    std::size_t missing = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (!round.undos[i]) continue;
+        if (!members_.is_silent(i)) return false;
+        ++missing;
+    }
+    const bool is_open =
+        round.released < members_.majority() && round.released + missing >= members_.majority();
+    return round.taken_over == 0 || !is_open;
 }
 
 // All nodes are asked: also one that did not answer the acquire may have the lock.
@@ -101,7 +108,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     while (round->answers() < members_.size()) {
         if (round->released >= majority && !grace_ends) grace_ends = now() + release_grace;
         const auto until = std::min(round->give_up_at, grace_ends.value_or(round->give_up_at));
-        if (now() >= until || is_all_answered(*round)) break;
+        if (now() >= until || is_decided(*round)) break;
         co_await round->changed.wait_until(until);
     }
     if (round->answers() < majority) co_return release_result::unknown;
