@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- classic_drop: takes the lock from its holder, for a forced release. The message names the server by
--- its run.
+-- classic_drop: takes the lock from its holder, for a forced release. The message names the server
+-- by its run.
 -- KEYS lock queue   ARGV layout run channel_prefix name channel ('' = none of Redisson's)   -> {1}
 --@include _classic.lua
 --@include _line.lua
