@@ -4,6 +4,7 @@
 // Runs scenarios: many seeds, or one seed with a trace of all events.
 #include "java/java_scripts.hpp"
 #include "kernel/process_resources.hpp"
+#include "redlock/redlock_scenario.hpp"
 #include "topologies/scenarios.hpp"
 
 #include <CLI/CLI.hpp>
@@ -150,6 +151,10 @@ int run_bugs(const settings& options) {
         missed += !is_found(options, each.name, [&](auto seed, const auto& sink) {
             return run_scenario_with(each, seed, sink);
         });
+    for (const auto& [bug, name] : redlock_bug_names)
+        missed += !is_found(options, name, [bug = bug](auto seed, const auto& sink) {
+            return run_redlock_scenario(seed, bug, sink);
+        });
     return missed == 0 ? 0 : 1;
 }
 
@@ -163,6 +168,10 @@ scenario_runner runner_of(const std::string& topology) {
     if (topology == "cluster")
         return [](auto seed, const auto& sink) {
             return run_cluster_scenario(seed, topology_bug::none, sink);
+        };
+    if (topology == "redlock")
+        return [](auto seed, const auto& sink) {
+            return run_redlock_scenario(seed, redlock_bug::none, sink);
         };
     if (topology == "servers")
         return [](auto seed, const auto& sink) {
@@ -184,7 +193,7 @@ scenario_runner choose_runner(const settings& options) {
         const auto runner = runner_of(options.topology);
         if (!runner)
             std::cerr << "There is no topology '" << options.topology
-                      << "'; write any, servers, sentinels or cluster.\n";
+                      << "'; write any, servers, sentinels, cluster or redlock.\n";
         return runner;
     }
     const auto other = std::ranges::find(topology_bugs, options.bug, &named_topology_bug::name);
@@ -192,8 +201,14 @@ scenario_runner choose_runner(const settings& options) {
         return [each = *other](auto seed, const auto& sink) {
             return run_scenario_with(each, seed, sink);
         };
+    const auto redlock = std::ranges::find(redlock_bug_names, options.bug,
+                                           &std::pair<redlock_bug, std::string_view>::second);
+    if (redlock != redlock_bug_names.end())
+        return [bug = redlock->first](auto seed, const auto& sink) {
+            return run_redlock_scenario(seed, bug, sink);
+        };
     std::cerr << "There is no bug '" << options.bug
-              << "'; see injected_bug.hpp and topology_bugs.hpp in tests/simulation/bugs.\n";
+              << "'; see injected_bug.hpp, topology_bugs.hpp and redlock_bugs.hpp in tests/simulation/bugs.\n";
     return {};
 }
 
@@ -207,7 +222,7 @@ int main(int argc, char** argv) {
     app.add_option("--jobs", options.jobs, "the number of threads")->capture_default_str();
     app.add_option("--bug", options.bug, "inject one of the bugs of tests/simulation/bugs");
     app.add_option("--topology", options.topology,
-                   "any (the seed decides), servers, sentinels or cluster")
+                   "any (the seed decides), servers, sentinels, cluster or redlock")
         ->capture_default_str();
     bool redisson = false;
     app.add_flag("--redisson", redisson, "Redisson's layout, beside programs in Java");

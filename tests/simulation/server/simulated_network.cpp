@@ -40,8 +40,11 @@ simulated_network::simulated_network(scheduler& loop, prng random, network_fault
 
 std::int64_t simulated_network::wall_us() const noexcept {
     constexpr std::int64_t start = 1'900'000'000'000'000;
-    return start + std::chrono::duration_cast<std::chrono::microseconds>(loop_.now()).count() +
-           clock_offset_us_;
+    const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(loop_.now()).count();
+    const auto counted = clock_rate_ == 1 ? passed
+                                          : static_cast<std::int64_t>(
+                                                static_cast<double>(passed) * clock_rate_);
+    return start + counted + clock_offset_us_;
 }
 
 simulated_redis& simulated_network::server() {

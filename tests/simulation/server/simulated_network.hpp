@@ -85,6 +85,8 @@ public:
     void start_server(simulated_redis::snapshot with);
     void refuse(const std::string& error, bool at_once) { redis_.refuse(error, at_once); }
     void jump_clock(std::int64_t us) { clock_offset_us_ += us; }
+    // From the beginning of the scenario, the server's clock runs this much faster.
+    void run_clock_at(double rate) { clock_rate_ = rate; }
     [[nodiscard]] bool is_up() const noexcept { return is_up_; }
     [[nodiscard]] bool is_frozen() const noexcept { return is_frozen_; }
 
@@ -161,6 +163,7 @@ private:
     bool is_up_ = true;
     int server_run_ = 0;
     std::int64_t clock_offset_us_ = 0;
+    double clock_rate_ = 1;
     instant expiry_planned_ = instant::max();
     std::set<simulated_process*> without_requests_, without_replies_;  // cut off
     std::set<simulated_process*> banned_processes_;

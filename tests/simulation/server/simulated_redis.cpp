@@ -141,7 +141,9 @@ const simulated_redis::loaded_script* simulated_redis::find_script(const words& 
     const auto it = scripts_.find(sha1);
     if (it != scripts_.end()) return &it->second;
     const auto code = lua_host::of_this_thread().compile(
-        known != nullptr ? inject_script_bug(bug_, *known) : text);
+        known != nullptr ? inject_script_bug(bug_, *known)
+        : edit_script_   ? edit_script_(text)
+                         : text);
     return &scripts_.emplace(sha1, loaded_script{sha1, code}).first->second;
 }
 

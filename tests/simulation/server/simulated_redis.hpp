@@ -73,6 +73,10 @@ public:
     void roll_back(snapshot to);
     // Starts a new process with the given data.
     void restart(snapshot with);
+    // Changes the text of every script that is not known yet: for injected bugs.
+    void edit_scripts(std::function<std::string(const std::string& text)> editor) {
+        edit_script_ = std::move(editor);
+    }
     // The server runs out of memory, or has memory again.
     void set_out_of_memory(bool enabled) noexcept { refusals_.out_of_memory = enabled; }
 
@@ -123,6 +127,7 @@ private:
     std::set<connection> tracking_;
     std::set<connection> caches_next_;
     std::map<std::string, loaded_script, std::less<>> scripts_;  // by SHA-1
+    std::function<std::string(const std::string& text)> edit_script_;
     write_refusals refusals_;
     std::string script_refusal_;
     int run_number_ = 1;

@@ -3,6 +3,8 @@
 
 #include "scenarios.hpp"
 
+#include "../redlock/redlock_scenario.hpp"
+
 namespace pawl::simulation {
 
 std::string_view to_string(scenario_kind kind) noexcept {
@@ -10,6 +12,7 @@ std::string_view to_string(scenario_kind kind) noexcept {
     case scenario_kind::single_server: return "single server";
     case scenario_kind::several_servers: return "several servers";
     case scenario_kind::sentinels: return "Sentinels";
+    case scenario_kind::redlock: return "Redlock";
     default: return "cluster";
     }
 }
@@ -19,6 +22,7 @@ scenario_result run_any_scenario(std::uint64_t seed, const trace::line_sink& sin
     case 2:
     case 5:
     case 8: return run_sentinel_scenario(seed, topology_bug::none, sink);
+    case 4: return run_redlock_scenario(seed, redlock_bug::none, sink);
     case 7: return run_cluster_scenario(seed, topology_bug::none, sink);
     default: return run_scenario(seed, injected_bug::none, sink);
     }

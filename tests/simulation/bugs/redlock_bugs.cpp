@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "redlock_bugs.hpp"
+
+#include "../server/replies.hpp"
+
+#include <redlock_scripts.hpp>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+namespace {
+
+using redis::reply;
+namespace scripts = redlock::scripts;
+
+struct replacement {
+    redlock_bug bug;
+    // Null: of a part, and so in every script that includes it.
+    const redis::script* script;
+    std::string_view wanted, by;
+};
+
+constexpr replacement replacements[] = {
+    {redlock_bug::counter_from_zero, nullptr,  //
+     R"(redis.call("GET", fence) or member[3] or 0)", R"(redis.call("GET", fence) or 0)"},
+    {redlock_bug::counters_of_earlier_run, nullptr,  //
+     "return math.max(value, member[6] or 0)", "return value"},
+    {redlock_bug::highest_not_raised, nullptr,  //
+     "if member[3] and tonumber(member[3]) < token then", "if false then"},
+    {redlock_bug::restart_not_noticed, nullptr,  //
+     "if member[1] ~= run or not member[3] then", "if not member[3] then"},
+    {redlock_bug::restart_not_noticed, &scripts::prepare,  //
+     "if member[1] ~= ARGV[1] then", "if not member[1] then"},
+    {redlock_bug::restart_not_noticed, &scripts::standing,  //
+     "if member[1] ~= ARGV[1] or not member[3] then", "if not member[3] then"},
+    {redlock_bug::joins_with_low_floor, &scripts::install,  //
+     R"("highest", ARGV[6], "joined", ARGV[6])",
+     R"("highest", ARGV[8] == "" and "1" or ARGV[6], "joined", ARGV[8] == "" and "1" or ARGV[6])"},
+    {redlock_bug::votes_without_quarantine, &scripts::install,  //
+     R"(if ARGV[7] ~= "0" then)", "if false then"},
+    {redlock_bug::acquires_beside_holder, &scripts::acquire,  //
+     "if longest ~= -2 then", "if false then"},
+    {redlock_bug::deletes_any_lock, &scripts::release,  //
+     R"(type(stored) == "string" and string.sub(stored, 1, #value + 1) == value .. ";")",
+     R"(type(stored) == "string")"},
+    {redlock_bug::locks_without_expiry, &scripts::acquire,  //
+     R"(";" .. text, "PX", ARGV[3])", R"(";" .. text)"},
+    {redlock_bug::restores_without_counter, &scripts::renew,  //
+     "counter(fence) <= token and 1 or 0", "1"},
+    {redlock_bug::renews_by_owner_only, &scripts::renew,  //
+     "elseif tonumber(string.sub(stored, #value + 2)) > token then", "elseif false then"},
+    {redlock_bug::renews_by_owner_only, &scripts::renew,  //
+     "elseif counter(fence) > token then", "elseif false then"},
+    {redlock_bug::release_wakes_nobody, &scripts::release,  //
+     "wake_next(KEYS[3 * i + 2], ARGV[4], ARGV[3 * i + 4])", ""},
+    {redlock_bug::forced_release_raises_less, &scripts::raise,  //
+     "raise(KEYS[4], tonumber(ARGV[5]), ARGV[4])", "raise(KEYS[4], counter(KEYS[4]) + 1, ARGV[4])"},
+};
+
+std::logic_error misfit(const replacement& each) {
+    return std::logic_error("an injected bug does not fit its script: '" +
+                            std::string(each.wanted) + "'");
+}
+
+bool replace(const replacement& each, std::string& text) {
+    const auto place = text.find(each.wanted);
+    if (place == text.npos) return false;
+    text.replace(place, each.wanted.size(), each.by);
+    return true;
+}
+
+bool is_call_of(std::span<const std::string_view> words, const redis::script& script) {
+    return words.size() > 2 && (words[1] == script.sha1 || words[1] == script.text);
+}
+
+std::size_t key_count(std::span<const std::string_view> words) {
+    return std::stoul(std::string(words[2]));
+}
+
+// The arguments after the keys.
+std::span<const std::string_view> arguments_of(std::span<const std::string_view> words) {
+    return words.subspan(3 + key_count(words));
+}
+
+bool is_undo(std::span<const std::string_view> words) {
+    return is_call_of(words, scripts::release) && arguments_of(words).size() > 5 &&
+           arguments_of(words)[5] == "0";
+}
+
+class faulty_link final : public redis::link {
+public:
+    faulty_link(redlock_bug bug, std::shared_ptr<redis::link> actual)
+        : bug_(bug), actual_(std::move(actual)) {}
+
+    asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
+                                redis::prelude before) override {
+        switch (bug_) {
+        case redlock_bug::never_confirms:
+            if (is_call_of(words, scripts::confirm)) return answer_with(confirmation_);
+            if (is_call_of(words, scripts::acquire)) return acquire(words, give_up_at, before);
+            break;
+        case redlock_bug::keeps_minority:
+            if (is_undo(words)) return answer_with(results(words, 0));
+            break;
+        case redlock_bug::undoes_grants:
+            if (is_call_of(words, scripts::confirm)) return confirm(words, give_up_at, before);
+            break;
+        case redlock_bug::reuses_owners: return exec_as_one_owner(words, give_up_at, before);
+        case redlock_bug::counts_answers_of_rounds:
+        case redlock_bug::takes_silence_for_consent:
+            if (is_call_of(words, scripts::renew)) return renew(words, give_up_at, before);
+            break;
+        case redlock_bug::begins_from_zero:
+            if (words.front() == "TIME")
+                return answer_with(array_reply({string_reply("0"), string_reply("0")}));
+            break;
+        case redlock_bug::drops_without_raising:
+            if (is_call_of(words, scripts::raise))
+                return answer_with(array_reply({integer_reply(1)}));
+            break;
+        default: break;
+        }
+        return actual_->exec(words, give_up_at, before);
+    }
+    const redis::session& current() const noexcept override { return actual_->current(); }
+    bool connected() const noexcept override { return actual_->connected(); }
+    asio::awaitable<void> close(time_point give_up_at) override {
+        return actual_->close(give_up_at);
+    }
+    void forget_listener() noexcept override { actual_->forget_listener(); }
+
+private:
+    static asio::awaitable<reply> answer_with(reply answer) { co_return answer; }
+
+    // A release or a renewal has a result for each lock.
+    static reply results(std::span<const std::string_view> words, std::int64_t result) {
+        const auto count = (key_count(words) - 2) / 3;
+        return array_reply(std::vector<reply>(count, integer_reply(result)));
+    }
+
+    // Remembers the membership of the node for `confirmation_`.
+    asio::awaitable<reply> acquire(std::span<const std::string_view> words, time_point give_up_at,
+                                   redis::prelude before) {
+        auto answer = co_await actual_->exec(words, give_up_at, before);
+        if (answer.items.size() >= 4 && answer.items.front().number == 1)
+            confirmation_ = array_reply({integer_reply(1), answer.items[1], answer.items[2]});
+        co_return answer;
+    }
+
+    // After the confirmation, what the attempt was granted is given back. The tokens stay.
+    asio::awaitable<reply> confirm(std::span<const std::string_view> words, time_point give_up_at,
+                                   redis::prelude before) {
+        const std::string lock(words[5]), value(arguments_of(words)[4]);
+        auto answer = co_await actual_->exec(words, give_up_at, before);
+        const std::vector<std::string_view> undo{"DEL", lock};
+        static_cast<void>(co_await actual_->exec(undo, give_up_at, before));
+        co_return answer;
+    }
+
+    asio::awaitable<reply> renew(std::span<const std::string_view> words, time_point give_up_at,
+                                 redis::prelude before) {
+        const std::string keys(words[3 + 2]);
+        auto consent = array_reply({integer_reply(1), results(words, 1)});
+        try {
+            auto answer = co_await actual_->exec(words, give_up_at, before);
+            if (answer.items.size() == 2) last_answers_[keys] = answer;
+            co_return answer;
+        } catch (const error&) {}
+        if (bug_ == redlock_bug::takes_silence_for_consent) co_return consent;
+        const auto last = last_answers_.find(keys);
+        if (last == last_answers_.end() ||
+            last->second.items[1].items.size() != consent.items[1].items.size())
+            throw redis::connection_lost("no answer, and none before");
+        co_return last->second;
+    }
+
+    // Whatever begins with an owner, which has 32 hex digits.
+    asio::awaitable<reply> exec_as_one_owner(std::span<const std::string_view> words,
+                                             time_point give_up_at, redis::prelude before) {
+        std::vector<std::string> changed(words.begin(), words.end());
+        for (auto& each : changed) {
+            const auto end = each.find(';');
+            if (end != 32) continue;
+            // OWNER;CLIENT;…;SINCE, and in a confirmation the counter.
+            const auto client = each.substr(33, 16);
+            each = client + client + each.substr(32);
+            const auto since = each.find(";17", 50);
+            if (since != each.npos) each.replace(since + 1, 13, "1700000000000");
+        }
+        const std::vector<std::string_view> views(changed.begin(), changed.end());
+        co_return co_await actual_->exec(views, give_up_at, before);
+    }
+
+    const redlock_bug bug_;
+    const std::shared_ptr<redis::link> actual_;
+    reply confirmation_;
+    std::map<std::string, reply> last_answers_;  // to renewals, by the first lock
+};
+
+class faulty_backend final : public backend {
+public:
+    faulty_backend(redlock_bug bug, std::unique_ptr<backend> actual, const backend_context& context)
+        : bug_(bug), actual_(std::move(actual)), time_(*context.time) {}
+
+    asio::awaitable<std::optional<grant>> acquire(const claim& requested,
+                                                  time_point give_up_at) override {
+        auto granted = co_await actual_->acquire(requested, give_up_at);
+        if (granted && bug_ == redlock_bug::validity_from_reply)
+            granted->deadline = time_.now() + requested.ttl - drift(requested.ttl);
+        co_return granted;
+    }
+    asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> claims,
+                                                      time_point give_up_at) override {
+        auto granted = co_await actual_->acquire_batch(claims, give_up_at);
+        if (bug_ != redlock_bug::one_token_for_several || granted.empty()) co_return granted;
+        const auto largest = std::ranges::max(granted, {}, &grant::token).token;
+        for (auto& each : granted)
+            each.token = largest;
+        co_return granted;
+    }
+    asio::awaitable<void> renew(renewal_batch& batch) override {
+        if (bug_ != redlock_bug::validity_from_reply) {
+            co_await actual_->renew(batch);
+            co_return;
+        }
+        const auto requested = batch.renewals();
+        renewal_batch correct(std::vector<renewal>(requested.begin(), requested.end()));
+        co_await actual_->renew(correct);
+        for (std::size_t i = 0; i < requested.size(); ++i) {
+            const auto& settled = correct.renewals()[i];
+            batch.settle(i, settled.result, time_.now() + settled.ttl - drift(settled.ttl));
+        }
+    }
+    asio::awaitable<release_result> release(const hold& held) override {
+        return actual_->release(held);
+    }
+    asio::awaitable<lock_info> inspect(std::string_view name) override {
+        return actual_->inspect(name);
+    }
+    asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
+        return actual_->list(prefix);
+    }
+    asio::awaitable<bool> force_release(std::string_view name) override {
+        return actual_->force_release(name);
+    }
+    asio::awaitable<examination> examine() override { return actual_->examine(); }
+    asio::awaitable<void> close(time_point give_up_at) override {
+        return actual_->close(give_up_at);
+    }
+    std::string unreachable_reason(std::string_view name) const override {
+        return actual_->unreachable_reason(name);
+    }
+    std::size_t renewals_at_once() const noexcept override { return actual_->renewals_at_once(); }
+    bool resumes_on_strand() const noexcept override { return actual_->resumes_on_strand(); }
+    pawl::capabilities capabilities() const noexcept override { return actual_->capabilities(); }
+    std::string capability_hint(lock_mode mode, bool fair) const override {
+        return actual_->capability_hint(mode, fair);
+    }
+
+private:
+    const redlock_bug bug_;
+    const std::unique_ptr<backend> actual_;
+    runtime& time_;
+};
+
+}  // namespace
+
+std::string inject_redlock_bug(redlock_bug bug, const std::string& script) {
+    auto text = script;
+    for (const auto& each : replacements) {
+        if (each.bug != bug || (each.script != nullptr && each.script->text != script)) continue;
+        if (!replace(each, text) && each.script != nullptr) throw misfit(each);
+    }
+    return text;
+}
+
+void check_redlock_bugs() {
+    for (const auto& each : replacements) {
+        const bool fits = std::ranges::any_of(scripts::all, [&](const redis::script& script) {
+            std::string text(script.text);
+            return (each.script == nullptr || each.script->text == text) && replace(each, text);
+        });
+        if (!fits) throw misfit(each);
+    }
+}
+
+std::shared_ptr<redis::link> inject_link_bug(redlock_bug bug, std::shared_ptr<redis::link> into) {
+    return std::make_shared<faulty_link>(bug, std::move(into));
+}
+
+bool is_heard(redlock_bug bug, std::string_view payload) {
+    return bug != redlock_bug::drops_wakes || !payload.starts_with("wake ");
+}
+
+std::unique_ptr<backend> inject_backend_bug(redlock_bug bug, std::unique_ptr<backend> into,
+                                            const backend_context& context) {
+    if (bug != redlock_bug::validity_from_reply && bug != redlock_bug::one_token_for_several)
+        return into;
+    return std::make_unique<faulty_backend>(bug, std::move(into), context);
+}
+
+}  // namespace pawl::simulation

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Bugs injected into Redlock, to show that its scenarios find them. Some change the scripts of the
+// nodes, the others what a client sends to a node or hears from it.
+#pragma once
+
+#include <pawl/spi/backend.hpp>
+#include <redis/topology/topology.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace pawl::simulation {
+
+enum class redlock_bug : std::uint8_t {
+    none,
+    // In the scripts.
+    counter_from_zero,           // a missing counter is 0, not the node's highest token
+    counters_of_earlier_run,     // `joined` is ignored: an old counter counts
+    highest_not_raised,          // a node forgets its highest token with the counter
+    restart_not_noticed,         // a node with the data of an earlier run votes
+    joins_with_low_floor,        // a node that joins does not get the others' highest token
+    votes_without_quarantine,    // a node votes as soon as it has joined
+    acquires_beside_holder,      // a node grants a lock that is not free
+    deletes_any_lock,            // a release does not compare the owner
+    locks_without_expiry,        // a node keeps the lock of a dead client
+    restores_without_counter,    // a renewal restores a hold although a later one was there
+    renews_by_owner_only,        // a renewal does not compare the counters
+    release_wakes_nobody,        // the next waiter is not told
+    forced_release_raises_less,  // each node raises its counter above its own counter only
+    // In the client's requests, and in what it hears.
+    never_confirms,            // a majority is enough, whatever its counters are
+    keeps_minority,            // what a failed attempt was granted is not given back
+    undoes_grants,             // an undo follows a grant that was kept
+    reuses_owners,             // all attempts of a client have the same owner
+    counts_answers_of_rounds,  // a node that is silent counts as it answered the last renewal
+    takes_silence_for_consent, // a node that is silent has extended the hold
+    begins_from_zero,          // a new set does not read the clocks
+    drops_wakes,               // the message that a lock is free is lost
+    drops_without_raising,     // a forced release has no second half
+    validity_from_reply,       // a hold lasts from the answer, not from the request
+    one_token_for_several      // several locks get the largest of their tokens
+};
+
+inline constexpr std::array redlock_bug_names{
+#define PAWL_BUG(name) std::pair{redlock_bug::name, std::string_view(#name)}
+    PAWL_BUG(counter_from_zero),         PAWL_BUG(counters_of_earlier_run),
+    PAWL_BUG(highest_not_raised),        PAWL_BUG(restart_not_noticed),
+    PAWL_BUG(joins_with_low_floor),      PAWL_BUG(votes_without_quarantine),
+    PAWL_BUG(acquires_beside_holder),    PAWL_BUG(deletes_any_lock),
+    PAWL_BUG(locks_without_expiry),      PAWL_BUG(restores_without_counter),
+    PAWL_BUG(renews_by_owner_only),      PAWL_BUG(release_wakes_nobody),
+    PAWL_BUG(forced_release_raises_less), PAWL_BUG(never_confirms),
+    PAWL_BUG(keeps_minority),            PAWL_BUG(undoes_grants),
+    PAWL_BUG(reuses_owners),             PAWL_BUG(counts_answers_of_rounds),
+    PAWL_BUG(takes_silence_for_consent), PAWL_BUG(begins_from_zero),
+    PAWL_BUG(drops_wakes),               PAWL_BUG(drops_without_raising),
+    PAWL_BUG(validity_from_reply),       PAWL_BUG(one_token_for_several),
+#undef PAWL_BUG
+};
+
+// The script with the bug, or the script itself. Throws std::logic_error if the bug does not fit
+// the script any more.
+[[nodiscard]] std::string inject_redlock_bug(redlock_bug bug, const std::string& script);
+// Throws std::logic_error if a bug fits no script.
+void check_redlock_bugs();
+
+// The link with the bug.
+[[nodiscard]] std::shared_ptr<redis::link> inject_link_bug(redlock_bug bug,
+                                                           std::shared_ptr<redis::link> into);
+// What the client hears of a message; false: nothing.
+[[nodiscard]] bool is_heard(redlock_bug bug, std::string_view payload);
+// The backend with the bug, or the backend itself.
+[[nodiscard]] std::unique_ptr<backend> inject_backend_bug(redlock_bug bug,
+                                                          std::unique_ptr<backend> into,
+                                                          const backend_context& context);
+
+}  // namespace pawl::simulation

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "redlock_operator.hpp"
+
+#include <redis/quorum/locks.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <utility>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+
+redlock_operator::redlock_operator(scheduler& loop, node_networks nodes, redlock::options options,
+                                   const redlock_plan& scenario_plan, prng random, trace& log)
+    : process_(loop, time_point(1h), 1.0),
+      time_(process_, random),
+      nodes_(std::move(nodes)),
+      options_(std::move(options)),
+      plan_(scenario_plan),
+      trace_(log) {}
+
+void redlock_operator::begin_set(bool forget, callback ended) {
+    start(forget ? command::begin_anew : command::begin, std::move(ended));
+}
+
+void redlock_operator::rejoin(callback ended) { start(command::rejoin, std::move(ended)); }
+
+void redlock_operator::start(command wanted, callback ended) {
+    if (std::exchange(is_busy_, true)) return;
+    process_.post([this, wanted, ended = std::move(ended)]() mutable {
+        asio::co_spawn(process_.get_executor(), run(wanted, std::move(ended)), asio::detached);
+    });
+}
+
+asio::awaitable<void> redlock_operator::run(command wanted, callback ended) {
+    const bool has_succeeded = co_await operate(wanted);
+    is_busy_ = false;
+    ended(has_succeeded);
+}
+
+asio::awaitable<bool> redlock_operator::operate(command wanted) {
+    const asio::any_io_executor strand = asio::make_strand(process_.get_executor());
+    backend_context context{
+        .strand = strand, .time = &time_, .listener = &listener_, .process = {}, .log = {}};
+    redlock::locks client(options_, context,
+                          node_factories(nodes_, process_, context, options_, {.bug = plan_.bug}),
+                          redis::limits());
+    bool has_succeeded = true;
+    try {
+        if (wanted == command::rejoin)
+            co_await client.set().repair_now();
+        else
+            co_await client.set().begin_set(false, wanted == command::begin_anew);
+    } catch (const error& e) {
+        trace_.write(std::string("the operator's command failed: ") + e.what());
+        has_succeeded = false;
+    }
+    co_await client.close(time_.now());
+    co_return has_succeeded;
+}
+
+}  // namespace pawl::simulation

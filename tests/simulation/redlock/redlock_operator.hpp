@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// `pawl redlock init` and `pawl redlock rejoin` in a simulated program of their own.
+#pragma once
+
+#include "../kernel/trace.hpp"
+#include "../kernel/virtual_runtime.hpp"
+#include "redlock_plan.hpp"
+#include "redlock_service.hpp"
+
+#include <pawl/spi/backend.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <functional>
+
+namespace pawl::simulation {
+
+class redlock_operator {
+public:
+    redlock_operator(scheduler& loop, node_networks nodes, redlock::options options,
+                     const redlock_plan& scenario_plan, prng random, trace& log);
+
+    using callback = std::function<void(bool has_succeeded)>;
+    // One command at a time; it runs until it has succeeded or failed.
+    void begin_set(bool forget, callback ended);
+    void rejoin(callback ended);
+    [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
+    [[nodiscard]] simulated_process& process() noexcept { return process_; }
+
+private:
+    enum class command : std::uint8_t { begin, begin_anew, rejoin };
+    struct no_losses final : loss_listener {
+        void on_loss(std::string_view, loss_reason) override {}
+        void on_possible_loss() override {}
+    };
+    void start(command wanted, callback ended);
+    boost::asio::awaitable<void> run(command wanted, callback ended);
+    boost::asio::awaitable<bool> operate(command wanted);
+
+    simulated_process process_;
+    virtual_runtime time_;
+    const node_networks nodes_;
+    const redlock::options options_;
+    const redlock_plan& plan_;
+    trace& trace_;
+    no_losses listener_;
+    bool is_busy_ = false;
+};
+
+}  // namespace pawl::simulation

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "redlock_plan.hpp"
+
+#include "../kernel/prng.hpp"
+
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+namespace {
+
+void plan_network(redlock_plan& result, prng& random) {
+    auto& net = result.network;
+    net.pushes_overtake = random.happens(0.5);
+    if (!result.breaks) return;
+    net.break_on_request = net.break_on_reply = 0.005;
+    net.unnoticed_break = 0.2;
+    net.late_delivery = 0.5;
+    net.longest_late_delay = random.happens(0.5) ? 300ms : 3s;
+    net.slow_message = random.happens(0.5) ? 0.02 : 0.2;
+    net.longest_delay = random.happens(0.5) ? 100ms : 600ms;
+}
+
+// Tiny limits, so that each of them is reached.
+void plan_bounds(redlock_plan& result, prng& random) {
+    if (!random.happens(0.25)) return;
+    auto& limits = result.limits;
+    if (random.happens(0.5)) limits.max_undos = static_cast<std::size_t>(random.between(1, 3));
+    if (random.happens(0.5)) limits.max_concurrent_undos = 1;
+    if (random.happens(0.5)) limits.renewals_per_script = 1;
+}
+
+// A minority of the clocks may be as wrong as it likes; the drift covers the errors of the others.
+void plan_clocks(redlock_plan& result, prng& random) {
+    for (std::size_t i = 0; i < result.node_count; ++i) {
+        const bool is_wrong = result.moves_clocks && i + result.majority() < result.node_count &&
+                              random.happens(0.5);
+        const auto rate = is_wrong ? random.between(600, 1800) : random.between(996, 1004);
+        result.clock_rates.push_back(static_cast<double>(rate) / 1000);
+    }
+}
+
+}  // namespace
+
+redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug) {
+    prng random(seed ^ 0x8ED1'0CC0'0000'0000U);
+    redlock_plan result;
+    result.seed = seed;
+    result.bug = bug;
+    result.node_count = random.happens(0.3) ? 5 : 3;
+    result.program_count = static_cast<std::size_t>(random.between(2, 3));
+    result.users_per_program = static_cast<std::size_t>(random.between(1, 2));
+    result.is_asserted_new = random.happens(0.5);
+    result.breaks = random.happens(0.3);
+    result.forgets = random.happens(0.45);
+    result.loses_majority = result.forgets && random.happens(0.3);
+    result.forgets_in_turn = random.happens(0.15);
+    result.stops_nodes = random.happens(0.3);
+    result.evicts = random.happens(0.15);
+    result.moves_clocks = random.happens(0.2);
+    result.partitions = random.happens(0.25);
+    result.pauses = random.happens(0.2);
+    result.forces = random.happens(0.25);
+    result.loses_messages = result.forces && random.happens(0.5);
+    result.restarts_set = random.happens(0.08);
+    if (result.restarts_set) result.moves_clocks = random.happens(0.5);
+    result.dies = random.happens(0.1);
+    result.has_sets = random.happens(0.3);
+    result.ttl_max = random.happens(0.5) ? 1s : 2s;
+    result.shortest_ttl = result.ttl_max / 2;
+    result.longest_ttl = result.ttl_max;
+    result.longest_hold = random.happens(0.4) ? 400ms : random.happens(0.5) ? 2s : 6s;
+    plan_network(result, random);
+    plan_bounds(result, random);
+    plan_clocks(result, random);
+    return result;
+}
+
+}  // namespace pawl::simulation

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "redlock_scenario.hpp"
+
+#include "../workload/scenario_names.hpp"
+#include "../workload/single_client_process.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+namespace {
+
+constexpr auto observation_pause = 50ms;
+// How long a node may keep a lock of nobody, or a waiter may wait for a free lock, when nothing
+// disturbs them. Clients that have tried at the same time pause for up to half a second; a client
+// that nobody tells looks again after about one second.
+constexpr auto longest_orphan = 1500ms;
+constexpr auto longest_neglect = 800ms;
+// Beside the lease, until a client has noticed that it has lost its nodes.
+constexpr auto longest_ignorance = 1500ms;
+
+}  // namespace
+
+redlock_scenario::program::program(redlock_scenario& parent, std::string name, prng random)
+    : label(std::move(name)),
+      process(parent.loop_, time_point(1h),
+              static_cast<double>(random.between(997, 1003)) / 1000),
+      time(process, random) {
+    const auto named = client_options_for(label, time);
+    locks.emplace(process.get_executor(),
+                  redlock_service(parent.nodes_.networks(), process, parent.nodes_.options(),
+                                  parent.plan_.limits,
+                                  {parent.plan_.bug, parent.plan_.loses_messages}),
+                  named);
+}
+
+redlock_scenario::redlock_scenario(const redlock_plan& scenario_plan, const trace::line_sink& sink)
+    : plan_(scenario_plan),
+      trace_(loop_, sink),
+      random_(plan_.seed),
+      holds_(loop_),
+      nodes_(loop_, plan_, random_.fork(), trace_, holds_),
+      operator_(loop_, nodes_.networks(), nodes_.options(), plan_, random_.fork(), trace_) {
+    holds_.set_longest_lease(plan_.longest_ttl);
+    for (std::size_t i = 0; i < plan_.program_count; ++i) {
+        programs_.push_back(
+            std::make_unique<program>(*this, "P" + std::to_string(i + 1), random_.fork()));
+        for (std::size_t j = 0; j < plan_.users_per_program; ++j)
+            programs_.back()->users.push_back(std::make_unique<user>(random_.fork()));
+    }
+}
+
+redlock_scenario::~redlock_scenario() = default;
+
+void redlock_scenario::fail(const std::string& sentence) {
+    if (holds_.violation().empty()) trace_.write("VIOLATION " + sentence);
+    holds_.fail(sentence);
+}
+
+// An operator who knows that the set is new begins it, before any program runs.
+void redlock_scenario::begin() {
+    if (!plan_.is_asserted_new) {
+        has_begun_ = true;
+    } else {
+        for (int i = 0; i < 20 && !has_begun_; ++i) {
+            operator_.begin_set(false, [this](bool succeeded) { has_begun_ = succeeded; });
+            while (operator_.is_busy())
+                loop_.run_for(10ms);
+        }
+        // A broken connection may have kept a node from answering in time, or half a set began.
+        if (!has_begun_ && !plan_.breaks) fail("a new set does not begin");
+    }
+    for (const auto& each : programs_)
+        for (const auto& caller : each->users)
+            use_locks(*each, *caller);
+    observe();
+}
+
+void redlock_scenario::use_locks(program& by, user& caller) {
+    const instant pause(caller.choices.between(1'000'000, 300'000'000));
+    loop_.schedule_after(pause, [this, &by, &caller] {
+        by.process.post([this, &by, &caller] {
+            if (is_finishing_ || is_over_ || by.is_dead) return;
+            const auto& names = redlock_nodes::names();
+            const auto first = caller.choices.below(names.size());
+            std::vector<std::string> wanted{names[first]};
+            if (plan_.has_sets && caller.choices.happens(0.3))
+                wanted.push_back(names[(first + 1) % names.size()]);
+            acquire(by, caller, std::move(wanted));
+        });
+    });
+}
+
+void redlock_scenario::acquire(program& by, user& caller, std::vector<std::string> wanted) {
+    const auto ttl =
+        1ms * caller.choices.between(plan_.shortest_ttl / 1ms, plan_.longest_ttl / 1ms);
+    lock_options options{.ttl = ttl, .wait = 12s};
+    if (is_calm_) options.wait = std::chrono::ceil<std::chrono::milliseconds>(longest_recovery());
+    const bool is_short = !is_finishing_ && caller.choices.happens(0.25);
+    if (is_short) options.wait = 1ms * caller.choices.between(0, 600);
+    attempts_.push_back(
+        std::make_unique<attempt>(attempt{&by, wanted, loop_.now(), is_short || !is_calm_}));
+    auto* const made = attempts_.back().get();
+    if (plan_.is_gentle() && !is_short && wanted.size() == 1) made->may_time_out = false;
+    caller.is_busy = true;
+    trace_.write(by.label + " requests " + wanted.front() +
+                 (wanted.size() > 1 ? " and " + wanted.back() : std::string()));
+    const auto take = [this, made] {
+        const auto position =
+            std::ranges::find(attempts_, made, [](const auto& each) { return each.get(); });
+        auto result = std::move(*position);
+        attempts_.erase(position);
+        return result;
+    };
+    const auto executor = by.process.get_executor();
+    if (wanted.size() == 1)
+        by.locks->async_acquire(
+            wanted.front(), options, made->messages,
+            asio::bind_executor(executor, [this, &by, &caller, take](
+                                              const boost::system::error_code& ec, held_lock lock) {
+                const auto completed = take();
+                if (is_over_ || by.is_dead) return;
+                caller.lock = std::move(lock);
+                complete(by, caller, *completed, ec);
+            }));
+    else
+        by.locks->async_acquire_all(
+            std::move(wanted), options, made->messages,
+            asio::bind_executor(
+                executor, [this, &by, &caller, take](const boost::system::error_code& ec,
+                                                     held_locks locks) {
+                    const auto completed = take();
+                    if (is_over_ || by.is_dead) return;
+                    caller.locks = std::move(locks);
+                    complete(by, caller, *completed, ec);
+                }));
+}
+
+void redlock_scenario::complete(program& by, user& caller, const attempt& completed,
+                                const boost::system::error_code& ec) {
+    if (ec) {
+        caller.lock.reset();
+        caller.locks.reset();
+        trace_.write(by.label + " does not get " + completed.names.front() + ": " +
+                     std::string(completed.messages.message()));
+        check_failure(completed, ec);
+        caller.is_busy = false;
+        return use_locks(by, caller);
+    }
+    if (caller.lock) note_grant(by, caller, completed, *caller.lock);
+    if (caller.locks)
+        for (const auto& each : *caller.locks)
+            note_grant(by, caller, completed, each);
+    const instant longest = is_finishing_ ? instant(50ms) : plan_.longest_hold;
+    loop_.schedule_after(instant(caller.choices.between(0, longest.count())), [this, &by, &caller] {
+        by.process.post([this, &by, &caller] {
+            if (!is_over_ && !by.is_dead) release(by, caller);
+        });
+    });
+}
+
+// The belief ends before the release.
+void redlock_scenario::release(program& by, user& caller) {
+    for (auto* const each : caller.beliefs)
+        holds_.end(*each);
+    trace_.write(by.label + " releases " + caller.beliefs.front()->name);
+    retire(caller);
+    use_locks(by, caller);
+}
+
+void redlock_scenario::retire(user& caller) {
+    caller.losses.clear();
+    caller.beliefs.clear();
+    caller.lock.reset();
+    caller.locks.reset();
+    caller.is_busy = false;
+}
+
+void redlock_scenario::note_grant(program& by, user& caller, const attempt& completed,
+                                  const held_lock& lock) {
+    const std::string name(lock.name());
+    auto& hold = holds_.add(
+        {name, lock.token().value(), completed.requested_at, loop_.now(), {}, &by, by.label, {}});
+    caller.beliefs.push_back(&hold);
+    trace::line(trace_) << by.label << " has " << name << ", token "
+                        << static_cast<std::int64_t>(hold.token) << ", nodes "
+                        << static_cast<std::int64_t>(nodes_.count_nodes_with(name, by.label));
+    caller.losses.push_back(std::make_unique<loss_callback>(lock.lost(), [this, &by, &hold] {
+        if (hold.ended_at) return;
+        trace_.write(by.label + " has lost " + hold.name);
+        const bool is_forced = holds_.is_forced_near(hold.name, hold.granted_at);
+        if (plan_.is_gentle() && !is_forced) fail("a hold was lost without a fault");
+        holds_.end(hold);
+    }));
+}
+
+void redlock_scenario::check_failure(const attempt& failed, const boost::system::error_code& ec) {
+    static constexpr std::array expected{errc::timed_out, errc::unreachable, errc::unavailable,
+                                         errc::no_quorum, errc::lost};
+    if (std::ranges::none_of(expected, [&](errc each) { return ec == make_error_code(each); }))
+        return fail("an unexpected error: " + ec.message() + ": " +
+                    std::string(failed.messages.message()));
+    if (!failed.may_time_out)
+        fail("no lock, without a fault: " + std::string(failed.messages.message()));
+}
+
+void redlock_scenario::disturb() {
+    nodes_.note_backup();
+    if (plan_.forgets && random_.happens(0.6)) nodes_.forget_some();
+    if (plan_.forgets_in_turn && random_.happens(0.5)) nodes_.forget_in_turn();
+    if (plan_.stops_nodes && random_.happens(0.6)) nodes_.freeze_some();
+    if (plan_.evicts) nodes_.evict_a_key();
+    if (plan_.moves_clocks && random_.happens(0.6)) nodes_.jump_a_clock();
+    if (plan_.partitions && random_.happens(0.6)) cut_off_a_program();
+    if (plan_.pauses && random_.happens(0.5)) pause_a_program();
+    if (plan_.forces && random_.happens(0.7)) force_a_release();
+    if (plan_.restarts_set && random_.happens(0.3)) begin_set_anew();
+    if (plan_.dies && random_.happens(0.2)) kill_a_program();
+}
+
+void redlock_scenario::pause_a_program() {
+    auto& affected = *programs_[random_.below(programs_.size())];
+    if (affected.process.is_paused() || affected.is_dead) return;
+    trace_.write(affected.label + " is stopped");
+    affected.process.pause();
+    affected.paused_at = loop_.now();
+    loop_.schedule_after(random_time(100ms, 5s), [this, &affected] { resume(affected); });
+}
+
+void redlock_scenario::resume(program& stopped) {
+    if (!stopped.process.is_paused() || stopped.is_dead) return;
+    trace_.write(stopped.label + " continues");
+    holds_.note_pause(&stopped, stopped.paused_at, loop_.now());
+    stopped.process.resume();
+}
+
+void redlock_scenario::cut_off_a_program() {
+    auto& affected = *programs_[random_.below(programs_.size())];
+    trace_.write(affected.label + " is cut off");
+    nodes_.cut_off(affected.process);
+    loop_.schedule_after(random_time(50ms, 4s), [this, &affected] {
+        trace_.write(affected.label + " is connected again");
+        nodes_.reconnect(affected.process);
+    });
+}
+
+void redlock_scenario::kill_a_program() {
+    auto& affected = *programs_.back();
+    if (affected.is_dead || affected.process.is_paused()) return;
+    trace_.write(affected.label + " is killed");
+    affected.is_dead = true;
+    affected.process.pause();
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        nodes_.network(i).ban(affected.process);
+    for (const auto& caller : affected.users) {
+        for (auto* const each : caller->beliefs)
+            holds_.end(*each);
+        caller->beliefs.clear();
+    }
+}
+
+void redlock_scenario::force_a_release() {
+    auto& by = *programs_.front();
+    if (by.process.is_paused()) return;
+    const auto name = random_name();
+    trace_.write(by.label + " forces the release of " + name);
+    const auto began_at = loop_.now();
+    holds_.note_interference(name);
+    by.process.post([this, &by, name, began_at] {
+        by.locks->async_force_release(
+            name, asio::bind_executor(
+                      by.process.get_executor(),
+                      [this, name, began_at](const boost::system::error_code& ec, bool) {
+                          trace_.write("the release of " + name +
+                                       (ec ? " failed: " + ec.message() : " has been forced"));
+                          holds_.end_interference(name);
+                          if (!ec) holds_.note_forced_release(name, began_at);
+                      }));
+    });
+}
+
+// Nobody should do this while there are holders. Even then no token may go back.
+void redlock_scenario::begin_set_anew() {
+    if (operator_.is_busy()) return;
+    trace_.write("an operator begins the set anew");
+    holds_.note_interference("");
+    operator_.begin_set(true, [this](bool) { holds_.end_interference(""); });
+}
+
+void redlock_scenario::observe() {
+    loop_.schedule_after(observation_pause, [this] {
+        if (is_over_) return;
+        observe_holds();
+        for (const auto& name : redlock_nodes::names())
+            observe_lock(name);
+        observe();
+    });
+}
+
+// A program that has its lock at a minority only, and for a lease, must know it.
+void redlock_scenario::observe_holds() {
+    for (const auto& each : holds_.all()) {
+        if (each->ended_at) continue;
+        if (nodes_.count_nodes_with(each->name, each->label) >= plan_.majority()) {
+            each->missing_since.reset();
+            continue;
+        }
+        if (!each->missing_since) each->missing_since = loop_.now();
+        const auto& by = *static_cast<const program*>(each->program);
+        const auto most = instant(plan_.longest_ttl) + longest_ignorance;
+        if (loop_.now() - *each->missing_since > most && !by.process.is_paused() &&
+            !holds_.was_paused(&by, *each->missing_since))
+            fail("a holder of " + each->name + " does not know of the loss");
+    }
+}
+
+void redlock_scenario::observe_lock(const std::string& name) {
+    auto& seen = observations_[name];
+    if (!plan_.is_gentle() || holds_.is_forced_near(name, loop_.now() - 2s)) {
+        seen = {};
+        return;
+    }
+    bool is_anywhere = false;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        is_anywhere = is_anywhere || nodes_.value_at(i, name).has_value();
+    const bool is_believed = std::ranges::any_of(holds_.all(), [&](const auto& each) {
+        return each->name == name && !each->ended_at;
+    });
+    const bool is_wanted = std::ranges::any_of(attempts_, [&](const auto& each) {
+        return each->names.size() == 1 && each->names.front() == name;
+    });
+    const bool is_tried = std::ranges::any_of(
+        attempts_, [&](const auto& each) { return std::ranges::count(each->names, name) > 0; });
+    const auto lasts = [&](std::optional<instant>& from, bool is_true, instant most) {
+        if (!is_true) from.reset();
+        if (is_true && !from) from = loop_.now();
+        return is_true && loop_.now() - *from > most;
+    };
+    if (lasts(seen.nobody_has_it, is_anywhere && !is_believed && !is_tried, longest_orphan))
+        fail("nobody has the lock " + name + ", but a node keeps it");
+    const bool may_vote = std::ranges::any_of(
+        holds_.all(), [&](const auto& each) { return loop_.now() - each->granted_at > 2s; });
+    if (lasts(seen.nobody_gets_it, may_vote && !is_anywhere && is_wanted, longest_neglect))
+        fail("somebody waits for the lock " + name + ", which is free");
+}
+
+template <class Condition>
+void redlock_scenario::wait_until(const char* failure, instant most, Condition is_met) {
+    const auto until = loop_.now() + most;
+    while (loop_.now() < until && !is_met() && holds_.violation().empty())
+        loop_.run_for(20ms);
+    if (!is_met() && holds_.violation().empty()) fail(std::string("at the end, ") + failure);
+}
+
+bool redlock_scenario::is_idle() const {
+    const auto is_of_the_living = [](const auto& each) { return !each->by->is_dead; };
+    return std::ranges::none_of(attempts_, is_of_the_living) && std::ranges::all_of(programs_, [](const auto& each) {
+               return each->is_dead ||
+                      std::ranges::none_of(
+                          each->users, &user::is_busy,
+                          [](const auto& caller) -> const user& { return *caller; });
+           });
+}
+
+// A quarantine, a lease and two seconds, by the slowest clock, and what the clocks were set back.
+instant redlock_scenario::longest_recovery() const {
+    const auto slowest = std::ranges::min(plan_.clock_rates);
+    const auto counted = plan_.quarantine() + instant(plan_.ttl_max);
+    return instant(static_cast<std::int64_t>(static_cast<double>(counted.count()) / slowest)) + 2s +
+           nodes_.longest_clock_delay();
+}
+
+// The users' requests make the nodes join. A set that has lost its tokens, but not at all nodes, needs an operator, who waits until nobody
+// has a lock any more.
+void redlock_scenario::restore_set() {
+    const auto until = loop_.now() + longest_recovery();
+    while (loop_.now() < until && nodes_.count_members() < nodes_.size())
+        loop_.run_for(50ms);
+    if (nodes_.count_members() == nodes_.size()) return;
+    if (!plan_.loses_majority && !plan_.restarts_set && has_begun_)
+        return fail("at the end, a node has not joined again");
+    bool has_succeeded = false;
+    for (int i = 0; i < 10 && !has_succeeded; ++i) {
+        trace_.write("an operator begins the set anew");
+        operator_.begin_set(true, [&](bool succeeded) { has_succeeded = succeeded; });
+        while (operator_.is_busy())
+            loop_.run_for(10ms);
+    }
+    if (!has_succeeded) fail("at the end, an operator cannot begin the set");
+}
+
+void redlock_scenario::finish() {
+    trace_.write("all faults end");
+    nodes_.stop_faults();
+    for (const auto& each : programs_) {
+        nodes_.reconnect(each->process);
+        resume(*each);
+    }
+    while (operator_.is_busy())
+        loop_.run_for(10ms);
+    restore_set();
+    is_finishing_ = true;
+    wait_until("an acquire or a hold does not end", 20s, [this] { return is_idle(); });
+    if (holds_.violation().empty()) acquire_each();
+}
+
+void redlock_scenario::acquire_each() {
+    is_calm_ = true;
+    for (const auto& each : programs_)
+        for (const auto& name : redlock_nodes::names()) {
+            if (each->is_dead) continue;
+            each->process.post([this, &each, name] { acquire(*each, *each->users[0], {name}); });
+            loop_.run_for(1ms);
+            wait_until("a lock is not granted or not released", longest_recovery() + 1s,
+                       [this] { return is_idle(); });
+        }
+}
+
+void redlock_scenario::close_all() {
+    is_over_ = true;
+    for (const auto& each : programs_) {
+        nodes_.reconnect(each->process);
+        each->process.resume();
+        each->process.post([this, &each] {
+            for (const auto& caller : each->users)
+                retire(*caller);
+            each->locks.reset();
+        });
+    }
+    loop_.run_for(1min);
+}
+
+scenario_result redlock_scenario::run() {
+    begin();
+    for (int round = 0; round < 4 && holds_.violation().empty(); ++round) {
+        loop_.run_for(random_time(300ms, 2500ms));
+        disturb();
+    }
+    loop_.run_for(3s);
+    if (holds_.violation().empty()) finish();
+    holds_.check();
+    close_all();
+    const auto left = nodes_.leftovers();
+    if (!left.empty()) fail("after the end, " + left);
+    return {plan_.seed,    holds_.violation(),  trace_.hash(), trace_.events(),
+            loop_.steps(), holds_.all().size(), loop_.now(),   scenario_kind::redlock};
+}
+
+scenario_result run_redlock_scenario(std::uint64_t seed, redlock_bug bug,
+                                     const trace::line_sink& sink) {
+    set_current_seed(seed);
+    return redlock_scenario(make_redlock_plan(seed, bug), sink).run();
+}
+
+}  // namespace pawl::simulation
