@@ -137,7 +137,9 @@ private:
     boost::asio::awaitable<void> ask_standing(std::size_t node, reports& into);
     [[nodiscard]] bool is_member(const std::optional<member_report>& report) const;
     boost::asio::awaitable<void> forget(std::size_t node);
-    boost::asio::awaitable<void> begin_set_of(reports first, duration quarantine);
+    // The first token is above `known_token`, too.
+    boost::asio::awaitable<void> begin_set_of(reports first, duration quarantine,
+                                              std::int64_t known_token);
     boost::asio::awaitable<void> finish_genesis(const reports& known);
     // `incarnation` as the other members know it; the node gets this one.
     boost::asio::awaitable<void> install_anew(std::size_t node, const reports& known,

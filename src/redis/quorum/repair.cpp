@@ -118,7 +118,7 @@ asio::awaitable<void> members::repair_once() {
         co_await finish_genesis(known);
     } else if (std::ranges::all_of(known,
                                    [](const auto& each) { return each && !each->is_member; })) {
-        co_await begin_set_of(known, quarantine_);
+        co_await begin_set_of(known, quarantine_, 0);
     } else if (!std::ranges::all_of(known, &std::optional<member_report>::has_value)) {
         repair_trouble_ =
             "a set begins when all of its nodes answer, so that no majority of an earlier set can "
@@ -235,9 +235,10 @@ asio::awaitable<std::optional<std::int64_t>> members::read_clock(std::size_t nod
 // All nodes must have forgotten everything at one time: between the two times that each was asked.
 // Only after that may the clocks be read, so that the first token is above all that the nodes have
 // granted before they forgot, while a clock is right.
-asio::awaitable<void> members::begin_set_of(reports first, duration quarantine) {
+asio::awaitable<void> members::begin_set_of(reports first, duration quarantine,
+                                             std::int64_t known_token) {
     const auto second = co_await prepare_all();
-    genesis_record record;
+    genesis_record record{.seed = known_token};
     for (std::size_t i = 0; i < size(); ++i) {
         if (!first[i] || !second[i] || first[i]->is_member || second[i]->is_member ||
             first[i]->nonce != second[i]->nonce)
@@ -304,8 +305,15 @@ asio::awaitable<void> members::forget(std::size_t node) {
 
 asio::awaitable<void> members::begin_set(bool with_quarantine, bool forget_members) {
     co_await learn_standings();
-    for (std::size_t i = 0; forget_members && i < size(); ++i)
-        co_await forget(i);
+    // The clocks may have been set back since the members got their tokens.
+    std::int64_t known_token = 0;
+    if (forget_members) {
+        const auto before = co_await prepare_all();
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (before[i]) known_token = std::max(known_token, before[i]->highest);
+            co_await forget(i);
+        }
+    }
     const auto first = co_await prepare_all();
     for (std::size_t i = 0; i < size(); ++i) {
         if (!first[i])
@@ -318,7 +326,7 @@ asio::awaitable<void> members::begin_set(bool with_quarantine, bool forget_membe
                             "vote; see pawl redlock status. If nobody holds a lock of these nodes, "
                             "pawl redlock init --force begins a new set.");
     }
-    co_await begin_set_of(first, with_quarantine ? quarantine_ : duration{});
+    co_await begin_set_of(first, with_quarantine ? quarantine_ : duration{}, known_token);
     static_cast<void>(co_await prepare_all());
     for (std::size_t i = 0; i < size(); ++i)
         if (nodes_[i].state != standing::member)

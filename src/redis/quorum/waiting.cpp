@@ -39,7 +39,9 @@ asio::awaitable<void> locks::leave_at(std::shared_ptr<const requested_lock> lock
                                       std::size_t node) {
     try {
         const leave_call call{set_, *lock, client_};
-        co_await ask_node(members_.link_of(node), call, reply_deadline());
+        // A later waiter of this client may stand in the line by now, with the same place.
+        const auto may_repeat = [&] { return !waiters_.contains(lock->name); };
+        co_await ask_node(members_.link_of(node), call, reply_deadline(), may_repeat);
     } catch (const error&) {}
 }
 

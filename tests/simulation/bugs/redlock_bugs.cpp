@@ -62,8 +62,10 @@ constexpr replacement replacements[] = {
      "elseif counter(fence) > token then", "elseif false then"},
     {redlock_bug::release_wakes_nobody, &scripts::release,  //
      "wake_next(KEYS[3 * i + 2], ARGV[4], ARGV[3 * i + 4])", ""},
-    {redlock_bug::forced_release_raises_less, &scripts::raise,  //
-     "raise(KEYS[4], tonumber(ARGV[5]), ARGV[4])", "raise(KEYS[4], counter(KEYS[4]) + 1, ARGV[4])"},
+    {redlock_bug::barrier_below_counters, &scripts::counter,  //
+     "text_of(counter(KEYS[4]))", R"("1")"},
+    {redlock_bug::barrier_not_raised, &scripts::barrier,  //
+     "raise(KEYS[4], tonumber(ARGV[5]), ARGV[3])", ""},
 };
 
 std::logic_error misfit(const replacement& each) {
@@ -122,10 +124,6 @@ public:
         case redlock_bug::begins_from_zero:
             if (words.front() == "TIME")
                 return answer_with(array_reply({string_reply("0"), string_reply("0")}));
-            break;
-        case redlock_bug::drops_without_raising:
-            if (is_call_of(words, scripts::raise))
-                return answer_with(array_reply({integer_reply(1)}));
             break;
         default: break;
         }

@@ -31,7 +31,8 @@ enum class redlock_bug : std::uint8_t {
     restores_without_counter,    // a renewal restores a hold although a later one was there
     renews_by_owner_only,        // a renewal does not compare the counters
     release_wakes_nobody,        // the next waiter is not told
-    forced_release_raises_less,  // each node raises its counter above its own counter only
+    barrier_below_counters,      // a forced release does not ask for the counters
+    barrier_not_raised,          // a forced release only deletes the locks
     // In the client's requests, and in what it hears.
     never_confirms,            // a majority is enough, whatever its counters are
     keeps_minority,            // what a failed attempt was granted is not given back
@@ -41,7 +42,6 @@ enum class redlock_bug : std::uint8_t {
     takes_silence_for_consent, // a node that is silent has extended the hold
     begins_from_zero,          // a new set does not read the clocks
     drops_wakes,               // the message that a lock is free is lost
-    drops_without_raising,     // a forced release has no second half
     validity_from_reply,       // a hold lasts from the answer, not from the request
     one_token_for_several      // several locks get the largest of their tokens
 };
@@ -54,11 +54,11 @@ inline constexpr std::array redlock_bug_names{
     PAWL_BUG(acquires_beside_holder),    PAWL_BUG(deletes_any_lock),
     PAWL_BUG(locks_without_expiry),      PAWL_BUG(restores_without_counter),
     PAWL_BUG(renews_by_owner_only),      PAWL_BUG(release_wakes_nobody),
-    PAWL_BUG(forced_release_raises_less), PAWL_BUG(never_confirms),
+    PAWL_BUG(barrier_below_counters), PAWL_BUG(barrier_not_raised), PAWL_BUG(never_confirms),
     PAWL_BUG(keeps_minority),            PAWL_BUG(undoes_grants),
     PAWL_BUG(reuses_owners),             PAWL_BUG(counts_answers_of_rounds),
     PAWL_BUG(takes_silence_for_consent), PAWL_BUG(begins_from_zero),
-    PAWL_BUG(drops_wakes),               PAWL_BUG(drops_without_raising),
+    PAWL_BUG(drops_wakes),               
     PAWL_BUG(validity_from_reply),       PAWL_BUG(one_token_for_several),
 #undef PAWL_BUG
 };

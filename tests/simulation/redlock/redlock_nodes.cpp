@@ -200,7 +200,7 @@ void redlock_nodes::judge_end(node& changed, const std::string& name, const watc
     if (names_owner &&
         (is_call_of(*command, scripts::release) || is_call_of(*command, scripts::renew)))
         return;
-    if (is_call_of(*command, scripts::drop) || is_call_of(*command, scripts::raise)) return;
+    if (is_call_of(*command, scripts::barrier)) return;
     holds_.fail("a node has lost the lock " + name + " by a request of somebody else");
 }
 

@@ -109,7 +109,8 @@ void redlock_scenario::acquire(program& by, user& caller, std::vector<std::strin
     attempts_.push_back(
         std::make_unique<attempt>(attempt{&by, wanted, loop_.now(), is_short || !is_calm_}));
     auto* const made = attempts_.back().get();
-    if (plan_.is_gentle() && !is_short && wanted.size() == 1) made->may_time_out = false;
+    if (plan_.is_gentle() && !is_short && wanted.size() == 1 && plan_.longest_hold <= 2s)
+        made->may_time_out = false;
     caller.is_busy = true;
     trace_.write(by.label + " requests " + wanted.front() +
                  (wanted.size() > 1 ? " and " + wanted.back() : std::string()));
