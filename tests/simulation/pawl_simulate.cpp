@@ -208,7 +208,8 @@ scenario_runner choose_runner(const settings& options) {
             return run_redlock_scenario(seed, bug, sink);
         };
     std::cerr << "There is no bug '" << options.bug
-              << "'; see injected_bug.hpp, topology_bugs.hpp and redlock_bugs.hpp in tests/simulation/bugs.\n";
+              << "'; see injected_bug.hpp, topology_bugs.hpp and redlock_bugs.hpp in "
+                 "tests/simulation/bugs.\n";
     return {};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The scenarios of Redlock are part of those in scenarios_test.cpp; these are some more. `pawl_simulate
-// --topology redlock --seed N --trace` prints all events of one scenario.
+// The scenarios of Redlock are part of those in scenarios_test.cpp; these are some more.
+// `pawl_simulate --topology redlock --seed N --trace` prints all events of one scenario.
 #include "redlock/redlock_scenario.hpp"
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@ namespace {
 
 // Interleavings in which the simulation found errors:
 //
-// - Seed 549: a waiter is granted its lock and leaves the lines. A node does not know the script,
-//   and before its text is sent, the same client's next waiter stands in that line. It must keep the
-//   place, or nobody wakes it.
+// - A waiter is granted its lock and leaves the lines. A node does not know the script, and before
+//   its text is sent, the same client's next waiter stands in that line (seed 549). It must keep
+//   the place, or nobody wakes it.
 TEST(RedlockScenarios, KeepEveryPromise) {
     std::uint64_t grants = 0;
     for (std::uint64_t seed = 1; seed <= 600; ++seed) {

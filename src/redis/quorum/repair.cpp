@@ -236,7 +236,7 @@ asio::awaitable<std::optional<std::int64_t>> members::read_clock(std::size_t nod
 // Only after that may the clocks be read, so that the first token is above all that the nodes have
 // granted before they forgot, while a clock is right.
 asio::awaitable<void> members::begin_set_of(reports first, duration quarantine,
-                                             std::int64_t known_token) {
+                                            std::int64_t known_token) {
     const auto second = co_await prepare_all();
     genesis_record record{.seed = known_token};
     for (std::size_t i = 0; i < size(); ++i) {

@@ -54,12 +54,6 @@ constexpr replacement replacements[] = {
      R"(type(stored) == "string")"},
     {redlock_bug::locks_without_expiry, &scripts::acquire,  //
      R"(";" .. text, "PX", ARGV[3])", R"(";" .. text)"},
-    {redlock_bug::restores_without_counter, &scripts::renew,  //
-     "counter(fence) <= token and 1 or 0", "1"},
-    {redlock_bug::renews_by_owner_only, &scripts::renew,  //
-     "elseif tonumber(string.sub(stored, #value + 2)) > token then", "elseif false then"},
-    {redlock_bug::renews_by_owner_only, &scripts::renew,  //
-     "elseif counter(fence) > token then", "elseif false then"},
     {redlock_bug::release_wakes_nobody, &scripts::release,  //
      "wake_next(KEYS[3 * i + 2], ARGV[4], ARGV[3 * i + 4])", ""},
     {redlock_bug::barrier_below_counters, &scripts::counter,  //
@@ -157,7 +151,7 @@ private:
     // After the confirmation, what the attempt was granted is given back. The tokens stay.
     asio::awaitable<reply> confirm(std::span<const std::string_view> words, time_point give_up_at,
                                    redis::prelude before) {
-        const std::string lock(words[5]), value(arguments_of(words)[4]);
+        const std::string lock(words[5]);
         auto answer = co_await actual_->exec(words, give_up_at, before);
         const std::vector<std::string_view> undo{"DEL", lock};
         static_cast<void>(co_await actual_->exec(undo, give_up_at, before));

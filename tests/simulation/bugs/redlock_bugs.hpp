@@ -19,47 +19,55 @@ namespace pawl::simulation {
 enum class redlock_bug : std::uint8_t {
     none,
     // In the scripts.
-    counter_from_zero,           // a missing counter is 0, not the node's highest token
-    counters_of_earlier_run,     // `joined` is ignored: an old counter counts
-    highest_not_raised,          // a node forgets its highest token with the counter
-    restart_not_noticed,         // a node with the data of an earlier run votes
-    joins_with_low_floor,        // a node that joins does not get the others' highest token
-    votes_without_quarantine,    // a node votes as soon as it has joined
-    acquires_beside_holder,      // a node grants a lock that is not free
-    deletes_any_lock,            // a release does not compare the owner
-    locks_without_expiry,        // a node keeps the lock of a dead client
-    restores_without_counter,    // a renewal restores a hold although a later one was there
-    renews_by_owner_only,        // a renewal does not compare the counters
-    release_wakes_nobody,        // the next waiter is not told
-    barrier_below_counters,      // a forced release does not ask for the counters
-    barrier_not_raised,          // a forced release only deletes the locks
+    counter_from_zero,         // a missing counter is 0, not the node's highest token
+    counters_of_earlier_run,   // `joined` is ignored: an old counter counts
+    highest_not_raised,        // a node forgets its highest token with the counter
+    restart_not_noticed,       // a node with the data of an earlier run votes
+    joins_with_low_floor,      // a node that joins does not get the others' highest token
+    votes_without_quarantine,  // a node votes as soon as it has joined
+    acquires_beside_holder,    // a node grants a lock that is not free
+    deletes_any_lock,          // a release does not compare the owner
+    locks_without_expiry,      // a node keeps the lock of a dead client
+    release_wakes_nobody,      // the next waiter is not told
+    barrier_below_counters,    // a forced release does not ask for the counters
+    barrier_not_raised,        // a forced release only deletes the locks
     // In the client's requests, and in what it hears.
-    never_confirms,            // a majority is enough, whatever its counters are
-    keeps_minority,            // what a failed attempt was granted is not given back
-    undoes_grants,             // an undo follows a grant that was kept
-    reuses_owners,             // all attempts of a client have the same owner
-    counts_answers_of_rounds,  // a node that is silent counts as it answered the last renewal
-    takes_silence_for_consent, // a node that is silent has extended the hold
-    begins_from_zero,          // a new set does not read the clocks
-    drops_wakes,               // the message that a lock is free is lost
-    validity_from_reply,       // a hold lasts from the answer, not from the request
-    one_token_for_several      // several locks get the largest of their tokens
+    never_confirms,             // a majority is enough, whatever its counters are
+    keeps_minority,             // what a failed attempt was granted is not given back
+    undoes_grants,              // an undo follows a grant that was kept
+    reuses_owners,              // all attempts of a client have the same owner
+    counts_answers_of_rounds,   // a node that is silent counts as it answered the last renewal
+    takes_silence_for_consent,  // a node that is silent has extended the hold
+    begins_from_zero,           // a new set does not read the clocks
+    drops_wakes,                // the message that a lock is free is lost
+    validity_from_reply,        // a hold lasts from the answer, not from the request
+    one_token_for_several       // several locks get the largest of their tokens
 };
 
 inline constexpr std::array redlock_bug_names{
 #define PAWL_BUG(name) std::pair{redlock_bug::name, std::string_view(#name)}
-    PAWL_BUG(counter_from_zero),         PAWL_BUG(counters_of_earlier_run),
-    PAWL_BUG(highest_not_raised),        PAWL_BUG(restart_not_noticed),
-    PAWL_BUG(joins_with_low_floor),      PAWL_BUG(votes_without_quarantine),
-    PAWL_BUG(acquires_beside_holder),    PAWL_BUG(deletes_any_lock),
-    PAWL_BUG(locks_without_expiry),      PAWL_BUG(restores_without_counter),
-    PAWL_BUG(renews_by_owner_only),      PAWL_BUG(release_wakes_nobody),
-    PAWL_BUG(barrier_below_counters), PAWL_BUG(barrier_not_raised), PAWL_BUG(never_confirms),
-    PAWL_BUG(keeps_minority),            PAWL_BUG(undoes_grants),
-    PAWL_BUG(reuses_owners),             PAWL_BUG(counts_answers_of_rounds),
-    PAWL_BUG(takes_silence_for_consent), PAWL_BUG(begins_from_zero),
-    PAWL_BUG(drops_wakes),               
-    PAWL_BUG(validity_from_reply),       PAWL_BUG(one_token_for_several),
+    PAWL_BUG(counter_from_zero),
+    PAWL_BUG(counters_of_earlier_run),
+    PAWL_BUG(highest_not_raised),
+    PAWL_BUG(restart_not_noticed),
+    PAWL_BUG(joins_with_low_floor),
+    PAWL_BUG(votes_without_quarantine),
+    PAWL_BUG(acquires_beside_holder),
+    PAWL_BUG(deletes_any_lock),
+    PAWL_BUG(locks_without_expiry),
+    PAWL_BUG(release_wakes_nobody),
+    PAWL_BUG(barrier_below_counters),
+    PAWL_BUG(barrier_not_raised),
+    PAWL_BUG(never_confirms),
+    PAWL_BUG(keeps_minority),
+    PAWL_BUG(undoes_grants),
+    PAWL_BUG(reuses_owners),
+    PAWL_BUG(counts_answers_of_rounds),
+    PAWL_BUG(takes_silence_for_consent),
+    PAWL_BUG(begins_from_zero),
+    PAWL_BUG(drops_wakes),
+    PAWL_BUG(validity_from_reply),
+    PAWL_BUG(one_token_for_several),
 #undef PAWL_BUG
 };
 

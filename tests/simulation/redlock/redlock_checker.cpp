@@ -75,17 +75,16 @@ bool redlock_checker::is_excused(const quorum_hold& first, const quorum_hold& se
 void redlock_checker::check_pair(const quorum_hold& first, const quorum_hold& second) {
     const auto pair = first.name + ", granted at " + std::to_string(first.granted_at / 1ms) +
                       " and " + std::to_string(second.granted_at / 1ms);
-    const bool is_seeded_between =
-        std::ranges::any_of(wrong_seeds_, [&](instant at) {
-            return at >= std::min(first.requested_at, second.requested_at) &&
-                   at <= std::max(first.granted_at, second.granted_at);
-        });
+    const bool is_seeded_between = std::ranges::any_of(wrong_seeds_, [&](instant at) {
+        return at >= std::min(first.requested_at, second.requested_at) &&
+               at <= std::max(first.granted_at, second.granted_at);
+    });
     if (!is_seeded_between && first.token == second.token)
         fail("a token was issued twice: " + pair);
     if (first.granted_at >= second.requested_at) {
         // They were requested at the same time.
-        const bool overlap = first.granted_at <= second.granted_at &&
-                             first.is_believed_at(second.granted_at);
+        const bool overlap =
+            first.granted_at <= second.granted_at && first.is_believed_at(second.granted_at);
         if (overlap && !is_excused(first, second)) fail("two holders of " + pair);
         return;
     }

@@ -129,29 +129,30 @@ bool redlock_nodes::is_up_and_quick() const {
 std::string redlock_nodes::leftovers() {
     for (std::size_t i = 0; i < size(); ++i)
         for (const auto& [key, entry] : network(i).server().data().all()) {
-            const bool is_counter = key.ends_with(keys_of(names().front()).fence().substr(
-                keys_of(names().front()).lock().size()));
+            const bool is_counter = key.ends_with(
+                keys_of(names().front()).fence().substr(keys_of(names().front()).lock().size()));
             if (key != member_key_ && key != quarantine_key_ && !is_counter)
                 return "node " + std::to_string(i + 1) + " keeps " + key;
         }
     return {};
 }
 
-void redlock_nodes::on_executed(simulated_network& server, simulated_process&,
-                                const words& command, const redis::reply& reply) {
+void redlock_nodes::on_executed(simulated_network& server, simulated_process&, const words& command,
+                                const redis::reply& reply) {
     if (!command.front().starts_with("EVAL")) return;
     if (reply.type == redis::reply::kind::error && !reply.text.starts_with("NOSCRIPT"))
         holds_.fail("a script failed: " + reply.text);
     compare(node_of(server), &command);
 }
 
-void redlock_nodes::on_data_changed(simulated_network& server) { compare(node_of(server), nullptr); }
+void redlock_nodes::on_data_changed(simulated_network& server) {
+    compare(node_of(server), nullptr);
+}
 
 void redlock_nodes::compare(node& changed, const words* command) {
     for (const auto& name : names())
         compare_lock(changed, name, command);
-    const bool is_quarantined =
-        changed.network->server().data().find(quarantine_key_) != nullptr;
+    const bool is_quarantined = changed.network->server().data().find(quarantine_key_) != nullptr;
     if (is_quarantined && !std::exchange(changed.was_quarantined, true))
         changed.must_not_vote_until = loop_.now() + instant(plan_.ttl_max);
     changed.was_quarantined = is_quarantined;
@@ -161,7 +162,8 @@ void redlock_nodes::compare_lock(node& changed, const std::string& name, const w
     auto& data = changed.network->server().data();
     const auto key = keys_of(name);
     const auto* const stored = data.find(key.lock());
-    const auto* const value = stored == nullptr ? nullptr : std::get_if<std::string>(&stored->content);
+    const auto* const value =
+        stored == nullptr ? nullptr : std::get_if<std::string>(&stored->content);
     const auto known = changed.locks.find(name);
     if (known != changed.locks.end() &&
         (value == nullptr || without_counter(*value) != without_counter(known->second.value)))
@@ -195,8 +197,8 @@ void redlock_nodes::judge_end(node& changed, const std::string& name, const watc
         return;
     }
     const auto owner = without_counter(ended.value);
-    const bool names_owner = std::ranges::any_of(
-        *command, [&](const std::string& word) { return word == owner; });
+    const bool names_owner =
+        std::ranges::any_of(*command, [&](const std::string& word) { return word == owner; });
     if (names_owner &&
         (is_call_of(*command, scripts::release) || is_call_of(*command, scripts::renew)))
         return;
@@ -205,8 +207,8 @@ void redlock_nodes::judge_end(node& changed, const std::string& name, const watc
 }
 
 void redlock_nodes::note_backup() {
-    auto& chosen = nodes_[random_.below(size())];
-    chosen.backup = chosen.network->server().take_snapshot();
+    auto& affected = nodes_[random_.below(size())];
+    affected.backup = affected.network->server().take_snapshot();
 }
 
 // The others can let it join again, unless the scenario may lose a majority.
@@ -273,13 +275,13 @@ void redlock_nodes::freeze_some() {
 }
 
 void redlock_nodes::evict_a_key() {
-    auto& chosen = nodes_[random_.below(size())];
+    auto& affected = nodes_[random_.below(size())];
     const auto keys = keys_of(names()[random_.below(names().size())]);
     const std::array<std::string, 4> all{std::string(keys.lock()), std::string(keys.fence()),
                                          std::string(keys.queue()), quarantine_key_};
     const auto& key = all[random_.below(all.size())];
     trace_.write("a node evicts " + key);
-    chosen.network->change_data([&](simulated_redis& redis) { redis.evict(0, key); });
+    affected.network->change_data([&](simulated_redis& redis) { redis.evict(0, key); });
 }
 
 // Usually of a minority only.
@@ -311,7 +313,6 @@ void redlock_nodes::reconnect(simulated_process& process) {
 }
 
 void redlock_nodes::stop_faults() {
-    have_faults_ended_ = true;
     for (auto& each : nodes_) {
         each.network->stop_faults();
         each.network->thaw();

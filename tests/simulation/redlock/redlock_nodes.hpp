@@ -59,7 +59,7 @@ public:
     void cut_off(simulated_process& process);
     void reconnect(simulated_process& process);
     void stop_faults();
-    // How much later than its clock's owner a node may expire a key.
+    // By how much the clocks were set back, all together.
     [[nodiscard]] instant longest_clock_delay() const noexcept { return backward_; }
 
 private:
@@ -99,7 +99,6 @@ private:
     std::string member_key_, quarantine_key_;
     std::vector<node> nodes_;
     instant backward_{};
-    bool have_faults_ended_ = false;
 };
 
 }  // namespace pawl::simulation

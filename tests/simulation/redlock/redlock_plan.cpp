@@ -34,8 +34,8 @@ void plan_bounds(redlock_plan& result, prng& random) {
 // A minority of the clocks may be as wrong as it likes; the drift covers the errors of the others.
 void plan_clocks(redlock_plan& result, prng& random) {
     for (std::size_t i = 0; i < result.node_count; ++i) {
-        const bool is_wrong = result.moves_clocks && i + result.majority() < result.node_count &&
-                              random.happens(0.5);
+        const bool is_wrong =
+            result.moves_clocks && i + result.majority() < result.node_count && random.happens(0.5);
         const auto rate = is_wrong ? random.between(600, 1800) : random.between(996, 1004);
         result.clock_rates.push_back(static_cast<double>(rate) / 1000);
     }

@@ -22,21 +22,21 @@ struct redlock_plan {
     std::size_t node_count = 3;
     std::size_t program_count = 3;
     std::size_t users_per_program = 1;
-    bool is_asserted_new = false;   // an operator begins the set, without a quarantine
-    bool breaks = false;            // connections break, messages are slow or late
-    bool forgets = false;           // nodes restart, with and without their data, or are flushed
-    bool forgets_in_turn = false;   // a majority of them, one after the other
-    bool loses_messages = false;    // a holder hears nothing of a forced release
-    bool loses_majority = false;    // also so many at once that the set forgets its tokens
-    bool stops_nodes = false;       // nodes are down or frozen for a while
-    bool evicts = false;            // nodes evict single keys
-    bool moves_clocks = false;      // the clocks of a minority jump
-    bool partitions = false;        // programs are cut off from some of the nodes
-    bool pauses = false;            // programs are stopped for a while
-    bool forces = false;            // an operator takes locks from their holders
-    bool restarts_set = false;      // an operator begins a set anew that was good
-    bool dies = false;              // a program is killed
-    bool has_sets = false;          // some users acquire several locks at once
+    bool is_asserted_new = false;  // an operator begins the set, without a quarantine
+    bool breaks = false;           // connections break, messages are slow or late
+    bool forgets = false;          // nodes restart, with and without their data, or are flushed
+    bool forgets_in_turn = false;  // a majority of them, one after the other
+    bool loses_messages = false;   // a holder hears nothing of a forced release
+    bool loses_majority = false;   // also so many at once that the set forgets its tokens
+    bool stops_nodes = false;      // nodes are down or frozen for a while
+    bool evicts = false;           // nodes evict single keys
+    bool moves_clocks = false;     // the clocks of a minority jump
+    bool partitions = false;       // programs are cut off from some of the nodes
+    bool pauses = false;           // programs are stopped for a while
+    bool forces = false;           // an operator takes locks from their holders
+    bool restarts_set = false;     // an operator begins a set anew that was good
+    bool dies = false;             // a program is killed
+    bool has_sets = false;         // some users acquire several locks at once
     std::vector<double> clock_rates{};  // of the nodes
     duration ttl_max{}, shortest_ttl{}, longest_ttl{};
     instant longest_hold{};
@@ -45,8 +45,8 @@ struct redlock_plan {
 
     // No fault makes a hold end early, or an acquire fail.
     [[nodiscard]] bool is_gentle() const noexcept {
-        return !breaks && !forgets && !forgets_in_turn && !stops_nodes && !evicts && !moves_clocks && !partitions &&
-               !pauses && !restarts_set && !dies;
+        return !breaks && !forgets && !forgets_in_turn && !stops_nodes && !evicts &&
+               !moves_clocks && !partitions && !pauses && !restarts_set && !dies;
     }
     [[nodiscard]] std::size_t majority() const noexcept { return node_count / 2 + 1; }
     // How long a node that joins does not vote, by its clock.

@@ -31,15 +31,14 @@ constexpr auto longest_ignorance = 1500ms;
 
 redlock_scenario::program::program(redlock_scenario& parent, std::string name, prng random)
     : label(std::move(name)),
-      process(parent.loop_, time_point(1h),
-              static_cast<double>(random.between(997, 1003)) / 1000),
+      process(parent.loop_, time_point(1h), static_cast<double>(random.between(997, 1003)) / 1000),
       time(process, random) {
     const auto named = client_options_for(label, time);
-    locks.emplace(process.get_executor(),
-                  redlock_service(parent.nodes_.networks(), process, parent.nodes_.options(),
-                                  parent.plan_.limits,
-                                  {parent.plan_.bug, parent.plan_.loses_messages}),
-                  named);
+    locks.emplace(
+        process.get_executor(),
+        redlock_service(parent.nodes_.networks(), process, parent.nodes_.options(),
+                        parent.plan_.limits, {parent.plan_.bug, parent.plan_.loses_messages}),
+        named);
 }
 
 redlock_scenario::redlock_scenario(const redlock_plan& scenario_plan, const trace::line_sink& sink)
@@ -136,8 +135,8 @@ void redlock_scenario::acquire(program& by, user& caller, std::vector<std::strin
         by.locks->async_acquire_all(
             std::move(wanted), options, made->messages,
             asio::bind_executor(
-                executor, [this, &by, &caller, take](const boost::system::error_code& ec,
-                                                     held_locks locks) {
+                executor,
+                [this, &by, &caller, take](const boost::system::error_code& ec, held_locks locks) {
                     const auto completed = take();
                     if (is_over_ || by.is_dead) return;
                     caller.locks = std::move(locks);
@@ -332,9 +331,8 @@ void redlock_scenario::observe_lock(const std::string& name) {
     bool is_anywhere = false;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         is_anywhere = is_anywhere || nodes_.value_at(i, name).has_value();
-    const bool is_believed = std::ranges::any_of(holds_.all(), [&](const auto& each) {
-        return each->name == name && !each->ended_at;
-    });
+    const bool is_believed = std::ranges::any_of(
+        holds_.all(), [&](const auto& each) { return each->name == name && !each->ended_at; });
     const bool is_wanted = std::ranges::any_of(attempts_, [&](const auto& each) {
         return each->names.size() == 1 && each->names.front() == name;
     });
@@ -363,11 +361,12 @@ void redlock_scenario::wait_until(const char* failure, instant most, Condition i
 
 bool redlock_scenario::is_idle() const {
     const auto is_of_the_living = [](const auto& each) { return !each->by->is_dead; };
-    return std::ranges::none_of(attempts_, is_of_the_living) && std::ranges::all_of(programs_, [](const auto& each) {
-               return each->is_dead ||
-                      std::ranges::none_of(
-                          each->users, &user::is_busy,
-                          [](const auto& caller) -> const user& { return *caller; });
+    return std::ranges::none_of(attempts_, is_of_the_living) &&
+           std::ranges::all_of(programs_, [](const auto& each) {
+               return each->is_dead || std::ranges::none_of(each->users, &user::is_busy,
+                                                            [](const auto& caller) -> const user& {
+                                                                return *caller;
+                                                            });
            });
 }
 
@@ -379,8 +378,8 @@ instant redlock_scenario::longest_recovery() const {
            nodes_.longest_clock_delay();
 }
 
-// The users' requests make the nodes join. A set that has lost its tokens, but not at all nodes, needs an operator, who waits until nobody
-// has a lock any more.
+// The users' requests make the nodes join. A set that has lost its tokens, but not at all nodes,
+// needs an operator, who waits until nobody has a lock any more.
 void redlock_scenario::restore_set() {
     const auto until = loop_.now() + longest_recovery();
     while (loop_.now() < until && nodes_.count_members() < nodes_.size())

@@ -115,7 +115,6 @@ private:
     std::vector<std::unique_ptr<program>> programs_;
     std::vector<std::unique_ptr<attempt>> attempts_;
     std::map<std::string, observation> observations_;
-    std::optional<instant> lost_set_since_;
     bool has_begun_ = false;
     bool is_finishing_ = false;
     bool is_calm_ = false;  // the faults and their effects are over

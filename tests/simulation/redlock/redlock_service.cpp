@@ -83,7 +83,8 @@ public:
 
     std::unique_ptr<backend> open(backend_context context) const override {
         auto made = redlock::make_backend(
-            options_, context, node_factories(nodes_, process_, context, options_, faults_), limits_);
+            options_, context, node_factories(nodes_, process_, context, options_, faults_),
+            limits_);
         return inject_backend_bug(faults_.bug, std::move(made), context);
     }
     std::string describe() const override { return "simulated nodes"; }

@@ -41,9 +41,9 @@ simulated_network::simulated_network(scheduler& loop, prng random, network_fault
 std::int64_t simulated_network::wall_us() const noexcept {
     constexpr std::int64_t start = 1'900'000'000'000'000;
     const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(loop_.now()).count();
-    const auto counted = clock_rate_ == 1 ? passed
-                                          : static_cast<std::int64_t>(
-                                                static_cast<double>(passed) * clock_rate_);
+    const auto counted = clock_rate_ == 1
+                             ? passed
+                             : static_cast<std::int64_t>(static_cast<double>(passed) * clock_rate_);
     return start + counted + clock_offset_us_;
 }
 

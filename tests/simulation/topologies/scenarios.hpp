@@ -14,8 +14,8 @@ namespace pawl::simulation {
 
 [[nodiscard]] std::string_view to_string(scenario_kind kind) noexcept;
 
-// Five of ten seeds have one server or several, as `run_scenario` decides; three have Sentinels, one
-// has the nodes of Redlock, and one has a cluster, whose scenarios take the most time.
+// Five of ten seeds have one server or several, as `run_scenario` decides; three have Sentinels,
+// one has the nodes of Redlock, and one has a cluster, whose scenarios take the most time.
 [[nodiscard]] scenario_result run_any_scenario(std::uint64_t seed,
                                                const trace::line_sink& sink = {});
 [[nodiscard]] scenario_result run_sentinel_scenario(std::uint64_t seed,

@@ -12,7 +12,13 @@
 
 namespace pawl::simulation {
 
-enum class scenario_kind : std::uint8_t { single_server, several_servers, sentinels, cluster, redlock };
+enum class scenario_kind : std::uint8_t {
+    single_server,
+    several_servers,
+    sentinels,
+    cluster,
+    redlock
+};
 
 struct scenario_result {
     std::uint64_t seed = 0;
