@@ -26,25 +26,19 @@ redlock_operator::redlock_operator(scheduler& loop, node_networks nodes, redlock
       trace_(log) {}
 
 void redlock_operator::begin_set(bool forget, callback ended) {
-    start(forget ? command::begin_anew : command::begin, std::move(ended));
-}
-
-void redlock_operator::rejoin(callback ended) { start(command::rejoin, std::move(ended)); }
-
-void redlock_operator::start(command wanted, callback ended) {
     if (std::exchange(is_busy_, true)) return;
-    process_.post([this, wanted, ended = std::move(ended)]() mutable {
-        asio::co_spawn(process_.get_executor(), run(wanted, std::move(ended)), asio::detached);
+    process_.post([this, forget, ended = std::move(ended)]() mutable {
+        asio::co_spawn(process_.get_executor(), run(forget, std::move(ended)), asio::detached);
     });
 }
 
-asio::awaitable<void> redlock_operator::run(command wanted, callback ended) {
-    const bool has_succeeded = co_await operate(wanted);
+asio::awaitable<void> redlock_operator::run(bool forget, callback ended) {
+    const bool has_succeeded = co_await operate(forget);
     is_busy_ = false;
     ended(has_succeeded);
 }
 
-asio::awaitable<bool> redlock_operator::operate(command wanted) {
+asio::awaitable<bool> redlock_operator::operate(bool forget) {
     const asio::any_io_executor strand = asio::make_strand(process_.get_executor());
     backend_context context{
         .strand = strand, .time = &time_, .listener = &listener_, .process = {}, .log = {}};
@@ -53,10 +47,7 @@ asio::awaitable<bool> redlock_operator::operate(command wanted) {
                           redis::limits());
     bool has_succeeded = true;
     try {
-        if (wanted == command::rejoin)
-            co_await client.set().repair_now();
-        else
-            co_await client.set().begin_set(false, wanted == command::begin_anew);
+        co_await client.set().begin_set(false, forget);
     } catch (const error& e) {
         trace_.write(std::string("the operator's command failed: ") + e.what());
         has_succeeded = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// `pawl redlock init` and `pawl redlock rejoin` in a simulated program of their own.
+// `pawl redlock init` in a simulated program of its own.
 #pragma once
 
 #include "../kernel/trace.hpp"
@@ -25,19 +25,16 @@ public:
     using callback = std::function<void(bool has_succeeded)>;
     // One command at a time; it runs until it has succeeded or failed.
     void begin_set(bool forget, callback ended);
-    void rejoin(callback ended);
     [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
     [[nodiscard]] simulated_process& process() noexcept { return process_; }
 
 private:
-    enum class command : std::uint8_t { begin, begin_anew, rejoin };
     struct no_losses final : loss_listener {
         void on_loss(std::string_view, loss_reason) override {}
         void on_possible_loss() override {}
     };
-    void start(command wanted, callback ended);
-    boost::asio::awaitable<void> run(command wanted, callback ended);
-    boost::asio::awaitable<bool> operate(command wanted);
+    boost::asio::awaitable<void> run(bool forget, callback ended);
+    boost::asio::awaitable<bool> operate(bool forget);
 
     simulated_process process_;
     virtual_runtime time_;
