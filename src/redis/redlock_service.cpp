@@ -121,7 +121,7 @@ service at(options settings) {
 service at(std::string_view url) { return at(parse(url)); }
 
 void begin_set(const options& settings, bool forget) {
-    run_with_members(settings, [forget](members& set) { return set.begin_set(false, forget); });
+    run_with_members(settings, [forget](members& set) { return set.begin_set(forget); });
 }
 
 std::vector<node_status> examine_set(const options& settings, bool rejoin) {

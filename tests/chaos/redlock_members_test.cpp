@@ -8,6 +8,8 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
+
 namespace {
 
 using namespace chaos;
@@ -189,6 +191,52 @@ TEST_F(RedlockMembers, OldDataThatComeBackAreNoMemory) {
     // Only the two with the old counters answer.
     group.node(2).freeze();
     EXPECT_GT(locks.acquire("it", {.ttl = 900ms, .wait = patience}).token(), last);
+}
+
+// A set that works must not be lost because one of its nodes is away.
+TEST_F(RedlockMembers, AnOperatorForgetsNothingUnlessAllNodesAnswer) {
+    redlock_group group;
+    const auto url = group.url();
+    redlock_group::begin_set(url);
+    client locks = client_at(url);
+    const auto first = locks.acquire("it", {.ttl = 900ms}).token();
+    group.node(1).terminate();
+    try {
+        redlock_group::begin_set(url, true);
+        ADD_FAILURE() << "a set began without a node";
+    } catch (const pawl::error& e) {
+        EXPECT_EQ(e.reason(), errc::no_quorum) << e.what();
+    }
+    EXPECT_GT(client_at(url).acquire("it", {.ttl = 900ms, .wait = patience}).token(), first);
+}
+
+// The clocks are behind the tokens, as after they were set back; then only the nodes know.
+TEST_F(RedlockMembers, ASetBegunAnewCountsOnFromWhatItsNodesKnew) {
+    redlock_group group;
+    const auto url = group.url();
+    redlock_group::begin_set(url);
+    constexpr std::uint64_t far_ahead = 2'000'000'000'000'000;
+    for (std::size_t node = 0; node < 3; ++node)
+        (void)group.node(node).execute(
+            {"HSET", "pawl:redlock", "highest", std::to_string(far_ahead)});
+    redlock_group::begin_set(url, true);
+    redlock_group::begin_set(url, true);
+    const auto next = client_at(url).acquire("it", {.ttl = 900ms}).token();
+    EXPECT_GT(next.value(), far_ahead);
+}
+
+// A client that waits learns that its nodes vote now, long before their quarantine would end.
+TEST_F(RedlockMembers, AWaiterSeesThatAnOperatorHasEndedTheWait) {
+    redlock_group group;
+    const auto url = group.url("?ttl_max=3600000");
+    client locks = client_at(url);
+    auto held = std::async(std::launch::async, [&] {
+        return locks.acquire("it", {.ttl = 900ms, .wait = 4 * patience}).owns_lock();
+    });
+    ASSERT_TRUE(eventually([&] { return member_of(group, 0, "highest") != ""; }));
+    ASSERT_TRUE(eventually([&] { return member_of(group, 2, "highest") != ""; }));
+    redlock_group::begin_set(url, true);
+    EXPECT_TRUE(held.get());
 }
 
 TEST_F(RedlockMembers, TheStatusTellsWhoVotes) {

@@ -26,6 +26,8 @@ namespace {
 constexpr auto answer_grace = 5ms;
 // How long a client's place in a node's line lasts: longer than the pause between two attempts.
 constexpr std::string_view place_ms = "10000";
+// During a quarantine, a waiter looks at least so often.
+constexpr auto longest_look_pause = 5s;
 
 }  // namespace
 
@@ -324,7 +326,9 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
         if (result.trouble) {
             notice.report(result.trouble->what());
             auto until = now() + outage_pauses.next_pause();
-            if (const auto end = members_.quarantine_end()) until = std::max(until, *end);
+            // An operator may end the quarantine.
+            if (const auto end = members_.quarantine_end())
+                until = std::max(until, std::min<time_point>(*end, now() + longest_look_pause));
             co_await own_waiter->woken.wait_until(std::min(give_up_at, until));
             continue;
         }

@@ -266,10 +266,17 @@ script_call prepare_call::command(std::string_view run) const {
 member_report prepare_call::read(const reply& from) const {
     const reply_reader reader(scripts::prepare, from, subject);
     auto result = read_report(reader);
-    reader.expect_size(result.is_member ? 8 : 2);
+    reader.expect_size(result.is_member ? 8 : 3);
     result.nonce = reader.at(result.is_member ? 6 : 1).text();
-    if (result.is_member) result.genesis = reader.at(7).text();
+    if (result.is_member)
+        result.genesis = reader.at(7).text();
+    else
+        result.highest = counter_of(reader.at(2).text());
     return result;
+}
+
+script_call forget_call::command(std::string_view run) const {
+    return {scripts::forget, {set.member_key, set.quarantine_key}, {run, nonce}};
 }
 
 script_call standing_call::command(std::string_view run) const {

@@ -198,7 +198,7 @@ struct member_report {
     bool is_member = false;
     std::string set{};
     membership_state member{};
-    std::int64_t highest = 0;
+    std::int64_t highest = 0;         // of no member: of its earlier memberships
     std::int64_t quarantine_ms = -2;  // negative: none
     std::string nonce{};              // from prepare.lua
     std::string genesis{};            // from prepare.lua: how its set began
@@ -211,6 +211,14 @@ struct prepare_call {
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     [[nodiscard]] member_report read(const redis::reply& from) const;
+};
+
+// forget.lua
+struct forget_call {
+    const set_words& set;
+    std::string_view nonce;
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
 };
 
 // standing.lua

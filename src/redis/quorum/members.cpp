@@ -21,6 +21,7 @@ namespace {
 
 // Once a majority may vote, nodes that have not failed yet get this long to connect.
 constexpr auto connection_grace = 100ms;
+constexpr auto standing_interval = 1s;
 
 std::string seconds_text(duration time_span) {
     return std::to_string(std::max<std::int64_t>(
@@ -140,8 +141,10 @@ bool members::is_connected() const {
 asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give_up_at) {
     std::optional<time_point> complete_by;
     for (;;) {
-        for (std::size_t i = 0; i < size(); ++i)
+        for (std::size_t i = 0; i < size(); ++i) {
             connect(i);
+            ask_again(i);
+        }
         if (std::ranges::any_of(nodes_, [](const node_record& each) {
                 return each.server->connected() && each.state == standing::forgetful;
             }))
@@ -204,6 +207,7 @@ void members::on_connected(const redis::link& node_link) {
     nodes_[node].state = standing::unknown;
     nodes_[node].trouble.clear();
     nodes_[node].is_silent = false;
+    nodes_[node].asked_at = now();
     if (set_.is_fenced()) return client_.spawn(learn_standing(node));
     adopt(node, {.is_member = true, .set = set_.set});
     changed_.notify_all();
@@ -214,6 +218,14 @@ void members::on_disconnected(const redis::link& node_link) noexcept {
     if (node == size()) return;
     nodes_[node].state = standing::unknown;
     nodes_[node].trouble.clear();
+}
+
+void members::ask_again(std::size_t node) {
+    auto& asked = nodes_[node];
+    if (!set_.is_fenced() || !asked.server->connected() || may_vote(node)) return;
+    if (asked.state == standing::forgetful || now() < asked.asked_at + standing_interval) return;
+    asked.asked_at = now();
+    client_.spawn(learn_standing(node));
 }
 
 asio::awaitable<void> members::learn_standing(std::size_t node) {

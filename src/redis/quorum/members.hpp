@@ -82,11 +82,11 @@ public:
     void on_connected(const redis::link& node_link);
     void on_disconnected(const redis::link& node_link) noexcept;
 
-    // Makes a new set of nodes that have forgotten everything, or never knew anything. Without a
-    // quarantine, holds that such nodes have granted before may overlap with new ones. Throws
+    // Makes a new set, without a quarantine, of nodes that have forgotten everything, or never knew
+    // anything: holds that such nodes have granted before may overlap with new ones. Throws
     // errc::no_quorum if a node does not answer, and errc::bad_option if one is a member, unless
     // `forget_members`.
-    boost::asio::awaitable<void> begin_set(bool with_quarantine, bool forget_members);
+    boost::asio::awaitable<void> begin_set(bool forget_members);
     // Repairs the set as far as that is possible now.
     boost::asio::awaitable<void> repair_now();
     // Tries once to connect to every node. Changes nothing.
@@ -113,6 +113,7 @@ private:
         std::string trouble{};  // why the last request or connection failed
         bool is_connecting = false;
         bool is_silent = false;
+        time_point asked_at = time_point::min();  // for its standing
     };
 
     [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
@@ -123,6 +124,8 @@ private:
     void connect(std::size_t node);
     boost::asio::awaitable<void> make_connection(std::size_t node);
     boost::asio::awaitable<void> learn_standing(std::size_t node);
+    // A connected node that does not vote may do so by now: an operator may have mended it.
+    void ask_again(std::size_t node);
     void adopt(std::size_t node, const member_report& report);
     [[nodiscard]] std::string objection_to_server(std::size_t node) const;
 
@@ -137,9 +140,8 @@ private:
     boost::asio::awaitable<void> ask_standing(std::size_t node, reports& into);
     [[nodiscard]] bool is_member(const std::optional<member_report>& report) const;
     boost::asio::awaitable<void> forget(std::size_t node);
-    // The first token is above `known_token`, too.
-    boost::asio::awaitable<void> begin_set_of(reports first, duration quarantine,
-                                              std::int64_t known_token);
+    void require_all(const reports& answers) const;
+    boost::asio::awaitable<void> begin_set_of(reports first, duration quarantine);
     boost::asio::awaitable<void> finish_genesis(const reports& known);
     // `incarnation` as the other members know it; the node gets this one.
     boost::asio::awaitable<void> install_anew(std::size_t node, const reports& known,

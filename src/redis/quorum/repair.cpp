@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -118,7 +117,7 @@ asio::awaitable<void> members::repair_once() {
         co_await finish_genesis(known);
     } else if (std::ranges::all_of(known,
                                    [](const auto& each) { return each && !each->is_member; })) {
-        co_await begin_set_of(known, quarantine_, 0);
+        co_await begin_set_of(known, quarantine_);
     } else if (!std::ranges::all_of(known, &std::optional<member_report>::has_value)) {
         repair_trouble_ =
             "a set begins when all of its nodes answer, so that no majority of an earlier set can "
@@ -235,15 +234,16 @@ asio::awaitable<std::optional<std::int64_t>> members::read_clock(std::size_t nod
 // All nodes must have forgotten everything at one time: between the two times that each was asked.
 // Only after that may the clocks be read, so that the first token is above all that the nodes have
 // granted before they forgot, while a clock is right.
-asio::awaitable<void> members::begin_set_of(reports first, duration quarantine,
-                                            std::int64_t known_token) {
+asio::awaitable<void> members::begin_set_of(reports first, duration quarantine) {
     const auto second = co_await prepare_all();
-    genesis_record record{.seed = known_token};
+    genesis_record record;
     for (std::size_t i = 0; i < size(); ++i) {
         if (!first[i] || !second[i] || first[i]->is_member || second[i]->is_member ||
             first[i]->nonce != second[i]->nonce)
             co_return;  // another client's repair is under way, or a node is away again
         record.nonces.push_back(second[i]->nonce);
+        // The clocks may have been set back since.
+        record.seed = std::max(record.seed, second[i]->highest);
     }
     for (std::size_t i = 0; i < size(); ++i) {
         const auto clock = co_await read_clock(i);
@@ -295,30 +295,31 @@ asio::awaitable<void> members::finish_genesis(const reports& known) {
 }
 
 asio::awaitable<void> members::forget(std::size_t node) {
-    // Also the quarantine: the caller says that nobody holds a lock.
-    const std::array<std::string_view, 3> forget_member{"DEL", set_.member_key,
-                                                        set_.quarantine_key};
-    if (!link_of(node).connected()) co_return;  // `begin_set` says so
-    const auto answer = co_await link_of(node).exec(forget_member, now() + reply_timeout_);
+    const auto nonce = core::random_hex(*context_.time, 16);
+    const forget_call call{set_, nonce};
+    const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
     redis::throw_if_error(answer, name_of(node));
 }
 
-asio::awaitable<void> members::begin_set(bool with_quarantine, bool forget_members) {
-    co_await learn_standings();
-    // The clocks may have been set back since the members got their tokens.
-    std::int64_t known_token = 0;
-    if (forget_members) {
-        const auto before = co_await prepare_all();
-        for (std::size_t i = 0; i < size(); ++i) {
-            if (before[i]) known_token = std::max(known_token, before[i]->highest);
-            co_await forget(i);
-        }
-    }
-    const auto first = co_await prepare_all();
-    for (std::size_t i = 0; i < size(); ++i) {
-        if (!first[i])
+void members::require_all(const reports& answers) const {
+    for (std::size_t i = 0; i < size(); ++i)
+        if (!answers[i])
             throw error(errc::no_quorum, "A set begins when all of its nodes answer; " +
                                              name_of(i) + ": " + objection_of(i) + ".");
+}
+
+// Nothing is forgotten unless all nodes answer: a set that works must not be lost.
+asio::awaitable<void> members::begin_set(bool forget_members) {
+    co_await learn_standings();
+    auto first = co_await prepare_all();
+    require_all(first);
+    if (forget_members) {
+        for (std::size_t i = 0; i < size(); ++i)
+            co_await forget(i);
+        first = co_await prepare_all();
+        require_all(first);
+    }
+    for (std::size_t i = 0; i < size(); ++i) {
         if (first[i]->is_member)
             throw error(errc::bad_option,
                         name_of(i) +
@@ -326,7 +327,7 @@ asio::awaitable<void> members::begin_set(bool with_quarantine, bool forget_membe
                             "vote; see pawl redlock status. If nobody holds a lock of these nodes, "
                             "pawl redlock init --force begins a new set.");
     }
-    co_await begin_set_of(first, with_quarantine ? quarantine_ : duration{}, known_token);
+    co_await begin_set_of(first, {});
     static_cast<void>(co_await prepare_all());
     for (std::size_t i = 0; i < size(); ++i)
         if (nodes_[i].state != standing::member)

@@ -53,11 +53,15 @@ void locks::on_forced_release(std::string_view owner, std::string_view run) {
         if (forced_releases_.size() >= max_forced_releases) forced_releases_.clear();
         auto& nodes = forced_releases_[std::string(owner)];
         nodes.insert(i);
-        if (nodes.size() < members_.majority()) return;
-        forced_releases_.erase(std::string(owner));
+        const auto count = nodes.size();
+        if (count == members_.size()) forced_releases_.erase(std::string(owner));
+        if (count != members_.majority()) return;
         // It may still be on its way to its caller.
+        const auto is_of_owner = [owner](const requested_lock& each) {
+            return each.value.starts_with(owner);
+        };
         for (auto* each : attempts_)
-            if (each->locks->front().value.starts_with(owner)) {
+            if (std::ranges::any_of(*each->locks, is_of_owner)) {
                 each->abandon();
                 each->changed.notify();
             }

@@ -47,7 +47,7 @@ asio::awaitable<bool> redlock_operator::operate(bool forget) {
                           redis::limits());
     bool has_succeeded = true;
     try {
-        co_await client.set().begin_set(false, forget);
+        co_await client.set().begin_set(forget);
     } catch (const error& e) {
         trace_.write(std::string("the operator's command failed: ") + e.what());
         has_succeeded = false;

@@ -6,6 +6,7 @@
 --   set          the digest of the nodes and of the longest ttl
 --   highest      the highest token that this node has seen, of all names
 --   joined       `highest` when the node became a member: counters of an earlier run may be old
+--   earlier      the highest token of the node's earlier memberships, if it still knows
 --   nonce        names this memory of the node: it dies when the node forgets
 --   incarnation  how often the node has become a member
 --   vector       of every node, the highest incarnation that this node has heard of
@@ -57,4 +58,10 @@ local function raise(fence, token, keep_ms)
         member[3] = text_of(token)
         redis.call("HSET", KEYS[1], "highest", member[3])
     end
+end
+
+-- The highest token that the node remembers of its earlier memberships. It may have been higher.
+local function earlier_token()
+    local earlier = tonumber(redis.call("HGET", KEYS[1], "earlier")) or 0
+    return text_of(math.max(tonumber(member[3]) or 0, earlier))
 end
