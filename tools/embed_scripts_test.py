@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 RULE = Path(__file__).resolve().parent.parent / "cmake" / "embed_scripts.cmake"
-SCRIPT = re.compile(r'inline constexpr script (\w+)\{\s*"(\w+)", R"lua\((.*?)\)lua",'
+SCRIPT = re.compile(r'inline constexpr redis::script (\w+)\{\s*"(\w+)", R"lua\((.*?)\)lua",'
                     r'\s*"([0-9a-f]{40})"\};', re.S)
 
 
@@ -44,7 +44,7 @@ class Embedding(unittest.TestCase):
         (_, _, embedded, sha1), = SCRIPT.findall(header)
         self.assertEqual(embedded, "\nlocal one = 1\nlocal two = {3}\nreturn one\n")
         self.assertEqual(sha1, hashlib.sha1(embedded.encode()).hexdigest())
-        self.assertIn("std::array<script, 1> all{\n    sum,\n}", header)
+        self.assertIn("std::array<redis::script, 1> all{\n    sum,\n}", header)
 
     def test_comments_become_empty_lines(self):
         run, header = embed({"_part.lua": "-- part\nlocal a = 1\n",

@@ -32,7 +32,9 @@ set_words words_of(const options& node_options, const redis::key_scheme& scheme)
             .member_key = first.name_space + ":redlock",
             .quarantine_key = first.name_space + ":redlock:q",
             .set = set_digest(node_options),
-            .keep_ms = redis::milliseconds_text(first.token_retention),
+            // A renewal keeps the counter of its hold, and comes at least every ttl.
+            .keep_ms = redis::milliseconds_text(
+                std::max<duration>(first.token_retention, 2 * node_options.ttl_max)),
             .channel_prefix = scheme.channel_prefix()};
 }
 

@@ -98,9 +98,17 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         std::make_shared<const std::string>(std::to_string(held.grant.token.value())),
         members_.size(), context_);
     round->give_up_at = release_deadline(held);
+    std::size_t connected = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        connected += members_.link_of(i).connected() ? 1 : 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
+        auto& server_link = members_.link_of(i);
+        // The others release the lock, and the rest at this node ends with its lease: an outage
+        // must not gather releases.
+        const bool is_away = !server_link.connected() && connected >= members_.majority();
+        if (is_away || undos_.of(server_link).is_full()) continue;
         round->undos[i].emplace(undo_of(round->locks, round->token, i), held.claim.ttl);
-        round->undos[i]->about_to_send(undos_.of(members_.link_of(i)));
+        round->undos[i]->about_to_send(undos_.of(server_link));
         spawn(release_at(round, i));
     }
     const auto majority = members_.majority();

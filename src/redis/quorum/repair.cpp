@@ -23,6 +23,9 @@ using namespace std::chrono_literals;
 namespace pawl::redlock {
 namespace {
 
+// No clock and no use leads there: somebody has changed a counter. Lua's numbers end at 2^53.
+constexpr std::int64_t absurd_token = 1LL << 52;
+
 // How a set began: the seed of its tokens, and the nonce of each node.
 struct genesis_record {
     std::int64_t seed = 0;
@@ -243,7 +246,8 @@ asio::awaitable<void> members::begin_set_of(reports first, duration quarantine) 
             co_return;  // another client's repair is under way, or a node is away again
         record.nonces.push_back(second[i]->nonce);
         // The clocks may have been set back since.
-        record.seed = std::max(record.seed, second[i]->highest);
+        if (second[i]->highest < absurd_token)
+            record.seed = std::max(record.seed, second[i]->highest);
     }
     for (std::size_t i = 0; i < size(); ++i) {
         const auto clock = co_await read_clock(i);
@@ -291,7 +295,7 @@ asio::awaitable<void> members::finish_genesis(const reports& known) {
     if (has_finished) co_return;
     repair_trouble_ =
         "a majority of the nodes has lost its data at the same time, so nobody knows the highest "
-        "token any more; when no holder of a lock is left, run pawl redlock init";
+        "token any more; when no holder of a lock is left, run pawl redlock init --force";
 }
 
 asio::awaitable<void> members::forget(std::size_t node) {

@@ -82,16 +82,6 @@ std::size_t key_count(std::span<const std::string_view> words) {
     return std::stoul(std::string(words[2]));
 }
 
-// The arguments after the keys.
-std::span<const std::string_view> arguments_of(std::span<const std::string_view> words) {
-    return words.subspan(3 + key_count(words));
-}
-
-bool is_undo(std::span<const std::string_view> words) {
-    return is_call_of(words, scripts::release) && arguments_of(words).size() > 5 &&
-           arguments_of(words)[5] == "0";
-}
-
 class faulty_link final : public redis::link {
 public:
     faulty_link(redlock_bug bug, std::shared_ptr<redis::link> actual)
@@ -103,9 +93,6 @@ public:
         case redlock_bug::never_confirms:
             if (is_call_of(words, scripts::confirm)) return answer_with(confirmation_);
             if (is_call_of(words, scripts::acquire)) return acquire(words, give_up_at, before);
-            break;
-        case redlock_bug::keeps_minority:
-            if (is_undo(words)) return answer_with(results(words, 0));
             break;
         case redlock_bug::undoes_grants:
             if (is_call_of(words, scripts::confirm)) return confirm(words, give_up_at, before);

@@ -33,7 +33,6 @@ enum class redlock_bug : std::uint8_t {
     barrier_not_raised,        // a forced release only deletes the locks
     // In the client's requests, and in what it hears.
     never_confirms,             // a majority is enough, whatever its counters are
-    keeps_minority,             // what a failed attempt was granted is not given back
     undoes_grants,              // an undo follows a grant that was kept
     reuses_owners,              // all attempts of a client have the same owner
     counts_answers_of_rounds,   // a node that is silent counts as it answered the last renewal
@@ -59,7 +58,6 @@ inline constexpr std::array redlock_bug_names{
     PAWL_BUG(barrier_below_counters),
     PAWL_BUG(barrier_not_raised),
     PAWL_BUG(never_confirms),
-    PAWL_BUG(keeps_minority),
     PAWL_BUG(undoes_grants),
     PAWL_BUG(reuses_owners),
     PAWL_BUG(counts_answers_of_rounds),

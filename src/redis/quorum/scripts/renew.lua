@@ -40,6 +40,8 @@ for i = 1, (#KEYS - 2) / 3 do
         answers[i] = 0
     else
         redis.call("PEXPIRE", lock, ARGV[4 * i + 3])
+        -- Without its counter, the hold could not be told from one before a later hold.
+        redis.call("PEXPIRE", fence, ARGV[3])
         raise(fence, token, ARGV[3])
         answers[i] = 1
     end
