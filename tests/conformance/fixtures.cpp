@@ -282,6 +282,7 @@ constexpr capabilities scriptless_capabilities() {
 constexpr capabilities redlock_capabilities() {
     capabilities all;
     all.loss_is_pushed = all.acquire_batch = true;
+    all.shared = all.downgrades = true;
     all.hands_over = all.modes_share_queue = false;
     all.order = pawl::fairness::none;
     all.most_ttl = std::chrono::minutes(5);
@@ -291,6 +292,7 @@ constexpr capabilities redlock_capabilities() {
 constexpr capabilities classic_redlock_capabilities() {
     auto all = redlock_capabilities();
     all.fencing = all.tokens_survive_data_loss = false;
+    all.shared = all.downgrades = false;
     all.most_ttl = capabilities().most_ttl;
     return all;
 }

@@ -310,7 +310,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
         if (!result.trouble) {
             std::vector<requested_lock> wanted;
             wanted.push_back(
-                make_lock(requested.name, next_owner.empty() ? requested.owner : next_owner));
+                make_lock(requested, next_owner.empty() ? requested.owner : next_owner));
             result = co_await try_all_nodes(std::move(wanted), requested.ttl, is_blocking);
             if (own_waiter && result.is_in_line) own_waiter->may_be_in_line = true;
         }
@@ -356,7 +356,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
     std::vector<requested_lock> wanted;
     auto ttl = claims.front().ttl;
     for (const auto& each : claims) {
-        wanted.push_back(make_lock(each.name, each.owner));
+        wanted.push_back(make_lock(each, each.owner));
         ttl = std::min(ttl, each.ttl);
     }
     auto result = co_await try_all_nodes(std::move(wanted), ttl, false);

@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <set>
 
 namespace asio = boost::asio;
@@ -57,32 +59,64 @@ asio::awaitable<std::vector<locks::node_view>> locks::inspect_all(const redis::k
     co_return views;
 }
 
-// The hold that a majority has. A minority may have the rest of an attempt.
+namespace {
+
+// The holds of one lock at the nodes, by their values.
+class observed_holds {
+public:
+    void add(const std::string& value, fencing_token token, std::int64_t left_ms, lock_mode mode) {
+        auto& seen = holds_[value];
+        seen.counters.push_back(token);
+        seen.left_ms = std::max(seen.left_ms, left_ms);
+        seen.mode = mode;
+    }
+
+    // Those that so many nodes have. A minority may have the rest of an attempt.
+    [[nodiscard]] std::vector<holder> holders(std::size_t majority) {
+        std::vector<holder> result;
+        for (auto& [value, seen] : holds_) {
+            if (seen.counters.size() < majority) continue;
+            auto& each = result.emplace_back(redis::parse_value(value));
+            // The token is the counter of a majority. A node that answered late may have a larger
+            // one, and one that is not confirmed yet has a smaller one.
+            std::ranges::sort(seen.counters, std::ranges::greater{});
+            each.token = seen.counters[majority - 1];
+            each.remaining = redis::milliseconds_of(seen.left_ms);
+            each.mode = seen.mode;
+        }
+        std::ranges::stable_sort(result, {}, &holder::since);
+        return result;
+    }
+
+private:
+    struct observation {
+        std::vector<fencing_token> counters{};  // of the nodes
+        std::int64_t left_ms = 0;
+        lock_mode mode = lock_mode::exclusive;
+    };
+    std::map<std::string, observation> holds_;
+};
+
+}  // namespace
+
 asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     co_await require_majority();
     lock_info info;
     info.name = name;
     const auto lock_keys = scheme_.keys_of(name);
     const auto views = co_await inspect_all(lock_keys);
-    for (const auto& each : views) {
-        info.waiters = std::max(info.waiters, each.state.waiters);
-        if (info.held_by || !each.state.value) continue;
-        const auto has_same_value = [&each](const node_view& other) {
-            return other.state.value == each.state.value;
-        };
-        const auto count = std::ranges::count_if(views, has_same_value);
-        if (static_cast<std::size_t>(count) < members_.majority()) continue;
-        auto result = redis::parse_value(*each.state.value);
-        std::int64_t longest = 0;
-        for (const auto& other : views) {
-            if (!has_same_value(other)) continue;
-            // At the nodes that have the hold, the counter is its token.
-            result.token = std::max(result.token, other.state.counter);
-            longest = std::max(longest, other.state.left_ms);
-        }
-        result.remaining = redis::milliseconds_of(longest);
-        info.held_by = std::move(result);
+    observed_holds seen;
+    for (const auto& [has_answered, state] : views) {
+        info.waiters = std::max(info.waiters, state.waiters);
+        if (state.value)
+            seen.add(*state.value, state.counter, state.left_ms, lock_mode::exclusive);
+        for (const auto& each : state.readers)
+            seen.add(each.value, each.token, each.left_ms, lock_mode::shared);
     }
+    auto holders = seen.holders(members_.majority());
+    if (holders.empty()) co_return info;
+    info.held_by = std::move(holders.front());
+    info.others.assign(std::next(holders.begin()), holders.end());
     co_return info;
 }
 
@@ -129,7 +163,8 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
 
 // First a majority says how far its counters are; then a majority raises them above all of these,
 // and gives the lock up. So no earlier hold can be renewed, and a later one keeps its keys:
-// models/redlock/force.pml.
+// models/redlock/force.pml. That includes a hold that no node has at the moment: its next renewal
+// would restore it.
 asio::awaitable<bool> locks::force_release(std::string_view name) {
     co_await require_majority();
     const auto lock = lock_with(name, {});
@@ -151,7 +186,8 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
             log(members_.name_of(i) + ": " + e.what());
         }
     }
-    if (asked >= members_.majority() && !is_held) co_return false;
+    // Without fencing, no renewal restores anything.
+    if (!set_.is_fenced() && asked >= members_.majority() && !is_held) co_return false;
     for (std::size_t i = 0; asked >= members_.majority() && i < members_.size(); ++i) {
         const barrier_call call{set_, lock, std::to_string(highest + 1)};
         try {
@@ -167,7 +203,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
                                          "' may still be held: fewer than a majority of the nodes "
                                          "took part; run the command again. " +
                                          members_.objections());
-    co_return true;
+    co_return is_held;
 }
 
 asio::awaitable<examination> locks::examine() {

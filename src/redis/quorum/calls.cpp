@@ -60,6 +60,11 @@ std::string pinned(std::string_view value, std::int64_t counter) {
     return std::string(value) + ";" + std::to_string(counter);
 }
 
+void append_keys_for_readers(words& keys, const redis::keys& of_lock) {
+    keys.insert(keys.end(), {of_lock.lock(), of_lock.fence(), of_lock.queue(), of_lock.holders(),
+                             of_lock.details()});
+}
+
 std::string milliseconds(duration time_span) {
     return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time_span).count());
 }
@@ -87,6 +92,7 @@ std::string text_of(const std::vector<std::int64_t>& vector) {
 
 script_call acquire_call::command(std::string_view run) const {
     if (!set.is_fenced()) return classic_command();
+    if (locks.front().is_shared()) return readers_command(run);
     auto keys = keys_of(set);
     words arguments{run, set.set, ttl_ms, set.keep_ms, client, place_ms};
     for (const auto& each : locks) {
@@ -94,6 +100,15 @@ script_call acquire_call::command(std::string_view run) const {
         arguments.push_back(each.value);
     }
     return {scripts::acquire, keys, arguments};
+}
+
+script_call acquire_call::readers_command(std::string_view run) const {
+    const auto& lock = locks.front();
+    auto keys = keys_of(set);
+    append_keys_for_readers(keys, lock.keys);
+    const words arguments{run,      set.set,    ttl_ms,             set.keep_ms, client,
+                          place_ms, lock.value, set.channel_prefix, lock.name};
+    return {scripts::read_acquire, keys, arguments};
 }
 
 acquire_call::answer acquire_call::read(const reply& from) const {
@@ -123,18 +138,24 @@ confirm_call::confirm_call(const set_words& set_of_nodes, std::span<const reques
                            const std::vector<std::int64_t>& granted_counters,
                            const std::vector<std::int64_t>& tokens)
     : set(set_of_nodes), locks(requested), nonce(std::move(nonce_of_grant)) {
-    for (std::size_t i = 0; i < locks.size(); ++i) {
-        texts_.push_back(pinned(locks[i].value, granted_counters[i]));
-        texts_.push_back(std::to_string(tokens[i]));
-    }
+    for (std::size_t i = 0; i < locks.size(); ++i)
+        entries_.push_back({std::to_string(granted_counters[i]), std::to_string(tokens[i]),
+                            pinned(locks[i].value, granted_counters[i])});
 }
 
 script_call confirm_call::command(std::string_view run) const {
     auto keys = keys_of(set);
     words arguments{run, set.set, set.keep_ms, nonce};
-    for (const auto& each : locks)
-        keys.insert(keys.end(), {each.keys.lock(), each.keys.fence()});
-    arguments.insert(arguments.end(), texts_.begin(), texts_.end());
+    if (locks.front().is_shared()) {
+        const auto& [counter, token, stored] = entries_.front();
+        append_keys_for_readers(keys, locks.front().keys);
+        arguments.insert(arguments.end(), {locks.front().value, counter, token});
+        return {scripts::read_confirm, keys, arguments};
+    }
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+        keys.insert(keys.end(), {locks[i].keys.lock(), locks[i].keys.fence()});
+        arguments.insert(arguments.end(), {entries_[i].stored, entries_[i].token});
+    }
     return {scripts::confirm, keys, arguments};
 }
 
@@ -155,11 +176,15 @@ script_call renew_call::command(std::string_view run) const {
     if (!set_.is_fenced()) return classic_command();
     auto keys = keys_of(set_);
     words arguments{run, set_.set, set_.keep_ms, set_.channel_prefix};
+    const bool is_shared = !entries_.empty() && entries_.front().lock->is_shared();
     for (const auto& [lock, token, ttl_ms] : entries_) {
-        keys.insert(keys.end(), {lock->keys.lock(), lock->keys.fence(), lock->keys.queue()});
+        if (is_shared)
+            append_keys_for_readers(keys, lock->keys);
+        else
+            keys.insert(keys.end(), {lock->keys.lock(), lock->keys.fence(), lock->keys.queue()});
         arguments.insert(arguments.end(), {lock->value, token, ttl_ms, lock->name});
     }
-    return {scripts::renew, keys, arguments};
+    return {is_shared ? scripts::read_renew : scripts::renew, keys, arguments};
 }
 
 renew_call::answer renew_call::read(const reply& from) const {
@@ -182,12 +207,16 @@ script_call release_call::command(std::string_view run) const {
     if (!set.is_fenced()) return classic_command();
     auto keys = keys_of(set);
     words arguments{run, set.set, set.keep_ms, set.channel_prefix};
+    const bool is_shared = locks.front().is_shared();
     for (std::size_t i = 0; i < locks.size(); ++i) {
         const auto& each = locks[i];
-        keys.insert(keys.end(), {each.keys.lock(), each.keys.fence(), each.keys.queue()});
+        if (is_shared)
+            append_keys_for_readers(keys, each.keys);
+        else
+            keys.insert(keys.end(), {each.keys.lock(), each.keys.fence(), each.keys.queue()});
         arguments.insert(arguments.end(), {each.value, tokens[i], each.name});
     }
-    return {scripts::release, keys, arguments};
+    return {is_shared ? scripts::read_release : scripts::release, keys, arguments};
 }
 
 std::vector<release_result> release_call::read(const reply& from) const {
@@ -213,12 +242,14 @@ script_call leave_call::command(std::string_view) const {
 script_call inspect_call::command(std::string_view) const {
     if (!set.is_fenced())
         return {scripts::classic_inspect, {keys.lock(), keys.queue()}, {text_of(set.layout)}};
-    return {scripts::inspect, {keys.lock(), keys.fence(), keys.queue()}, {}};
+    return {scripts::inspect,
+            {keys.lock(), keys.fence(), keys.queue(), keys.holders(), keys.details()},
+            {}};
 }
 
 inspect_call::answer inspect_call::read(const reply& from) const {
     const reply_reader reader(scripts::inspect, from, subject);
-    reader.expect_size(4);
+    reader.expect_size(set.is_fenced() ? 5 : 4);
     answer result;
     if (!reader.at(0).is_nil()) {
         const auto& stored = reader.at(0).text();
@@ -227,6 +258,17 @@ inspect_call::answer inspect_call::read(const reply& from) const {
     result.left_ms = reader.at(1).integer(-2);
     result.counter = fencing_token(reader.at(2).foreign_count());
     result.waiters = reader.at(3).count();
+    if (!set.is_fenced()) return result;
+    const auto readers = reader.at(4);
+    for (std::size_t i = 0; i + 1 < readers.size(); i += 2) {
+        const auto& details = readers.at(i).text();
+        const auto end = details.rfind(';');
+        if (end == std::string::npos) continue;  // another program's data
+        result.readers.push_back(
+            {details.substr(0, end),
+             fencing_token(static_cast<std::uint64_t>(counter_of(details.substr(end + 1)))),
+             readers.at(i + 1).integer(0)});
+    }
     return result;
 }
 
@@ -249,10 +291,10 @@ counter_call::answer counter_call::read(const reply& from) const {
 
 script_call barrier_call::command(std::string_view run) const {
     if (!set.is_fenced()) return classic_command(run);
-    return {scripts::barrier,
-            {set.member_key, set.quarantine_key, lock.keys.lock(), lock.keys.fence(),
-             lock.keys.queue()},
-            {run, set.set, set.keep_ms, set.channel_prefix, token, lock.name}};
+    auto keys = keys_of(set);
+    append_keys_for_readers(keys, lock.keys);
+    const words arguments{run, set.set, set.keep_ms, set.channel_prefix, token, lock.name};
+    return {scripts::barrier, keys, arguments};
 }
 
 standing_reply barrier_call::read(const reply& from) const {

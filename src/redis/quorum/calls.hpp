@@ -56,11 +56,16 @@ struct requested_lock {
     redis::keys keys;
     std::string value;      // at every node; with fencing, a node appends its counter
     std::string channel{};  // of Redisson's waiters; empty: none
+    lock_mode mode = lock_mode::exclusive;  // or shared, with fencing
+
+    [[nodiscard]] bool is_shared() const noexcept { return mode == lock_mode::shared; }
 };
 
 // In all calls, `run` is the run id of the server of this connection. The calls, and what they
 // refer to, must outlive the command. The calls of acquire, renew, release, inspect and a forced
-// release use the script for the nodes' layout; the replies have the same form.
+// release use the script for the nodes' layout; the replies have the same form. So have those for
+// readers: read_acquire.lua, read_confirm.lua, read_renew.lua, read_release.lua. The locks of one
+// call have the same mode, and a reader's acquire is of one lock.
 
 // acquire.lua, classic_acquire.lua
 struct acquire_call {
@@ -82,6 +87,7 @@ struct acquire_call {
 
 private:
     [[nodiscard]] redis::script_call classic_command() const;
+    [[nodiscard]] redis::script_call readers_command(std::string_view run) const;
 };
 
 // confirm.lua
@@ -102,7 +108,11 @@ struct confirm_call {
     [[nodiscard]] answer read(const redis::reply& from) const;
 
 private:
-    std::vector<std::string> texts_;
+    struct entry {
+        std::string counter, token;
+        std::string stored;  // a writer's key
+    };
+    std::vector<entry> entries_;
 };
 
 // renew.lua, classic_renew.lua
@@ -162,6 +172,12 @@ struct inspect_call {
         std::int64_t left_ms = 0;
         fencing_token counter;
         std::uint64_t waiters = 0;
+        struct reader {
+            std::string value;  // without the counter
+            fencing_token token;
+            std::int64_t left_ms = 0;
+        };
+        std::vector<reader> readers{};
     };
     [[nodiscard]] answer read(const redis::reply& from) const;
 };

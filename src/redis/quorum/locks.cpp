@@ -80,10 +80,12 @@ pawl::capabilities locks::capabilities() const noexcept {
     result.hands_over = result.modes_share_queue = false;
     result.order = fairness::none;
     result.acquire_batch = true;
-    if (redlock_options_.fenced)
+    if (redlock_options_.fenced) {
         result.most_ttl = redlock_options_.ttl_max;
-    else
+        result.shared = result.downgrades = true;
+    } else {
         result.fencing = result.tokens_survive_data_loss = false;
+    }
     return result;
 }
 
@@ -92,7 +94,8 @@ std::string locks::capability_hint(lock_mode mode, bool fair) const {
     if (mode == lock_mode::permits)
         return "N servers cannot agree on a count of permits without a log; use a service with one "
                "server, or a cluster";
-    return "use a service with one server, or a cluster";
+    return "classic Redlock has no readers; remove the option fenced=no, or use a service with one "
+           "server, or a cluster";
 }
 
 std::string locks::unreachable_reason(std::string_view) const {
@@ -131,20 +134,23 @@ duration locks::node_timeout(duration ttl) const {
     return std::clamp<duration>(ttl / 10, std::min<duration>(50ms, longest), longest);
 }
 
-requested_lock locks::make_lock(std::string_view name, std::string_view owner) const {
+requested_lock locks::make_lock(const claim& wanted, std::string_view owner) const {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
         time().wall_clock().time_since_epoch());
-    return lock_with(name,
-                     redis::make_value(std::string(owner) + prefix_without_owner_, since.count()));
+    return lock_with(wanted.name,
+                     redis::make_value(std::string(owner) + prefix_without_owner_, since.count()),
+                     wanted.mode);
 }
 
 requested_lock locks::lock_of(const hold& held) const {
-    return lock_with(held.claim.name, held.grant.stored_value);
+    return lock_with(held.claim.name, held.grant.stored_value, held.claim.mode);
 }
 
-requested_lock locks::lock_with(std::string_view name, std::string value) const {
-    requested_lock result{
-        .name = std::string(name), .keys = scheme_.keys_of(name), .value = std::move(value)};
+requested_lock locks::lock_with(std::string_view name, std::string value, lock_mode mode) const {
+    requested_lock result{.name = std::string(name),
+                          .keys = scheme_.keys_of(name),
+                          .value = std::move(value),
+                          .mode = mode};
     if (set_.layout == node_layout::redisson)
         result.channel = redisson_names_.names_of(name).channel;
     return result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Exclusive locks over a majority of nodes. The members are in acquire.cpp, waiting.cpp, renew.cpp,
+// Exclusive locks and readers over a majority of nodes. The members are in acquire.cpp, waiting.cpp, renew.cpp,
 // release.cpp and admin.cpp; docs/backends/redlock.md describes the protocol.
 #pragma once
 
@@ -37,6 +37,7 @@ public:
     boost::asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> claims,
                                                              time_point give_up_at) override;
     boost::asio::awaitable<release_result> release(const hold& held) override;
+    boost::asio::awaitable<std::optional<grant>> downgrade(const hold& held) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
     boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
     boost::asio::awaitable<bool> force_release(std::string_view name) override;
@@ -80,9 +81,10 @@ private:
     [[nodiscard]] attempt_result result_of(const attempt& current, time_point sent_at) const;
     [[nodiscard]] error no_quorum_error(const attempt& current) const;
 
-    [[nodiscard]] requested_lock make_lock(std::string_view name, std::string_view owner) const;
+    [[nodiscard]] requested_lock make_lock(const claim& wanted, std::string_view owner) const;
     [[nodiscard]] requested_lock lock_of(const hold& held) const;
-    [[nodiscard]] requested_lock lock_with(std::string_view name, std::string value) const;
+    [[nodiscard]] requested_lock lock_with(std::string_view name, std::string value,
+                                           lock_mode mode = lock_mode::exclusive) const;
     // How long a node may take to answer before the others decide.
     [[nodiscard]] duration node_timeout(duration ttl) const;
 
@@ -108,7 +110,8 @@ private:
 
     boost::asio::awaitable<void> renew_at(redis::topology& servers, renewal_batch& batch) override;
     struct renewal_round;
-    boost::asio::awaitable<void> renew_at_node(renewal_round& round, std::size_t node);
+    boost::asio::awaitable<void> renew_at_node(renewal_round& round, lock_mode mode,
+                                               std::size_t node);
     std::string key_of(std::string_view name) const override {
         return std::string(scheme_.keys_of(name).lock());
     }

@@ -49,10 +49,12 @@ constexpr std::string_view admin = "scan zadd zcard zrem zscore lpop lindex incr
 namespace redlock {
 constexpr std::string_view common_locks = "del exists pttl pexpire publish zadd zrem zpopmin";
 constexpr std::string_view fenced_locks = "set get hmget hget hset";
+constexpr std::string_view readers = "zrangebyscore zrevrange hdel pexpireat";
 constexpr std::string_view plain_locks = "set get";
 constexpr std::string_view redisson_locks = "hset hexists";
 constexpr std::string_view redisson_admin = "hkeys";
 constexpr std::string_view admin = "scan zcard";
+constexpr std::string_view fenced_admin = "zrange hgetall";
 }  // namespace redlock
 
 // In both layouts.
@@ -157,7 +159,10 @@ std::vector<std::string> redlock_commands(const options& node, bool fenced,
         append(commands, redlock::fenced_locks);
     else
         append(commands, is_redisson ? redlock::redisson_locks : redlock::plain_locks);
+    // A forced release also ends the holds of readers.
+    if (fenced && (features.modes || features.admin)) append(commands, redlock::readers);
     if (features.admin) append(commands, redlock::admin);
+    if (features.admin && fenced) append(commands, redlock::fenced_admin);
     if (features.admin && is_redisson) append(commands, redlock::redisson_admin);
     if (features.admin) append(commands, doctor);
     return commands;

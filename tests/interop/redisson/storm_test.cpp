@@ -44,6 +44,10 @@ constexpr std::chrono::milliseconds ttl = 2s;
 // 3 s in this test, one for each process), and processes that run late on two busy cores.
 constexpr std::chrono::milliseconds grace = 15s;
 
+constexpr auto contended = {"lock", "fenced", "fair", "rw", "permits", "semaphore"};
+constexpr std::size_t few_holds = 10;
+constexpr std::chrono::minutes longest_extension{2};
+
 unsigned number_in(const char* variable, unsigned otherwise) {
     const char* setting = std::getenv(variable);
     return setting == nullptr ? otherwise : static_cast<unsigned>(std::atol(setting));
@@ -59,9 +63,12 @@ public:
             members_.push_back(start(each));
     }
 
+    // Both kinds of processes must have contended. Redisson's plain locks are unfair: a side
+    // that has got few holds, on a busy machine, gets more time.
     void run_for(pawl::duration length) {
         const auto until = boot_clock::now() + length;
-        while (boot_clock::now() < until) {
+        while (boot_clock::now() < until ||
+               (boot_clock::now() < until + longest_extension && !have_all_contended())) {
             pause(100, 700);
             run_command();
             inject_lost_replies();
@@ -94,6 +101,12 @@ public:
             EXPECT_EQ(each.process.read_reply(90s), "calm") << each.name;
     }
 
+    [[nodiscard]] bool have_all_contended() const {
+        auto seen = check_storm(folder_.path().string()).objects;
+        return std::ranges::all_of(contended, [&seen](const char* name) {
+            return std::min(seen[name].by_java, seen[name].by_pawl) > few_holds;
+        });
+    }
     void check_history();
     void expect_nobody_stuck();
     void expect_nothing_left();
@@ -205,15 +218,15 @@ void storm_run::check_history() {
     const auto verdict = check_storm(folder_.path().string());
     for (std::size_t i = 0; i < std::min<std::size_t>(verdict.violations.size(), 10); ++i)
         ADD_FAILURE() << verdict.violations[i];
-    for (const char* name : {"lock", "fenced", "fair", "rw", "permits", "semaphore"}) {
+    for (const char* name : contended) {
         const auto seen = verdict.objects.find(name);
         ASSERT_NE(seen, verdict.objects.end()) << name;
         const auto& object = seen->second;
         const auto gap = pawl::duration(object.longest_gap);
         std::cout << name << ": " << object.by_java << " holds of Java, " << object.by_pawl
                   << " of Pawl, longest time without a holder " << gap / 1ms << " ms\n";
-        EXPECT_GT(object.by_java, 10U) << name;
-        EXPECT_GT(object.by_pawl, 10U) << name;
+        EXPECT_GT(object.by_java, few_holds) << name;
+        EXPECT_GT(object.by_pawl, few_holds) << name;
         EXPECT_LE(gap, ttl + grace) << name << " did not move on";
     }
     surely_lost_ = verdict.surely_lost;
@@ -268,7 +281,7 @@ void storm_run::expect_nothing_left() {
         << testing::PrintToString(leftovers());
 }
 
-// 20 s, or PAWL_STORM_SECONDS; PAWL_STORM_SEED repeats the faults.
+// At least 20 s, or PAWL_STORM_SECONDS; PAWL_STORM_SEED repeats the faults.
 TEST(Storm, OfJavaAndPawl) {
     const unsigned seed = number_in("PAWL_STORM_SEED", std::random_device{}());
     std::cout << "PAWL_STORM_SEED=" << seed << "\n";

@@ -59,7 +59,27 @@ constexpr replacement replacements[] = {
     {redlock_bug::barrier_below_counters, &scripts::counter,  //
      "text_of(counter(KEYS[4]))", R"("1")"},
     {redlock_bug::barrier_not_raised, &scripts::barrier,  //
-     "raise(KEYS[4], tonumber(ARGV[5]), ARGV[3])", ""},
+     "raise(k.fence, limit, ARGV[3])", ""},
+    {redlock_bug::reads_beside_writer, &scripts::read_acquire,  //
+     R"(if state == "writer" or tonumber(kept_out_until) > now then)", "if false then"},
+    {redlock_bug::writer_renews_over_readers, &scripts::renew,  //
+     "elseif not stored then",
+     R"(elseif not stored or string.sub(stored, 1, 12) == "pawl:readers" then)"},
+    {redlock_bug::readers_end_with_first, nullptr,  //
+     R"(redis.call("ZREVRANGE", k.holders, 0, 0, "WITHSCORES")[2])",
+     R"(redis.call("ZRANGE", k.holders, 0, 0, "WITHSCORES")[2])"},
+    {redlock_bug::reader_confirmed_unseen, &scripts::read_confirm,  //
+     "or present ~= tonumber(ARGV[6])", ""},
+    {redlock_bug::reader_renewed_after_writer, &scripts::read_renew,  //
+     "elseif counter(k.fence) > token then", "elseif false then"},
+    {redlock_bug::keeps_ended_readers, nullptr,  //
+     R"(redis.call("DEL", k.holders, k.details))", ""},
+    {redlock_bug::release_ends_all_readers, nullptr,  //
+     R"(if redis.call("EXISTS", k.holders) == 1 then)", "if false then"},
+    {redlock_bug::reader_takes_old_counter, &scripts::read_acquire,  //
+     R"(counter(k.fence) + (state == "free" and 1 or 0))", "counter(k.fence)"},
+    {redlock_bug::forced_release_spares_readers, &scripts::barrier,  //
+     R"(if state == "readers" then)", R"(if false then)"},
 };
 
 std::logic_error misfit(const replacement& each) {

@@ -14,6 +14,17 @@ namespace {
 // Between an event at the nodes and the moment at which a program learns of it.
 constexpr auto longest_delay = 1s;
 
+// Of two holds at the same time, the later one may be beside the earlier one.
+bool may_share(const quorum_hold& first, const quorum_hold& second) {
+    return second.is_reader() && first.is_shared_at(second.granted_at);
+}
+
+// Readers may have the token of other readers, and of a writer that became one.
+bool may_have_one_token(const quorum_hold& first, const quorum_hold& second) {
+    return first.shared_since && second.shared_since &&
+           (first.is_reader() || second.is_reader());
+}
+
 bool concerns(const std::string& event, const std::string& name) {
     return event.empty() || event == name;
 }
@@ -79,17 +90,18 @@ void redlock_checker::check_pair(const quorum_hold& first, const quorum_hold& se
         return at >= std::min(first.requested_at, second.requested_at) &&
                at <= std::max(first.granted_at, second.granted_at);
     });
-    if (!is_seeded_between && first.token == second.token)
+    if (!is_seeded_between && first.token == second.token && !may_have_one_token(first, second))
         fail("a token was issued twice: " + pair);
     if (first.granted_at >= second.requested_at) {
         // They were requested at the same time.
         const bool overlap =
             first.granted_at <= second.granted_at && first.is_believed_at(second.granted_at);
-        if (overlap && !is_excused(first, second)) fail("two holders of " + pair);
+        if (overlap && !may_share(first, second) && !is_excused(first, second)) fail("two holders of " + pair);
         return;
     }
     if (!is_seeded_between && first.token > second.token) fail("a token went back: " + pair);
-    if (first.is_believed_at(second.granted_at) && !is_excused(first, second))
+    if (first.is_believed_at(second.granted_at) && !may_share(first, second) &&
+        !is_excused(first, second))
         fail("two holders of " + pair);
 }
 
@@ -97,7 +109,7 @@ void redlock_checker::check_pair(const quorum_hold& first, const quorum_hold& se
 // now, so the earlier hold cannot be renewed.
 void redlock_checker::check_overtaken(const quorum_hold& first, const quorum_hold& second) {
     const auto told_by = second.granted_at + longest_lease_ + longest_delay;
-    if (first.token < second.token && first.granted_at <= second.granted_at &&
+    if (!may_share(first, second) && first.token < second.token && first.granted_at <= second.granted_at &&
         told_by < loop_.now() && first.is_believed_at(told_by) &&
         !was_paused(first.program, second.requested_at))
         fail("a hold of " + first.name + " goes on after a later grant at " +

@@ -25,6 +25,12 @@ struct quorum_hold {
     std::optional<instant> ended_at{};
     const void* program = nullptr;
     std::string label;  // of the program
+    // A reader: from its grant on. A writer: from the request for a downgrade on.
+    std::optional<instant> shared_since{};
+    [[nodiscard]] bool is_reader() const noexcept { return shared_since == granted_at; }
+    [[nodiscard]] bool is_shared_at(instant when) const noexcept {
+        return shared_since && *shared_since <= when;
+    }
     // Since when fewer than a majority of the nodes have it.
     std::optional<instant> missing_since{};
     [[nodiscard]] bool is_believed_at(instant when) const noexcept {

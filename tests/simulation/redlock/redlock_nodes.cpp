@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 
 using namespace std::chrono_literals;
@@ -16,6 +17,8 @@ namespace pawl::simulation {
 namespace {
 
 namespace scripts = redlock::scripts;
+
+constexpr std::string_view readers_mark = "pawl:readers";
 
 redis::keys keys_of(const std::string& name) {
     static const redis::key_scheme scheme(redis::options().name_space, "");
@@ -95,8 +98,11 @@ std::optional<std::string> redlock_nodes::value_at(std::size_t which, const std:
 std::size_t redlock_nodes::count_nodes_with(const std::string& name, const std::string& label) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < size(); ++i) {
-        const auto value = value_at(i, name);
-        if (value && value->find(";" + label + ";") != std::string::npos) ++count;
+        const auto all = holds_at(nodes_[i], name);
+        if (std::ranges::any_of(all, [&](const watched_hold& each) {
+                return each.value.find(";" + label + ";") != std::string::npos;
+            }))
+            ++count;
     }
     return count;
 }
@@ -158,32 +164,63 @@ void redlock_nodes::compare(node& changed, const words* command) {
     changed.was_quarantined = is_quarantined;
 }
 
-void redlock_nodes::compare_lock(node& changed, const std::string& name, const words* command) {
-    auto& data = changed.network->server().data();
+std::vector<redlock_nodes::watched_hold> redlock_nodes::holds_at(node& asked,
+                                                                 const std::string& name) {
+    auto& data = asked.network->server().data();
     const auto key = keys_of(name);
     const auto* const stored = data.find(key.lock());
     const auto* const value =
         stored == nullptr ? nullptr : std::get_if<std::string>(&stored->content);
-    const auto known = changed.locks.find(name);
-    if (known != changed.locks.end() &&
-        (value == nullptr || without_counter(*value) != without_counter(known->second.value)))
-        judge_end(changed, name, known->second, command);
-    if (value == nullptr) {
-        changed.locks.erase(name);
-        return;
+    if (value == nullptr) return {};
+    if (!stored->expires_ms) {
+        holds_.fail("the lock " + name + " never expires at a node");
+        return {};
     }
-    if (!stored->expires_ms) return holds_.fail("the lock " + name + " never expires at a node");
-    const bool is_new = known == changed.locks.end() || known->second.value != *value;
+    if (!value->starts_with(readers_mark)) return {{*value, *stored->expires_ms, {}}};
+    std::vector<watched_hold> result;
+    const auto* const details = data.peek<store::hash>(std::string(key.details()));
+    const auto* const ends = data.peek<sorted_set>(std::string(key.holders()));
+    if (details == nullptr || ends == nullptr) return {};
+    for (const auto& [owner, detail] : *details) {
+        const auto end = ends->score_of(owner);
+        if (!end) continue;
+        result.push_back({detail, static_cast<std::int64_t>(*end), {}});
+        if (result.back().expires_ms > *stored->expires_ms)
+            holds_.fail("the lock " + name + " expires at a node before its last reader");
+    }
+    return result;
+}
+
+void redlock_nodes::compare_lock(node& changed, const std::string& name, const words* command) {
+    const auto present = holds_at(changed, name);
+    auto& known = changed.holds[name];
+    for (auto each = known.begin(); each != known.end();) {
+        const bool is_present = std::ranges::any_of(present, [&](const watched_hold& other) {
+            return without_counter(other.value) == each->first;
+        });
+        if (!is_present) judge_end(changed, name, each->second, command);
+        each = is_present ? std::next(each) : known.erase(each);
+    }
+    for (const auto& each : present)
+        watch(changed, name, each.value, each.expires_ms, command);
+}
+
+void redlock_nodes::watch(node& changed, const std::string& name, const std::string& value,
+                          std::int64_t expires_ms, const words* command) {
+    auto& known = changed.holds[name];
+    const auto position = known.find(without_counter(value));
+    const bool is_new = position == known.end();
     if (is_new && command != nullptr && loop_.now() < changed.must_not_vote_until) {
         trace_.write("a node votes early");
         holds_.note_weak_node("");
     }
-    if (!is_new && known->second.expires_ms == *stored->expires_ms) return;
-    const auto left = std::chrono::milliseconds(*stored->expires_ms - data.now_ms());
-    changed.locks[name] = {*value, *stored->expires_ms, loop_.now() + left};
+    if (!is_new && position->second.expires_ms == expires_ms) return;
+    const auto left =
+        std::chrono::milliseconds(expires_ms - changed.network->server().data().now_ms());
+    known[std::string(without_counter(value))] = {value, expires_ms, loop_.now() + left};
 }
 
-void redlock_nodes::judge_end(node& changed, const std::string& name, const watched_lock& ended,
+void redlock_nodes::judge_end(node& changed, const std::string& name, const watched_hold& ended,
                               const words* command) {
     const bool has_expired = changed.network->server().data().now_ms() >= ended.expires_ms;
     // The drift of a client's deadline covers as much.
@@ -199,8 +236,11 @@ void redlock_nodes::judge_end(node& changed, const std::string& name, const watc
     const auto owner = without_counter(ended.value);
     const bool names_owner =
         std::ranges::any_of(*command, [&](const std::string& word) { return word == owner; });
-    if (names_owner &&
-        (is_call_of(*command, scripts::release) || is_call_of(*command, scripts::renew)))
+    static constexpr std::array ending{&scripts::release, &scripts::renew, &scripts::read_release,
+                                       &scripts::read_renew};
+    if (names_owner && std::ranges::any_of(ending, [&](const redis::script* each) {
+            return is_call_of(*command, *each);
+        }))
         return;
     if (is_call_of(*command, scripts::barrier)) return;
     holds_.fail("a node has lost the lock " + name + " by a request of somebody else");
@@ -277,8 +317,9 @@ void redlock_nodes::freeze_some() {
 void redlock_nodes::evict_a_key() {
     auto& affected = nodes_[random_.below(size())];
     const auto keys = keys_of(names()[random_.below(names().size())]);
-    const std::array<std::string, 4> all{std::string(keys.lock()), std::string(keys.fence()),
-                                         std::string(keys.queue()), quarantine_key_};
+    const std::array<std::string, 6> all{std::string(keys.lock()),    std::string(keys.fence()),
+                                         std::string(keys.queue()),   std::string(keys.holders()),
+                                         std::string(keys.details()), quarantine_key_};
     const auto& key = all[random_.below(all.size())];
     trace_.write("a node evicts " + key);
     affected.network->change_data([&](simulated_redis& redis) { redis.evict(0, key); });

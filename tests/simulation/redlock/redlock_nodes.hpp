@@ -63,7 +63,8 @@ public:
     [[nodiscard]] instant longest_clock_delay() const noexcept { return backward_; }
 
 private:
-    struct watched_lock {
+    // The hold of a writer, or of one of the readers.
+    struct watched_hold {
         std::string value;
         std::int64_t expires_ms = 0;  // by the node's clock
         instant lasts_until{};        // at least, if the clock were right
@@ -71,7 +72,8 @@ private:
     struct node {
         std::unique_ptr<simulated_network> network;
         simulated_redis::snapshot backup{};
-        std::map<std::string, watched_lock> locks{};
+        // By the lock's name, then by the value without its counter.
+        std::map<std::string, std::map<std::string, watched_hold, std::less<>>> holds{};
         bool was_quarantined = false;
         instant must_not_vote_until{};
     };
@@ -81,7 +83,11 @@ private:
     [[nodiscard]] node& node_of(const simulated_network& server);
     void compare(node& changed, const words* command);
     void compare_lock(node& changed, const std::string& name, const words* command);
-    void judge_end(node& changed, const std::string& name, const watched_lock& ended,
+    void watch(node& changed, const std::string& name, const std::string& value,
+               std::int64_t expires_ms, const words* command);
+    // Only `value` and `expires_ms` are set.
+    [[nodiscard]] std::vector<watched_hold> holds_at(node& asked, const std::string& name);
+    void judge_end(node& changed, const std::string& name, const watched_hold& ended,
                    const words* command);
     [[nodiscard]] bool remembers(node& asked);
     void forget(std::size_t which);

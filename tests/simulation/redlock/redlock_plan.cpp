@@ -67,6 +67,7 @@ redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug) {
     if (result.restarts_set) result.moves_clocks = random.happens(0.5);
     result.dies = random.happens(0.1);
     result.has_sets = random.happens(0.3);
+    result.has_readers = random.happens(0.5);
     result.ttl_max = random.happens(0.5) ? 1s : 2s;
     result.shortest_ttl = result.ttl_max / 2;
     result.longest_ttl = result.ttl_max;

@@ -37,6 +37,7 @@ struct redlock_plan {
     bool restarts_set = false;     // an operator begins a set anew that was good
     bool dies = false;             // a program is killed
     bool has_sets = false;         // some users acquire several locks at once
+    bool has_readers = false;      // some users read, and some writers become readers
     std::vector<double> clock_rates{};  // of the nodes
     duration ttl_max{}, shortest_ttl{}, longest_ttl{};
     instant longest_hold{};

@@ -102,16 +102,19 @@ void redlock_scenario::acquire(program& by, user& caller, std::vector<std::strin
     const auto ttl =
         1ms * caller.choices.between(plan_.shortest_ttl / 1ms, plan_.longest_ttl / 1ms);
     lock_options options{.ttl = ttl, .wait = 12s};
+    if (plan_.has_readers && wanted.size() == 1 && caller.choices.happens(0.5))
+        options.mode = lock_mode::shared;
     if (is_calm_) options.wait = std::chrono::ceil<std::chrono::milliseconds>(longest_recovery());
     const bool is_short = !is_finishing_ && caller.choices.happens(0.25);
     if (is_short) options.wait = 1ms * caller.choices.between(0, 600);
     attempts_.push_back(
-        std::make_unique<attempt>(attempt{&by, wanted, loop_.now(), is_short || !is_calm_}));
+        std::make_unique<attempt>(attempt{&by, wanted, options.mode, loop_.now(), is_short || !is_calm_}));
     auto* const made = attempts_.back().get();
     if (plan_.is_gentle() && !is_short && wanted.size() == 1 && plan_.longest_hold <= 2s)
         made->may_time_out = false;
     caller.is_busy = true;
-    trace_.write(by.label + " requests " + wanted.front() +
+    trace_.write(by.label + (options.mode == lock_mode::shared ? " requests to read " : " requests ") +
+                 wanted.front() +
                  (wanted.size() > 1 ? " and " + wanted.back() : std::string()));
     const auto take = [this, made] {
         const auto position =
@@ -160,11 +163,30 @@ void redlock_scenario::complete(program& by, user& caller, const attempt& comple
         for (const auto& each : *caller.locks)
             note_grant(by, caller, completed, each);
     const instant longest = is_finishing_ ? instant(50ms) : plan_.longest_hold;
+    const bool is_writer = completed.mode == lock_mode::exclusive && caller.lock;
+    if (plan_.has_readers && is_writer && caller.choices.happens(0.3))
+        downgrade(by, caller);
+    end_hold_later(by, caller, longest);
+}
+
+void redlock_scenario::end_hold_later(program& by, user& caller, instant longest) {
     loop_.schedule_after(instant(caller.choices.between(0, longest.count())), [this, &by, &caller] {
         by.process.post([this, &by, &caller] {
             if (!is_over_ && !by.is_dead) release(by, caller);
         });
     });
+}
+
+// The release may come before its end.
+void redlock_scenario::downgrade(program& by, user& caller) {
+    auto& hold = *caller.beliefs.front();
+    trace_.write(by.label + " makes its hold of " + hold.name + " shared");
+    hold.shared_since = loop_.now();
+    caller.lock->async_downgrade(asio::bind_executor(
+        by.process.get_executor(), [this, &by](const boost::system::error_code& ec) {
+            if (!is_over_ && !by.is_dead)
+                trace_.write(by.label + (ec ? " cannot share it: " + ec.message() : " shares it"));
+        }));
 }
 
 // The belief ends before the release.
@@ -187,8 +209,9 @@ void redlock_scenario::retire(user& caller) {
 void redlock_scenario::note_grant(program& by, user& caller, const attempt& completed,
                                   const held_lock& lock) {
     const std::string name(lock.name());
-    auto& hold = holds_.add(
-        {name, lock.token().value(), completed.requested_at, loop_.now(), {}, &by, by.label, {}});
+    auto& hold = holds_.add({name, lock.token().value(), completed.requested_at, loop_.now(), {},
+                             &by, by.label, {}, {}});
+    if (completed.mode == lock_mode::shared) hold.shared_since = hold.granted_at;
     caller.beliefs.push_back(&hold);
     trace::line(trace_) << by.label << " has " << name << ", token "
                         << static_cast<std::int64_t>(hold.token) << ", nodes "

@@ -60,6 +60,7 @@ private:
     struct attempt {
         program* by;
         std::vector<std::string> names;
+        lock_mode mode = lock_mode::exclusive;
         instant requested_at{};
         bool may_time_out = false;
         diagnostics messages{};
@@ -75,6 +76,8 @@ private:
     void complete(program& by, user& caller, const attempt& completed,
                   const boost::system::error_code& ec);
     void note_grant(program& by, user& caller, const attempt& completed, const held_lock& lock);
+    void end_hold_later(program& by, user& caller, instant longest);
+    void downgrade(program& by, user& caller);
     void release(program& by, user& caller);
     void check_failure(const attempt& failed, const boost::system::error_code& ec);
     void disturb();

@@ -8,6 +8,8 @@
 -- -> {1, incarnation, vector, nonce, counter, …} | {0, ms until the last of them expires; -1 never}
 --    | {"amnesia"} | {"set"} | {"quarantine", ms}
 --@include _member.lua
+--@include _line.lua
+--@include _readers_mark.lua
 local refusal = objection(ARGV[1], ARGV[2])
 if refusal then
     return refusal
@@ -22,9 +24,8 @@ for i = 1, count do
 end
 if longest ~= -2 then
     if ARGV[5] ~= "" then
-        local now = redis.call("TIME")
-        redis.call("ZADD", KEYS[5], "NX", now[1] .. string.format("%06d", now[2]), ARGV[5])
-        redis.call("PEXPIRE", KEYS[5], ARGV[6])
+        stand_in_line(KEYS[5], ARGV[5], ARGV[6])
+        keep_readers_out(KEYS[3], ARGV[5])
     end
     return {0, longest}
 end

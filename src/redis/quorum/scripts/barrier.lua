@@ -2,25 +2,51 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- barrier: the second half of a forced release: raises the counter of a name to the token, and
--- takes the lock from its holder. No hold with a smaller token is extended or confirmed here any
--- more. If the counter is not below the token, nothing changes: the key may be of a later hold.
--- KEYS member quarantine, lock fence queue   ARGV run set keep_ms channel_prefix token name
--- -> {1} | {"amnesia"} | {"set"}
+-- takes the lock from its holders. No hold with a smaller token is extended or confirmed here any
+-- more. If the counter is not below the token, a writer's key may be of a later hold, and stays;
+-- readers with smaller counters do not.
+-- KEYS member quarantine, lock fence queue holders details
+-- ARGV run set keep_ms channel_prefix token name   -> {1} | {"amnesia"} | {"set"}
 --@include _member.lua
 --@include _line.lua
+--@include _readers_mark.lua
+--@include _readers.lua
 local refusal = membership_objection(ARGV[1], ARGV[2])
 if refusal then
     return refusal
 end
-if counter(KEYS[4]) >= tonumber(ARGV[5]) then
-    return {1}
+local k, limit = lock_keys(3), tonumber(ARGV[5])
+local state, stored = state_of(k, now_ms())
+local is_below = counter(k.fence) < limit
+if is_below then
+    raise(k.fence, limit, ARGV[3])
 end
-raise(KEYS[4], tonumber(ARGV[5]), ARGV[3])
-local stored = redis.pcall("GET", KEYS[3])
-redis.call("DEL", KEYS[3])
-local owner, client = string.match(type(stored) == "string" and stored or "", "^(%x+);(%x+);")
-if owner then
-    redis.call("PUBLISH", ARGV[4] .. client, "lost " .. owner .. " " .. ARGV[1])
+
+local function tell(value)
+    local owner, client = string.match(value, "^(%x+);(%x+);")
+    if owner then
+        redis.call("PUBLISH", ARGV[4] .. client, "lost " .. owner .. " " .. ARGV[1])
+    end
 end
-wake_next(KEYS[5], ARGV[4], ARGV[6])
+
+local is_free = state == "free"
+if state == "readers" then
+    local details = redis.call("HGETALL", k.details)
+    for i = 2, #details, 2 do
+        local number = tonumber(string.match(details[i], ";(%d+)$"))
+        if not number or number < limit then
+            is_free = remove_reader(k, details[i - 1])
+            tell(details[i])
+        end
+    end
+elseif state == "writer" and is_below then
+    redis.call("DEL", k.lock)
+    is_free = true
+    if type(stored) == "string" then
+        tell(stored)
+    end
+end
+if is_free then
+    wake_next(k.queue, ARGV[4], ARGV[6])
+end
 return {1}

@@ -7,6 +7,7 @@
 -- ARGV layout ttl_ms client place_ms ('' '' = does not wait), then value for each
 -- -> {1} | {0, ms until the last of them expires; -1 never}
 --@include _classic.lua
+--@include _line.lua
 local longest = -2
 for i = 1, #KEYS, 2 do
     local left = redis.call("PTTL", KEYS[i])
@@ -16,9 +17,7 @@ for i = 1, #KEYS, 2 do
 end
 if longest ~= -2 then
     if ARGV[3] ~= "" then
-        local now = redis.call("TIME")
-        redis.call("ZADD", KEYS[2], "NX", now[1] .. string.format("%06d", now[2]), ARGV[3])
-        redis.call("PEXPIRE", KEYS[2], ARGV[4])
+        stand_in_line(KEYS[2], ARGV[3], ARGV[4])
     end
     return {0, longest}
 end

@@ -1,11 +1,22 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- inspect: the holder of a lock at this node.
--- KEYS lock fence queue   -> {value or nil, ms until it expires, counter or '0', waiters}
-local value = redis.pcall("GET", KEYS[1])
-if type(value) == "table" then
+-- inspect: the holders of a lock at this node.
+-- KEYS lock fence queue holders details
+-- -> {value or nil, ms until it expires, counter or '0', waiters,
+--     {details of a reader, ms until its lease ends, …}}
+-- At most 4096 readers, those whose leases end last: src/redis/transport/reply_limits.hpp.
+--@include _readers_mark.lua
+local value, readers = redis.pcall("GET", KEYS[1]), {}
+if is_readers_mark(value) then
+    local ends, now = redis.call("ZRANGE", KEYS[4], -4096, -1, "WITHSCORES"), now_ms()
+    for i = 1, #ends, 2 do
+        readers[i] = redis.call("HGET", KEYS[5], ends[i]) or ""
+        readers[i + 1] = math.max(ends[i + 1] - now, 0)
+    end
+    value = false
+elseif type(value) == "table" then
     value = ""
 end
 return {value, redis.call("PTTL", KEYS[1]), redis.call("GET", KEYS[2]) or "0",
-    redis.call("ZCARD", KEYS[3])}
+    redis.call("ZCARD", KEYS[3]), readers}

@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- read_acquire: adds a reader if no writer has the lock, and none that waits keeps readers out. The
+-- first reader raises the counter: a group of readers has a larger token than the holders before.
+-- KEYS member quarantine, lock fence queue holders details
+-- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait) value channel_prefix name
+-- -> {1, incarnation, vector, nonce, counter} | {0, ms until the last lease ends; -1 never}
+--    | {"amnesia"} | {"set"} | {"quarantine", ms}
+--@include _member.lua
+--@include _line.lua
+--@include _readers_mark.lua
+--@include _readers.lua
+local k, now, client = lock_keys(3), now_ms(), ARGV[5]
+local refusal = objection(ARGV[1], ARGV[2]) or refusal_of_readers(k)
+if refusal then
+    return refusal
+end
+local state, stored = state_of(k, now)
+local kept_out_until = state == "readers" and string.match(stored, "^%S+ %x+ (%d+)$") or 0
+if state == "writer" or tonumber(kept_out_until) > now then
+    if client ~= "" then
+        stand_in_line(k.queue, client, ARGV[6])
+    end
+    return {0, redis.call("PTTL", k.lock)}
+end
+local number = counter(k.fence) + (state == "free" and 1 or 0)
+local text = text_of(number)
+put_reader(k, state, ARGV[7], text, ARGV[3], now)
+raise(k.fence, number, ARGV[4])
+if client ~= "" then
+    redis.call("ZREM", k.queue, client)
+end
+-- The next one may be a reader, too.
+wake_next(k.queue, ARGV[8], ARGV[9])
+return {1, member[4], member[5], member[7], text}

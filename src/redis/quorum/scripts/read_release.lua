@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- read_release: the same as release, for readers. Where a downgrade has not arrived, the writer's
+-- key is deleted.
+-- KEYS member quarantine, then lock fence queue holders details for each
+-- ARGV run set keep_ms channel_prefix, then value token name for each
+-- -> {1 released | 0 gone | 2 a writer's, …}
+--@include _member.lua
+--@include _line.lua
+--@include _readers_mark.lua
+--@include _readers.lua
+-- A node that has forgotten its membership must not begin a new one with this token.
+local is_member = not membership_objection(ARGV[1], ARGV[2])
+
+local function release_reader(k, value, token, name)
+    local state, stored = state_of(k, now_ms())
+    local is_reader = counter_of_reader(k, state, value)
+    local is_writer = type(stored) == "string" and string.sub(stored, 1, #value + 1) == value .. ";"
+    if not is_reader and not is_writer then
+        return state == "writer" and 2 or 0
+    end
+    if is_member then
+        raise(k.fence, token, ARGV[3])
+    end
+    if is_writer then
+        redis.call("DEL", k.lock)
+    end
+    if is_writer or remove_reader(k, owner_of(value)) then
+        wake_next(k.queue, ARGV[4], name)
+    end
+    return 1
+end
+
+local answers = {}
+for i = 1, (#KEYS - 2) / 5 do
+    answers[i] = release_reader(lock_keys(5 * i - 2), ARGV[3 * i + 2], tonumber(ARGV[3 * i + 3]),
+        ARGV[3 * i + 4])
+end
+return answers

@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- read_renew: the same as renew, for readers. Others raise the counter while a reader has the lock,
+-- so it is not compared. Only the counter with which the node joined the set is: a later writer may
+-- have been there before, and the reader is of old data. A writer's hold becomes a reader's: a downgrade, which is repeated where it is missing.
+-- KEYS member quarantine, then lock fence queue holders details for each
+-- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
+-- -> {1, {1 extended | 0 refused | -1 unknown, …}} | {"amnesia"} | {"set"}
+--@include _member.lua
+--@include _line.lua
+--@include _readers_mark.lua
+--@include _readers.lua
+local refusal = membership_objection(ARGV[1], ARGV[2]) or refusal_of_readers(lock_keys(3))
+if refusal then
+    return refusal
+end
+local is_quarantined = redis.call("EXISTS", KEYS[2]) == 1
+local now = now_ms()
+
+-- The counter of the exclusive hold with this value; nil if the lock's key is not its.
+local function counter_of_writer(stored, value)
+    if type(stored) == "string" and string.sub(stored, 1, #value + 1) == value .. ";" then
+        return tonumber(string.sub(stored, #value + 2))
+    end
+end
+
+local function renew_reader(k, value, token_text, ttl_ms, name)
+    local token = tonumber(token_text)
+    local state, stored = state_of(k, now)
+    local present = counter_of_reader(k, state, value)
+    if present and present > token then
+        -- A late copy of its acquire.
+        if remove_reader(k, owner_of(value)) then
+            wake_next(k.queue, ARGV[4], name)
+        end
+        return 0
+    elseif present then
+        if tonumber(member[6] or 0) > token then
+            return 0
+        end
+        -- A server without memory accepts the other writes after this one, which needs none.
+        redis.call("PEXPIRE", k.lock, ttl_ms)
+    else
+        local of_writer = counter_of_writer(stored, value)
+        if state == "writer" and not (of_writer and of_writer <= token) then
+            return 0
+        elseif counter(k.fence) > token then
+            return 0
+        elseif is_quarantined and not of_writer then
+            return -1
+        end
+        if of_writer then
+            state = "free"
+        end
+    end
+    put_reader(k, state, value, token_text, ttl_ms, now)
+    redis.call("PEXPIRE", k.fence, ARGV[3])
+    raise(k.fence, token, ARGV[3])
+    return 1
+end
+
+local answers = {}
+for i = 1, (#KEYS - 2) / 5 do
+    answers[i] = renew_reader(lock_keys(5 * i - 2), ARGV[4 * i + 1], ARGV[4 * i + 2],
+        ARGV[4 * i + 3], ARGV[4 * i + 4])
+end
+return {1, answers}
