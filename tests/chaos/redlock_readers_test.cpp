@@ -29,7 +29,8 @@ protected:
         return count;
     }
     pawl::fencing_token counter_of(std::size_t node) {
-        return pawl::fencing_token(std::stoull(group.node(node).execute({"GET", "pawl:{it}:f"}).text));
+        return pawl::fencing_token(
+            std::stoull(group.node(node).execute({"GET", "pawl:{it}:f"}).text));
     }
 
     redlock_group group;
@@ -59,9 +60,8 @@ TEST_F(RedlockReaders, ConfirmTheirTokenWhereTheCounterIsSmaller) {
     (void)group.node(0).execute({"SET", "pawl:{it}:f", to_string(ahead)});
     auto reader = locks.acquire("it", reading);
     EXPECT_GT(reader.token(), ahead);
-    EXPECT_TRUE(eventually([&] {
-        return counter_of(1) == reader.token() && counter_of(2) == reader.token();
-    }));
+    EXPECT_TRUE(eventually(
+        [&] { return counter_of(1) == reader.token() && counter_of(2) == reader.token(); }));
     EXPECT_EQ(reader.release(), release_result::released);
     group.node(0).kill9();
     EXPECT_GT(others.acquire("it", {.ttl = long_ttl, .wait = patience}).token(), reader.token());
@@ -138,7 +138,10 @@ TEST_F(RedlockReaders, AWriterBecomesOneAlsoWhereItsRequestWasLate) {
     EXPECT_EQ(beside.token(), token);
     group.node(2).thaw();
     EXPECT_TRUE(eventually(
-        [&] { return group.node(2).execute({"GET", "pawl:{it}"}).text == "pawl:readers"; }, 30s));
+        [&] {
+            return group.node(2).execute({"GET", "pawl:{it}"}).text == "pawl:readers";
+        },
+        30s));
     EXPECT_EQ(hold.release(), release_result::released);
 }
 

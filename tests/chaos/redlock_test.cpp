@@ -128,6 +128,18 @@ TEST_F(Redlock, ContendersAreServedInTheEnd) {
     EXPECT_TRUE(eventually([&] { return group.count_of("it") == 0; }));
 }
 
+//   {a, b} for the first time: both get 41 at each node, where a's counter makes 41 the highest
+//   token c gets 42 | b's renewal must not be refused: 42 is no counter of b
+TEST_F(Redlock, LocksOfASetHaveCountersOfTheirOwn) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url());
+    auto both = locks.acquire_all({"a", "b"}, {.ttl = long_ttl});
+    (void)locks.acquire("c", {.ttl = long_ttl}).release();
+    both.renew();
+    EXPECT_EQ(both.state(), lock_state::held);
+}
+
 TEST_F(Redlock, AHundredLocksAreOneRequestForEachNode) {
     redlock_group group;
     redlock_group::begin_set(group.url());

@@ -18,9 +18,11 @@ namespace {
 // - A waiter is granted its lock and leaves the lines. A node does not know the script, and before
 //   its text is sent, the same client's next waiter stands in that line (seed 549). It must keep
 //   the place, or nobody wakes it.
-// - A clock jumps, a node restarts, and no node that answers has the lock. A forced release finds it
-//   free, and the holder's next renewal restores it (seed 40). The counters must be raised all the
-//   same.
+// - Two locks are acquired at once for the first time, then others. The second lock has no counter
+//   of its own, and the highest token of the node is above its token (seed 2502).
+// - A clock jumps, a node restarts, and no node that answers has the lock. A forced release finds
+//   it free, and the holder's next renewal restores it (seed 40). The counters must be raised all
+//   the same.
 TEST(RedlockScenarios, KeepEveryPromise) {
     std::uint64_t grants = 0;
     for (std::uint64_t seed = 1; seed <= 600; ++seed) {

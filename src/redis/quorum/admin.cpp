@@ -108,8 +108,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     observed_holds seen;
     for (const auto& [has_answered, state] : views) {
         info.waiters = std::max(info.waiters, state.waiters);
-        if (state.value)
-            seen.add(*state.value, state.counter, state.left_ms, lock_mode::exclusive);
+        if (state.value) seen.add(*state.value, state.counter, state.left_ms, lock_mode::exclusive);
         for (const auto& each : state.readers)
             seen.add(each.value, each.token, each.left_ms, lock_mode::shared);
     }

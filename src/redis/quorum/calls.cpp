@@ -106,8 +106,9 @@ script_call acquire_call::readers_command(std::string_view run) const {
     const auto& lock = locks.front();
     auto keys = keys_of(set);
     append_keys_for_readers(keys, lock.keys);
-    const words arguments{run,      set.set,    ttl_ms,             set.keep_ms, client,
-                          place_ms, lock.value, set.channel_prefix, lock.name};
+    const words arguments{run,      set.set,  ttl_ms,     set.keep_ms,
+                          client,   place_ms, lock.value, set.channel_prefix,
+                          lock.name};
     return {scripts::read_acquire, keys, arguments};
 }
 
@@ -191,6 +192,7 @@ renew_call::answer renew_call::read(const reply& from) const {
     const reply_reader reader(scripts::renew, from, subject);
     answer result{.standing = standing_of(reader)};
     if (result.standing.refusal != objection::none) return result;
+    if (set_.is_fenced()) result.member = member_of(reader, 2);
     const auto outcomes = reader.at(1);
     outcomes.expect_size(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {

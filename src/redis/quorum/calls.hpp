@@ -125,6 +125,7 @@ public:
     struct answer {
         standing_reply standing;
         std::vector<renewal::outcome> outcomes{};  // if the node votes
+        membership_state member{};                 // the same, with fencing
     };
     [[nodiscard]] answer read(const redis::reply& from) const;
 

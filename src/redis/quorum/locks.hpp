@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Exclusive locks and readers over a majority of nodes. The members are in acquire.cpp, waiting.cpp, renew.cpp,
-// release.cpp and admin.cpp; docs/backends/redlock.md describes the protocol.
+// Exclusive locks and readers over a majority of nodes. The members are in acquire.cpp,
+// waiting.cpp, renew.cpp, release.cpp and admin.cpp; docs/backends/redlock.md describes the
+// protocol.
 #pragma once
 
 #include "attempt.hpp"
@@ -110,8 +111,7 @@ private:
 
     boost::asio::awaitable<void> renew_at(redis::topology& servers, renewal_batch& batch) override;
     struct renewal_round;
-    boost::asio::awaitable<void> renew_at_node(renewal_round& round, lock_mode mode,
-                                               std::size_t node);
+    boost::asio::awaitable<void> renew_at_node(renewal_round& round, std::size_t node);
     std::string key_of(std::string_view name) const override {
         return std::string(scheme_.keys_of(name).lock());
     }

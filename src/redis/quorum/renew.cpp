@@ -6,74 +6,97 @@
 #include "node_request.hpp"
 
 #include <algorithm>
+#include <list>
 
 namespace asio = boost::asio;
 
 namespace pawl::redlock {
 
-// The answers of one round of renewals. Only answers of the same round count together.
+// The answers of one round of renewals, for holds of one mode. Only answers of the same round count
+// together.
 struct locks::renewal_round {
-    renewal_batch& batch;
-    std::vector<requested_lock> locks;
-    std::size_t nodes;
-    time_point sent_at;
-    time_point give_up_at;
-    struct tally {
-        std::size_t extended = 0, refused = 0;
-    };
-    std::vector<tally> tallies;
+    renewal_round(renewal_batch& renewals_of_round, std::size_t nodes)
+        : batch(renewals_of_round), members(nodes) {}
 
-    void count(std::size_t index, renewal::outcome answer) {
-        auto& [extended, refused] = tallies[index];
-        const auto& requested = batch.renewals()[index];
-        if (answer == renewal::outcome::extended && ++extended == majority_of(nodes))
-            batch.settle(index, answer, sent_at + requested.ttl - drift(requested.ttl));
+    renewal_batch& batch;
+    std::vector<requested_lock> locks{};
+    std::vector<std::size_t> indices{};  // into the batch, of each lock
+    time_point sent_at{};
+    time_point give_up_at{};
+    std::vector<membership_state> members;  // of the nodes that have answered
+    struct tally {
+        std::vector<std::size_t> extended{};  // the nodes
+        std::size_t refused = 0;
+    };
+    std::vector<tally> tallies{};
+    bool has_outdated = false;
+
+    // One of these nodes has heard that the node has forgotten what it answers about. With plain
+    // servers that node could not answer; an old master that its Sentinels have replaced can.
+    [[nodiscard]] bool is_outdated(std::size_t node,
+                                   const std::vector<std::size_t>& heard_by) const {
+        return std::ranges::any_of(heard_by, [&](std::size_t other) {
+            const auto& heard = members[other].vector;
+            return node < heard.size() && heard[node] > members[node].incarnation;
+        });
+    }
+
+    void count(std::size_t position, std::size_t node, renewal::outcome answer) {
+        auto& [extended, refused] = tallies[position];
+        const auto index = indices[position];
+        const auto majority = majority_of(members.size());
+        if (answer == renewal::outcome::extended) {
+            extended.push_back(node);
+            const auto outdated = std::ranges::count_if(
+                extended, [&](std::size_t each) { return is_outdated(each, extended); });
+            has_outdated = has_outdated || outdated > 0;
+            const auto ttl = batch.renewals()[index].ttl;
+            if (extended.size() - static_cast<std::size_t>(outdated) >= majority)
+                batch.settle(index, answer, sent_at + ttl - drift(ttl));
+        }
         // A majority can no longer extend it.
-        if (answer == renewal::outcome::refused && ++refused == nodes - majority_of(nodes) + 1)
+        if (answer == renewal::outcome::refused && ++refused == members.size() - majority + 1)
             batch.settle(index, answer);
     }
 };
 
 // One request to each node for all writers of the batch, and one for all readers.
 asio::awaitable<void> locks::renew_at(redis::topology&, renewal_batch& batch) {
-    renewal_round round{.batch = batch,
-                        .locks = {},
-                        .nodes = members_.size(),
-                        .sent_at = now(),
-                        .give_up_at = now(),
-                        .tallies = {}};
-    for (const auto& each : batch.renewals()) {
-        round.locks.push_back(lock_of(*each.held));
-        round.give_up_at = std::max(round.give_up_at, round.sent_at + node_timeout(each.ttl));
-    }
-    round.tallies.resize(round.locks.size());
+    std::list<renewal_round> rounds;
     std::vector<asio::awaitable<void>> requests;
     for (const auto mode : {lock_mode::exclusive, lock_mode::shared}) {
-        if (std::ranges::find(round.locks, mode, &requested_lock::mode) == round.locks.end())
-            continue;
-        for (std::size_t i = 0; i < members_.size(); ++i)
-            requests.push_back(renew_at_node(round, mode, i));
+        auto& round = rounds.emplace_back(batch, members_.size());
+        round.sent_at = round.give_up_at = now();
+        for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
+            const auto& each = batch.renewals()[i];
+            if (each.held->claim.mode != mode) continue;
+            round.indices.push_back(i);
+            round.locks.push_back(lock_of(*each.held));
+            round.give_up_at = std::max(round.give_up_at, round.sent_at + node_timeout(each.ttl));
+        }
+        round.tallies.resize(round.locks.size());
+        for (std::size_t i = 0; !round.locks.empty() && i < members_.size(); ++i)
+            requests.push_back(renew_at_node(round, i));
     }
     co_await run_all(std::move(requests));
+    if (std::ranges::any_of(rounds, &renewal_round::has_outdated)) members_.on_outdated();
 }
 
-asio::awaitable<void> locks::renew_at_node(renewal_round& round, lock_mode mode, std::size_t node) {
+asio::awaitable<void> locks::renew_at_node(renewal_round& round, std::size_t node) {
     try {
         renew_call call(set_);
-        const auto renewals = round.batch.renewals();
-        std::vector<std::size_t> indices;
-        for (std::size_t i = 0; i < renewals.size(); ++i) {
-            if (round.locks[i].mode != mode) continue;
-            call.add(round.locks[i], renewals[i].held->grant.token, renewals[i].ttl);
-            indices.push_back(i);
+        for (std::size_t i = 0; i < round.locks.size(); ++i) {
+            const auto& requested = round.batch.renewals()[round.indices[i]];
+            call.add(round.locks[i], requested.held->grant.token, requested.ttl);
         }
         const auto reply = co_await ask_node(members_.link_of(node), call, round.give_up_at);
         members_.set_silent(node, false);
         if (reply.type == redis::reply::kind::error) co_return;
-        const auto answer = call.read(reply);
+        auto answer = call.read(reply);
         members_.on_objection(node, answer.standing);
+        round.members[node] = std::move(answer.member);
         for (std::size_t i = 0; i < answer.outcomes.size(); ++i)
-            round.count(indices[i], answer.outcomes[i]);
+            round.count(i, node, answer.outcomes[i]);
     } catch (const redis::connection_lost& e) {
         members_.set_silent(node, true);
         log(members_.name_of(node) + ": a renewal was not answered: " + e.what());

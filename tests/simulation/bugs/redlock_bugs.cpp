@@ -31,7 +31,7 @@ struct replacement {
 
 constexpr replacement replacements[] = {
     {redlock_bug::counter_from_zero, nullptr,  //
-     R"(redis.call("GET", fence) or member[3] or 0)", R"(redis.call("GET", fence) or 0)"},
+     R"(redis.call("GET", fence) or highest_before or 0)", R"(redis.call("GET", fence) or 0)"},
     {redlock_bug::counters_of_earlier_run, nullptr,  //
      "return math.max(value, member[6] or 0)", "return value"},
     {redlock_bug::highest_not_raised, nullptr,  //
@@ -168,10 +168,11 @@ private:
     asio::awaitable<reply> renew(std::span<const std::string_view> words, time_point give_up_at,
                                  redis::prelude before) {
         const std::string keys(words[3 + 2]);
-        auto consent = array_reply({integer_reply(1), results(words, 1)});
+        auto consent =
+            array_reply({integer_reply(1), results(words, 1), string_reply("1"), string_reply("")});
         try {
             auto answer = co_await actual_->exec(words, give_up_at, before);
-            if (answer.items.size() == 2) last_answers_[keys] = answer;
+            if (answer.items.size() == 4) last_answers_[keys] = answer;
             co_return answer;
         } catch (const error&) {}
         if (bug_ == redlock_bug::takes_silence_for_consent) co_return consent;

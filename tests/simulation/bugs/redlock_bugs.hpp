@@ -32,10 +32,10 @@ enum class redlock_bug : std::uint8_t {
     barrier_below_counters,    // a forced release does not ask for the counters
     barrier_not_raised,        // a forced release only deletes the locks
     // In the scripts of readers.
-    reads_beside_writer,       // a node grants a reader although a writer has the lock
-    writer_renews_over_readers,  // a writer that has lost its key takes the readers' one
-    readers_end_with_first,    // a node keeps all readers as long as the one of the last request
-    reader_confirmed_unseen,   // a node confirms a reader that it does not have any more
+    reads_beside_writer,          // a node grants a reader although a writer has the lock
+    writer_renews_over_readers,   // a writer that has lost its key takes the readers' one
+    readers_end_with_first,       // a node keeps all readers as long as the one of the last request
+    reader_confirmed_unseen,      // a node confirms a reader that it does not have any more
     reader_renewed_after_writer,  // a missing reader comes back although a later writer was there
     keeps_ended_readers,       // a reader's entry counts although the node has lost the lock's key
     release_ends_all_readers,  // a reader's release frees the lock for a writer

@@ -21,8 +21,7 @@ bool may_share(const quorum_hold& first, const quorum_hold& second) {
 
 // Readers may have the token of other readers, and of a writer that became one.
 bool may_have_one_token(const quorum_hold& first, const quorum_hold& second) {
-    return first.shared_since && second.shared_since &&
-           (first.is_reader() || second.is_reader());
+    return first.shared_since && second.shared_since && (first.is_reader() || second.is_reader());
 }
 
 bool concerns(const std::string& event, const std::string& name) {
@@ -96,7 +95,8 @@ void redlock_checker::check_pair(const quorum_hold& first, const quorum_hold& se
         // They were requested at the same time.
         const bool overlap =
             first.granted_at <= second.granted_at && first.is_believed_at(second.granted_at);
-        if (overlap && !may_share(first, second) && !is_excused(first, second)) fail("two holders of " + pair);
+        if (overlap && !may_share(first, second) && !is_excused(first, second))
+            fail("two holders of " + pair);
         return;
     }
     if (!is_seeded_between && first.token > second.token) fail("a token went back: " + pair);
@@ -109,9 +109,9 @@ void redlock_checker::check_pair(const quorum_hold& first, const quorum_hold& se
 // now, so the earlier hold cannot be renewed.
 void redlock_checker::check_overtaken(const quorum_hold& first, const quorum_hold& second) {
     const auto told_by = second.granted_at + longest_lease_ + longest_delay;
-    if (!may_share(first, second) && first.token < second.token && first.granted_at <= second.granted_at &&
-        told_by < loop_.now() && first.is_believed_at(told_by) &&
-        !was_paused(first.program, second.requested_at))
+    if (!may_share(first, second) && first.token < second.token &&
+        first.granted_at <= second.granted_at && told_by < loop_.now() &&
+        first.is_believed_at(told_by) && !was_paused(first.program, second.requested_at))
         fail("a hold of " + first.name + " goes on after a later grant at " +
              std::to_string(second.granted_at / 1ms));
 }

@@ -107,15 +107,15 @@ void redlock_scenario::acquire(program& by, user& caller, std::vector<std::strin
     if (is_calm_) options.wait = std::chrono::ceil<std::chrono::milliseconds>(longest_recovery());
     const bool is_short = !is_finishing_ && caller.choices.happens(0.25);
     if (is_short) options.wait = 1ms * caller.choices.between(0, 600);
-    attempts_.push_back(
-        std::make_unique<attempt>(attempt{&by, wanted, options.mode, loop_.now(), is_short || !is_calm_}));
+    attempts_.push_back(std::make_unique<attempt>(
+        attempt{&by, wanted, options.mode, loop_.now(), is_short || !is_calm_}));
     auto* const made = attempts_.back().get();
     if (plan_.is_gentle() && !is_short && wanted.size() == 1 && plan_.longest_hold <= 2s)
         made->may_time_out = false;
     caller.is_busy = true;
-    trace_.write(by.label + (options.mode == lock_mode::shared ? " requests to read " : " requests ") +
-                 wanted.front() +
-                 (wanted.size() > 1 ? " and " + wanted.back() : std::string()));
+    trace_.write(by.label +
+                 (options.mode == lock_mode::shared ? " requests to read " : " requests ") +
+                 wanted.front() + (wanted.size() > 1 ? " and " + wanted.back() : std::string()));
     const auto take = [this, made] {
         const auto position =
             std::ranges::find(attempts_, made, [](const auto& each) { return each.get(); });
@@ -164,8 +164,7 @@ void redlock_scenario::complete(program& by, user& caller, const attempt& comple
             note_grant(by, caller, completed, each);
     const instant longest = is_finishing_ ? instant(50ms) : plan_.longest_hold;
     const bool is_writer = completed.mode == lock_mode::exclusive && caller.lock;
-    if (plan_.has_readers && is_writer && caller.choices.happens(0.3))
-        downgrade(by, caller);
+    if (plan_.has_readers && is_writer && caller.choices.happens(0.3)) downgrade(by, caller);
     end_hold_later(by, caller, longest);
 }
 
@@ -209,8 +208,15 @@ void redlock_scenario::retire(user& caller) {
 void redlock_scenario::note_grant(program& by, user& caller, const attempt& completed,
                                   const held_lock& lock) {
     const std::string name(lock.name());
-    auto& hold = holds_.add({name, lock.token().value(), completed.requested_at, loop_.now(), {},
-                             &by, by.label, {}, {}});
+    auto& hold = holds_.add({name,
+                             lock.token().value(),
+                             completed.requested_at,
+                             loop_.now(),
+                             {},
+                             &by,
+                             by.label,
+                             {},
+                             {}});
     if (completed.mode == lock_mode::shared) hold.shared_since = hold.granted_at;
     caller.beliefs.push_back(&hold);
     trace::line(trace_) << by.label << " has " << name << ", token "

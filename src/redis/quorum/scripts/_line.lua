@@ -14,7 +14,7 @@ local function wake_next(queue, channel_prefix, name)
 end
 
 -- A client that waits keeps its place when it asks again.
-local function stand_in_line(queue, client, place_ms)
+local function enqueue_client(queue, client, place_ms)
     local now = redis.call("TIME")
     redis.call("ZADD", queue, "NX", now[1] .. string.format("%06d", now[2]), client)
     redis.call("PEXPIRE", queue, place_ms)

@@ -40,9 +40,12 @@ local function text_of(number)
     return string.format("%.0f", number)
 end
 
+-- What the script raises for one name says nothing about the other names.
+local highest_before = member[3]
+
 -- The counter of a name: if it is missing, the highest token of the node, which is not below it.
 local function counter(fence)
-    local value = tonumber(redis.call("GET", fence) or member[3] or 0)
+    local value = tonumber(redis.call("GET", fence) or highest_before or 0)
     if not value or value > 2 ^ 53 - 2 then
         error("the counter " .. fence .. " is no token; delete that key")
     end

@@ -24,7 +24,7 @@ for i = 1, count do
 end
 if longest ~= -2 then
     if ARGV[5] ~= "" then
-        stand_in_line(KEYS[5], ARGV[5], ARGV[6])
+        enqueue_client(KEYS[5], ARGV[5], ARGV[6])
         keep_readers_out(KEYS[3], ARGV[5])
     end
     return {0, longest}

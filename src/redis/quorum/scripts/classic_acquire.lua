@@ -17,7 +17,7 @@ for i = 1, #KEYS, 2 do
 end
 if longest ~= -2 then
     if ARGV[3] ~= "" then
-        stand_in_line(KEYS[2], ARGV[3], ARGV[4])
+        enqueue_client(KEYS[2], ARGV[3], ARGV[4])
     end
     return {0, longest}
 end

@@ -20,7 +20,7 @@ local state, stored = state_of(k, now)
 local kept_out_until = state == "readers" and string.match(stored, "^%S+ %x+ (%d+)$") or 0
 if state == "writer" or tonumber(kept_out_until) > now then
     if client ~= "" then
-        stand_in_line(k.queue, client, ARGV[6])
+        enqueue_client(k.queue, client, ARGV[6])
     end
     return {0, redis.call("PTTL", k.lock)}
 end

@@ -3,10 +3,11 @@
 
 -- read_renew: the same as renew, for readers. Others raise the counter while a reader has the lock,
 -- so it is not compared. Only the counter with which the node joined the set is: a later writer may
--- have been there before, and the reader is of old data. A writer's hold becomes a reader's: a downgrade, which is repeated where it is missing.
+-- have been there before, and the reader is of old data. A writer's hold becomes a reader's: a
+-- downgrade, which is repeated where it is missing.
 -- KEYS member quarantine, then lock fence queue holders details for each
 -- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
--- -> {1, {1 extended | 0 refused | -1 unknown, …}} | {"amnesia"} | {"set"}
+-- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector} | {"amnesia"} | {"set"}
 --@include _member.lua
 --@include _line.lua
 --@include _readers_mark.lua
@@ -65,4 +66,4 @@ for i = 1, (#KEYS - 2) / 5 do
     answers[i] = renew_reader(lock_keys(5 * i - 2), ARGV[4 * i + 1], ARGV[4 * i + 2],
         ARGV[4 * i + 3], ARGV[4 * i + 4])
 end
-return {1, answers}
+return {1, answers, member[4], member[5]}

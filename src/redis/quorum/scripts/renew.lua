@@ -7,7 +7,7 @@
 -- not count, and is deleted. During a quarantine nothing is restored.
 -- KEYS member quarantine, then lock fence queue for each
 -- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
--- -> {1, {1 extended | 0 refused | -1 unknown, …}} | {"amnesia"} | {"set"}
+-- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector} | {"amnesia"} | {"set"}
 --@include _member.lua
 --@include _line.lua
 local refusal = membership_objection(ARGV[1], ARGV[2])
@@ -46,4 +46,4 @@ for i = 1, (#KEYS - 2) / 3 do
         answers[i] = 1
     end
 end
-return {1, answers}
+return {1, answers, member[4], member[5]}
