@@ -236,7 +236,7 @@ std::vector<release_result> release_call::read(const reply& from) const {
 }
 
 script_call leave_call::command(std::string_view) const {
-    return {scripts::leave,
+    return {set.is_fenced() ? scripts::leave : scripts::classic_leave,
             {lock.keys.lock(), lock.keys.queue()},
             {client, set.channel_prefix, lock.name}};
 }

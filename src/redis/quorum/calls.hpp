@@ -153,7 +153,7 @@ private:
     [[nodiscard]] redis::script_call classic_command() const;
 };
 
-// leave.lua
+// leave.lua, classic_leave.lua
 struct leave_call {
     const set_words& set;
     const requested_lock& lock;
