@@ -2,9 +2,15 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Nodes that become members of the set, and acquires over them. Included by models in which nodes
-// lose their memory, which say when an acquire may begin: MAY_ACQUIRE(a).
+// lose their memory, which say when an acquire may begin: MAY_ACQUIRE(a). READERS says which
+// acquires are of readers, as a set of bits.
 
 #include "_quorum.pml"
+
+#ifndef READERS
+#define READERS 0
+#endif
+#define IS_READER(a) IS_IN(READERS, a)
 
 // Nodes 0 to FORGETFUL - 1 may lose their memory more than once.
 #ifndef FORGETFUL
@@ -19,6 +25,12 @@ byte counter[NODES];
 byte known[NODES * FORGETFUL];
 #define OF(of, node) ((node) * FORGETFUL + (of))
 
+// Each node: the number of each reader's entry; 0: none.
+#if READERS
+byte entry[(ACQUIRES + 1) * NODES];
+#endif
+#define ENTRY(a, node) entry[(a) * NODES + (node)]
+
 // Each node: the nonce of its memory, and its least counter since it has become a member.
 byte life[NODES];
 bool is_member[NODES];
@@ -28,6 +40,11 @@ byte floor[NODES];
 byte ended;
 byte losses;
 hidden byte next;
+#if READERS
+byte newest_of_writers;
+byte token_of[ACQUIRES + 1];      // 0: none
+byte asked_before[ACQUIRES + 1];  // the reader had asked all nodes before this acquire began
+#endif
 
 #ifdef NO_FLOOR
 #define COUNTER(node) (counter[node] == 0 -> floor[node] : counter[node])
@@ -37,10 +54,33 @@ hidden byte next;
 
 // The key of an earlier hold has vanished.
 inline grant(acquirer, node) {
+#if READERS
+    if
+    :: IS_READER(acquirer) ->
+       owner[node] = 0;
+       count[node] = 0;
+       ENTRY(acquirer, node) = COUNTER(node)
+    :: else -> grant_writer(acquirer, node); clear_entries(node)
+    fi
+#else
+    grant_writer(acquirer, node)
+#endif
+}
+
+inline grant_writer(acquirer, node) {
     next = COUNTER(node) + 1;
     counter[node] = next;
     owner[node] = acquirer;
     count[node] = next
+}
+
+inline clear_entries(node) {
+    entry[NODES + node] = 0;
+    entry[2 * NODES + node] = 0
+#if ACQUIRES > 2
+    ;
+    entry[3 * NODES + node] = 0
+#endif
 }
 
 inline raise_to(node, token) {
@@ -55,13 +95,33 @@ inline raise_to(node, token) {
 #else
 #define IS_SAME_LIFE(node) (life[node] == granted_life[node])
 #endif
-#define CAN_CONFIRM(a, node) \
-    (is_member[node] && IS_SAME_LIFE(node) && owner[node] == a && count[node] == granted[node])
+#if READERS
+#define HAS_GRANT(a, node) \
+    (IS_READER(a) -> ENTRY(a, node) == granted[node] && granted[node] > 0 \
+                  : owner[node] == a && count[node] == granted[node])
+#define GRANTED_COUNT(a, node) (IS_READER(a) -> ENTRY(a, node) : count[node])
+#else
+#define HAS_GRANT(a, node) (owner[node] == a && count[node] == granted[node])
+#define GRANTED_COUNT(a, node) count[node]
+#endif
+#define CAN_CONFIRM(a, node) (is_member[node] && IS_SAME_LIFE(node) && HAS_GRANT(a, node))
 
 #ifdef RENEW_BY_COUNT
-#define CAN_RENEW(a, node) (owner[node] == a && count[node] <= token)
+#define CAN_RENEW_WRITER(a, node) (owner[node] == a && count[node] <= token)
 #else
-#define CAN_RENEW(a, node) (owner[node] == a && count[node] <= token && COUNTER(node) <= token)
+#define CAN_RENEW_WRITER(a, node) \
+    (owner[node] == a && count[node] <= token && COUNTER(node) <= token)
+#endif
+#if READERS
+#ifdef NOT_JOINED
+#define IS_SINCE_REJOIN(a, node) (ENTRY(a, node) > 0)
+#else
+#define IS_SINCE_REJOIN(a, node) (ENTRY(a, node) > 0 && ENTRY(a, node) >= floor[node])
+#endif
+#define CAN_RENEW_READER(a, node) (IS_SINCE_REJOIN(a, node) && ENTRY(a, node) <= token)
+#define CAN_RENEW(a, node) (IS_READER(a) -> CAN_RENEW_READER(a, node) : CAN_RENEW_WRITER(a, node))
+#else
+#define CAN_RENEW(a, node) CAN_RENEW_WRITER(a, node)
 #endif
 
 // A node votes only if no other node of the quorum knows a later incarnation of it.
@@ -106,6 +166,59 @@ inline forget_replies() {
 #endif
 }
 
+#if READERS
+inline raise_entry(a, node) {
+    if
+    :: IS_READER(a) -> ENTRY(a, node) = token
+    :: else
+    fi
+}
+
+inline heal(a, node) {
+    if
+    :: IS_READER(a) -> owner[node] = 0; count[node] = 0; ENTRY(a, node) = token
+    :: else -> heal_writer(a, node); clear_entries(node)
+    fi
+}
+
+// A reader that had asked all nodes before a writer began has a smaller token.
+#define IS_IN_ORDER(reader, writer) \
+    (!IS_READER(reader) || IS_READER(writer) || token_of[reader] == 0 || token_of[writer] == 0 || \
+     asked_before[reader] == 0 || asked_before[reader] > (writer) || \
+     token_of[reader] < token_of[writer])
+
+inline note_success(a) {
+    if
+    :: IS_READER(a) ->
+       later_token_is_larger = token >= newest_before;
+       assert(later_token_is_larger);
+       at_least(newest_token[0], token)
+    :: else ->
+       check_token(0, token, newest_before);
+       at_least(newest_of_writers, token)
+    fi;
+    token_of[a] = token;
+    reader_is_before_writer = IS_IN_ORDER(1, 2);
+    assert(reader_is_before_writer)
+#if ACQUIRES > 2
+    ;
+    reader_is_before_writer = IS_IN_ORDER(1, 3) && IS_IN_ORDER(2, 3);
+    assert(reader_is_before_writer)
+#endif
+}
+#define NEWEST_OF_WRITERS newest_of_writers
+#else
+#define raise_entry(a, node) skip
+#define heal(a, node) heal_writer(a, node)
+#define note_success(a) check_token(0, token, newest_before)
+#define NEWEST_OF_WRITERS newest_token[0]
+#endif
+
+inline heal_writer(a, node) {
+    owner[node] = a;
+    count[node] = token
+}
+
 proctype Acquire(byte a) {
     byte granted[NODES];  // the count of each node that granted it
     byte granted_life[NODES];
@@ -129,7 +242,7 @@ proctype Acquire(byte a) {
            :: is_member[node] ->
               grant(a, node);
               if
-              :: granted[node] = count[node];
+              :: granted[node] = GRANTED_COUNT(a, node);
                  granted_life[node] = life[node];
                  note_reply(node)
 #ifndef REPLIES_ARRIVE
@@ -143,6 +256,9 @@ proctype Acquire(byte a) {
     :: atomic {
            asked == ALL_NODES ->
            asked = 0;
+#if READERS
+           asked_before[a] = (IS_READER(a) -> began + 1 : 0);
+#endif
            do
            :: node < NODES ->
               at_least(token, granted[node]);
@@ -182,6 +298,7 @@ proctype Acquire(byte a) {
            if
            :: CAN_CONFIRM(a, node) ->
               raise_to(node, token);
+              raise_entry(a, node);
               if
               :: quorum = quorum | (1 << node); note_reply(node)
 #ifndef REPLIES_ARRIVE
@@ -194,14 +311,14 @@ proctype Acquire(byte a) {
        }
     od;
     atomic {
-        check_token(0, token, newest_before);
+        note_success(a);
         asked = 0;
         quorum = 0;
         newest_before = 0;
         forget_replies()
     };
 #ifdef RENEW
-    atomic { ended++; newest_before = newest_token[0] };
+    atomic { ended++; newest_before = NEWEST_OF_WRITERS };
     do
     :: atomic {
            asked != ALL_NODES ->
@@ -209,11 +326,11 @@ proctype Acquire(byte a) {
            if
            :: is_member[node] && CAN_RENEW(a, node) ->
               raise_to(node, token);
+              raise_entry(a, node);
               quorum = quorum | (1 << node)
            :: is_member[node] && COUNTER(node) <= token ->  // the key has vanished
               raise_to(node, token);
-              owner[node] = a;
-              count[node] = token;
+              heal(a, node);
               quorum = quorum | (1 << node)
            :: true
            fi;

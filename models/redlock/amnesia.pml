@@ -9,13 +9,19 @@
 // the rejoin at the same time. With -DREFRESH one drives the refresh of the node, if others know of
 // a later incarnation. With -DIN_TURN each acquire follows another restart and a rejoin. With
 // -DFORGETFUL=2 node 1 restarts, too, after node 0 has joined again. Requests are lost, and replies
-// also, unless -DREPLIES_ARRIVE says otherwise.
+// also, unless -DREPLIES_ARRIVE says otherwise. READERS says which acquires are of readers, as a
+// set of bits. With -DAPART the counter of node 0 has been raised by a writer that got no more.
 //
 // holds  overlapping -DLOSSES=1
 // holds  two_restarts -DLOSSES=2 -DREJOINS=2 -DREFRESH -DIN_TURN
 // holds  old_data -DLOSSES=1 -DOLD_DATA
 // holds  renewals -DLOSSES=1 -DRENEW
 // holds  two_nodes -DLOSSES=1 -DFORGETFUL=2 -DREPLIES_ARRIVE
+// holds  reader_first -DLOSSES=1 -DOLD_DATA -DREADERS=2 -DRENEW -DREPLIES_ARRIVE
+// holds  writer_first -DLOSSES=1 -DOLD_DATA -DREADERS=4 -DRENEW -DREPLIES_ARRIVE
+// holds  reader_apart -DLOSSES=1 -DOLD_DATA -DREADERS=2 -DAPART -DREPLIES_ARRIVE
+// long   reader_apart_renewals -DLOSSES=1 -DOLD_DATA -DREADERS=2 -DAPART -DRENEW -DREPLIES_ARRIVE
+// long   reader_without_replies -DLOSSES=1 -DOLD_DATA -DREADERS=2 -DRENEW
 // breaks not_merged tokens_are_distinct -DLOSSES=1 -DFORGETFUL=2 -DNOT_MERGED
 // breaks continues tokens_are_distinct -DLOSSES=1 -DCONTINUES
 // breaks no_incarnations tokens_are_distinct -DLOSSES=1 -DNO_INCARNATIONS
@@ -25,7 +31,15 @@
 // breaks old_counter tokens_are_distinct -DLOSSES=1 -DOLD_DATA -DNO_FLOOR
 // breaks old_key tokens_are_distinct -DLOSSES=1 -DOLD_DATA -DCONFIRM_ANY_LIFE
 // breaks old_key_renewed renewal_has_newest_token -DLOSSES=1 -DOLD_DATA -DRENEW -DRENEW_BY_COUNT
+// breaks reader_of_old_life reader_is_before_writer -DLOSSES=1 -DREADERS=2 -DAPART -DCONTINUES
+// breaks old_entry renewal_has_newest_token -DREADERS=2 -DRENEW -DREPLIES_ARRIVE -DNOT_JOINED
 
+#ifdef NOT_JOINED
+#define OLD_DATA
+#endif
+#ifndef LOSSES
+#define LOSSES 1
+#endif
 #ifndef ACQUIRES
 #define ACQUIRES 2
 #endif
@@ -40,6 +54,7 @@
 
 // The properties. Each is true, or the search ends.
 hidden byte renewal_has_newest_token;
+hidden byte reader_is_before_writer;
 
 #include "_members.pml"
 
@@ -47,6 +62,9 @@ hidden byte renewal_has_newest_token;
 byte saved_owner;
 byte saved_count;
 byte saved_counter;
+#if READERS
+byte saved_entry[ACQUIRES + 1];
+#endif
 
 bool was_saved;  // not part of the system
 
@@ -61,6 +79,9 @@ inline lose_memory(node) {
     owner[node] = 0;
     count[node] = 0;
     counter[node] = 0;
+#if READERS
+    clear_entries(node);
+#endif
     floor[node] = 0;
     known[OF(0, node)] = 0;
 #if FORGETFUL > 1
@@ -80,7 +101,15 @@ proctype Restarts() {
            lose_memory(0);
            owner[0] = saved_owner;
            count[0] = saved_count;
-           counter[0] = saved_counter
+           counter[0] = saved_counter;
+#if READERS
+           ENTRY(1, 0) = saved_entry[1];
+           ENTRY(2, 0) = saved_entry[2];
+#if ACQUIRES > 2
+           ENTRY(3, 0) = saved_entry[3];
+#endif
+#endif
+           skip
        }
 #if FORGETFUL > 1
     :: atomic { losses == 1 && is_member[0] -> lose_memory(1) }
@@ -91,6 +120,13 @@ proctype Restarts() {
            was_saved = true;
            saved_owner = owner[0];
            saved_count = count[0];
+#if READERS
+           saved_entry[1] = ENTRY(1, 0);
+           saved_entry[2] = ENTRY(2, 0);
+#if ACQUIRES > 2
+           saved_entry[3] = ENTRY(3, 0);
+#endif
+#endif
            saved_counter = counter[0]
        }
 #endif
@@ -103,6 +139,14 @@ init {
         is_member[0] = true;
         is_member[1] = true;
         is_member[2] = true;
+#if READERS
+        floor[0] = 1;
+        floor[1] = 1;
+        floor[2] = 1;
+#ifdef APART
+        counter[0] = 2;
+#endif
+#endif
         do
         :: i < REJOINS -> run Driver(0, false); i++
         :: else -> break

@@ -10,19 +10,44 @@
 // Requests and replies are lost. With -DRENEW each hold is renewed once. With -DAPART the
 // counter of node 0 has been raised by a writer that got nothing else.
 //
+// With -DMARKS a node's lock key is a writer's or a mark that says "readers". Entries count only
+// while the key is the mark, and a reader that sets the mark deletes the old ones. Without -DMARKS
+// a writer's grant deletes them, which has the same effect.
+//
+// With -DDOWNGRADE the first acquire is a writer's that becomes a reader instead of renewing. With
+// -DLATE its acquire requests are executed late or twice. With -DFIRST_RENEWS only the first hold
+// is renewed.
+//
 // holds  around_a_writer -DACQUIRES=3 -DREADERS=10
 // holds  renewals -DREADERS=2 -DAPART -DRENEW
+// holds  late_reader -DREADERS=2 -DAPART -DFIRST_RENEWS -DLATE
+// holds  marks -DREADERS=2 -DAPART -DRENEW -DMARKS
+// holds  downgrade -DREADERS=0 -DFIRST_RENEWS -DDOWNGRADE -DLATE
+// holds  downgrade_and_reader -DREADERS=4 -DRENEW -DDOWNGRADE
+// long   marks_of_others -DACQUIRES=3 -DREADERS=10 -DFIRST_RENEWS -DMARKS
 // breaks not_confirmed later_token_is_larger -DREADERS=2 -DAPART -DUNCONFIRMED -DORDER_ONLY
 // breaks not_confirmed_before reader_is_before_writer -DREADERS=2 -DAPART -DUNCONFIRMED
 // breaks confirmed_unseen reader_is_before_writer -DREADERS=2 -DAPART -DCONFIRM_ALWAYS
 // breaks healed_always renewal_has_newest_token -DREADERS=2 -DRENEW -DHEAL_ALWAYS
+// breaks renewed_by_owner renewal_has_newest_token -DREADERS=2 -DRENEW -DLATE -DANY_NUMBER
+// breaks without_mark renewal_has_newest_token -DREADERS=2 -DRENEW -DMARKS -DWITHOUT_MARK
+// breaks stale renewal_has_newest_token -DACQUIRES=3 -DREADERS=10 -DFIRST_RENEWS -DMARKS -DSTAY
+// breaks by_owner renewal_has_newest_token -DREADERS=0 -DFIRST_RENEWS -DDOWNGRADE -DLATE -DBY_OWNER
 // breaks writers_unconfirmed tokens_are_distinct -DREADERS=0 -DWRITERS_UNCONFIRMED
 
 #ifndef ACQUIRES
 #define ACQUIRES 2
 #endif
+#ifdef FIRST_RENEWS
+#define RENEW
+#endif
 #include "_quorum.pml"
 #define IS_READER(a) IS_IN(READERS, a)
+#ifdef DOWNGRADE
+#define IS_DOWNGRADED(a) ((a) == 1)
+#else
+#define IS_DOWNGRADED(a) false
+#endif
 
 // Each node: the writer's key, which is OWNER:COUNT, the counter, and the readers' entries: the
 // counter at that time + 1, or 0 for none.
@@ -31,6 +56,9 @@ byte count[NODES];
 byte counter[NODES];
 byte entry[(ACQUIRES + 1) * NODES];
 #define ENTRY(a, node) entry[(a) * NODES + (node)]
+#ifdef MARKS
+bool mark[NODES];
+#endif
 
 // Not part of the system.
 byte token_of[ACQUIRES + 1];     // + 1; 0: none
@@ -38,35 +66,77 @@ byte asked_before[ACQUIRES + 1];  // the reader had asked all nodes before this 
 #ifdef RENEW
 byte newest_of_writers;
 #endif
+#ifdef LATE
+bool late_acquire[NODES];  // of the first acquire
+#endif
 
 // The properties. Each is true, or the search ends.
 hidden byte reader_is_before_writer;
 hidden byte renewal_has_newest_token;
 
+inline clear_entries(node) {
+    entry[NODES + node] = 0;
+    entry[2 * NODES + node] = 0
+#if ACQUIRES > 2
+    ;
+    entry[3 * NODES + node] = 0
+#endif
+}
+
+// The key of a writer has vanished, or the mark is there or has vanished, too.
+inline set_mark(node) {
+    owner[node] = 0;
+    count[node] = 0
+#ifdef MARKS
+    ;
+    if
+#ifndef STAY
+    :: !mark[node] -> clear_entries(node)
+#endif
+    :: else
+    fi;
+    mark[node] = true
+#endif
+}
+
+// The mark has vanished.
+inline set_writer(a, node, its_count) {
+    owner[node] = a;
+    count[node] = its_count;
+#ifdef MARKS
+    mark[node] = false
+#else
+    clear_entries(node)
+#endif
+}
+
 inline grant(a, node) {
     if
-    :: IS_READER(a) ->
-       owner[node] = 0;
-       count[node] = 0;
-       ENTRY(a, node) = counter[node] + 1;
-       granted[node] = counter[node] + 1
+    :: IS_READER(a) -> set_mark(node); ENTRY(a, node) = counter[node] + 1
     :: else ->
        counter[node] = counter[node] + 1;
-       owner[node] = a;
-       count[node] = counter[node];
-       granted[node] = counter[node] + 1;
-       entry[NODES + node] = 0;
-       entry[2 * NODES + node] = 0;
-#if ACQUIRES > 2
-       entry[3 * NODES + node] = 0
-#endif
+       set_writer(a, node, counter[node])
     fi
 }
+
+#define GRANTED(node) (counter[node] + 1)
+// Without a renewal, an entry whose reply is lost does nothing.
+#ifdef RENEW
+#define LOSES_REPLY(a) true
+#else
+#define LOSES_REPLY(a) (!IS_READER(a))
+#endif
+
+#if defined(MARKS) && !defined(WITHOUT_MARK)
+#define HAS_MARK(node) mark[node]
+#else
+#define HAS_MARK(node) true
+#endif
 
 #ifdef CONFIRM_ALWAYS
 #define HAS_ENTRY(a, node) true
 #else
-#define HAS_ENTRY(a, node) (ENTRY(a, node) == granted[node])
+#define HAS_ENTRY(a, node) (HAS_MARK(node) && ENTRY(a, node) == granted[node])
 #endif
 #define CAN_CONFIRM(a, node) \
     ((IS_READER(a) && HAS_ENTRY(a, node)) || \
@@ -77,6 +147,19 @@ inline grant(a, node) {
 #else
 #define MAY_HEAL(node) (counter[node] < token)
 #endif
+
+#ifdef ANY_NUMBER
+#define CAN_RENEW_ENTRY(a, node) (HAS_MARK(node) && ENTRY(a, node) > 0)
+#else
+#define CAN_RENEW_ENTRY(a, node) (HAS_MARK(node) && ENTRY(a, node) > 0 && ENTRY(a, node) <= token)
+#endif
+#define CAN_RENEW_KEY(a, node) (owner[node] == a && counter[node] < token)
+#ifdef BY_OWNER
+#define CAN_DOWNGRADE(a, node) (IS_DOWNGRADED(a) && owner[node] == a)
+#else
+#define CAN_DOWNGRADE(a, node) (IS_DOWNGRADED(a) && CAN_RENEW_KEY(a, node))
+#endif
+#define RENEWS_AS_READER(a) (IS_READER(a) || IS_DOWNGRADED(a))
 
 // A reader that had asked all nodes before a writer began has a smaller token.
 #define IS_IN_ORDER(reader, writer) \
@@ -112,8 +195,16 @@ proctype Acquire(byte a) {
            asked != ALL_NODES ->
            pick_node(node, asked);
            if
-           :: grant(a, node); at_least(token, granted[node])
-           :: !IS_READER(a) -> grant(a, node); granted[node] = 0  // the reply is lost
+           :: grant(a, node); granted[node] = GRANTED(node); at_least(token, granted[node])
+           :: LOSES_REPLY(a) -> grant(a, node)  // the reply is lost
+#ifdef LATE
+           :: a == 1 -> late_acquire[node] = true
+           :: a == 1 ->
+              grant(a, node);
+              granted[node] = GRANTED(node);
+              at_least(token, granted[node]);
+              late_acquire[node] = true  // sent twice
+#endif
            :: true  // the lock is taken, or the request is lost
            fi;
            node = 0
@@ -154,6 +245,10 @@ proctype Acquire(byte a) {
            :: CAN_CONFIRM(a, node) ->
               at_least(counter[node], token - 1);
               if
+              :: IS_READER(a) -> ENTRY(a, node) = token
+              :: else
+              fi;
+              if
               :: quorum = quorum | (1 << node)
               :: true  // the reply is lost
               fi
@@ -185,27 +280,31 @@ proctype Acquire(byte a) {
         granted[2] = 0
     };
 #ifdef RENEW
+#ifdef FIRST_RENEWS
+    if
+    :: a > 1 -> goto ended
+    :: else
+    fi;
+#endif
     atomic { newest_before = newest_of_writers };
     do
     :: atomic {
            asked != ALL_NODES ->
            pick_node(node, asked);
            if
-           :: IS_READER(a) && ENTRY(a, node) > 0 && counter[node] < token ->
+           :: RENEWS_AS_READER(a) && (CAN_RENEW_ENTRY(a, node) || CAN_DOWNGRADE(a, node)) ->
               at_least(counter[node], token - 1);
+              set_mark(node);
+              ENTRY(a, node) = token;
               quorum = quorum | (1 << node)
-           :: !IS_READER(a) && owner[node] == a && counter[node] < token ->
+           :: !RENEWS_AS_READER(a) && CAN_RENEW_KEY(a, node) ->
               at_least(counter[node], token - 1);
               quorum = quorum | (1 << node)
            :: MAY_HEAL(node) ->  // the key or the entry has vanished
               at_least(counter[node], token - 1);
               if
-              :: IS_READER(a) -> owner[node] = 0; count[node] = 0; ENTRY(a, node) = token
-              :: else ->
-                 owner[node] = a;
-                 count[node] = token - 1;
-                 entry[NODES + node] = 0;
-                 entry[2 * NODES + node] = 0
+              :: RENEWS_AS_READER(a) -> set_mark(node); ENTRY(a, node) = token
+              :: else -> set_writer(a, node, token - 1)
               fi;
               quorum = quorum | (1 << node)
            :: true
@@ -233,6 +332,20 @@ proctype Acquire(byte a) {
     }
 }
 
+#ifdef LATE
+#define EXECUTE_LATE(node) \
+    atomic { late_acquire[node] -> late_acquire[node] = false; grant(1, node) }
+
+proctype Late() {
+    end:
+    do
+    :: EXECUTE_LATE(0)
+    :: EXECUTE_LATE(1)
+    :: EXECUTE_LATE(2)
+    od
+}
+#endif
+
 init {
     atomic {
         byte i = 1;
@@ -243,6 +356,9 @@ init {
         :: i <= ACQUIRES -> run Acquire(i); i++
         :: else -> break
         od;
+#ifdef LATE
+        run Late();
+#endif
         i = 0
     }
 }

@@ -7,16 +7,27 @@
 // A writer and two readers acquire once each, and renew up to RENEWALS times. The leases of the
 // writer and of the first reader last two ticks, that of the second reader one tick. A renewal sets
 // what is missing at a node, as an acquire does. Requests and replies are lost. With -DRELEASES the
-// releases of a client that has given up may be executed at any later time, or never.
+// releases of a client that has given up may be executed at any later time, or never. With
+// -DDOWNGRADE there is one reader, and the writer may become a reader instead of renewing: a node
+// makes its key an entry. With -DSECOND_WRITER the client 1 is not a reader but another writer.
 //
 // holds  acquires -DRENEWALS=0
 // holds  renewals -DREADERS=1 -DRELEASES
+// holds  downgrade -DDOWNGRADE
+// holds  downgrade_and_writer -DDOWNGRADE -DSECOND_WRITER
 // breaks one_end_for_all readers_exclude_writer -DRENEWALS=0 -DONE_END_FOR_ALL
 // breaks counted readers_exclude_writer -DRENEWALS=0 -DRELEASES -DCOUNTED
 // breaks writers_only readers_exclude_writer -DRENEWALS=0 -DWRITERS_ONLY
 // breaks reader_at_one_node readers_exclude_writer -DRENEWALS=0 -DREADER_AT_ONE_NODE
 // breaks healed_over_readers readers_exclude_writer -DREADERS=1 -DLOSES_KEY -DHEALED_OVER_READERS
+// breaks shared_late readers_exclude_writer -DDOWNGRADE -DSHARED_LATE
+// breaks exclusive_again readers_exclude_writer -DDOWNGRADE -DEXCLUSIVE_AGAIN
+// breaks unseen readers_exclude_writer -DDOWNGRADE -DSECOND_WRITER -DUNSEEN
 
+#ifdef DOWNGRADE
+#define READERS 1
+#define RENEWALS 0
+#endif
 #ifndef READERS
 #define READERS 2
 #endif
@@ -48,6 +59,11 @@ byte believed[CLIENTS];  // the ticks until the client's deadline; 0: it holds n
 byte renewals[CLIENTS];
 bool is_asking[CLIENTS];
 bool has_asked[CLIENTS];
+#ifdef DOWNGRADE
+bool asks_shared;      // the writer's requests are those of a reader
+bool is_shared;        // the writer believes only in a reader's hold
+bool is_entry[NODES];  // what the node has of the writer
+#endif
 hidden byte ttl;
 
 // The properties. Each is true, or the search ends.
@@ -57,6 +73,16 @@ hidden byte readers_exclude_writer;
 #define IS_READ (believed[1] > 0 || believed[2] > 0)
 #else
 #define IS_READ (believed[1] > 0)
+#endif
+#ifdef SECOND_WRITER
+#define IS_WRITER_1 1
+#else
+#define IS_WRITER_1 0
+#endif
+#ifdef DOWNGRADE
+#define EXCLUDES (IS_WRITER_1 || !is_shared)
+#else
+#define EXCLUDES true
 #endif
 
 #if defined(WRITERS_ONLY)
@@ -68,7 +94,18 @@ hidden byte readers_exclude_writer;
 #else
 #define HAS_READERS(node) (LEFT(1, node) > 0)
 #endif
-#ifdef HEALED_OVER_READERS
+#ifdef DOWNGRADE
+#define OTHER(c) (1 - (c))
+#define IS_ENTRY(c, node) ((c) == WRITER -> is_entry[node] : !IS_WRITER_1)
+#define ASKS_SHARED(c) ((c) == WRITER -> asks_shared : !IS_WRITER_1)
+#ifdef UNSEEN
+#define IS_SEEN(c, node) (LEFT(c, node) > 0 && !IS_ENTRY(c, node))
+#else
+#define IS_SEEN(c, node) (LEFT(c, node) > 0)
+#endif
+#define MAY_SET(c, node) \
+    (!IS_SEEN(OTHER(c), node) || (ASKS_SHARED(c) && IS_ENTRY(OTHER(c), node)))
+#elif defined(HEALED_OVER_READERS)
 #define MAY_SET(c, node) \
     (LEFT(WRITER, node) == 0 && (c != WRITER || is_renewal || !HAS_READERS(node)))
 #else
@@ -98,6 +135,13 @@ inline set_key(c, node) {
     fi;
 #endif
     LEFT(c, node) = ttl
+#ifdef DOWNGRADE
+    ;
+    if
+    :: c == WRITER -> is_entry[node] = asks_shared
+    :: else
+    fi
+#endif
 }
 
 inline pick_node(node, c) {
@@ -127,6 +171,17 @@ proctype Client(byte c) {
            is_renewal = true;
            begin(c)
        }
+#ifdef DOWNGRADE
+    :: atomic {
+           c == WRITER && believed[c] > 0 && !is_asking[c] && !asks_shared ->
+           asks_shared = true;
+#ifndef SHARED_LATE
+           is_shared = true;
+#endif
+           is_renewal = true;
+           begin(c)
+       }
+#endif
     :: atomic { believed[c] > 0 && !is_asking[c] -> believed[c] = 0; renewals[c] = RENEWALS }
     :: atomic {
            is_asking[c] && asked[c] != ALL_NODES ->
@@ -150,7 +205,18 @@ proctype Client(byte c) {
               believed[c] = (ttl - elapsed[c] > believed[c] -> ttl - elapsed[c] : believed[c])
            :: else
            fi;
-           readers_exclude_writer = believed[WRITER] == 0 || !IS_READ;
+#if defined(SHARED_LATE)
+           if
+           :: c == WRITER && asks_shared && votes[c] >= MAJORITY -> is_shared = true
+           :: else
+           fi;
+#elif defined(EXCLUSIVE_AGAIN)
+           if
+           :: c == WRITER && asks_shared && votes[c] < MAJORITY -> is_shared = false
+           :: else
+           fi;
+#endif
+           readers_exclude_writer = believed[WRITER] == 0 || !IS_READ || !EXCLUDES;
            assert(readers_exclude_writer);
            is_renewal = false;
            is_asking[c] = false;
