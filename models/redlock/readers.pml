@@ -18,12 +18,16 @@
 // -DLATE its acquire requests are executed late or twice. With -DFIRST_RENEWS only the first hold
 // is renewed.
 //
+// With -DGROUPS, which needs -DMARKS, the reader that sets the mark raises the counter.
+//
 // holds  around_a_writer -DACQUIRES=3 -DREADERS=10
 // holds  renewals -DREADERS=2 -DAPART -DRENEW
 // holds  late_reader -DREADERS=2 -DAPART -DFIRST_RENEWS -DLATE
 // holds  marks -DREADERS=2 -DAPART -DRENEW -DMARKS
 // holds  downgrade -DREADERS=0 -DFIRST_RENEWS -DDOWNGRADE -DLATE
 // holds  downgrade_and_reader -DREADERS=4 -DRENEW -DDOWNGRADE
+// holds  groups -DREADERS=4 -DRENEW -DMARKS -DGROUPS
+// long   groups_around_a_writer -DACQUIRES=3 -DREADERS=10 -DMARKS -DGROUPS
 // long   marks_of_others -DACQUIRES=3 -DREADERS=10 -DFIRST_RENEWS -DMARKS
 // breaks not_confirmed later_token_is_larger -DREADERS=2 -DAPART -DUNCONFIRMED -DORDER_ONLY
 // breaks not_confirmed_before reader_is_before_writer -DREADERS=2 -DAPART -DUNCONFIRMED
@@ -32,6 +36,7 @@
 // breaks renewed_by_owner renewal_has_newest_token -DREADERS=2 -DRENEW -DLATE -DANY_NUMBER
 // breaks without_mark renewal_has_newest_token -DREADERS=2 -DRENEW -DMARKS -DWITHOUT_MARK
 // breaks stale renewal_has_newest_token -DACQUIRES=3 -DREADERS=10 -DFIRST_RENEWS -DMARKS -DSTAY
+// breaks group_unraised reader_is_after_writer -DREADERS=4 -DMARKS -DGROUPS -DUNRAISED
 // breaks by_owner renewal_has_newest_token -DREADERS=0 -DFIRST_RENEWS -DDOWNGRADE -DLATE -DBY_OWNER
 // breaks writers_unconfirmed tokens_are_distinct -DREADERS=0 -DWRITERS_UNCONFIRMED
 
@@ -63,7 +68,8 @@ bool mark[NODES];
 // Not part of the system.
 byte token_of[ACQUIRES + 1];     // + 1; 0: none
 byte asked_before[ACQUIRES + 1];  // the reader had asked all nodes before this acquire began
-#ifdef RENEW
+#if defined(RENEW) || defined(GROUPS)
+#define KEEPS_NEWEST_OF_WRITERS
 byte newest_of_writers;
 #endif
 #ifdef LATE
@@ -72,6 +78,7 @@ bool late_acquire[NODES];  // of the first acquire
 
 // The properties. Each is true, or the search ends.
 hidden byte reader_is_before_writer;
+hidden byte reader_is_after_writer;
 hidden byte renewal_has_newest_token;
 
 inline clear_entries(node) {
@@ -84,14 +91,22 @@ inline clear_entries(node) {
 }
 
 // The key of a writer has vanished, or the mark is there or has vanished, too.
-inline set_mark(node) {
+inline set_mark(node, is_acquire) {
     owner[node] = 0;
     count[node] = 0
 #ifdef MARKS
     ;
     if
 #ifndef STAY
-    :: !mark[node] -> clear_entries(node)
+    :: !mark[node] ->
+       clear_entries(node)
+#if defined(GROUPS) && !defined(UNRAISED)
+       ;
+       if
+       :: is_acquire -> counter[node] = counter[node] + 1
+       :: else
+       fi
+#endif
 #endif
     :: else
     fi;
@@ -112,7 +127,7 @@ inline set_writer(a, node, its_count) {
 
 inline grant(a, node) {
     if
-    :: IS_READER(a) -> set_mark(node); ENTRY(a, node) = counter[node] + 1
+    :: IS_READER(a) -> set_mark(node, true); ENTRY(a, node) = counter[node] + 1
     :: else ->
        counter[node] = counter[node] + 1;
        set_writer(a, node, counter[node])
@@ -185,10 +200,17 @@ proctype Acquire(byte a) {
     byte quorum;
     byte token;  // + 1
     byte newest_before;
+#ifdef GROUPS
+    byte writer_before;
+#endif
     atomic {
         began == a - 1;
         began = a;
         newest_before = newest_token[0]
+#ifdef GROUPS
+        ;
+        writer_before = newest_of_writers
+#endif
     };
     do
     :: atomic {
@@ -262,10 +284,14 @@ proctype Acquire(byte a) {
         :: IS_READER(a) ->
            later_token_is_larger = token - 1 >= newest_before;
            assert(later_token_is_larger);
+#ifdef GROUPS
+           reader_is_after_writer = token - 1 > writer_before;
+           assert(reader_is_after_writer);
+#endif
            at_least(newest_token[0], token - 1)
         :: else ->
            check_token(0, token - 1, newest_before)
-#ifdef RENEW
+#ifdef KEEPS_NEWEST_OF_WRITERS
            ;
            at_least(newest_of_writers, token - 1)
 #endif
@@ -294,7 +320,7 @@ proctype Acquire(byte a) {
            if
            :: RENEWS_AS_READER(a) && (CAN_RENEW_ENTRY(a, node) || CAN_DOWNGRADE(a, node)) ->
               at_least(counter[node], token - 1);
-              set_mark(node);
+              set_mark(node, false);
               ENTRY(a, node) = token;
               quorum = quorum | (1 << node)
            :: !RENEWS_AS_READER(a) && CAN_RENEW_KEY(a, node) ->
@@ -303,7 +329,7 @@ proctype Acquire(byte a) {
            :: MAY_HEAL(node) ->  // the key or the entry has vanished
               at_least(counter[node], token - 1);
               if
-              :: RENEWS_AS_READER(a) -> set_mark(node); ENTRY(a, node) = token
+              :: RENEWS_AS_READER(a) -> set_mark(node, false); ENTRY(a, node) = token
               :: else -> set_writer(a, node, token - 1)
               fi;
               quorum = quorum | (1 << node)
