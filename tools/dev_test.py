@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STUBS = """
 need_packages() { echo "packages: $*"; }
 build_preset() { echo "built: $*"; }
+need_valkey() { echo "valkey"; }
 """
 PROGRAM = """#!/bin/sh
 printf 'argument: %s\\n' "$@"
@@ -43,21 +44,28 @@ class Dev(unittest.TestCase):
         return subprocess.run([self.root / "dev", *arguments], capture_output=True, text=True,
                               cwd="/")
 
-    def test_proof_runs_its_program_with_all_arguments(self):
-        self.add_program("build/tests/pawl_proof")
-        run = self.dev("proof", "--on", "cluster", "--html", "a page.html")
+    def check_command(self, command):
+        self.add_program(f"build/tests/pawl_{command}")
+        run = self.dev(command, "--on", "cluster", "--html", "a page.html")
         self.assertEqual(run.returncode, 3, run.stderr)
-        self.assertIn("built: dev pawl_proof\n", run.stdout)
+        self.assertIn(f"built: dev pawl_{command}\n", run.stdout)
         self.assertIn("iptables", run.stdout)
         self.assertEqual([line[10:] for line in run.stdout.splitlines()
                           if line.startswith("argument: ")],
                          ["--on", "cluster", "--html", "a page.html"])
+        return run.stdout
+
+    def test_proof_runs_its_program_with_all_arguments(self):
+        self.check_command("proof")
+
+    def test_soak_runs_its_program_with_all_arguments_and_a_valkey(self):
+        self.assertIn("valkey\n", self.check_command("soak"))
 
     def test_help_names_every_command(self):
         run = self.dev("help")
         self.assertEqual(run.returncode, 0, run.stderr)
         for command in ("quickstart", "build", "install", "test", "bench", "docs", "tidy",
-                        "format", "asan", "tsan", "fuzz", "models", "proof", "server"):
+                        "format", "asan", "tsan", "fuzz", "models", "proof", "soak", "server"):
             self.assertIn(f"./dev {command}", run.stdout)
 
     def test_an_unknown_command_is_refused(self):

@@ -183,6 +183,8 @@ private:
 
     void check_distinct() {
         std::unordered_map<std::uint64_t, hold_pointer> tokens;
+        for (const auto& each : lock_.earlier)
+            tokens.emplace(each.token, &each);
         for (const auto each : holds_)
             if (const auto [earlier, is_new] = tokens.emplace(each->token, each); !is_new)
                 blame(&verdict::equal_tokens, "equal tokens", {earlier->second, each});
@@ -195,6 +197,8 @@ private:
         std::ranges::sort(by_request, {}, [](hold_pointer each) { return each->invoked; });
         std::ranges::sort(by_grant, {}, [](hold_pointer each) { return each->returned; });
         std::map<std::uint64_t, hold_pointer> largest;  // by epoch
+        for (const auto& each : lock_.earlier)
+            largest[evidence_.epoch_of(each)] = &each;
         auto granted = by_grant.begin();
         for (const auto each : by_request) {
             for (; granted != by_grant.end() && (*granted)->returned < each->invoked; ++granted) {

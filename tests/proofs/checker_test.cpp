@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 namespace {
 
@@ -57,7 +58,7 @@ std::vector<server_period> failover_until(instant retired) {
 verdict check_holds(std::vector<hold_record> holds, std::vector<server_period> history = {},
                     std::vector<access_record> accesses = {}, bool have_epochs = true) {
     run_records records;
-    records.locks.push_back({std::move(holds), std::move(accesses)});
+    records.locks.push_back({std::move(holds), std::move(accesses), {}});
     records.faults.push_back({.name = "it", .begin = 90, .end = 300});
     records.history = std::move(history);
     records.have_epochs = have_epochs;
@@ -336,6 +337,44 @@ TEST(ProofClock, AStepAllowsNothingElse) {
     const auto result = check_with_clock(hold(2, 100, 190), hold(1, 200, 300), 150);
     EXPECT_EQ(result.tokens_back, 1U);
     EXPECT_EQ(check_with_clock(hold(1, 100, 190), hold(1, 200, 300), 150).equal_tokens, 1U);
+}
+
+// A round continues the earlier ones: of each lock, their largest tokens and the resource.
+TEST(ProofRounds, TokensMustNotRepeatThoseOfAnEarlierRoundNorGoBack) {
+    run_records records;
+    records.have_epochs = true;
+    records.locks.resize(1);
+    records.locks[0].holds = {hold(7, 0, 50), hold(epoch + 3, 60, 70), hold(epoch + 2, 40, 50)};
+    const auto earlier = newest_holds(records.locks[0], true);
+    ASSERT_EQ(earlier.size(), 2U);
+    EXPECT_EQ(earlier[0].token, 7U);
+    EXPECT_EQ(earlier[1].token, epoch + 3);
+    EXPECT_EQ(newest_holds({.holds = {}, .accesses = {}, .earlier = earlier}, false).size(), 1U);
+    for (const auto& [token, equal, back] :
+         {std::array<std::uint64_t, 3>{epoch + 4, 0, 0}, {epoch + 3, 1, 0}, {epoch + 2, 0, 1}}) {
+        records.locks[0] = {.holds = {hold(token, 100, 150)}, .accesses = {}, .earlier = earlier};
+        const auto outcome = check(records);
+        EXPECT_EQ(outcome.holds, 1U);
+        EXPECT_EQ(outcome.equal_tokens, equal) << token;
+        EXPECT_EQ(outcome.tokens_back, back) << token;
+    }
+}
+
+TEST(ProofRounds, AResourceContinuesAnotherFile) {
+    const support::temp_folder folder;
+    const auto path = folder.file("next");
+    resource::begin_with(
+        path, {.kind = access::write, .hold = 1, .token = 5, .largest_token = 5, .value = 8});
+    resource next(path, true);
+    EXPECT_FALSE(next.read(2, 4)) << "the smaller token";
+    EXPECT_EQ(next.read(3, 6), std::optional<std::uint64_t>(8));
+    EXPECT_TRUE(next.write(3, 6, 9));
+    run_records records;
+    records.locks.push_back({.holds = {}, .accesses = resource::load(path), .earlier = {}});
+    const auto outcome = check(records);
+    EXPECT_EQ(outcome.writes, 1U);
+    EXPECT_EQ(outcome.lost_updates, 0U);
+    EXPECT_EQ(outcome.writes_back, 0U);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "resource.hpp"
 
-#include <csignal>
+#include <filesystem>
 #include <thread>
 
 namespace proofs {
@@ -13,17 +13,19 @@ namespace proofs {
 using namespace std::chrono_literals;
 using pawl::conformance::child;
 
-client_group::client_group(const environment& servers, client_options common, std::size_t processes,
-                           std::uint64_t seed)
+client_group::client_group(const environment& servers, client_options common,
+                           const group_options& group)
     : servers_(servers),
       common_(std::move(common)),
-      dice_(static_cast<std::minstd_rand::result_type>(seed)),
+      lasting_(group.lasting),
+      dice_(static_cast<std::minstd_rand::result_type>(group.seed)),
       next_fault_(clock::now() + 1s) {
-    for (std::size_t i = 0; i < processes; ++i)
-        members_.push_back({start(i), std::nullopt});
+    if (common_.outputs.empty()) common_.outputs = common_.folder;
+    for (std::size_t i = 0; i < group.processes; ++i)
+        members_.push_back(start(i));
 }
 
-child client_group::start(std::size_t index) {
+client_group::member client_group::start(std::size_t index) {
     const auto number = started_++;
     auto client = common_;
     client.process = number;
@@ -31,8 +33,8 @@ child client_group::start(std::size_t index) {
     const auto machine = servers_.client_machine(index);
     options.arguments.insert(options.arguments.begin(), machine.launcher.begin(),
                              machine.launcher.end());
-    options.output_file = common_.folder + "/" + std::to_string(number) + ".output";
-    return child(options);
+    options.output_file = common_.outputs + "/" + std::to_string(number) + ".output";
+    return {.process = child(options), .number = number, .resume_at = {}};
 }
 
 void client_group::disturb() {
@@ -47,9 +49,9 @@ void client_group::disturb() {
     const auto index = dice_() % members_.size();
     member& victim = members_[index];
     if (victim.resume_at) return;
-    if (dice_() % 4 == 0) {
+    if (dice_() % 4 == 0 && index >= lasting_) {
         victim.process.kill_and_reap();
-        victim.process = start(index);
+        victim = start(index);
         ++kills_;
     } else {
         stop(victim);
@@ -71,6 +73,45 @@ bool client_group::is_resource_busy() const {
     return false;
 }
 
+std::string client_group::end_round(const std::string& next_folder) {
+    common_.folder = next_folder;
+    for (member& each : members_) {
+        if (each.resume_at) each.process.resume();
+        each.resume_at.reset();
+        each.process.send(next_folder);
+    }
+    for (member& each : members_) {
+        const auto limit = clock::now() + 60s;
+        while (!has_journal(each.number)) {
+            if (const auto status = each.process.wait(2ms)) return text_of_end(*status);
+            if (clock::now() >= limit) return "A client process does not end its round.";
+        }
+    }
+    return {};
+}
+
+void client_group::begin_round() {
+    next_fault_ = clock::now() + 1s;
+    for (member& each : members_)
+        each.process.send("go");
+}
+
+bool client_group::has_journal(std::size_t number) const {
+    return std::filesystem::exists(journal_path(common_.folder, number));
+}
+
+std::vector<process_figures> client_group::lasting_figures() const {
+    std::vector<process_figures> all;
+    for (std::size_t i = 0; i < lasting_; ++i)
+        all.push_back(figures_of(members_[i].process.pid()).value_or(process_figures()));
+    return all;
+}
+
+std::string client_group::text_of_end(int status) const {
+    return "A client process ended with the wait status " + std::to_string(status) + "; " +
+           common_.outputs + " has its output.";
+}
+
 std::string client_group::finish() {
     std::string problems;
     for (member& each : members_) {
@@ -82,8 +123,7 @@ std::string client_group::finish() {
         if (!status)
             problems = "A client process does not end.";
         else if (*status != 0)
-            problems = "A client process ended with the wait status " + std::to_string(*status) +
-                       "; " + common_.folder + " has its output.";
+            problems = text_of_end(*status);
     }
     return problems;
 }

@@ -147,13 +147,14 @@ std::vector<std::string> client_words(const client_options& options) {
                                    std::to_string(options.process),
                                    std::to_string(options.locks),
                                    options.checks_tokens ? "checks" : "ignores",
-                                   std::to_string(options.longest_ttl.count())};
+                                   std::to_string(options.longest_ttl.count()),
+                                   std::to_string(options.threads)};
     words.insert(words.end(), options.access.counters.begin(), options.access.counters.end());
     return words;
 }
 
 std::optional<client_options> read_client_words(const std::vector<std::string>& words) {
-    constexpr std::size_t first_counter = 7;
+    constexpr std::size_t first_counter = 8;
     if (words.size() < first_counter || words[0] != "client") return std::nullopt;
     return client_options{
         .access = {.url = words[1], .counters = {words.begin() + first_counter, words.end()}},
@@ -161,23 +162,32 @@ std::optional<client_options> read_client_words(const std::vector<std::string>& 
         .process = std::stoul(words[3]),
         .locks = std::stoul(words[4]),
         .checks_tokens = words[5] == "checks",
-        .longest_ttl = std::chrono::milliseconds(std::stol(words[6]))};
+        .longest_ttl = std::chrono::milliseconds(std::stol(words[6])),
+        .threads = std::stoul(words[7])};
 }
 
 int run_client(const client_options& options) {
-    const support::journal journal(journal_path(options.folder, options.process));
     pawl::blocking::client locks(pawl::from_url(options.access.url));
     std::optional<naive_counters> counters;
     if (!options.access.counters.empty()) counters.emplace(options.access.counters);
-    const client_parts parts{.options = options,
-                             .journal = journal,
-                             .locks = locks,
-                             .counters = counters ? &*counters : nullptr};
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < options.threads; ++i)
-        threads.emplace_back([&, i](const std::stop_token& stop) { contend(parts, i, stop); });
-    std::cin.ignore(1);
-    return 0;
+    auto of_round = options;
+    for (bool is_first = true;; is_first = false) {
+        const support::journal journal(journal_path(of_round.folder, options.process));
+        std::string line;
+        if (!is_first && !std::getline(std::cin, line)) return 0;
+        const client_parts parts{.options = of_round,
+                                 .journal = journal,
+                                 .locks = locks,
+                                 .counters = counters ? &*counters : nullptr};
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < options.threads; ++i)
+            threads.emplace_back([&, i](const std::stop_token& stop) { contend(parts, i, stop); });
+        if (!std::getline(std::cin, line)) return 0;
+        for (auto& each : threads)
+            each.request_stop();
+        threads.clear();
+        of_round.folder = line;
+    }
 }
 
 }  // namespace proofs

@@ -3,6 +3,10 @@
 
 // A client process: threads that acquire locks again and again, work with the resource of the lock
 // meanwhile, and record what they believe, until stdin ends.
+//
+// A line on stdin is the folder of another round: the threads release their holds and end, the
+// journal of the new round is created, and new threads begin after the next line. The connections
+// stay.
 #pragma once
 
 #include "environment.hpp"
@@ -23,6 +27,7 @@ struct client_options {
     bool checks_tokens = true;                // the resource does
     std::chrono::milliseconds longest_ttl{};  // of the leases
     std::size_t threads = 4;
+    std::string outputs{};  // a folder for what the process prints; empty: `folder`
 };
 
 [[nodiscard]] std::string lock_name(std::size_t lock);

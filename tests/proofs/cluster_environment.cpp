@@ -68,6 +68,13 @@ public:
         return result;
     }
 
+    [[nodiscard]] std::vector<pid_t> server_processes() override {
+        std::vector<pid_t> all;
+        for (std::size_t i = 0; i < nodes; ++i)
+            all.push_back(server(i).pid());
+        return all;
+    }
+
     [[nodiscard]] std::string logs() override {
         std::string text;
         for (std::size_t i = 0; i < nodes; ++i)

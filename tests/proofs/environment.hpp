@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace proofs {
 
 struct environment_options {
@@ -53,6 +55,8 @@ public:
     [[nodiscard]] virtual std::vector<server_period> history() = 0;
     // The steps that the guarantee table of these servers excludes.
     [[nodiscard]] virtual std::vector<clock_step> clock_steps() { return {}; }
+    // Of the servers that run, to measure their memory. None for a store without servers.
+    [[nodiscard]] virtual std::vector<pid_t> server_processes() { return {}; }
     // The end of each server's log, to explain why the servers do not recover.
     [[nodiscard]] virtual std::string logs() = 0;
 };

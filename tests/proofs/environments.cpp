@@ -17,6 +17,46 @@ std::vector<std::string> faults_of_cluster() {
     return names;
 }
 
+std::vector<environment_entry> single_servers() {
+    return {{.name = "redis",
+             .description = "one Redis server that keeps its data (appendfsync always)",
+             .faults = single_server_faults(),
+             .longest_ttl = 6s,
+             .have_epochs = false,
+             .start = &start_redis},
+            {.name = "valkey",
+             .description = "the same with Valkey",
+             .faults = single_server_faults(),
+             .longest_ttl = 6s,
+             .have_epochs = false,
+             .start = &start_valkey,
+             .obstacle = &obstacle_of_valkey},
+            {.name = "redisson",
+             .description = "one Redis server, with Redisson's layout",
+             .faults = single_server_faults(),
+             .longest_ttl = 6s,
+             .have_epochs = false,
+             .start = &start_redisson}};
+}
+
+std::vector<environment_entry> local_stores() {
+    return {
+#if PAWL_WITH_SQLITE
+        {.name = "sqlite",
+         .description = "a SQLite file",
+         .faults = sqlite_faults(),
+         .longest_ttl = 6s,
+         .have_epochs = false,
+         .start = &start_sqlite},
+#endif
+        {
+            .name = "memory", .description = "the memory of one process, with all threads in it",
+            .faults = {}, .longest_ttl = 6s, .have_epochs = false, .start = &start_memory,
+            .is_one_process = true
+        }
+    };
+}
+
 }  // namespace
 
 const std::vector<environment_entry>& environments() {
@@ -41,6 +81,23 @@ const std::vector<environment_entry>& environments() {
          .have_epochs = false,
          .start = &start_redlock}};
     return all;
+}
+
+const std::vector<environment_entry>& soak_environments() {
+    static const std::vector<environment_entry> all = [] {
+        auto entries = single_servers();
+        for (const auto& more : {environments(), local_stores()})
+            entries.insert(entries.end(), more.begin(), more.end());
+        return entries;
+    }();
+    return all;
+}
+
+std::vector<std::string> names_of(const std::vector<environment_entry>& entries) {
+    std::vector<std::string> names;
+    for (const auto& each : entries)
+        names.push_back(each.name);
+    return names;
 }
 
 }  // namespace proofs

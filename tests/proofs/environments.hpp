@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The servers that a proof can run on.
+// The servers and stores that a proof or a soak can run on.
 #pragma once
 
 #include "environment.hpp"
@@ -20,9 +20,18 @@ struct environment_entry {
     std::chrono::milliseconds longest_ttl;  // of the leases
     bool have_epochs;                       // Pawl's tokens there: see epoch_of
     std::unique_ptr<environment> (*start)(const environment_options& options);
+    // All locks are in the memory of one process, so there is one client process, which is never
+    // killed.
+    bool is_one_process = false;
+    // Why it cannot be started here, as a sentence; empty: it can. Null: it always can.
+    std::string (*obstacle)() = nullptr;
 };
 
+// Of the proof: they also show the damage without fencing.
 [[nodiscard]] const std::vector<environment_entry>& environments();
+// All.
+[[nodiscard]] const std::vector<environment_entry>& soak_environments();
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<environment_entry>& entries);
 
 // A master, two replicas, three Sentinels.
 [[nodiscard]] std::unique_ptr<environment> start_sentinel(const environment_options& options);
@@ -31,5 +40,16 @@ struct environment_entry {
 [[nodiscard]] std::unique_ptr<environment> start_redlock(const environment_options& options);
 // Three masters with a replica each.
 [[nodiscard]] std::unique_ptr<environment> start_cluster(const environment_options& options);
+// One server that keeps its data: Redis, Valkey, and Redis with Redisson's layout.
+[[nodiscard]] std::vector<std::string> single_server_faults();
+[[nodiscard]] std::unique_ptr<environment> start_redis(const environment_options& options);
+[[nodiscard]] std::unique_ptr<environment> start_valkey(const environment_options& options);
+[[nodiscard]] std::string obstacle_of_valkey();
+[[nodiscard]] std::unique_ptr<environment> start_redisson(const environment_options& options);
+// A file. Without the SQLite backend it is not in the lists.
+[[nodiscard]] std::vector<std::string> sqlite_faults();
+[[nodiscard]] std::unique_ptr<environment> start_sqlite(const environment_options& options);
+// The memory of the client process.
+[[nodiscard]] std::unique_ptr<environment> start_memory(const environment_options& options);
 
 }  // namespace proofs

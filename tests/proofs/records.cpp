@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <iomanip>
+#include <map>
 #include <sstream>
 #include <unordered_map>
 
@@ -63,6 +64,19 @@ std::string to_text(const run_records& records, instant when) {
     text << std::fixed << std::setprecision(3) << static_cast<double>(when - records.begin) / 1e9
          << " s";
     return text.str();
+}
+
+std::vector<hold_record> newest_holds(const lock_records& lock, bool have_epochs) {
+    std::map<std::uint64_t, hold_record> newest;  // by epoch
+    for (const auto* holds : {&lock.earlier, &lock.holds})
+        for (const auto& each : *holds) {
+            auto& largest = newest[have_epochs ? epoch_of(each.token) : 0];
+            if (each.token > largest.token) largest = each;
+        }
+    std::vector<hold_record> result;
+    for (auto& [epoch, hold] : newest)
+        if (hold.token != 0) result.push_back(std::move(hold));
+    return result;
 }
 
 run_records read_records(const std::string& folder, std::size_t processes, std::size_t locks) {

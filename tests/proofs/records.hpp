@@ -30,6 +30,8 @@ struct hold_record {
 struct lock_records {
     std::vector<hold_record> holds;
     std::vector<access_record> accesses;  // in the resource's order
+    // Of earlier rounds, the hold with the largest token of each epoch. All of them are over.
+    std::vector<hold_record> earlier;
 };
 
 struct fault_record {
@@ -56,6 +58,9 @@ struct run_records {
 
 // "12.345 s", counted from the begin of the run.
 [[nodiscard]] std::string to_text(const run_records& records, instant when);
+
+// For `earlier` of the next round: of this lock's holds, including `earlier`.
+[[nodiscard]] std::vector<hold_record> newest_holds(const lock_records& lock, bool have_epochs);
 
 // Reads the files of client processes 0, 1, … and of the resources.
 [[nodiscard]] run_records read_records(const std::string& folder, std::size_t processes,

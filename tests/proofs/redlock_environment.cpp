@@ -123,6 +123,13 @@ public:
     // Two of the five, but a majority may be all that has a hold.
     [[nodiscard]] std::vector<clock_step> clock_steps() override { return clock_steps_; }
 
+    [[nodiscard]] std::vector<pid_t> server_processes() override {
+        std::vector<pid_t> all;
+        for (std::size_t i = 0; i < nodes; ++i)
+            all.push_back(node(i).pid());
+        return all;
+    }
+
     [[nodiscard]] std::string logs() override {
         std::string text;
         for (std::size_t i = 0; i < nodes; ++i)

@@ -3,60 +3,14 @@
 
 #include "report.hpp"
 
-#include <algorithm>
-#include <array>
+#include "counts.hpp"
+
 #include <functional>
-#include <iomanip>
 #include <sstream>
 
 namespace proofs {
 
 namespace {
-
-struct table_row {
-    std::string label;
-    std::vector<std::string> cells;  // of each run; none: a heading
-};
-
-struct count_row {
-    const char* label;
-    std::size_t verdict::*count;
-};
-
-constexpr std::array load_rows{count_row{"holds", &verdict::holds},
-                               count_row{"writes accepted", &verdict::writes},
-                               count_row{"holders that learned of their loss", &verdict::told},
-                               count_row{"holds that the resource refused", &verdict::refused}};
-
-constexpr std::array promised_rows{
-    count_row{"equal tokens", &verdict::equal_tokens},
-    count_row{"tokens that go back", &verdict::tokens_back},
-    count_row{"overlapping holds where the table forbids them", &verdict::overlaps},
-    count_row{"beliefs after the deadline", &verdict::late_beliefs},
-    count_row{"lost updates", &verdict::lost_updates},
-    count_row{"writes of an older token after a newer", &verdict::writes_back},
-    count_row{"refused or overlapping holds, and no holder told", &verdict::untold}};
-
-constexpr std::array clock_rows{
-    count_row{"overlapping holds", &verdict::overlaps_by_clock},
-    count_row{"refused or overlapping holds, not told", &verdict::untold_by_clock}};
-
-struct allowance_row {
-    const char* label;
-    std::size_t allowance::*count;
-};
-
-constexpr std::array allowed_rows{
-    allowance_row{"overlapping holds of two epochs", &allowance::overlaps},
-    allowance_row{"smaller tokens of a replaced master", &allowance::smaller_tokens},
-    allowance_row{"holds of a replaced master, not told", &allowance::untold}};
-
-std::string escape(const std::string& text) {
-    std::string result;
-    for (const char each : text)
-        result += each == '<' ? "&lt;" : each == '&' ? "&amp;" : std::string(1, each);
-    return result;
-}
 
 const char* heading_of(fencing mode) {
     switch (mode) {
@@ -106,19 +60,7 @@ std::vector<table_row> rows_of(const std::vector<run_result>& runs) {
 
 }  // namespace
 
-std::string text_table(const std::vector<run_result>& runs) {
-    std::ostringstream text;
-    constexpr int label_width = 52, cell_width = 13;
-    for (const auto& row : rows_of(runs)) {
-        const bool is_heading = row.cells.empty();
-        if (is_heading) text << "\n";
-        text << (is_heading ? "" : "  ") << std::left << std::setw(label_width) << row.label;
-        for (const auto& cell : row.cells)
-            text << std::right << std::setw(cell_width) << cell;
-        text << "\n";
-    }
-    return text.str();
-}
+std::string text_table(const std::vector<run_result>& runs) { return to_text(rows_of(runs)); }
 
 std::vector<std::string> remarks(const run_result& result) {
     std::vector<std::string> all;
@@ -136,32 +78,15 @@ std::vector<std::string> remarks(const run_result& result) {
 
 std::string html_section(const std::vector<run_result>& runs) {
     std::ostringstream text;
-    text << "<table>\n";
-    bool is_first = true;
-    for (const auto& row : rows_of(runs)) {
-        const char* tag = is_first ? "th" : "td";
-        text << "<tr><th scope=\"row\">" << escape(row.label) << "</th>";
-        for (const auto& cell : row.cells)
-            text << "<" << tag << ">" << escape(cell) << "</" << tag << ">";
-        text << "</tr>\n";
-        is_first = false;
-    }
-    text << "</table>\n<ul>\n";
+    text << to_html(rows_of(runs)) << "<ul>\n";
     for (const auto& each : runs)
         for (const auto& remark : remarks(each))
-            text << "<li>" << escape(remark) << "</li>\n";
+            text << "<li>" << escape_html(remark) << "</li>\n";
     text << "</ul>\n";
     for (const auto& each : runs)
         for (const auto& complaint : complaints(each))
-            text << "<p class=\"complaint\">" << escape(complaint) << "</p>\n";
+            text << "<p class=\"complaint\">" << escape_html(complaint) << "</p>\n";
     return text.str();
-}
-
-std::string html_page(const std::string& sections) {
-    return "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Proof</title>\n"
-           "<style>th, td {text-align: right; padding: 0 1em} "
-           "th[scope] {text-align: left; font-weight: normal} .complaint {color: #b00}</style>\n" +
-           sections;
 }
 
 std::vector<std::string> complaints(const run_result& result) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "run.hpp"
+#include "table.hpp"
 
 #include <string>
 #include <vector>
@@ -14,8 +15,6 @@ namespace proofs {
 [[nodiscard]] std::string text_table(const std::vector<run_result>& runs);
 // The table, the remarks and the complaints.
 [[nodiscard]] std::string html_section(const std::vector<run_result>& runs);
-[[nodiscard]] std::string html_page(const std::string& sections);
-
 // As sentences: each failover with what it allows, and the faults that were not injected.
 [[nodiscard]] std::vector<std::string> remarks(const run_result& result);
 

@@ -96,4 +96,9 @@ std::vector<access_record> resource::load(const std::string& path) {
     return records;
 }
 
+void resource::begin_with(const std::string& path, access_record last) {
+    last.kind = access::read;
+    locked_file(path).append(last);
+}
+
 }  // namespace proofs

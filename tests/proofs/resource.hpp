@@ -40,6 +40,8 @@ public:
     // Whether a process is within an access now. A process that is stopped there blocks others.
     [[nodiscard]] static bool is_busy(const std::string& path);
     [[nodiscard]] static std::vector<access_record> load(const std::string& path);
+    // Continues another file, whose last access was `last`: the new file has the same state.
+    static void begin_with(const std::string& path, access_record last);
 
 private:
     std::optional<std::uint64_t> append(access_record record);

@@ -3,9 +3,8 @@
 
 #include "run.hpp"
 
-#include "client_group.hpp"
+#include "run_parts.hpp"
 
-#include <support/eventually.hpp>
 #include <support/temp_folder.hpp>
 
 #include <pawl/blocking.hpp>
@@ -23,38 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr std::size_t locks = 6;
-
 volatile std::sig_atomic_t signal_received = 0;
-
-// Both layouts keep all of a lock in the slot of its name.
-environment_options options_of_environment(const environment_entry& entry,
-                                           const settings& options_of_run) {
-    environment_options options{.longest_ttl = entry.longest_ttl,
-                                .clients = options_of_run.clients};
-    for (std::size_t i = 0; i < locks; ++i)
-        options.keys.push_back("{" + lock_name(i) + "}");
-    return options;
-}
-
-// Each fault once, in random order, then again.
-class fault_order {
-public:
-    explicit fault_order(std::vector<fault> all) : all_(std::move(all)) {}
-    const fault& next(pace& pace) {
-        if (left_.empty())
-            for (std::size_t i = 0; i < all_.size(); ++i)
-                left_.push_back(i);
-        const auto position = left_.begin() + static_cast<std::ptrdiff_t>(pace.pick(left_.size()));
-        const auto index = *position;
-        left_.erase(position);
-        return all_[index];
-    }
-
-private:
-    std::vector<fault> all_;
-    std::vector<std::size_t> left_;
-};
 
 std::string to_text(const run_records& records, const allowance& allowed) {
     const auto& event = allowed.evidence;
@@ -76,16 +44,15 @@ public:
     proof_run(const environment_entry& entry, const settings& options, fencing mode)
         : settings_(options),
           entry_(entry),
-          servers_(entry.start(options_of_environment(entry, options))),
-          access_(
-              servers_->access(mode == fencing::naive ? token_source::naive : token_source::pawl)),
-          clients_(*servers_,
-                   {.access = access_,
-                    .folder = folder_.path().string(),
-                    .locks = locks,
-                    .checks_tokens = mode != fencing::off,
-                    .longest_ttl = entry.longest_ttl},
-                   options.clients, options.seed),
+          servers_(entry.start(options_of(entry, options.clients))),
+          client_options_{.access = servers_->access(mode == fencing::naive ? token_source::naive
+                                                                            : token_source::pawl),
+                          .folder = folder_.path().string(),
+                          .locks = lock_count,
+                          .checks_tokens = mode != fencing::off,
+                          .longest_ttl = entry.longest_ttl},
+          clients_(*servers_, client_options_,
+                   {.processes = options.clients, .seed = options.seed}),
           pace_(options.seed, [this] { step(); }) {
         result_.environment = entry.name;
         result_.mode = mode;
@@ -124,7 +91,7 @@ private:
     }
 
     [[nodiscard]] run_records load_records() const {
-        auto records = read_records(folder_.path().string(), clients_.started(), locks);
+        auto records = read_records(folder_.path().string(), clients_.started(), lock_count);
         records.history = servers_->history();
         records.clock_steps = servers_->clock_steps();
         records.faults = faults_;
@@ -136,14 +103,7 @@ private:
     void inject(const fault& next) {
         current_ = next.name;
         fault_record record{.name = next.name, .begin = now()};
-        try {
-            next.run(pace_);
-        } catch (const interrupted&) {
-            throw;
-        } catch (const std::runtime_error& problem) {
-            throw std::runtime_error("in the fault '" + next.name + "': " + problem.what() + "\n" +
-                                     servers_->logs());
-        }
+        proofs::inject(next, *servers_, pace_);
         record.end = now();
         faults_.push_back(std::move(record));
         ++result_.faults[next.name];
@@ -180,7 +140,9 @@ private:
     void finish() {
         if (const auto problem = clients_.finish(); !problem.empty())
             result_.problems.push_back(problem);
-        expect_free_locks();
+        // No lock stays taken for ever.
+        for (auto& each : expect_free_locks(*servers_, client_options_))
+            result_.problems.push_back(std::move(each));
         const auto records = load_records();
         result_.outcome = check(records);
         for (const auto& each : result_.outcome.allowances)
@@ -193,36 +155,13 @@ private:
             if (texts[each]++ == 0 && texts.size() <= 5) std::cout << "  error: " << each << "\n";
     }
 
-    // No lock stays taken for ever. This process is outside of the client machines, so a client
-    // tries.
-    void expect_free_locks() {
-        client_group last(*servers_,
-                          {.access = access_,
-                           .folder = last_.path().string(),
-                           .locks = locks,
-                           .checks_tokens = false,
-                           .longest_ttl = entry_.longest_ttl},
-                          1, 0);
-        for (std::size_t i = 0; i < locks; ++i)
-            if (!support::eventually(
-                    [&] {
-                        return std::filesystem::exists(resource_path(last_.path().string(), i));
-                    },
-                    90s))
-                result_.problems.push_back("Nobody gets the lock " + lock_name(i) +
-                                           " after the last fault.");
-        if (const auto problem = last.finish(); !problem.empty())
-            result_.problems.push_back(problem);
-    }
-
     const settings& settings_;
     const environment_entry& entry_;
     const clock::time_point begin_ = clock::now();
     clock::time_point next_line_ = begin_;
     support::temp_folder folder_;  // outlives the processes that write there
-    support::temp_folder last_;
     std::unique_ptr<environment> servers_;
-    const client_access access_;
+    const client_options client_options_;
     client_group clients_;
     run_result result_;
     std::vector<fault_record> faults_;

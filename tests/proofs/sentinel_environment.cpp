@@ -92,6 +92,13 @@ public:
         return result;
     }
 
+    [[nodiscard]] std::vector<pid_t> server_processes() override {
+        std::vector<pid_t> all;
+        for (std::size_t i = 0; i < servers; ++i)
+            all.insert(all.end(), {server(i).pid(), group_.sentinel(i).pid()});
+        return all;
+    }
+
     [[nodiscard]] std::string logs() override {
         std::string text;
         for (std::size_t i = 0; i < servers; ++i)

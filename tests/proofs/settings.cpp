@@ -6,78 +6,16 @@
 #include "environments.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <random>
-#include <sstream>
-#include <string_view>
 
 namespace proofs {
 
 namespace {
 
-std::vector<std::string> list_of(const std::string& text) {
-    std::vector<std::string> items;
-    std::istringstream stream(text);
-    for (std::string item; std::getline(stream, item, ',');)
-        items.push_back(item);
-    return items;
-}
-
-std::uint64_t number_of(std::string_view text, std::string_view& rest) {
-    std::uint64_t number = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    rest = failure == std::errc() ? text.substr(static_cast<std::size_t>(end - text.data())) : "?";
-    return number;
-}
-
-std::chrono::seconds time_of(const std::string& text) {
-    std::string_view unit;
-    const auto number = number_of(text, unit);
-    const std::uint64_t factor = unit.empty() || unit == "s" ? 1 : unit == "min" ? 60 : 3600;
-    if ((factor == 3600 && unit != "h") || number == 0 || number > 10'000)
-        throw bad_usage("'" + text + "' is no time for --for; use 90s, 5min or 1h.");
-    return std::chrono::seconds(number * factor);
-}
-
-std::uint64_t seed_of(const std::string& text) {
-    std::string_view rest;
-    const auto seed = number_of(text, rest);
-    if (!rest.empty()) throw bad_usage("'" + text + "' is no --seed; use a number.");
-    return seed;
-}
-
-std::size_t clients_of(const std::string& text) {
-    constexpr std::size_t most = 64;
-    std::string_view rest;
-    const auto clients = number_of(text, rest);
-    if (!rest.empty() || clients == 0 || clients > most)
-        throw bad_usage("'" + text + "' is no number of --clients; use 1 to 64.");
-    return clients;
-}
-
 fencing mode_of(const std::string& text) {
     for (const auto mode : {fencing::on, fencing::off, fencing::naive})
         if (text == to_string(mode)) return mode;
     throw bad_usage("There is no --fencing '" + text + "'; use on, off or naive.");
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-    return std::ranges::find(names, name) != names.end();
-}
-
-std::string listed(const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& each : names)
-        text += (text.empty() ? "" : ", ") + each;
-    return text;
-}
-
-void check_environment(const std::string& name) {
-    std::vector<std::string> known;
-    for (const auto& each : environments())
-        known.push_back(each.name);
-    if (!contains(known, name))
-        throw bad_usage("There is no --on '" + name + "'; there are: " + listed(known) + ".");
 }
 
 // The faults that all environments have, and then "in a cluster also: slot".
@@ -147,7 +85,7 @@ settings parse_settings(const std::vector<std::string>& arguments) {
         if (++i == arguments.size())
             throw bad_usage("The option " + option + " needs a value; --help has the values.");
         const auto& value = arguments[i];
-        if (option == "--for") result.length = time_of(value);
+        if (option == "--for") result.length = time_of(option, value);
         if (option == "--on") result.environments = list_of(value);
         if (option == "--fencing") result.modes = {mode_of(value)};
         if (option == "--faults") result.faults = list_of(value);
@@ -155,7 +93,8 @@ settings parse_settings(const std::vector<std::string>& arguments) {
         if (option == "--seed") result.seed = seed_of(value);
         if (option == "--html") result.html = value;
     }
-    std::ranges::for_each(result.environments, check_environment);
+    for (const auto& each : result.environments)
+        check_environment(each, names_of(environments()));
     for (const auto& each : result.faults)
         check_fault(each, result);
     return result;

@@ -4,10 +4,11 @@
 // The command line of pawl_proof.
 #pragma once
 
+#include "arguments.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,6 @@ struct settings {
 
     [[nodiscard]] bool has_environment(const std::string& name) const;
     [[nodiscard]] bool has_fault(const std::string& name) const;
-};
-
-// What is wrong with the command line, as a sentence.
-struct bad_usage : std::runtime_error {
-    using std::runtime_error::runtime_error;
 };
 
 // Without a --seed, the seed is random. Throws bad_usage.
