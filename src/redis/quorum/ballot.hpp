@@ -21,6 +21,10 @@ struct membership_state {
     std::string nonce{};  // of the node's memory, which a confirmation must find again
 };
 
+// Another node has heard that this one has become a member again since the state was its own.
+[[nodiscard]] bool has_heard_of_later(const membership_state& other, std::size_t node,
+                                      const membership_state& own) noexcept;
+
 // The smallest number of nodes such that any two groups of that size have a node in common.
 [[nodiscard]] constexpr std::size_t majority_of(std::size_t nodes) noexcept {
     return nodes / 2 + 1;
