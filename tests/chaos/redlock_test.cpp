@@ -47,6 +47,47 @@ TEST_F(Redlock, WithoutAMajorityEachNodesAnswerIsTold) {
     EXPECT_TRUE(eventually([&] { return group.count_of("it") == 0; })) << "not given back";
 }
 
+//   nodes 0 to 3 have the lock of another client, node 4 is down
+//   node 4 cannot be asked, nodes 0 and 1 refuse | three of five have not granted it: the try is
+//   over nodes 2 and 3 have not answered yet          | but that must not be taken for a lack of
+//   nodes
+TEST_F(Redlock, AHeldLockIsBusyThoughANodeIsDown) {
+    redlock_group group(5);
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url()), others = client_at(group.url());
+    group.node(4).kill9();
+    const auto held = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    for (int i = 0; i < 100; ++i)
+        EXPECT_FALSE(others.try_acquire("it", {.ttl = long_ttl}).owns_lock());
+}
+
+// Waiting does not help, so nobody waits.
+TEST_F(Redlock, AWrongPasswordOrAMissingRightEndsTheWait) {
+    redlock_group group;
+    const auto url = group.url();
+    redlock_group::begin_set(url);
+    for (std::size_t i = 0; i < group.node_count(); ++i)
+        (void)group.node(i).execute(
+            {"ACL", "SETUSER", "reader", "on", ">PASSWORD", "~*", "&*", "+@all", "-set", "-scan"});
+    const auto reason_of = [](const auto& operation) {
+        try {
+            operation();
+        } catch (const pawl::error& e) {
+            EXPECT_THAT(e.what(), testing::Not(testing::HasSubstr("try again later")));
+            return e.reason();
+        }
+        return errc::protocol;
+    };
+    auto with_user = [&url](const std::string& user) {
+        return std::string(url).insert(url.find("//") + 2, user + "@");
+    };
+    client stranger = client_at(with_user("reader:WRONG"));
+    EXPECT_EQ(reason_of([&] { (void)stranger.acquire("it", {.ttl = long_ttl}); }), errc::refused);
+    client reader = client_at(with_user("reader:PASSWORD"));
+    EXPECT_EQ(reason_of([&] { (void)reader.acquire("it", {.ttl = long_ttl}); }), errc::refused);
+    EXPECT_EQ(reason_of([&] { (void)reader.list(); }), errc::refused);
+}
+
 // A frozen node executes its requests when it thaws. By then the hold has been released.
 TEST_F(Redlock, AFrozenNodeGetsItsReleaseAfterItsAcquire) {
     redlock_group group;

@@ -4,12 +4,14 @@
 // An attempt asks all nodes at the same time. The rules that decide it are in ballot.hpp.
 #include "locks.hpp"
 
+#include "node_failures.hpp"
 #include "node_request.hpp"
 
 #include "../common/back_off.hpp"
 #include "../transport/server_errors.hpp"
 
 #include "../../core/util/random.hpp"
+#include "../../core/util/transient.hpp"
 #include "../../core/util/wait_notice.hpp"
 
 #include <algorithm>
@@ -51,7 +53,7 @@ locks::attempt_result locks::result_of(const attempt& current, time_point sent_a
     std::vector<time_point> free_times;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const auto& state = current.node_states[i];
-        if (current.votes.has_granted(i)) {
+        if (current.votes.has_granted(i) || state.is_given_back) {
             ++answers;
             free_times.push_back(now());
         } else if (state.is_held) {
@@ -75,22 +77,27 @@ locks::attempt_result locks::result_of(const attempt& current, time_point sent_a
 }
 
 error locks::no_quorum_error(const attempt& current) const {
-    std::string text = "The lock '" + current.locks->front().name + "' needs " +
-                       std::to_string(members_.majority()) + " of " +
-                       std::to_string(members_.size()) + " nodes: ";
+    node_failures failures(members_.size());
+    std::vector<std::string> names, texts;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const auto& state = current.node_states[i];
-        text += (i == 0 ? "" : "; ") + members_.name_of(i) + ": ";
-        if (current.votes.has_granted(i))
-            text += "granted it";
+        names.push_back(members_.name_of(i));
+        if (current.votes.has_granted(i) || state.is_given_back)
+            texts.emplace_back("granted it");
         else if (state.is_held)
-            text += "has it held by another client";
-        else if (!state.trouble.empty())
-            text += state.trouble;
+            texts.emplace_back("has it held by another client");
+        else if (state.trouble.empty())
+            texts.emplace_back("had not answered yet");
         else
-            text += "had not answered yet";
+            texts.push_back(without_name(state.trouble, names.back()));
+        if (!state.trouble.empty()) failures.add(i, error(state.trouble_reason, state.trouble));
     }
-    return {errc::no_quorum, text + ". What was granted is given back; try again later."};
+    const auto reason = failures.lasting_reason();
+    return {reason.value_or(errc::no_quorum),
+            "The lock '" + current.locks->front().name + "' needs " +
+                std::to_string(members_.majority()) + " of " + std::to_string(members_.size()) +
+                " nodes: " + grouped_text(names, texts) +
+                (reason ? "." : ". What was granted is given back; try again later.")};
 }
 
 void locks::send_to_nodes(const std::shared_ptr<attempt>& current) {
@@ -132,7 +139,7 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
             co_await ask_node(members_.link_of(node), call, current->give_up_at, may_repeat);
         members_.set_silent(node, false);
         if (reply.type == redis::reply::kind::error) {
-            state.trouble = redis::to_error(reply.text, members_.name_of(node)).what();
+            state.fail(redis::to_error(reply.text, members_.name_of(node)));
             if (redis::proves_no_change(reply.text) && state.undo)
                 state.undo->set_state(redis::acquire_attempt::state::settled);
             current->votes.count_refusal(node);
@@ -143,10 +150,10 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
                 co_await confirm_at(current, node);
         }
     } catch (const redis::connection_lost& e) {
-        state.trouble = e.what();
+        state.fail(e);
         current->votes.count_refusal(node);
     } catch (const error& e) {
-        state.trouble = e.what();
+        state.fail(e);
         current->votes.count_refusal(node);
         if (e.reason() == errc::unreachable && state.undo)
             state.undo->set_state(redis::acquire_attempt::state::settled);
@@ -158,8 +165,11 @@ void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t n
                           acquire_call::answer answer) {
     auto& state = current->node_states[node];
     if (answer.is_granted) {
-        // It was given back already, but this request was sent again after that.
-        if (current->decision == attempt::outcome::abandoned) return;
+        // It is given back already, by the undo behind this request.
+        if (current->decision == attempt::outcome::abandoned) {
+            state.is_given_back = true;
+            return current->votes.count_refusal(node);
+        }
         if (current->decision == attempt::outcome::granted) current->votes.fix_tokens();
         current->votes.count_grant(node, std::move(answer.member), std::move(answer.counters));
         return;
@@ -254,6 +264,19 @@ asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, time_point
     current->abandon();
 }
 
+// An attempt that has failed learns whether somebody has the locks, or too few nodes can tell.
+asio::awaitable<void> locks::wait_for_reasons(std::shared_ptr<attempt> current,
+                                              time_point answers_by) {
+    const auto have_told = [&] {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < members_.size(); ++i)
+            if (current->node_states[i].has_told() || current->votes.has_granted(i)) ++count;
+        return count >= members_.majority();
+    };
+    while (now() < answers_by && !have_told() && !has_all_answers(*current))
+        co_await current->changed.wait_until(answers_by);
+}
+
 asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requested_lock> requested,
                                                             duration ttl, bool waits) {
     const auto current =
@@ -277,7 +300,10 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
     const auto sent_at = now();
     current->give_up_at = sent_at + std::max(ttl, options_.reply_timeout);
     send_to_nodes(current);
-    co_await decide(current, sent_at + node_timeout(ttl), sent_at + ttl - drift(ttl));
+    const auto answers_by = sent_at + node_timeout(ttl);
+    co_await decide(current, answers_by, sent_at + ttl - drift(ttl));
+    if (current->decision != attempt::outcome::granted)
+        co_await wait_for_reasons(current, answers_by);
     for (std::size_t i = 0; i < members_.size(); ++i)
         if (current->votes.is_outstanding(i)) members_.set_silent(i, true);
     if (!current->votes.outdated_nodes().empty()) members_.on_outdated();
@@ -319,10 +345,9 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
             granted.owner = std::move(next_owner);
             co_return granted;
         }
-        if (now() >= give_up_at) {
-            if (result.trouble) throw *result.trouble;
-            co_return std::nullopt;
-        }
+        if (result.trouble && (now() >= give_up_at || !core::is_transient(*result.trouble)))
+            throw *result.trouble;
+        if (now() >= give_up_at) co_return std::nullopt;
         if (result.trouble) {
             notice.report(result.trouble->what());
             auto until = now() + outage_pauses.next_pause();

@@ -5,6 +5,7 @@
 
 #include "guarantees.hpp"
 #include "independent_servers.hpp"
+#include "node_failures.hpp"
 #include "node_request.hpp"
 #include "redlock_options.hpp"
 
@@ -26,7 +27,7 @@ namespace pawl::redlock {
 
 // What one node says of a lock.
 struct locks::node_view {
-    bool has_answered = false;
+    std::optional<error> failure{};
     inspect_call::answer state{};
 };
 
@@ -56,8 +57,19 @@ asio::awaitable<void> locks::inspect_at(const redis::keys& lock_keys, std::size_
         const auto reply = co_await ask_node(members_.link_of(node), call, reply_deadline());
         redis::throw_if_error(reply, members_.name_of(node));
         into.state = call.read(reply);
-        into.has_answered = true;
-    } catch (const error&) {}  // the others decide
+    } catch (const error& e) {
+        into.failure = e;  // the others decide
+    }
+}
+
+// Throws unless a majority has answered.
+void locks::require_answers(const node_failures& failures, const std::string& consequence) const {
+    if (failures.count() <= members_.size() - members_.majority()) return;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        names.push_back(members_.name_of(i));
+    throw error(failures.lasting_reason().value_or(errc::no_quorum),
+                consequence + failures.text(names) + ".");
 }
 
 asio::awaitable<std::vector<locks::node_view>> locks::inspect_all(const redis::keys& lock_keys) {
@@ -66,10 +78,11 @@ asio::awaitable<std::vector<locks::node_view>> locks::inspect_all(const redis::k
     for (std::size_t i = 0; i < members_.size(); ++i)
         requests.push_back(inspect_at(lock_keys, i, views[i]));
     co_await run_all(std::move(requests));
-    const auto answers = std::ranges::count(views, true, &node_view::has_answered);
-    if (static_cast<std::size_t>(answers) < members_.majority())
-        throw error(errc::no_quorum, "Fewer than " + std::to_string(members_.majority()) +
-                                         " nodes answered; " + members_.objections() + ".");
+    node_failures failures(members_.size());
+    for (std::size_t i = 0; i < views.size(); ++i)
+        if (views[i].failure) failures.add(i, *views[i].failure);
+    require_answers(failures,
+                    "Fewer than " + std::to_string(members_.majority()) + " nodes show the lock: ");
     co_return views;
 }
 
@@ -120,7 +133,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     const auto lock_keys = scheme_.keys_of(name);
     const auto views = co_await inspect_all(lock_keys);
     observed_holds seen;
-    for (const auto& [has_answered, state] : views) {
+    for (const auto& [failure, state] : views) {
         info.waiters = std::max(info.waiters, state.waiters);
         if (state.value) seen.add(*state.value, state.counter, state.left_ms, lock_mode::exclusive);
         for (const auto& each : state.readers)
@@ -134,7 +147,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 }
 
 asio::awaitable<void> locks::scan_at(const std::string& glob, std::size_t node,
-                                     std::vector<std::string>& into) {
+                                     std::vector<std::string>& into, node_failures& failures) {
     std::string cursor = "0";
     const auto* type = set_.layout == node_layout::redisson ? "hash" : "string";
     const auto deadline = now() + bounds_.max_scan_time;
@@ -143,25 +156,32 @@ asio::awaitable<void> locks::scan_at(const std::string& glob, std::size_t node,
              ++requests) {
             const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
                                                         "COUNT", "1000", "TYPE",  type};
-            if (!members_.link_of(node).connected()) co_return;
+            if (!members_.link_of(node).connected())
+                co_return failures.add(node, error(errc::unreachable, members_.objection_of(node)));
             const auto reply = co_await members_.link_of(node).exec(words, reply_deadline());
+            redis::throw_if_error(reply, members_.name_of(node));
             if (reply.items.size() != 2) co_return;
             for (const auto& key : reply.items[1].items)
                 into.push_back(key.text);
             cursor = reply.items[0].text;
             if (cursor == "0" || into.size() > bounds_.max_scanned_keys) co_return;
         }
-    } catch (const error&) {}  // a lock that a majority has is in another node's list, too
+    } catch (const error& e) {
+        failures.add(node, e);  // a lock that a majority has is in another node's list, too
+    }
 }
 
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     co_await require_majority();
     const auto glob = scheme_.glob(prefix);
+    node_failures failures(members_.size());
     std::vector<std::vector<std::string>> keys(members_.size());
     std::vector<asio::awaitable<void>> requests;
     for (std::size_t i = 0; i < members_.size(); ++i)
-        requests.push_back(scan_at(glob, i, keys[i]));
+        requests.push_back(scan_at(glob, i, keys[i], failures));
     co_await run_all(std::move(requests));
+    require_answers(failures, "Fewer than " + std::to_string(members_.majority()) +
+                                  " nodes list their locks: ");
     std::set<std::string> names;
     for (const auto& of_node : keys)
         for (const auto& key : of_node)
@@ -184,6 +204,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
     std::int64_t highest = 0;
     std::size_t asked = 0, raised = 0;
     bool is_held = false;
+    node_failures failures(members_.size());
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const counter_call call{set_, lock.keys};
         try {
@@ -191,12 +212,15 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
             redis::throw_if_error(reply, members_.name_of(i));
             const auto answer = call.read(reply);
             members_.on_objection(i, answer.standing);
-            if (answer.standing.refusal != objection::none) continue;
+            if (answer.standing.refusal != objection::none) {
+                failures.add(i, error(errc::no_quorum, members_.objection_of(i)));
+                continue;
+            }
             ++asked;
             highest = std::max(highest, answer.counter);
             is_held = is_held || answer.is_held;
         } catch (const error& e) {
-            log(members_.name_of(i) + ": " + e.what());
+            failures.add(i, e);
         }
     }
     // Without fencing, no renewal restores anything.
@@ -206,16 +230,20 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
         try {
             const auto reply = co_await ask_node(members_.link_of(i), call, reply_deadline());
             redis::throw_if_error(reply, members_.name_of(i));
-            if (call.read(reply).refusal == objection::none) ++raised;
+            const auto standing = call.read(reply);
+            members_.on_objection(i, standing);
+            if (standing.refusal == objection::none)
+                ++raised;
+            else
+                failures.add(i, error(errc::no_quorum, members_.objection_of(i)));
         } catch (const error& e) {
-            log(members_.name_of(i) + ": " + e.what());
+            failures.add(i, e);
         }
     }
     if (raised < members_.majority())
-        throw error(errc::no_quorum, "The lock '" + lock.name +
-                                         "' may still be held: fewer than a majority of the nodes "
-                                         "took part; run the command again. " +
-                                         members_.objections());
+        require_answers(failures, "The lock '" + lock.name +
+                                      "' may still be held; fewer than a majority of the nodes "
+                                      "took part in the release: ");
     co_return is_held;
 }
 

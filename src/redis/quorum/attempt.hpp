@@ -49,9 +49,17 @@ struct attempt {
 
     struct node_state {
         std::optional<redis::acquire_attempt> undo{};
-        bool is_held = false;      // another hold has one of the locks
-        std::int64_t left_ms = 0;  // of that hold; -1: no end
-        std::string trouble{};     // why the node neither granted the locks nor refused them
+        bool is_held = false;        // another hold has one of the locks
+        std::int64_t left_ms = 0;    // of that hold; -1: no end
+        bool is_given_back = false;  // it granted the locks when the attempt had ended
+        std::string trouble{};       // why the node neither granted the locks nor refused them
+        errc trouble_reason = errc::no_quorum;
+        void fail(const error& failure) {
+            trouble = failure.what();
+            trouble_reason = failure.reason();
+        }
+        // It says whether the locks are free.
+        [[nodiscard]] bool has_told() const noexcept { return is_held || is_given_back; }
     };
 
     const std::shared_ptr<const std::vector<requested_lock>> locks;

@@ -28,6 +28,8 @@
 
 namespace pawl::redlock {
 
+class node_failures;
+
 class locks final : public redis::lock_base, private background {
 public:
     locks(const options& node_options, backend_context context,
@@ -78,6 +80,8 @@ private:
     void start_confirmations(const std::shared_ptr<attempt>& current);
     boost::asio::awaitable<void> decide(std::shared_ptr<attempt> current, time_point answers_by,
                                         time_point deadline);
+    boost::asio::awaitable<void> wait_for_reasons(std::shared_ptr<attempt> current,
+                                                  time_point answers_by);
     [[nodiscard]] bool has_all_answers(const attempt& current) const;
     [[nodiscard]] attempt_result result_of(const attempt& current, time_point sent_at) const;
     [[nodiscard]] error no_quorum_error(const attempt& current) const;
@@ -153,8 +157,9 @@ private:
                                             node_view& into);
     boost::asio::awaitable<std::vector<node_view>> inspect_all(const redis::keys& lock_keys);
     boost::asio::awaitable<void> scan_at(const std::string& glob, std::size_t node,
-                                         std::vector<std::string>& into);
+                                         std::vector<std::string>& into, node_failures& failures);
     boost::asio::awaitable<void> require_majority();
+    void require_answers(const node_failures& failures, const std::string& consequence) const;
 
     void spawn(boost::asio::awaitable<void> operation) override;
     boost::asio::awaitable<void> run_spawned(boost::asio::awaitable<void> operation);

@@ -3,6 +3,7 @@
 
 #include "members.hpp"
 
+#include "node_failures.hpp"
 #include "node_request.hpp"
 
 #include "../transport/numbers.hpp"
@@ -27,18 +28,6 @@ std::string seconds_text(duration time_span) {
     return std::to_string(std::max<std::int64_t>(
                1, std::chrono::ceil<std::chrono::seconds>(time_span).count())) +
            " s";
-}
-
-// The message of an error, for a list in which the node's name comes first.
-std::string without_name(std::string_view text, std::string_view name) {
-    for (const std::string_view role : {"the node ", "the master "})
-        if (text.starts_with(role) && text.substr(role.size()).starts_with(name))
-            text.remove_prefix(
-                std::min(text.size(), text.find_first_not_of(": ", role.size() + name.size())));
-    if (text.starts_with(name) && text.substr(name.size()).starts_with(' '))
-        text.remove_prefix(name.size() + 1);
-    if (text.ends_with('.')) text.remove_suffix(1);
-    return std::string(text);
 }
 
 }  // namespace
@@ -102,23 +91,13 @@ std::string members::objection_of(std::size_t node) const {
     return {};
 }
 
-// Nodes with the same objection share it.
 std::string members::objections() const {
-    std::vector<std::pair<std::string, std::string>> groups;  // objection and nodes
+    std::vector<std::string> names, texts;
     for (std::size_t i = 0; i < size(); ++i) {
-        auto objection = objection_of(i);
-        if (objection.empty()) continue;
-        const auto group = std::ranges::find(groups, objection,
-                                             [](const auto& each) -> auto& { return each.first; });
-        if (group == groups.end())
-            groups.emplace_back(std::move(objection), name_of(i));
-        else
-            group->second += ", " + name_of(i);
+        names.push_back(name_of(i));
+        texts.push_back(objection_of(i));
     }
-    std::string text;
-    for (const auto& [objection, nodes] : groups)
-        text += (text.empty() ? "" : "; ") + nodes + ": " + objection;
-    return text;
+    return grouped_text(names, texts);
 }
 
 std::optional<time_point> members::quarantine_end() const {
@@ -131,6 +110,14 @@ std::optional<time_point> members::quarantine_end() const {
     std::ranges::nth_element(ends, last);
     if (*last <= now()) return std::nullopt;
     return *last;
+}
+
+std::optional<errc> members::lasting_reason() const {
+    node_failures failures(size());
+    for (std::size_t i = 0; i < size(); ++i)
+        if (!nodes_[i].server->connected() && !nodes_[i].trouble.empty())
+            failures.add(i, error(nodes_[i].trouble_reason, nodes_[i].trouble));
+    return failures.lasting_reason();
 }
 
 // Every node has answered or failed.
@@ -164,7 +151,7 @@ asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give
     auto text = "Fewer than " + std::to_string(majority()) + " of the " + std::to_string(size()) +
                 " nodes can vote: " + objections();
     if (!repair_trouble_.empty()) text += "; " + repair_trouble_;
-    co_return error(errc::no_quorum, text + ".");
+    co_return error(lasting_reason().value_or(errc::no_quorum), text + ".");
 }
 
 void members::connect(std::size_t node) {
@@ -178,14 +165,19 @@ void members::connect(std::size_t node) {
 
 asio::awaitable<void> members::make_connection(std::size_t node) {
     const std::array<std::string_view, 1> ping{"PING"};
-    std::string failure;
+    std::optional<error> failure;
     try {
         co_await nodes_[node].server->exec(ping, now() + reply_timeout_);
+    } catch (const error& e) {
+        failure = e;
     } catch (const std::exception& e) {
-        failure = e.what();
+        failure.emplace(errc::unreachable, e.what());
     }
     // Otherwise the node may have been found unsuitable meanwhile.
-    if (!failure.empty()) nodes_[node].trouble = std::move(failure);
+    if (failure) {
+        nodes_[node].trouble = failure->what();
+        nodes_[node].trouble_reason = failure->reason();
+    }
     nodes_[node].is_connecting = false;
     changed_.notify_all();
 }

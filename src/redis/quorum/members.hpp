@@ -69,7 +69,8 @@ public:
     }
 
     // Connects, repairs the set where that is possible, and waits until a majority may vote. Why
-    // none can at present; nothing if one can.
+    // none can at present, with errc::no_quorum or, if waiting does not help, the reason of the
+    // nodes; nothing if a majority can vote.
     boost::asio::awaitable<std::optional<error>> wait_for_majority(time_point give_up_at);
     // Until when the quarantines last that keep a majority from voting; nothing if it is not them.
     [[nodiscard]] std::optional<time_point> quarantine_end() const;
@@ -116,7 +117,8 @@ private:
         standing state = standing::unknown;
         time_point quarantine_ends{};
         membership_state member{};
-        std::string trouble{};  // why the last request or connection failed
+        std::string trouble{};                    // why the last request or connection failed
+        errc trouble_reason = errc::unreachable;  // of a failed connection
         bool is_connecting = false;
         bool is_silent = false;
         time_point asked_at = time_point::min();  // for its standing
@@ -125,6 +127,9 @@ private:
     [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
     [[nodiscard]] std::size_t index_of(const redis::link& node_link) const noexcept;
     [[nodiscard]] std::size_t count_voters() const;
+    // The connections of so many nodes have failed for a reason that lasts that none is left for a
+    // majority.
+    [[nodiscard]] std::optional<errc> lasting_reason() const;
     [[nodiscard]] bool is_connected() const;
     [[nodiscard]] bool is_settled() const { return !is_repairing_ && is_connected(); }
     void connect(std::size_t node);
