@@ -26,8 +26,8 @@ namespace {
 constexpr auto answer_grace = 5ms;
 // How long a client's place in a node's line lasts: longer than the pause between two attempts.
 constexpr std::string_view place_ms = "10000";
-// During a quarantine, a waiter looks at least so often.
-constexpr auto longest_look_pause = 5s;
+// During a quarantine, a waiter asks the nodes at least so often.
+constexpr auto longest_quarantine_pause = 5s;
 
 }  // namespace
 
@@ -116,7 +116,7 @@ void locks::send_to_nodes(const std::shared_ptr<attempt>& current) {
 
 asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std::size_t node) {
     const request_guard request(*this, node);
-    // Its undo may be on its way already, and must not come first.
+    // The attempt may be over. Then its undo may be on its way, and must not come first.
     if (current->decision != attempt::outcome::undecided) co_return;
     auto& state = current->node_states[node];
     try {
@@ -139,7 +139,7 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
         } else {
             auto answer = call.read(reply);
             handle_answer(current, node, std::move(answer));
-            if (current->votes.has_fixed_tokens() && needs_confirmation(*current, node))
+            if (current->votes.has_fixed_tokens() && begin_confirmation(*current, node))
                 co_await confirm_at(current, node);
         }
     } catch (const redis::connection_lost& e) {
@@ -158,8 +158,9 @@ void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t n
                           acquire_call::answer answer) {
     auto& state = current->node_states[node];
     if (answer.is_granted) {
-        // It was given back already, but this request was sent again after that.
+        // The locks were given back already, but this request was sent again after that.
         if (current->decision == attempt::outcome::abandoned) return;
+        // The caller has its tokens: a later answer must not raise them.
         if (current->decision == attempt::outcome::granted) current->votes.fix_tokens();
         current->votes.count_grant(node, std::move(answer.member), std::move(answer.counters));
         return;
@@ -175,10 +176,9 @@ void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t n
     }
 }
 
-// Then the node's counters become the tokens. A node whose counter is above its token does not
-// count, and its lock is deleted by the next renewal or the release. Counts the confirmation as
-// begun.
-bool locks::needs_confirmation(attempt& current, std::size_t node) {
+// A node whose counter is above the token does not count. Its lock is deleted by the next renewal
+// or by the release.
+bool locks::begin_confirmation(attempt& current, std::size_t node) {
     auto& votes = current.votes;
     if (!votes.has_granted(node) || votes.agrees(node)) return false;
     if (!votes.is_below_tokens(node)) {
@@ -221,7 +221,7 @@ asio::awaitable<void> locks::confirm_at(std::shared_ptr<attempt> current, std::s
 void locks::start_confirmations(const std::shared_ptr<attempt>& current) {
     current->votes.fix_tokens();
     for (std::size_t i = 0; i < members_.size(); ++i)
-        if (needs_confirmation(*current, i)) spawn(confirm_at(current, i));
+        if (begin_confirmation(*current, i)) spawn(confirm_at(current, i));
 }
 
 bool locks::has_all_answers(const attempt& current) const {
@@ -328,7 +328,8 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
             auto until = now() + outage_pauses.next_pause();
             // An operator may end the quarantine.
             if (const auto end = members_.quarantine_end())
-                until = std::max(until, std::min<time_point>(*end, now() + longest_look_pause));
+                until =
+                    std::max(until, std::min<time_point>(*end, now() + longest_quarantine_pause));
             co_await own_waiter->woken.wait_until(std::min(give_up_at, until));
             continue;
         }

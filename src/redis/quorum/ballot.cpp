@@ -38,11 +38,9 @@ bool ballot::is_below_tokens(std::size_t node) const noexcept {
 
 // Judged by all nodes that agree, also by those that are outdated themselves.
 bool ballot::is_outdated(std::size_t node) const noexcept {
-    for (std::size_t other = 0; other < votes_.size(); ++other) {
-        if (!agrees(other)) continue;
-        const auto& heard = votes_[other].member.vector;
-        if (node < heard.size() && heard[node] > votes_[node].member.incarnation) return true;
-    }
+    const auto incarnation = votes_[node].member.incarnation;
+    for (std::size_t other = 0; other < votes_.size(); ++other)
+        if (agrees(other) && votes_[other].member.knows_later(node, incarnation)) return true;
     return false;
 }
 

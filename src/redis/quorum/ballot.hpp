@@ -19,6 +19,11 @@ struct membership_state {
     // Of every node, the highest incarnation that this one has heard of.
     std::vector<std::int64_t> vector{};
     std::string nonce{};  // of the node's memory, which a confirmation must find again
+
+    // This node has heard that the other one has forgotten what it answers about.
+    [[nodiscard]] bool knows_later(std::size_t other, std::int64_t incarnation_of_other) const {
+        return other < vector.size() && vector[other] > incarnation_of_other;
+    }
 };
 
 // The smallest number of nodes such that any two groups of that size have a node in common.

@@ -31,13 +31,11 @@ struct locks::renewal_round {
     std::vector<tally> tallies{};
     bool has_outdated = false;
 
-    // One of these nodes has heard that the node has forgotten what it answers about. With plain
-    // servers that node could not answer; an old master that its Sentinels have replaced can.
-    [[nodiscard]] bool is_outdated(std::size_t node,
-                                   const std::vector<std::size_t>& heard_by) const {
-        return std::ranges::any_of(heard_by, [&](std::size_t other) {
-            const auto& heard = members[other].vector;
-            return node < heard.size() && heard[node] > members[node].incarnation;
+    // One of the others knows a later incarnation of the node. With plain servers that node could
+    // not answer; an old master that its Sentinels have replaced can.
+    [[nodiscard]] bool is_outdated(std::size_t node, const std::vector<std::size_t>& others) const {
+        return std::ranges::any_of(others, [&](std::size_t other) {
+            return members[other].knows_later(node, members[node].incarnation);
         });
     }
 
@@ -54,7 +52,7 @@ struct locks::renewal_round {
             if (extended.size() - static_cast<std::size_t>(outdated) >= majority)
                 batch.settle(index, answer, sent_at + ttl - drift(ttl));
         }
-        // A majority can no longer extend it.
+        // Too few nodes are left for a majority that extends the hold.
         if (answer == renewal::outcome::refused && ++refused == members.size() - majority + 1)
             batch.settle(index, answer);
     }
