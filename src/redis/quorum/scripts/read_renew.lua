@@ -4,8 +4,9 @@
 -- read_renew: the same as renew, for readers. Other readers raise the counter while this one has
 -- the lock, so the counter is compared only if the reader is missing here. A reader that is here
 -- may be of old data, and a later writer may have come before the node joined the set: then the
--- token is below the counter with which the node joined. If the lock's key is the writer's with this
--- value, the writer becomes a reader: a downgrade, which each renewal repeats where it is missing.
+-- token is below the counter with which the node joined. If the lock's key is the writer's with
+-- this value, the writer becomes a reader: a downgrade, which each renewal repeats where it is
+-- missing.
 -- KEYS member quarantine, then lock fence queue holders details for each
 -- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
 -- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector} | {"amnesia"} | {"set"}
