@@ -35,7 +35,7 @@ local function renew_reader(k, value, token_text, ttl_ms, name)
         if tonumber(member[6] or 0) > token then
             return 0
         end
-        -- With this first write, a server without memory accepts the others.
+        -- A server without memory accepts the other writes after this one, which needs none.
         redis.call("PEXPIRE", k.lock, ttl_ms)
     else
         local of_writer = counter_in(stored, value)
