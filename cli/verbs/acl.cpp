@@ -98,10 +98,12 @@ int acl(const acl_options& options) {
         std::cout << as_json(rules) << '\n';
         return static_cast<int>(exit_code::ok);
     }
+    const auto* servers = location.url.starts_with("redlock")
+                              ? "# For the nodes, also for the replicas of a master:\n"
+                              : "# For the master and its replicas:\n";
     for (const auto& each : rules) {
         if (rules.size() > 1)
-            std::cout << (is_of_sentinels(each) ? "# For the Sentinels:\n"
-                                                : "# For the master and its replicas:\n");
+            std::cout << (is_of_sentinels(each) ? "# For the Sentinels:\n" : servers);
         std::cout << printable(line_of(each)) << '\n';
     }
     std::cout.flush();

@@ -81,6 +81,9 @@ int redlock_set(const redlock_options& options) {
                       "Only Redlock has a set of nodes; name them, as in: pawl redlock status --on "
                       "redlock://HOST1,HOST2,HOST3.");
     const auto settings = redlock::parse(location.url);
+    if (options.operation != "init" && (options.force || options.yes))
+        throw failure(exit_code::usage, "Only init has --force and --yes; leave them out of " +
+                                            options.operation + ".");
     if (options.operation == "init") {
         check_confirmation(options);
         redlock::begin_set(settings, options.force);

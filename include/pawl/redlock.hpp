@@ -20,8 +20,9 @@ namespace pawl::redlock {
 // All clients of a set must name the same nodes, in any order, with the same `ttl_max`: otherwise
 // the nodes refuse them. Without fencing nothing refuses them, and exclusion breaks.
 struct options {
-    // 3, 5 or 7 servers, each of its own and with no replicas of another, or groups of servers with
-    // Sentinels. Their namespaces, layouts, databases and timeouts must be equal.
+    // 3, 5 or 7 nodes: independent servers, none of them a replica, or masters that Sentinels name.
+    // A failover of such a master is a loss of the node's data. Namespaces, key templates, layouts,
+    // databases, timeouts and token retentions of the nodes must be equal.
     std::vector<redis::options> nodes{};
     // The longest ttl of a lease: 100 ms to 1 h. A node that has lost its data grants nothing for a
     // little longer than this.
@@ -38,13 +39,14 @@ struct options {
 // thread-safe.
 [[nodiscard]] service at(options settings);
 // redlock://[user[:password]@]host1[:port],host2[:port],host3[:port][/database][?option=value&…],
-// with TLS redlocks://…. The options are those of redis:// and rediss://; ttl_max, in ms; and
-// fenced=no.
+// with TLS redlocks://…. In place of a host, MASTER=SENTINEL1[:port]+SENTINEL2[:port] is the master
+// that these Sentinels know by this name. The options are those of redis:// and rediss://, with
+// Sentinels those of redis+sentinel://; ttl_max, in ms; and fenced=no.
 [[nodiscard]] service at(std::string_view url);
 
 // What a node says of its membership of the set.
 struct node_status {
-    std::string name;       // "HOST:PORT"
+    std::string name;       // "HOST:PORT", or "MASTER=SENTINEL:PORT+…"
     bool votes = false;     // the node takes part in the next acquire
     std::string objection;  // why it does not; empty if it does
     // How often the node has become a member: 1 since the set began, and one more for each loss of

@@ -28,7 +28,6 @@
 // holds  downgrade_and_reader -DREADERS=4 -DRENEW -DDOWNGRADE
 // holds  groups -DREADERS=4 -DRENEW -DMARKS -DGROUPS
 // long   groups_around_a_writer -DACQUIRES=3 -DREADERS=10 -DMARKS -DGROUPS
-// long   marks_of_others -DACQUIRES=3 -DREADERS=10 -DFIRST_RENEWS -DMARKS
 // breaks not_confirmed later_token_is_larger -DREADERS=2 -DAPART -DUNCONFIRMED -DORDER_ONLY
 // breaks not_confirmed_before reader_is_before_writer -DREADERS=2 -DAPART -DUNCONFIRMED
 // breaks confirmed_unseen reader_is_before_writer -DREADERS=2 -DAPART -DCONFIRM_ALWAYS

@@ -6,6 +6,7 @@
 #include "sentinel/monitored_master.hpp"
 #include "topology/single_server.hpp"
 #include "transport/reconnecting_link.hpp"
+#include "transport/sentinel_options.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/redlock.hpp>
@@ -22,26 +23,35 @@ namespace pawl::redlock {
 namespace {
 
 // A replica must not vote for its master.
-redis::topology_factory server_factory(const redis::options& node, const backend_context& context) {
+redis::topology_factory node_factory(const redis::options& node, const std::string& name,
+                                     const backend_context& context) {
     auto settings = redis::settings_of(node);
     settings.accepts_replica = false;
     settings.min_wait_before_failure = {};  // the others may answer
+    settings.cluster_node_message =
+        "is a node of a cluster, and cannot be a node of Redlock; give a server of its own";
+    settings.sentinel_message =
+        "is a Sentinel; write MASTER-NAME=HOST:PORT for the master that it names";
+    auto subject = "the node " + name;
+    if (!node.sentinel.addresses.empty())
+        return redis::monitored_master_factory(node, settings, subject, context);
+    settings.replica_message = "is a replica; each node must be a server of its own";
     const auto server = redis::endpoint_of(node);
     return redis::single_server_factory(
-        [settings, server, context](redis::link::listener& receiver, const std::string& channel) {
+        [settings, server, subject, context](redis::link::listener& receiver,
+                                             const std::string& channel) {
             return std::make_shared<redis::reconnecting_link>(
-                std::make_shared<redis::fixed_locator>(server), settings,
-                "the node " + redis::text_of(server), context, receiver, channel);
+                std::make_shared<redis::fixed_locator>(server), settings, subject, context,
+                receiver, channel);
         });
 }
 
 std::vector<redis::topology_factory> factories_of(const options& node_options,
                                                   const backend_context& context) {
+    const auto names = node_names(node_options);
     std::vector<redis::topology_factory> nodes;
-    for (const auto& each : node_options.nodes)
-        nodes.push_back(each.sentinel.addresses.empty()
-                            ? server_factory(each, context)
-                            : redis::monitored_master_factory(each, context));
+    for (std::size_t i = 0; i < names.size(); ++i)
+        nodes.push_back(node_factory(node_options.nodes[i], names[i], context));
     return nodes;
 }
 
@@ -96,6 +106,10 @@ boost::asio::awaitable<void> read_statuses(members& set, bool rejoin,
                           .votes = set.may_vote(i),
                           .objection = set.objection_of(i),
                           .incarnation = static_cast<std::uint64_t>(set.state_of(i).incarnation)});
+    if (set.repair_trouble().empty()) co_return;
+    for (std::size_t i = 0; i < set.size(); ++i)
+        if (set.is_forgetful(i))
+            result[i].objection = "has lost its data, or is new; " + set.repair_trouble();
 }
 
 class definition final : public service::definition {
@@ -115,6 +129,8 @@ private:
 
 service at(options settings) {
     check_options(settings);
+    for (const auto& each : settings.nodes)
+        redis::check_sentinel_password(each);
     return service(std::make_shared<definition>(in_order(std::move(settings))));
 }
 

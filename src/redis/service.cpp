@@ -34,7 +34,8 @@ private:
     topology_factory topology_of(const backend_context& context) const {
         if (!options_.cluster_nodes.empty()) return cluster_factory(options_, context);
         if (!options_.sentinel.addresses.empty())
-            return monitored_master_factory(options_, context);
+            return monitored_master_factory(options_, settings_of(options_),
+                                            redis::describe(options_), context);
         return single_server_factory(reconnecting_link_factory(options_, context));
     }
 

@@ -77,7 +77,8 @@ TEST_F(RedlockMembers, ASetBeginsOnlyWithAllItsNodes) {
     const auto failed = failure_at(group.url(short_leases));
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::no_quorum);
-    EXPECT_THAT(failed->sentence, testing::HasSubstr("a set begins when all of its nodes answer"));
+    EXPECT_THAT(failed->sentence,
+                testing::HasSubstr("a set begins only when all of its nodes can join"));
     EXPECT_EQ(member_of(group, 0, "highest"), "");
 }
 

@@ -72,6 +72,16 @@ TEST(Acl, OfSentinelsHasTwoLines) {
                                       "resetchannels &+switch-master +info "));
 }
 
+TEST(Acl, OfANodeOfRedlockWithSentinelsHasTwoLines) {
+    const auto result = acl({"--on", "redlock://a,b,orders=s?sentinel_user=eye"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.out, StartsWith("# For the nodes, also for the replicas of a master:\nuser "
+                                       "locks reset on >PASSWORD "));
+    EXPECT_THAT(result.out, HasSubstr(" ~pawl:redlock"));
+    EXPECT_THAT(result.out, HasSubstr("\n# For the Sentinels:\nuser eye reset on >PASSWORD "));
+    EXPECT_THAT(acl({"--on", "redlock://a,b,c"}).out, StartsWith("user locks "));
+}
+
 TEST(Acl, OfANodeOfAClusterIsForRedissonsLayout) {
     const std::string java = "redis://127.0.0.1:1?layout=redisson";
     EXPECT_THAT(acl({"--on", java, "--cluster-node"}).out, HasSubstr(" +ssubscribe "));

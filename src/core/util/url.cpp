@@ -125,12 +125,44 @@ host_port parse_host(std::string_view text) {
     return result;
 }
 
+bool may_have_groups(std::string_view scheme) noexcept {
+    return scheme == "redlock" || scheme == "redlocks";
+}
+
+host_group parse_group(std::string_view text, std::string_view scheme) {
+    constexpr const char* form =
+        "a node of Redlock whose master Sentinels name is NAME=SENTINEL1+SENTINEL2+SENTINEL3";
+    if (!may_have_groups(scheme))
+        throw error(errc::bad_url,
+                    "A host in the URL contains a '='; only redlock:// takes "
+                    "NAME=SENTINEL1+SENTINEL2, for a node with Sentinels.");
+    host_group result;
+    result.name = decode(take_until(text, "="), "host");
+    if (result.name.empty() || std::ranges::any_of(result.name, is_blank_or_control))
+        throw error(
+            errc::bad_url,
+            std::string("The URL has a '=' without the name of a master before it; ") + form + ".");
+    while (!text.empty()) {
+        text.remove_prefix(1);  // '=' or '+'
+        result.hosts.push_back(parse_host(take_until(text, "+")));
+        if (result.hosts.back().host.empty())
+            throw error(errc::bad_url, "The master " + result.name +
+                                           " in the URL has an empty Sentinel; " + form + ".");
+    }
+    return result;
+}
+
 void parse_hosts(std::string_view text, url& result) {
     if (text.empty()) return;
     const bool is_list = text.find(',') != std::string_view::npos;
     for (bool has_more = true; has_more;) {
-        result.hosts.push_back(parse_host(take_until(text, ",")));
-        if (is_list && result.hosts.back().host.empty())
+        const auto entry = take_until(text, ",");
+        const bool is_group = entry.find('=') != std::string_view::npos;
+        if (is_group)
+            result.groups.push_back(parse_group(entry, result.scheme));
+        else
+            result.hosts.push_back(parse_host(entry));
+        if (is_list && !is_group && result.hosts.back().host.empty())
             throw error(errc::bad_url,
                         "The URL's list of hosts has an empty entry; write host1,host2:port.");
         has_more = !text.empty();

@@ -18,18 +18,27 @@ struct host_port {
     std::optional<std::uint16_t> port;
 };
 
+// NAME=HOST[:PORT][+HOST[:PORT]…]: hosts that know a server by this name.
+struct host_group {
+    std::string name;
+    std::vector<host_port> hosts;
+};
+
 struct url {
     std::string scheme;
     std::optional<std::string> user;
     std::optional<std::string> password;
     // Several for a list with commas; none in SCHEME:PATH and SCHEME:///PATH.
     std::vector<host_port> hosts;
+    // The entries of that list that are groups, which only the schemes of Redlock may have.
+    std::vector<host_group> groups;
     std::string path;  // decoded, with its first slash
     std::vector<std::pair<std::string, std::string>> options;
 };
 
-// SCHEME://[USER[:PASSWORD]@][HOST][:PORT][,…][/PATH][?KEY=VALUE&…] or SCHEME:PATH,
-// percent-decoded. Throws errc::bad_url, and errc::bad_option for a duplicate option.
+// SCHEME://[USER[:PASSWORD]@][HOST][:PORT][,…][/PATH][?KEY=VALUE&…] or SCHEME:PATH, with groups in
+// place of hosts, percent-decoded. Throws errc::bad_url, and errc::bad_option for a duplicate
+// option.
 [[nodiscard]] url parse_url(std::string_view text);
 
 // The host of a scheme that takes one server; empty if the URL names none. Throws errc::bad_url for

@@ -30,6 +30,20 @@ struct locks::node_view {
     inspect_call::answer state{};
 };
 
+namespace {
+
+// The protocol is the same in all of them.
+finding versions_finding(const std::set<std::string>& versions) {
+    std::string text;
+    for (const auto& each : versions)
+        text += (text.empty() ? "" : ", ") + each;
+    return {grade::note, "versions", text,
+            "the nodes have different versions, as during an update; update the others, one node "
+            "at a time, and wait until it votes again"};
+}
+
+}  // namespace
+
 asio::awaitable<void> locks::require_majority() {
     const auto trouble = co_await members_.wait_for_majority(reply_deadline());
     if (trouble) throw *trouble;
@@ -209,18 +223,28 @@ asio::awaitable<examination> locks::examine() {
     examination report;
     static_cast<void>(co_await members_.wait_for_majority(reply_deadline()));
     std::size_t voters = 0;
+    std::set<std::string> versions;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const auto& name = members_.name_of(i);
+        auto row = name;
         const auto objection = members_.objection_of(i);
         if (objection.empty()) ++voters;
+        const auto& session = members_.link_of(i).current();
+        if (members_.link_of(i).connected() && !session.version.empty())
+            versions.insert(session.server + " " + session.version);
         try {
             const auto server = servers_->part_with(members_.link_of(i));
             auto of_node =
                 co_await redis::examine_servers(*server, time(), redlock_options_.nodes[i]);
+            // A master that Sentinels name has a row with its address.
+            const bool is_monitored = !redlock_options_.nodes[i].sentinel.addresses.empty();
+            if (is_monitored && !of_node.nodes.empty()) row = of_node.nodes.front().name;
             for (auto& each : of_node.findings) {
-                // With fencing, a node that has restarted waits, whatever it has stored.
-                if (set_.is_fenced() && each.topic == "persistence") continue;
-                if (each.node.empty()) each.node = name;
+                // With fencing, a node that has restarted, or failed over, waits, whatever it has
+                // stored.
+                if (set_.is_fenced() && (each.topic == "persistence" || each.topic == "replicas"))
+                    continue;
+                if (each.node.empty() || each.node == name) each.node = row;
                 report.findings.push_back(std::move(each));
             }
             report.nodes.insert(report.nodes.end(), of_node.nodes.begin(), of_node.nodes.end());
@@ -231,8 +255,9 @@ asio::awaitable<examination> locks::examine() {
             continue;
         }
         report.findings.push_back({objection.empty() ? grade::good : grade::warning, "membership",
-                                   objection.empty() ? "votes" : objection, "", name});
+                                   objection.empty() ? "votes" : objection, "", row});
     }
+    if (versions.size() > 1) report.findings.push_back(versions_finding(versions));
     const bool has_majority = voters >= members_.majority();
     report.findings.push_back({has_majority ? grade::good : grade::bad, "majority",
                                std::to_string(voters) + " of " + std::to_string(members_.size()) +

@@ -61,8 +61,8 @@ struct requested_lock {
     [[nodiscard]] bool is_shared() const noexcept { return mode == lock_mode::shared; }
 };
 
-// In all calls, `run` is the run id of the server of this connection. The calls, and what they
-// refer to, must outlive the command. The comment of a call names its scripts, one for each layout.
+// In all calls, `run` names the memory of the node: see `run_of`. The calls, and what they refer
+// to, must outlive the command. The comment of a call names its scripts, one for each layout.
 // Readers have scripts of their own: read_acquire.lua, read_confirm.lua, read_renew.lua and
 // read_release.lua. The scripts of one call have replies of the same form. The locks of one call
 // have the same mode, and a reader's acquire is of one lock.

@@ -35,6 +35,8 @@ std::string without_name(std::string_view text, std::string_view name) {
         if (text.starts_with(role) && text.substr(role.size()).starts_with(name))
             text.remove_prefix(
                 std::min(text.size(), text.find_first_not_of(": ", role.size() + name.size())));
+    if (text.starts_with(name) && text.substr(name.size()).starts_with(' '))
+        text.remove_prefix(name.size() + 1);
     if (text.ends_with('.')) text.remove_suffix(1);
     return std::string(text);
 }
@@ -95,7 +97,8 @@ std::string members::objection_of(std::size_t node) const {
     }
     if (asked.quarantine_ends > now())
         return "has joined the set lately, and votes in " +
-               seconds_text(asked.quarantine_ends - now());
+               seconds_text(asked.quarantine_ends - now()) +
+               ", because a hold that it does not know may last until then";
     return {};
 }
 

@@ -89,6 +89,12 @@ public:
     boost::asio::awaitable<void> begin_set(bool forget_members);
     // Repairs the set as far as that is possible now.
     boost::asio::awaitable<void> repair_now();
+    // Why the last repair did not give a majority; empty if it did, or if there was none.
+    [[nodiscard]] const std::string& repair_trouble() const noexcept { return repair_trouble_; }
+    // The node has no membership.
+    [[nodiscard]] bool is_forgetful(std::size_t node) const noexcept {
+        return nodes_[node].state == standing::forgetful;
+    }
     // Tries once to connect to every node. Changes nothing.
     boost::asio::awaitable<void> learn_standings();
     // What the node said of its membership last.
@@ -163,7 +169,7 @@ private:
     core::wakeup_list changed_;
     time_point next_repair_ = time_point::min();
     bool is_repairing_ = false;
-    std::string repair_trouble_;  // why the last repair did not give a majority
+    std::string repair_trouble_;
 };
 
 }  // namespace pawl::redlock

@@ -15,6 +15,14 @@
 
 namespace pawl::redlock {
 
+// Names the memory of a node: another run of a server begins with none, and a master that Sentinels
+// have promoted may lack what the last one granted. Then the epoch is another one, also if it is
+// the same server again.
+[[nodiscard]] inline std::string run_of(const redis::session& server) {
+    if (server.epoch == 0) return server.run_id;
+    return server.run_id + "." + std::to_string(server.epoch);
+}
+
 // Returns the server's reply, also if it is an error. Throws as `link::exec` does, and
 // errc::unreachable if the node is not connected; then nothing was executed. `may_repeat` is asked
 // before the script's text is sent to a server that does not know its digest. The arguments must
@@ -25,7 +33,7 @@ template <class Call, class MayRepeat>
                                                             MayRepeat may_repeat) {
     if (!node.connected()) throw error(errc::unreachable, node.connection_failure());
     const auto connection = node.current().connection_number;
-    const std::string run = node.current().run_id;
+    const auto run = run_of(node.current());
     redis::script_call command = call.command(run);
     auto answer = co_await node.exec(command.words(), give_up_at);
     if (answer.type != redis::reply::kind::error || !answer.text.starts_with("NOSCRIPT"))

@@ -28,6 +28,7 @@ using namespace std::chrono_literals;
 
 constexpr duration least_ttl_max = 100ms;
 constexpr duration most_ttl_max = 1h;
+constexpr redis::scheme_words words{.more_options = "ttl_max, fenced, ", .with_tls = "redlocks://"};
 
 duration parse_ttl_max(const std::string& text) {
     std::int64_t value = 0;
@@ -39,11 +40,22 @@ duration parse_ttl_max(const std::string& text) {
     return std::chrono::milliseconds(value);
 }
 
+std::vector<std::string> sentinels_of(const redis::options& node) {
+    std::vector<std::string> sentinels;
+    for (const auto& [host, port] : node.sentinel.addresses)
+        sentinels.push_back(redis::text_of(redis::make_endpoint(host, port, {})));
+    std::ranges::sort(sentinels);
+    return sentinels;
+}
+
+// As in a URL. The order of the Sentinels does not matter.
 std::string name_of(const redis::options& node) {
     if (node.sentinel.addresses.empty()) return redis::text_of(redis::endpoint_of(node));
-    const auto& first = node.sentinel.addresses.front();
-    return node.sentinel.master_name + " at " +
-           redis::text_of(redis::make_endpoint(first.host, first.port, {}));
+    const auto sentinels = sentinels_of(node);
+    auto text = core::encode_path(node.sentinel.master_name);
+    for (std::size_t i = 0; i < sentinels.size(); ++i)
+        text += (i == 0 ? "=" : "+") + sentinels[i];
+    return text;
 }
 
 // Everything that decides which keys a name means, or how long a request may take.
@@ -74,7 +86,47 @@ std::optional<std::string> take_option(core::url& url, std::string_view name) {
     if (option == url.options.end()) return std::nullopt;
     auto value = std::move(option->second);
     url.options.erase(option);
+    if (value.empty())
+        throw error(errc::bad_url, "The URL's option " + std::string(name) +
+                                       "= is empty; give it a value, or leave it out.");
     return value;
+}
+
+// The node whose master these Sentinels name. `url` has the scheme of one server.
+redis::options monitored_node(core::url url, const core::host_group& group) {
+    url.scheme += "+sentinel";
+    url.hosts = group.hosts;
+    url.path = "/" + group.name + url.path;
+    return redis::parse_options(url, words);
+}
+
+bool is_of_sentinels(const std::pair<std::string, std::string>& option) {
+    return option.first.starts_with("sentinel_");
+}
+
+std::vector<redis::options> nodes_of(core::url url) {
+    const auto hosts = std::exchange(url.hosts, {});
+    const auto groups = std::exchange(url.groups, {});
+    const auto unused = std::ranges::find_if(url.options, is_of_sentinels);
+    if (groups.empty() && unused != url.options.end())
+        throw error(errc::bad_option,
+                    "The URL has no node with Sentinels, as in NAME=SENTINEL1+SENTINEL2; leave "
+                    "out " +
+                        unused->first + ".");
+    url.scheme = url.scheme == "redlocks" ? "rediss" : "redis";
+    std::vector<redis::options> nodes;
+    for (const auto& each : groups)
+        nodes.push_back(monitored_node(url, each));
+    if (hosts.empty()) return nodes;
+    url.hosts = {hosts.front()};
+    std::erase_if(url.options, is_of_sentinels);
+    const auto common = redis::parse_options(url, words);
+    for (const auto& each : hosts) {
+        auto& node = nodes.emplace_back(common);
+        node.host = each.host;
+        node.port = each.port.value_or(redis::options().port);
+    }
+    return nodes;
 }
 
 error count_error(std::size_t nodes) {
@@ -122,6 +174,12 @@ void check_options(const options& node_options) {
                         "A node of a cluster cannot be a node of Redlock; give independent "
                         "servers.");
         check_storage(each, node_options.fenced);
+        const auto sentinels = sentinels_of(each);
+        const auto repeated = std::ranges::adjacent_find(sentinels);
+        if (repeated != sentinels.end())
+            throw error(errc::bad_option, "The Sentinel " + *repeated + " of " +
+                                              each.sentinel.master_name +
+                                              " is named twice; name each once.");
         if (!are_alike(each, nodes.front()))
             throw error(errc::bad_option,
                         "The nodes' namespaces, key templates, layouts, databases, timeouts and "
@@ -141,16 +199,9 @@ options parse(std::string_view text) {
     if (const auto ttl_max = take_option(url, "ttl_max")) result.ttl_max = parse_ttl_max(*ttl_max);
     if (const auto fenced = take_option(url, "fenced"))
         result.fenced = redis::parse_yes_no("fenced", *fenced);
-    const auto hosts = std::exchange(url.hosts, {});
-    if (hosts.size() < 3 || hosts.size() % 2 == 0) throw count_error(hosts.size());
-    url.scheme = url.scheme == "redlocks" ? "rediss" : "redis";
-    url.hosts = {hosts.front()};
-    const auto common = redis::parse_options(url);
-    for (const auto& each : hosts) {
-        auto& node = result.nodes.emplace_back(common);
-        node.host = each.host;
-        node.port = each.port.value_or(redis::options().port);
-    }
+    const auto count = url.hosts.size() + url.groups.size();
+    if (count < 3 || count % 2 == 0) throw count_error(count);
+    result.nodes = nodes_of(std::move(url));
     check_options(result);
     return result;
 }

@@ -18,7 +18,7 @@ void check_options(const options& node_options);
 [[nodiscard]] std::string describe(const options& node_options);
 // The options with the nodes in the order of their names, which is the same for all clients.
 [[nodiscard]] options in_order(options node_options);
-// "HOST:PORT" of each node, or "MASTER at SENTINEL", in the order of the options.
+// "HOST:PORT" of each node, or "MASTER=SENTINEL:PORT+…", in the order of the options.
 [[nodiscard]] std::vector<std::string> node_names(const options& node_options);
 // Identifies the nodes and the longest ttl: 16 hex digits. `node_options` are in order.
 [[nodiscard]] std::string set_digest(const options& node_options);

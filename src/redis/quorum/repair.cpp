@@ -120,8 +120,8 @@ asio::awaitable<void> members::repair_once() {
         co_await begin_set_of(known, quarantine_);
     } else if (!std::ranges::all_of(known, &std::optional<member_report>::has_value)) {
         repair_trouble_ =
-            "a set begins when all of its nodes answer, so that no majority of an earlier set can "
-            "be among those that do not";
+            "a set begins only when all of its nodes can join: those that are missing could be the "
+            "majority of an earlier set";
     }
     static_cast<void>(co_await prepare_all());
 }
@@ -305,7 +305,7 @@ asio::awaitable<void> members::forget(std::size_t node) {
 void members::require_all(const reports& answers) const {
     for (std::size_t i = 0; i < size(); ++i)
         if (!answers[i])
-            throw error(errc::no_quorum, "A set begins when all of its nodes answer; " +
+            throw error(errc::no_quorum, "A set begins only when all of its nodes can join; " +
                                              name_of(i) + ": " + objection_of(i) + ".");
 }
 

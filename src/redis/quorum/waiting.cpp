@@ -49,7 +49,7 @@ asio::awaitable<void> locks::leave_at(std::shared_ptr<const requested_lock> lock
 // majority. If some are lost, the next renewal finds the loss.
 void locks::on_forced_release(std::string_view owner, std::string_view run) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
-        if (members_.link_of(i).current().run_id != run) continue;
+        if (run_of(members_.link_of(i).current()) != run) continue;
         if (forced_releases_.size() >= max_forced_releases) forced_releases_.clear();
         auto& nodes = forced_releases_[std::string(owner)];
         nodes.insert(i);

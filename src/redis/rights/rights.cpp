@@ -12,6 +12,8 @@
 #include <pawl/error.hpp>
 #include <pawl/redlock.hpp>
 
+#include <algorithm>
+
 namespace pawl::redis {
 
 std::string access_rule::line(std::string_view user_name, std::string_view password) const {
@@ -53,7 +55,10 @@ namespace {
 
 std::vector<access_rule> least_rights(const redlock::options& settings, used_features features) {
     features.latches = features.modes = false;
-    const auto& node = settings.nodes.front();
+    // All nodes have the same user; the Sentinels of a node have theirs.
+    const auto monitored = std::ranges::find_if(
+        settings.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
+    const auto& node = monitored == settings.nodes.end() ? settings.nodes.front() : *monitored;
     // The locks' keys are Redisson's, but those of Pawl's waiters are as in the native layout.
     auto stored = node;
     stored.layout = key_layout::native;

@@ -108,17 +108,19 @@ void monitored_master::add_findings(examination& report) const {
 }
 
 topology_factory monitored_master_factory(const options& server_options,
+                                          const connection_settings& settings,
+                                          const std::string& subject,
                                           const backend_context& context) {
-    return [server_options, context](link::listener& receiver, const std::string& channel) {
-        const sentinel_link_factory connect = [settings = sentinel_settings_of(server_options),
+    return [=](link::listener& receiver, const std::string& channel) {
+        const sentinel_link_factory connect = [to_sentinels = sentinel_settings_of(server_options),
                                                context](const endpoint& server,
                                                         link::listener& sentinel_receiver,
                                                         const std::string& sentinel_channel) {
-            return connect_sentinel(settings, context, server, sentinel_receiver, sentinel_channel);
+            return connect_sentinel(to_sentinels, context, server, sentinel_receiver,
+                                    sentinel_channel);
         };
         auto sentinels = std::make_shared<sentinel_locator>(server_options, context, connect);
-        auto master = std::make_shared<reconnecting_link>(sentinels, settings_of(server_options),
-                                                          describe(server_options), context,
+        auto master = std::make_shared<reconnecting_link>(sentinels, settings, subject, context,
                                                           receiver, channel);
         return std::make_shared<monitored_master>(std::move(sentinels), std::move(master));
     };

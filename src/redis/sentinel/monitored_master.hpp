@@ -30,7 +30,10 @@ private:
     link* const link_;
 };
 
+// `subject` is the service in messages.
 [[nodiscard]] topology_factory monitored_master_factory(const options& server_options,
+                                                        const connection_settings& settings,
+                                                        const std::string& subject,
                                                         const backend_context& context);
 
 }  // namespace pawl::redis

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace pawl::redis {
 
@@ -33,6 +34,14 @@ struct connection_settings {
     bool accepts_cluster_node = false;
     // False: a replica counts as a server that cannot be reached, so the locator is asked again.
     bool accepts_replica = true;
+    // The ends of the messages about servers that are not accepted.
+    std::string_view replica_message = "is a replica, not the master";
+    std::string_view cluster_node_message =
+        "is a node of a cluster, and this URL does not follow the others; write "
+        "redis+cluster://HOST1,HOST2,HOST3";
+    std::string_view sentinel_message =
+        "is a Sentinel; write redis+sentinel://HOST:PORT/MASTER-NAME, or give the URL of the "
+        "server itself";
 };
 
 [[nodiscard]] inline connection_settings settings_of(const options& server_options) {

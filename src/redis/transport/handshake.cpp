@@ -126,8 +126,8 @@ commands subscribe_commands(const std::string& own_channel, std::span<const std:
 }
 
 session parse_handshake(const std::string& subject, const std::vector<reply>& replies,
-                        bool is_sentinel) {
-    if (replies.size() < (is_sentinel ? 2U : 5U))
+                        const connection_settings& settings) {
+    if (replies.size() < (settings.is_sentinel ? 2U : 5U))
         throw error(errc::protocol, subject + " gave too few answers; is it Redis?");
     if (replies[0].type == reply::kind::error) {
         // A server without a password rejects any password; the general message would mislead.
@@ -137,12 +137,10 @@ session parse_handshake(const std::string& subject, const std::vector<reply>& re
     }
     // Check this before the other replies, because a Sentinel refuses SELECT and TIME.
     const auto mode = field_of(replies[0], "mode");
-    if (is_sentinel) return sentinel_session(mode, subject);
+    if (settings.is_sentinel) return sentinel_session(mode, subject);
     if (mode == "sentinel")
         throw error(errc::unsupported,
-                    subject +
-                        " is a Sentinel; write redis+sentinel://HOST:PORT/MASTER-NAME, or give the "
-                        "URL of the server itself.");
+                    subject + " " + std::string(settings.sentinel_message) + ".");
     for (const auto index : {1u, 3u}) {
         if (replies[index].type == reply::kind::error) throw to_error(replies[index].text, subject);
     }

@@ -33,7 +33,7 @@ struct commands {
 
 // Throws pawl::error, with one sentence, when the server refuses. `subject` names the server.
 [[nodiscard]] session parse_handshake(const std::string& subject, const std::vector<reply>& replies,
-                                      bool is_sentinel);
+                                      const connection_settings& settings);
 
 // The text of a field in a map, such as the reply to HELLO; empty if the field is missing. A part
 // of the reply.

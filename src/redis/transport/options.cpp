@@ -88,7 +88,7 @@ void check_template(const options& server_options, bool name_space_given) {
                         " is the key that Pawl's locks have without one; leave out key.");
 }
 
-std::string known_options(const options& server_options) {
+std::string known_options(const options& server_options, const std::string& scheme_with_tls) {
     const std::string common_options =
         "namespace, key, layout, object, scripts, password_file, password_env, connect_timeout_ms, "
         "reply_timeout_ms";
@@ -98,7 +98,8 @@ std::string known_options(const options& server_options) {
         "ca, cert, cert_key, cert_key_password_file, cert_key_password_env, verify "
         "and tls_name";
     if (server_options.sentinel.addresses.empty())
-        return common_options + ", token_retention_ms and, with rediss://, " + tls_options;
+        return common_options + ", token_retention_ms and, with " + scheme_with_tls + ", " +
+               tls_options;
     return common_options +
            ", token_retention_ms, sentinel_user, sentinel_password_file, "
            "sentinel_password_env, sentinel_tls, and with TLS " +
@@ -129,10 +130,12 @@ void check_not_empty(const std::string& name, const std::string& value) {
                     "The URL's option " + name + "= is empty; give it a value, or leave it out.");
 }
 
-void apply_option(options& server_options, const std::string& name, const std::string& value) {
+void apply_option(options& server_options, const std::string& name, const std::string& value,
+                  const scheme_words& words) {
+    const std::string tls_scheme(words.with_tls.empty() ? scheme_with_tls(server_options)
+                                                        : words.with_tls);
     if (apply_sentinel_option(server_options, name, value)) return;
-    if (apply_tls_option(server_options.tls, "", name, value, scheme_with_tls(server_options)))
-        return;
+    if (apply_tls_option(server_options.tls, "", name, value, tls_scheme.c_str())) return;
     if (name == "namespace")
         server_options.name_space = value;
     else if (name == "key")
@@ -157,7 +160,8 @@ void apply_option(options& server_options, const std::string& name, const std::s
         server_options.token_retention = parse_retention(name, value);
     else
         throw error(errc::bad_url, "The URL's option '" + name + "' is unknown; known are " +
-                                       known_options(server_options) + ".");
+                                       std::string(words.more_options) +
+                                       known_options(server_options, tls_scheme) + ".");
 }
 
 std::uint32_t parse_database(const std::string& path) {
@@ -235,7 +239,7 @@ std::string describe(const options& server_options) {
 
 options parse_options(std::string_view text) { return parse_options(core::parse_url(text)); }
 
-options parse_options(const core::url& url) {
+options parse_options(const core::url& url, const scheme_words& words) {
     options server_options;
     if (url.scheme == "redis+unix") {
         if (!url.hosts.empty())
@@ -270,7 +274,7 @@ options parse_options(const core::url& url) {
         if (name == "database" && url.scheme == "redis+unix")
             server_options.database = parse_database("/" + value);
         else
-            apply_option(server_options, name, value);
+            apply_option(server_options, name, value, words);
     }
     if (is_sentinel_scheme(url.scheme)) complete_sentinel_tls(server_options, url);
     check_layout(server_options.layout, has_option(url, "namespace"), has_option(url, "object"),

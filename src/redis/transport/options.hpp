@@ -15,7 +15,12 @@ namespace pawl::redis {
 
 // The options of a URL. Throws errc::bad_option or errc::bad_url with one sentence.
 [[nodiscard]] options parse_options(std::string_view url);
-[[nodiscard]] options parse_options(const core::url& url);
+// What messages say of a URL that another scheme made of the one that is parsed.
+struct scheme_words {
+    std::string_view more_options{};  // that are known, too: "ttl_max, "
+    std::string_view with_tls{};      // "redlocks://"
+};
+[[nodiscard]] options parse_options(const core::url& url, const scheme_words& words = {});
 // Checks all options but the syntax of the key template, which `key_scheme` checks. Throws
 // errc::bad_option with one sentence.
 void check_options(const options& server_options);

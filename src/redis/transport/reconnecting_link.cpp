@@ -153,7 +153,7 @@ asio::awaitable<void> reconnecting_link::run(std::shared_ptr<reconnecting_link> 
 asio::awaitable<std::string> reconnecting_link::find_objection(server_role role) {
     const auto server = text_of(location_.server);
     if (role == server_role::replica && !settings_.accepts_replica)
-        co_return server + " is a replica, not the master";
+        co_return server + " " + std::string(settings_.replica_message);
     const bool is_confirmed = co_await locator_->confirm(location_, attempt_ends_at_);
     co_return is_confirmed ? "" : server + " is no longer the master";
 }
@@ -187,12 +187,10 @@ asio::awaitable<session> reconnecting_link::open_session(
         attempt_connection->close();
         throw connection_lost(attempt_end_.text);
     }
-    auto new_session = parse_handshake(subject_, replies, settings_.is_sentinel);
+    auto new_session = parse_handshake(subject_, replies, settings_);
     if (new_session.cluster && !settings_.accepts_cluster_node)
         throw error(errc::unsupported,
-                    subject_ +
-                        " is a node of a cluster, and this URL does not follow the others; write "
-                        "redis+cluster://HOST1,HOST2,HOST3.");
+                    subject_ + " " + std::string(settings_.cluster_node_message) + ".");
     co_return new_session;
 }
 

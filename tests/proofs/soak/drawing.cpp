@@ -24,6 +24,7 @@ struct series {
 
 struct panel {
     const char* title;
+    int decimals;
     std::vector<series> all;
 };
 
@@ -31,14 +32,17 @@ double to_mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1U
 
 std::vector<panel> panels() {
     return {{"holds per minute",
+             0,
              {{"holds per minute", "#06c",
                [](const sample& each) { return static_cast<double>(each.holds_per_minute); }}}},
             {"memory in MiB",
+             1,
              {{"the largest client", "#c60",
                [](const sample& each) { return to_mebibytes(each.client_bytes); }},
               {"all servers", "#393",
                [](const sample& each) { return to_mebibytes(each.server_bytes); }}}},
             {"open descriptors of the largest client",
+             0,
              {{"descriptors", "#639",
                [](const sample& each) { return static_cast<double>(each.descriptors); }}}}};
 }
@@ -97,7 +101,7 @@ private:
               << panel_height << "\" fill=\"none\" stroke=\"#666\"/>\n";
         draw_faults(y);
         std::ostringstream limit;
-        limit << std::fixed << std::setprecision(largest < 100 ? 1 : 0) << largest;
+        limit << std::fixed << std::setprecision(each.decimals) << largest;
         write(left - 5, y + 12, limit.str(), " text-anchor=\"end\"");
         write(left - 5, y + panel_height, "0", " text-anchor=\"end\"");
         double label_x = left + 5;

@@ -49,8 +49,9 @@ class Soak(unittest.TestCase):
         return page
 
     def test_a_run_prints_lines_and_writes_the_report(self):
-        status, output = self.run_to_the_end("--for", "6s", "--on", "redis,sqlite,memory",
-                                             "--round", "1s", "--every", "1s", "--html", self.page)
+        status, output = self.run_to_the_end("--for", "3s", "--on", "redis,sqlite,memory",
+                                             "--round", "1s", "--every", "1s", "--seed", "4",
+                                             "--html", self.page)
         self.assertEqual(status, 0, output)
         lines = LINE.findall(output)
         self.assertEqual([name for name in dict(lines)], ["redis", "sqlite", "memory"], output)
@@ -64,22 +65,31 @@ class Soak(unittest.TestCase):
         self.assertIn("Every promise was kept.", page)
         self.assertEqual(self.kept_folders(), [])
 
+    def journal_of_first_round(self, run):
+        while True:
+            for journal in self.folder.glob("pawl-soak-*/memory-1/0.journal"):
+                return journal
+            self.assertIsNone(run.poll(), "it has ended")
+
     def test_a_broken_promise_is_status_1_and_keeps_its_records(self):
-        # The resource ignores tokens, so sooner or later a paused holder overwrites the value.
-        status, output = self.run_to_the_end(
-            "--for", "2min", "--on", "memory", "--round", "2s", "--every", "1h", "--seed", "5",
-            "--fencing", "off", "--first-failure", "--html", self.page)
-        self.assertEqual(status, 1, output)
-        failure = re.search(r"A promise is broken: .* --seed 5, records in (\S+)\)", output)
+        run = self.start("--for", "1h", "--on", "memory", "--round", "2s", "--seed", "5",
+                         "--first-failure", "--html", self.page)
+        # As if a client had recorded two holds with one token.
+        with self.journal_of_first_round(run).open("a") as journal:
+            journal.write("".join(f"got {hold} 0 7 1 2 3\n" for hold in (1 << 60, 2 << 60)))
+        output = run.stdout.read()
+        self.assertEqual(run.wait(), 1, output)
+        failure = re.search(r"A promise is broken: 1 equal tokens. \(round 1, --seed 5, records in "
+                            r"(\S+)\)", output)
         self.assertIsNotNone(failure, output)
         records = Path(failure[1])
-        self.assertIn("A promise is broken", (records / "details.txt").read_text())
+        self.assertIn("equal tokens: [hold ", (records / "details.txt").read_text())
         self.assertTrue((records / "0.journal").exists())
-        self.assertIn("A promise is broken", self.check_page())
+        self.assertIn("1 equal tokens", self.check_page())
 
     def test_ctrl_c_ends_it_with_the_report(self):
         run = self.start("--for", "8h", "--on", "redis,memory", "--round", "1h", "--every", "1s",
-                         "--html", self.page)
+                         "--seed", "4", "--html", self.page)
         output = ""
         while not LINE.search(output):
             line = run.stdout.readline()

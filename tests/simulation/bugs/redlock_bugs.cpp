@@ -72,8 +72,6 @@ constexpr replacement replacements[] = {
      "or present ~= tonumber(ARGV[6])", ""},
     {redlock_bug::reader_renewed_after_writer, &scripts::read_renew,  //
      "elseif counter(k.fence) > token then", "elseif false then"},
-    {redlock_bug::keeps_ended_readers, nullptr,  //
-     R"(redis.call("DEL", k.holders, k.details))", ""},
     {redlock_bug::release_ends_all_readers, nullptr,  //
      R"(if redis.call("EXISTS", k.holders) == 1 then)", "if false then"},
     {redlock_bug::reader_takes_old_counter, &scripts::read_acquire,  //

@@ -37,9 +37,8 @@ enum class redlock_bug : std::uint8_t {
     readers_end_with_first,       // a node keeps all readers as long as the one of the last request
     reader_confirmed_unseen,      // a node confirms a reader that it does not have any more
     reader_renewed_after_writer,  // a missing reader comes back although a later writer was there
-    keeps_ended_readers,       // a reader's entry counts although the node has lost the lock's key
-    release_ends_all_readers,  // a reader's release frees the lock for a writer
-    reader_takes_old_counter,  // a new group of readers has the token of the holder before
+    release_ends_all_readers,     // a reader's release frees the lock for a writer
+    reader_takes_old_counter,     // a new group of readers has the token of the holder before
     forced_release_spares_readers,  // a forced release takes the lock from writers only
     // In the client's requests, and in what it hears.
     never_confirms,             // a majority is enough, whatever its counters are
@@ -72,7 +71,6 @@ inline constexpr std::array redlock_bug_names{
     PAWL_BUG(readers_end_with_first),
     PAWL_BUG(reader_confirmed_unseen),
     PAWL_BUG(reader_renewed_after_writer),
-    PAWL_BUG(keeps_ended_readers),
     PAWL_BUG(release_ends_all_readers),
     PAWL_BUG(reader_takes_old_counter),
     PAWL_BUG(forced_release_spares_readers),

@@ -41,6 +41,22 @@ void plan_clocks(redlock_plan& result, prng& random) {
     }
 }
 
+// Faults without which the bug does nothing.
+void add_faults_for(redlock_plan& result) {
+    switch (result.bug) {
+    case redlock_bug::counter_from_zero: result.evictions = 8; break;
+    case redlock_bug::reader_confirmed_unseen:
+        result.evictions = 8;
+        result.has_readers = true;
+        break;
+    case redlock_bug::validity_from_reply:
+        result.network.slow_message = 0.2;
+        result.network.longest_delay = 600ms;
+        break;
+    default: break;
+    }
+}
+
 }  // namespace
 
 redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug) {
@@ -57,7 +73,7 @@ redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug) {
     result.loses_majority = result.forgets && random.happens(0.3);
     result.forgets_in_turn = random.happens(0.15);
     result.stops_nodes = random.happens(0.3);
-    result.evicts = random.happens(0.15);
+    result.evictions = random.happens(0.15) ? 1 : 0;
     result.moves_clocks = random.happens(0.2);
     result.partitions = random.happens(0.25);
     result.pauses = random.happens(0.2);
@@ -75,6 +91,7 @@ redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug) {
     plan_network(result, random);
     plan_bounds(result, random);
     plan_clocks(result, random);
+    add_faults_for(result);
     return result;
 }
 

@@ -29,7 +29,7 @@ struct redlock_plan {
     bool loses_messages = false;   // a holder hears nothing of a forced release
     bool loses_majority = false;   // also so many at once that the set forgets its tokens
     bool stops_nodes = false;      // nodes are down or frozen for a while
-    bool evicts = false;           // nodes evict single keys
+    std::size_t evictions = 0;     // of single keys, in each round
     bool moves_clocks = false;     // the clocks of a minority jump
     bool partitions = false;       // programs are cut off from some of the nodes
     bool pauses = false;           // programs are stopped for a while
@@ -46,7 +46,7 @@ struct redlock_plan {
 
     // No fault makes a hold end early, or an acquire fail.
     [[nodiscard]] bool is_gentle() const noexcept {
-        return !breaks && !forgets && !forgets_in_turn && !stops_nodes && !evicts &&
+        return !breaks && !forgets && !forgets_in_turn && !stops_nodes && evictions == 0 &&
                !moves_clocks && !partitions && !pauses && !restarts_set && !dies;
     }
     [[nodiscard]] std::size_t majority() const noexcept { return node_count / 2 + 1; }

@@ -246,7 +246,8 @@ void redlock_scenario::disturb() {
     if (plan_.forgets && random_.happens(0.6)) nodes_.forget_some();
     if (plan_.forgets_in_turn && random_.happens(0.5)) nodes_.forget_in_turn();
     if (plan_.stops_nodes && random_.happens(0.6)) nodes_.freeze_some();
-    if (plan_.evicts) nodes_.evict_a_key();
+    for (std::size_t i = 0; i < plan_.evictions; ++i)
+        nodes_.evict_a_key();
     if (plan_.moves_clocks && random_.happens(0.6)) nodes_.jump_a_clock();
     if (plan_.partitions && random_.happens(0.6)) cut_off_a_program();
     if (plan_.pauses && random_.happens(0.5)) pause_a_program();

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A node of Redlock that is a master with Sentinels. A failover is a loss of the node's data: the
+// replica may lack the last grants.
+#include "redlock_fixture.hpp"
+
+#include <support/sentinel_group.hpp>
+
+#include <pawl/redlock.hpp>
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+namespace {
+
+using namespace chaos;
+using testing::HasSubstr;
+
+class RedlockSentinel : public redlock_fixture {
+protected:
+    // MASTER=SENTINEL+SENTINEL+SENTINEL
+    [[nodiscard]] std::string monitored_node() {
+        auto text = support::master_name;
+        for (std::size_t i = 0; i < group_.sentinel_count(); ++i)
+            text += (i == 0 ? "=127.0.0.1:" : "+127.0.0.1:") +
+                    std::to_string(group_.sentinel(i).port());
+        return text;
+    }
+    [[nodiscard]] std::string url() {
+        return "redlock://" + plain_.name_of(0) + "," + plain_.name_of(1) + "," + monitored_node() +
+               "?ttl_max=1000";
+    }
+    static std::string member_of(support::redis_server& server, const std::string& field) {
+        return server.execute({"HGET", "pawl:redlock", field}).text;
+    }
+    void fail_over() {
+        const auto port = group_.master_port();
+        group_.begin_failover();
+        ASSERT_TRUE(group_.eventually_moved_from(port));
+    }
+    // Acquires and releases until the master has this incarnation, and votes.
+    [[nodiscard]] bool eventually_joins(client& locks, const std::string& incarnation) {
+        return eventually(
+            [&] {
+                (void)locks.acquire("other", {.ttl = 900ms, .wait = patience}).release();
+                auto& master = group_.master();
+                return member_of(master, "incarnation") == incarnation &&
+                       master.execute({"EXISTS", "pawl:redlock:q"}).number() == 0;
+            },
+            2 * patience);
+    }
+
+    redlock_group plain_{2};
+    support::sentinel_group group_{{.replicas = 1, .failover_timeout = 1s}};
+};
+
+TEST_F(RedlockSentinel, AFailoverIsALossOfTheNodesData) {
+    ASSERT_TRUE(group_.is_replicated());
+    redlock_group::begin_set(url());
+    client locks = client_at(url());
+    auto last = locks.acquire("it", {.ttl = 900ms}).token();
+    EXPECT_EQ(member_of(group_.master(), "incarnation"), "1");
+    ASSERT_TRUE(group_.is_replicated());
+    fail_over();
+    ASSERT_TRUE(eventually_joins(locks, "2"));
+    // Only the new master and one other node answer.
+    plain_.node(0).freeze();
+    const auto next = locks.acquire("it", {.ttl = 900ms, .wait = patience}).token();
+    EXPECT_GT(next, last);
+    plain_.node(0).thaw();
+}
+
+// The first master has the run id of before, and its data come from the replica, which may have
+// missed the last grants. Nobody noticed the failovers, so the membership is that of the first.
+TEST_F(RedlockSentinel, AMasterThatCameBackRemembersNothing) {
+    ASSERT_TRUE(group_.is_replicated());
+    redlock_group::begin_set(url());
+    const auto run = member_of(group_.master(), "run");
+    const auto first = group_.master_port();
+    ASSERT_TRUE(group_.is_replicated());
+    fail_over();
+    ASSERT_TRUE(eventually([&] {
+        return group_.server(0)
+                   .execute({"INFO", "replication"})
+                   .text.find("master_link_status:up") != std::string::npos;
+    }));
+    fail_over();
+    ASSERT_EQ(group_.master_port(), first);
+    ASSERT_TRUE(eventually([&] { return member_of(group_.master(), "run") == run; }));
+    for (const auto& each : pawl::redlock::examine_set(pawl::redlock::parse(url())))
+        EXPECT_EQ(each.votes, each.name != monitored_node()) << each.name << each.objection;
+    client locks = client_at(url());
+    EXPECT_TRUE(eventually_joins(locks, "2"));
+}
+
+TEST_F(RedlockSentinel, TheSetGoesOnWithoutTheMaster) {
+    ASSERT_TRUE(group_.is_replicated());
+    redlock_group::begin_set(url());
+    group_.server(0).freeze();
+    client locks = client_at(url());
+    auto held = locks.acquire("it", {.ttl = 900ms, .wait = patience});
+    EXPECT_EQ(held.release(), release_result::released);
+    group_.server(0).thaw();
+}
+
+TEST_F(RedlockSentinel, ServersThatDoNotFitAreNamed) {
+    ASSERT_TRUE(group_.is_replicated());
+    const auto set = "redlock://" + plain_.name_of(0) + ",";
+    const auto at = [](support::redis_server& server) {
+        return "127.0.0.1:" + std::to_string(server.port());
+    };
+    const std::pair<std::string, std::string> wrong[] = {
+        {set + at(group_.server(0)) + "," + monitored_node(), "is the same server as"},
+        {set + at(group_.server(1)) + "," + monitored_node(), "is a replica; each node must be"},
+        {set + plain_.name_of(1) + ",nobody=" + at(group_.sentinel(0)), "knows no master 'nobody'"},
+        {set + plain_.name_of(1) + "," + at(group_.sentinel(0)), "write MASTER-NAME=HOST:PORT"},
+        {set + plain_.name_of(1) + ",orders=" + at(plain_.node(0)), "is no Sentinel"}};
+    for (const auto& [url, part] : wrong) {
+        const auto failed = failure_at(url);
+        ASSERT_TRUE(failed.has_value()) << url;
+        EXPECT_EQ(failed->reason, errc::no_quorum) << failed;
+        EXPECT_THAT(failed->sentence, HasSubstr(part));
+    }
+}
+
+// Each row of a report belongs to a server that it names.
+TEST_F(RedlockSentinel, TheExaminationShowsTheMasterAndItsSentinels) {
+    redlock_group::begin_set(url());
+    client locks = client_at(url());
+    const auto report = locks.examine();
+    std::set<std::string> names{""};
+    for (const auto& each : report.nodes)
+        names.insert(each.name);
+    EXPECT_EQ(names.size(), 1U + 3U + group_.sentinel_count());
+    std::size_t votes = 0;
+    for (const auto& each : report.findings) {
+        if (each.topic == "membership") votes += each.fact == "votes" ? 1 : 0;
+        EXPECT_TRUE(names.contains(each.node)) << each.topic << " of " << each.node;
+    }
+    EXPECT_EQ(votes, 3U);
+}
+
+}  // namespace
