@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Exclusive locks and readers over a majority of nodes. The members are in acquire.cpp,
-// waiting.cpp, renew.cpp, release.cpp and admin.cpp; docs/backends/redlock.md describes the
-// protocol.
+// attempts.cpp, waiting.cpp, renew.cpp, release.cpp and admin.cpp; docs/backends/redlock.md
+// describes the protocol.
 #pragma once
 
 #include "attempt.hpp"
@@ -66,6 +66,8 @@ private:
         // Nobody else holds a majority: attempts were made at the same time.
         bool was_split = false;
     };
+    [[nodiscard]] time_point next_attempt_after(const attempt_result& failed,
+                                                redis::back_off& poll_pauses);
     boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> requested,
                                                          duration ttl, bool waits);
     void send_to_nodes(const std::shared_ptr<attempt>& current);
