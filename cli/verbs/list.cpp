@@ -6,20 +6,17 @@
 #include "verbs.hpp"
 
 #include <pawl/blocking.hpp>
+#include <pawl/incomplete_list.hpp>
 
 #include <unistd.h>
 #include <algorithm>
 #include <iostream>
 
 namespace pawl::cli {
+namespace {
 
-int list(const list_options& options) {
-    const service_location location = find_location(options.location);
-    blocking::client locks(location.lock_service);
-    auto listed = locks.list(options.prefix);
-    std::sort(listed.begin(), listed.end(),
-              [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
-
+void print_list(const std::vector<lock_info>& listed, const list_options& options,
+                const service_location& location) {
     if (options.json) {
         json text;
         text.begin_array();
@@ -35,7 +32,30 @@ int list(const list_options& options) {
     } else if (::isatty(STDOUT_FILENO) == 1) {
         std::cout << "No locks at " << printable(location.lock_service.describe()) << ".\n";
     }
-    return static_cast<int>(exit_code::ok);
+}
+
+void sort_by_name(std::vector<lock_info>& listed) {
+    std::sort(listed.begin(), listed.end(),
+              [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
+}
+
+}  // namespace
+
+int list(const list_options& options) {
+    const service_location location = find_location(options.location);
+    blocking::client locks(location.lock_service);
+    try {
+        auto listed = locks.list(options.prefix);
+        sort_by_name(listed);
+        print_list(listed, options, location);
+        return static_cast<int>(exit_code::ok);
+    } catch (const incomplete_list& partial) {
+        auto listed = partial.locks();
+        sort_by_name(listed);
+        if (!listed.empty() || options.json) print_list(listed, options, location);
+        std::cout << std::flush;
+        throw;
+    }
 }
 
 }  // namespace pawl::cli

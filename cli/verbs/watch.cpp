@@ -10,6 +10,7 @@
 #include "verbs.hpp"
 
 #include <pawl/blocking.hpp>
+#include <pawl/incomplete_list.hpp>
 
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -107,17 +108,40 @@ private:
 
 struct view {
     std::vector<lock_info> locks;
-    std::string problem;
+    std::string problem;  // not empty: some locks, or all, are those of an earlier view
 };
 
-view read_view(blocking::client& locks, const std::string& prefix) {
+// The locks of the view, and the earlier ones with other names.
+std::vector<lock_info> with_earlier(std::vector<lock_info> locks,
+                                    const std::vector<lock_info>& earlier) {
+    const auto count = static_cast<std::ptrdiff_t>(locks.size());
+    for (const lock_info& each : earlier)
+        if (std::none_of(locks.begin(), locks.begin() + count,
+                         [&](const lock_info& known) { return known.name == each.name; }))
+            locks.push_back(each);
+    return locks;
+}
+
+// Throws if no server answers.
+view read_answers(blocking::client& locks, const std::string& prefix,
+                  const std::vector<lock_info>& earlier) {
+    view now;
     try {
-        view now{.locks = locks.list(prefix), .problem = {}};
-        std::sort(now.locks.begin(), now.locks.end(),
-                  [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
-        return now;
+        now.locks = locks.list(prefix);
+    } catch (const incomplete_list& partial) {
+        now = {.locks = with_earlier(partial.locks(), earlier), .problem = partial.what()};
+    }
+    std::sort(now.locks.begin(), now.locks.end(),
+              [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
+    return now;
+}
+
+view read_view(blocking::client& locks, const std::string& prefix,
+               const std::vector<lock_info>& earlier) {
+    try {
+        return read_answers(locks, prefix, earlier);
     } catch (const pawl::error& problem) {
-        return {.locks = {}, .problem = problem.what()};
+        return {.locks = earlier, .problem = problem.what()};
     }
 }
 
@@ -178,9 +202,7 @@ int watch_live(blocking::client& locks, const watch_options& options,
             return signal_status(event);
         }
         if (event == SIGWINCH) continue;
-        auto next = read_view(locks, options.prefix);
-        if (!next.problem.empty()) next.locks = std::move(now.locks);
-        now = std::move(next);
+        now = read_view(locks, options.prefix, now.locks);
     }
 }
 
@@ -227,16 +249,14 @@ int watch_lines(blocking::client& locks, const watch_options& options,
         if (now.problem != problem)
             say(now.problem.empty() ? "The service is available again." : now.problem);
         problem = now.problem;
-        if (problem.empty()) {
-            for (const change& each : log.update(now.locks))
-                std::cout << (options.json ? as_json(each) : plain_text(each)) << '\n';
-            std::cout << std::flush;
-        }
+        for (const change& each : log.update(now.locks))
+            std::cout << (options.json ? as_json(each) : plain_text(each)) << '\n';
+        std::cout << std::flush;
         if (!std::cout) return static_cast<int>(exit_code::ok);  // stdout is closed
         const int event = events.wait(options.interval, false);
         if (event == SIGTSTP) terminal_events::suspend();
         if (event == SIGINT || event == SIGTERM || event == SIGHUP) return signal_status(event);
-        now = read_view(locks, options.prefix);
+        now = read_view(locks, options.prefix, now.locks);
     }
 }
 
@@ -250,7 +270,7 @@ int watch(const watch_options& options) {
     const terminal_events events;
     const service_location location = find_location(options.location);
     blocking::client locks(location.lock_service);
-    view first{.locks = locks.list(options.prefix), .problem = {}};
+    view first = read_answers(locks, options.prefix, {});
     const bool live = ::isatty(STDOUT_FILENO) == 1 && !options.json;
     return live ? watch_live(locks, options, location, events, std::move(first))
                 : watch_lines(locks, options, events, std::move(first));

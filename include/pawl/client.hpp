@@ -234,7 +234,7 @@ public:
 
     // The held locks whose names begin with `prefix`, for display only.
     // Handler: void(error_code, std::vector<lock_info>).
-    // Completes when the service has answered.
+    // Completes when the service has answered; with an error, the servers that have answered count.
     template <class Token = boost::asio::deferred_t>
     auto async_list(std::string prefix, Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_list, nullptr, token,

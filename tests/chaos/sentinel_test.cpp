@@ -252,7 +252,7 @@ TEST_F(Sentinel, AndServersMayHaveDifferentPasswords) {
 }
 
 TEST_F(Sentinel, AreExaminedOneByOne) {
-    sentinel_group group;
+    sentinel_group group({.replicas = 1});
     client locks = client_at(group.url());
     (void)locks.acquire("it", {.ttl = 2s});
     group.sentinel(2).kill9();

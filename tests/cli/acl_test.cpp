@@ -73,7 +73,8 @@ TEST(Acl, OfSentinelsHasTwoLines) {
 }
 
 TEST(Acl, OfANodeOfRedlockWithSentinelsHasTwoLines) {
-    const auto result = acl({"--on", "redlock://a,b,orders=s?sentinel_user=eye"});
+    const auto result =
+        acl({"--on", "redlock://a,b,orders=s?sentinel_user=eye&sentinel_password_env=PATH"});
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("# For the nodes, also for the replicas of a master:\nuser "
                                        "locks reset on >PASSWORD "));

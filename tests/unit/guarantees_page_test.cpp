@@ -145,7 +145,8 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
         expect_on_page(line(deployment_finding(stands, 2)));
     for (const std::string least : {"", "0", "1", "3"})
         expect_on_page(line(least_replicas_finding(least, 2)));
-    expect_on_page(line(deployment_finding(deployment::followed_cluster, 0)));
+    for (const auto stands : {deployment::monitored, deployment::followed_cluster})
+        expect_on_page(line(deployment_finding(stands, 0)));
     for (const std::string timeout : {"", "5000", "15000"})
         expect_on_page(line(node_timeout_finding(timeout)));
     for (const std::string coverage : {"", "no", "yes"})

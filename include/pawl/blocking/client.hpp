@@ -181,7 +181,7 @@ public:
     // `interval`, 1 ms or more, and can miss short holds. An error of the service ends the wait.
     [[nodiscard]] lock_info wait_change(std::string_view name, fencing_token seen,
                                         duration interval, std::stop_token cancel = {});
-    // The held locks whose names begin with `prefix`, for display only.
+    // The held locks whose names begin with `prefix`, for display. Throws `incomplete_list`, too.
     [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
     // Takes the lock from all its holders and gives it to the next waiter. The holders lose it: at
     // once if the service pushes that, else with their next renewal. False: the lock was free.

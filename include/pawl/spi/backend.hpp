@@ -249,7 +249,7 @@ public:
     // the background, for the ttl at most.
     virtual boost::asio::awaitable<release_result> release(const hold& hold) = 0;
 
-    // The state of a lock, and of all held locks whose names begin with `prefix`.
+    // The state of a lock, and of all held locks that begin with `prefix` (or `incomplete_list`).
     virtual boost::asio::awaitable<lock_info> inspect(std::string_view name) = 0;
     virtual boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) = 0;
 

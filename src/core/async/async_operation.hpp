@@ -8,6 +8,7 @@
 #include "access.hpp"
 
 #include <pawl/detail/initiate.hpp>
+#include <pawl/incomplete_list.hpp>
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -101,6 +102,9 @@ boost::asio::awaitable<void> run_operation(engine::ptr engine,
         operation->begin();
         operation.reset();
         result = co_await std::move(work);
+    } catch (const incomplete_list& partial) {
+        ended = engine->outcome_of(std::current_exception());
+        if constexpr (std::is_same_v<Result, std::vector<lock_info>>) result = partial.locks();
     } catch (...) {
         ended = engine->outcome_of(std::current_exception());
     }

@@ -12,6 +12,8 @@
 #include "../util/random.hpp"
 #include "validate.hpp"
 
+#include <pawl/incomplete_list.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -255,10 +257,16 @@ asio::awaitable<lock_info> engine::inspect(std::string name) {
 
 asio::awaitable<std::vector<lock_info>> engine::list(std::string prefix) {
     throw_if_closed();
-    auto infos = co_await live_backend().list(prefix);
-    for (auto& each : infos)
-        set_free_permits(each);
-    co_return infos;
+    const auto complete = [](std::vector<lock_info> infos) {
+        for (auto& each : infos)
+            set_free_permits(each);
+        return infos;
+    };
+    try {
+        co_return complete(co_await live_backend().list(prefix));
+    } catch (const incomplete_list& partial) {
+        throw incomplete_list(partial.reason(), partial.what(), complete(partial.locks()));
+    }
 }
 
 asio::awaitable<bool> engine::force_release(std::string name) {

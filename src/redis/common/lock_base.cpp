@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -168,39 +167,6 @@ asio::awaitable<void> lock_base::retry_release(std::string key, const request_se
             if (reply.type != reply::kind::error || !may_succeed_later(reply.text)) co_return;
         } catch (const error&) {}
     }
-}
-
-// SCAN may return a key more than once, hence the set.
-asio::awaitable<std::vector<std::string>> lock_base::scan(std::string glob, std::string type) {
-    std::set<std::string> found_keys;
-    std::string cursor = "0";
-    std::size_t server = 0;
-    const auto deadline = now() + bounds_.max_scan_time;
-    co_await connected_link_of("", reply_deadline());  // a cluster's nodes are known then
-    const std::vector<link*> servers(servers_->links().begin(), servers_->links().end());
-    for (std::size_t requests = 0; requests < bounds_.max_scan_requests && now() < deadline;
-         ++requests) {
-        const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
-                                                    "COUNT", "1000", "TYPE",  type};
-        const auto reply = co_await servers[server]->exec(words, reply_deadline());
-        throw_if_error(reply, describe(options_));
-        if (reply.items.size() != 2)
-            throw error(errc::protocol,
-                        describe(options_) +
-                            ": an unexpected reply to SCAN; run `pawl doctor` to see "
-                            "what kind of server this is.");
-        for (const auto& key : reply.items[1].items)
-            found_keys.insert(key.text);
-        cursor = reply.items[0].text;
-        if (cursor == "0" && ++server == servers.size())
-            co_return std::vector<std::string>(found_keys.begin(), found_keys.end());
-        if (found_keys.size() > bounds_.max_scanned_keys) break;
-    }
-    throw error(errc::protocol, describe(options_) + ": the list of keys that match '" + glob +
-                                    "' has no end, not even after " +
-                                    std::to_string(bounds_.max_scan_time / 1s) +
-                                    " s, or more than " + std::to_string(bounds_.max_scanned_keys) +
-                                    " keys; list a longer prefix.");
 }
 
 std::string milliseconds_text(duration time_span) {

@@ -19,9 +19,11 @@
 #include <pawl/spi/backend.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -126,9 +128,24 @@ protected:
     boost::asio::awaitable<void> retry_release(std::string key, const request_sender& send,
                                                duration ttl);
 
-    // All keys of that type that match, on all servers. Throws errc::protocol when a server's list
-    // has no end.
-    boost::asio::awaitable<std::vector<std::string>> scan(std::string glob, std::string type);
+    // What `list` collects.
+    struct key_listing {
+        std::set<std::string> keys;
+        // Of the servers that give no list. They are not asked again.
+        std::map<const link*, error> failures{};
+    };
+    using lock_filter = std::function<bool(const lock_info&)>;
+    [[nodiscard]] static bool is_held(const lock_info& info) noexcept {
+        return info.held_by.has_value();
+    }
+    // Adds all keys of that type that match, on all servers. Throws if every server has failed:
+    // errc::protocol when a server's list has no end.
+    boost::asio::awaitable<void> scan(key_listing& into, std::string glob, std::string type);
+    // The locks of these names that the filter accepts. Throws `incomplete_list` if some servers
+    // have failed.
+    boost::asio::awaitable<std::vector<lock_info>> inspect_all(key_listing& listed,
+                                                               std::set<std::string> names,
+                                                               lock_filter is_shown);
 
     // Counts an operation for whose end `close` waits.
     class operation_guard {
@@ -185,6 +202,10 @@ private:
                                                             std::span<const hold> holds);
     // Waits until no operation is active and no undo is pending.
     boost::asio::awaitable<void> wait_until_idle(time_point deadline);
+    boost::asio::awaitable<void> scan_server(link& server_link, key_listing& into,
+                                             const std::string& glob, const std::string& type);
+    boost::asio::awaitable<void> scan_or_note(link& server_link, key_listing& into,
+                                              const std::string& glob, const std::string& type);
 
     const core::fork_mark made_in_;
     struct known_server {

@@ -51,6 +51,12 @@ std::string failover_of(deployment server_deployment) {
     return "not known: the user may not read INFO";
 }
 
+finding no_replica_finding() {
+    return {grade::warning, "replicas", "none",
+            "nothing replaces this node if it fails; give it a replica, and see that it is "
+            "connected"};
+}
+
 }  // namespace
 
 guarantee_row guarantees_of(persistence server_persistence, deployment server_deployment) {
@@ -115,14 +121,12 @@ finding deployment_finding(deployment server_deployment, std::int64_t replicas) 
     case deployment::alone: return {grade::good, "replicas", "none", ""};
     case deployment::replica: return {grade::bad, "role", "replica", "connect to the master"};
     case deployment::monitored:
+        if (replicas == 0) return no_replica_finding();
         return {grade::note, "replicas", std::to_string(replicas),
                 "a failover can lose a lock that is held; let the resource check the token, which "
                 "is larger after each failover"};
     case deployment::followed_cluster:
-        if (replicas == 0)
-            return {grade::warning, "replicas", "none",
-                    "nothing replaces this node if it fails; give it a replica, and see that it is "
-                    "connected"};
+        if (replicas == 0) return no_replica_finding();
         return {grade::good, "replicas", std::to_string(replicas), ""};
     case deployment::replicated:
     case deployment::cluster:

@@ -364,7 +364,7 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
         auto least =
             co_await query_setting(server_link, time, server_options, "min-replicas-to-write");
         // Without a replica, the default is right.
-        if (has_sentinels || facts.replicas > 0 || least != "0")
+        if (facts.replicas > 0 || least != "0")
             findings.push_back(least_replicas_finding(least, facts.replicas));
     }
     if (is_in_cluster) {
@@ -389,22 +389,12 @@ void add_node(examination& report, examination node_report) {
         if (!each.node.empty()) report.findings.push_back(std::move(each));
 }
 
-// The nodes of a cluster are known when one of them has answered; another one may be dead.
-asio::awaitable<void> find_links(const topology& servers, time_point give_up_at) {
-    if (!servers.links().empty()) co_return;
-    try {
-        co_await connected_link_of(servers, "", give_up_at);
-    } catch (const error&) {
-        if (servers.links().empty()) throw;
-    }
-}
-
 }  // namespace
 
 asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
                                              const options& server_options) {
-    co_await find_links(servers, time.now() + server_options.reply_timeout);
-    const std::vector<link*> links(servers.links().begin(), servers.links().end());
+    const auto links =
+        co_await known_links_of(servers, time.now() + server_options.reply_timeout);
     examination report;
     std::vector<examination> failed;
     std::exception_ptr failure;

@@ -108,20 +108,12 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     std::set<std::string> names;
-    const auto keys = co_await scan(scheme_.glob(prefix), "string");
-    for (const auto& key : keys) {
+    key_listing listed;
+    co_await scan(listed, scheme_.glob(prefix), "string");
+    for (const auto& key : listed.keys) {
         if (auto name = scheme_.name_of(key)) names.insert(std::move(*name));
     }
-    std::vector<lock_info> locks_held;
-    for (const auto& name : names) {
-        try {
-            auto info = co_await inspect(name);
-            if (info.held_by) locks_held.push_back(std::move(info));
-        } catch (const error& e) {
-            if (e.reason() != errc::wrong_type) throw;  // a key of another program
-        }
-    }
-    co_return locks_held;
+    co_return co_await inspect_all(listed, std::move(names), is_held);
 }
 
 asio::awaitable<bool> locks::force_release(std::string_view name) {

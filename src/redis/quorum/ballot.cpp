@@ -8,6 +8,11 @@
 
 namespace pawl::redlock {
 
+bool has_heard_of_later(const membership_state& other, std::size_t node,
+                        const membership_state& own) noexcept {
+    return node < other.vector.size() && other.vector[node] > own.incarnation;
+}
+
 ballot::ballot(std::size_t nodes) : votes_(nodes) {}
 
 void ballot::count_grant(std::size_t node, membership_state member,
@@ -38,9 +43,9 @@ bool ballot::is_below_tokens(std::size_t node) const noexcept {
 
 // Judged by all nodes that agree, also by those that are outdated themselves.
 bool ballot::is_outdated(std::size_t node) const noexcept {
-    const auto incarnation = votes_[node].member.incarnation;
     for (std::size_t other = 0; other < votes_.size(); ++other)
-        if (agrees(other) && votes_[other].member.knows_later(node, incarnation)) return true;
+        if (agrees(other) && has_heard_of_later(votes_[other].member, node, votes_[node].member))
+            return true;
     return false;
 }
 

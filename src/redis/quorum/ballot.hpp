@@ -19,12 +19,11 @@ struct membership_state {
     // Of every node, the highest incarnation that this one has heard of.
     std::vector<std::int64_t> vector{};
     std::string nonce{};  // of the node's memory, which a confirmation must find again
-
-    // This node has heard that the other one has forgotten what it answers about.
-    [[nodiscard]] bool knows_later(std::size_t other, std::int64_t incarnation_of_other) const {
-        return other < vector.size() && vector[other] > incarnation_of_other;
-    }
 };
+
+// Another node has heard that this one has become a member again since the state was its own.
+[[nodiscard]] bool has_heard_of_later(const membership_state& other, std::size_t node,
+                                      const membership_state& own) noexcept;
 
 // The smallest number of nodes such that any two groups of that size have a node in common.
 [[nodiscard]] constexpr std::size_t majority_of(std::size_t nodes) noexcept {

@@ -4,6 +4,7 @@
 #include "locks.hpp"
 
 #include "node_request.hpp"
+#include "renewal_tally.hpp"
 
 #include <algorithm>
 #include <list>
@@ -24,37 +25,14 @@ struct locks::renewal_round {
     time_point sent_at{};
     time_point give_up_at{};
     std::vector<membership_state> members;  // of the nodes that have answered
-    struct tally {
-        std::vector<std::size_t> extended{};  // the nodes
-        std::size_t refused = 0;
-    };
-    std::vector<tally> tallies{};
-    bool has_outdated = false;
-
-    // One of the others knows a later incarnation of the node. With plain servers that node could
-    // not answer; an old master that its Sentinels have replaced can.
-    [[nodiscard]] bool is_outdated(std::size_t node, const std::vector<std::size_t>& others) const {
-        return std::ranges::any_of(others, [&](std::size_t other) {
-            return members[other].knows_later(node, members[node].incarnation);
-        });
-    }
+    std::vector<renewal_tally> tallies{};
 
     void count(std::size_t position, std::size_t node, renewal::outcome answer) {
-        auto& [extended, refused] = tallies[position];
         const auto index = indices[position];
-        const auto majority = majority_of(members.size());
-        if (answer == renewal::outcome::extended) {
-            extended.push_back(node);
-            const auto outdated = std::ranges::count_if(
-                extended, [&](std::size_t each) { return is_outdated(each, extended); });
-            has_outdated = has_outdated || outdated > 0;
-            const auto ttl = batch.renewals()[index].ttl;
-            if (extended.size() - static_cast<std::size_t>(outdated) >= majority)
-                batch.settle(index, answer, sent_at + ttl - drift(ttl));
-        }
-        // Too few nodes are left for a majority that extends the hold.
-        if (answer == renewal::outcome::refused && ++refused == members.size() - majority + 1)
-            batch.settle(index, answer);
+        const auto ttl = batch.renewals()[index].ttl;
+        const auto decided = tallies[position].count(members, node, answer);
+        if (decided != renewal::outcome::unknown)
+            batch.settle(index, decided, sent_at + ttl - drift(ttl));
     }
 };
 
@@ -77,7 +55,9 @@ asio::awaitable<void> locks::renew_at(redis::topology&, renewal_batch& batch) {
             requests.push_back(renew_at_node(round, i));
     }
     co_await run_all(std::move(requests));
-    if (std::ranges::any_of(rounds, &renewal_round::has_outdated)) members_.on_outdated();
+    for (const auto& round : rounds)
+        if (std::ranges::any_of(round.tallies, &renewal_tally::has_outdated))
+            members_.on_outdated();
 }
 
 asio::awaitable<void> locks::renew_at_node(renewal_round& round, std::size_t node) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace asio = boost::asio;
 
@@ -74,19 +75,13 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 }
 
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
-    std::vector<lock_info> locks_held;
-    const auto found = co_await scan(scheme_.glob(prefix), "string");
-    for (const auto& key : found) {
-        const auto name = scheme_.name_of(key);
-        if (!name) continue;
-        try {
-            auto info = co_await inspect(*name);
-            if (info.held_by) locks_held.push_back(std::move(info));
-        } catch (const error& e) {
-            if (e.reason() != errc::wrong_type) throw;  // another program's, since the listing
-        }
+    std::set<std::string> names;
+    key_listing listed;
+    co_await scan(listed, scheme_.glob(prefix), "string");
+    for (const auto& key : listed.keys) {
+        if (auto name = scheme_.name_of(key)) names.insert(std::move(*name));
     }
-    co_return locks_held;
+    co_return co_await inspect_all(listed, std::move(names), is_held);
 }
 
 // Deletes only the value that it has read, which is not a mark: behind a mark, other keys have the

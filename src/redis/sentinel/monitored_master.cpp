@@ -29,6 +29,23 @@ std::string plural(std::size_t count, const std::string& noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+// A failover begins when so many Sentinels do not reach the master, and then needs the votes of a
+// majority.
+void judge_quorum(finding& view, std::size_t quorum, std::size_t sentinels) {
+    const auto majority = sentinels / 2 + 1;
+    if (quorum == majority) return;
+    const auto command = "set it to " + std::to_string(majority) + " (SENTINEL SET)";
+    view.level = grade::warning;
+    if (quorum > sentinels)
+        view.advice = "the quorum is above the number of Sentinels, so no failover happens; ";
+    else if (quorum > majority)
+        view.advice = "the quorum is above a majority, so fewer Sentinels may be away; ";
+    else
+        view.advice = "the quorum is below a majority, so a few isolated Sentinels suspect the "
+                      "master; ";
+    view.advice += command;
+}
+
 finding view_finding(const sentinel_locator::status& each) {
     finding result{grade::good, "sentinel", "", "", each.node};
     if (!each.view) {
@@ -38,19 +55,22 @@ finding view_finding(const sentinel_locator::status& each) {
             each.advice.empty() ? "see that it runs, and that this host can reach it" : each.advice;
         return result;
     }
+    const auto known = each.view->peers.size() + 1;
     result.fact = "names " + text_of(each.view->master.server) + ", epoch " +
                   std::to_string(each.view->master.epoch) + ", " +
                   plural(each.view->replicas, "replica") + ", quorum " +
-                  std::to_string(each.view->quorum);
+                  std::to_string(each.view->quorum) + " of " + std::to_string(known);
     if (each.view->is_down) {
         result.level = grade::warning;
         result.fact += ", which it cannot reach";
         result.advice = "a failover may be near; see why the master does not answer this Sentinel";
+    } else {
+        judge_quorum(result, each.view->quorum, known);
     }
     return result;
 }
 
-finding count_finding(std::size_t members_count, std::size_t needed) {
+finding count_finding(std::size_t members_count, std::size_t needed, std::size_t answering) {
     if (members_count == 0)
         return {grade::bad, "sentinels", "none of them names a master",
                 "a client that has no connection yet cannot find the master; see each of them "
@@ -58,7 +78,12 @@ finding count_finding(std::size_t members_count, std::size_t needed) {
     finding result{
         grade::good, "sentinels",
         plural(members_count, "Sentinel") + ", " + std::to_string(needed) + " must agree", ""};
-    if (members_count < 3) {
+    if (answering < needed) {
+        result.level = grade::bad;
+        result.fact += ", but only " + std::to_string(answering) + " can be asked";
+        result.advice =
+            "a client that has no connection yet cannot find the master; see each of them below";
+    } else if (members_count < 3) {
         result.level = grade::warning;
         result.advice = "with fewer than three, no failover happens while one is away; run three";
     } else if (members_count % 2 == 0) {
@@ -88,6 +113,7 @@ asio::awaitable<void> monitored_master::close(time_point give_up_at) {
 void monitored_master::add_findings(examination& report) const {
     std::set<std::string> masters;
     std::set<std::string> ids;
+    std::size_t answering = 0;
     const auto statuses = sentinels_->statuses();
     for (const auto& each : statuses) {
         // A server that is mistaken for a Sentinel has a row already.
@@ -95,12 +121,13 @@ void monitored_master::add_findings(examination& report) const {
             report.nodes.push_back({each.node, "sentinel"});
         report.findings.push_back(view_finding(each));
         if (!each.view) continue;
+        ++answering;
         masters.insert(text_of(each.view->master.server));
         ids.insert(each.view->id);
         for (const auto& peer : each.view->peers)
             ids.insert(peer.id);
     }
-    report.findings.push_back(count_finding(ids.size(), sentinels_->needed_votes()));
+    report.findings.push_back(count_finding(ids.size(), sentinels_->needed_votes(), answering));
     if (masters.size() > 1)
         report.findings.push_back({grade::warning, "sentinels", "they name different masters",
                                    "a failover is in progress, or a Sentinel is isolated; if it "

@@ -3,6 +3,8 @@
 
 #include "connected_link.hpp"
 
+#include <pawl/error.hpp>
+
 #include <array>
 
 namespace pawl::redis {
@@ -16,6 +18,16 @@ boost::asio::awaitable<link*> connected_link_of(const topology& servers, std::st
         server_link = &servers.link_of(key);
     }
     co_return server_link;
+}
+
+boost::asio::awaitable<std::vector<link*>> known_links_of(const topology& servers,
+                                                          time_point give_up_at) {
+    try {
+        if (servers.links().empty()) co_await connected_link_of(servers, "", give_up_at);
+    } catch (const error&) {
+        if (servers.links().empty()) throw;
+    }
+    co_return std::vector<link*>(servers.links().begin(), servers.links().end());
 }
 
 boost::asio::awaitable<reply> exec_at(topology& servers, std::string_view key,

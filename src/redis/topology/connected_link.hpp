@@ -10,6 +10,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace pawl::redis {
 
@@ -20,6 +21,11 @@ namespace pawl::redis {
 [[nodiscard]] boost::asio::awaitable<link*> connected_link_of(const topology& servers,
                                                               std::string_view key,
                                                               time_point give_up_at);
+
+// The links to all servers, whether or not they answer. The nodes of a cluster are known when one
+// of them has answered; without any, this throws.
+[[nodiscard]] boost::asio::awaitable<std::vector<link*>> known_links_of(const topology& servers,
+                                                                        time_point give_up_at);
 
 // Sends a command about the key to its server, and follows the key if it moves. Throws as
 // `link::exec` does. `key` and `words` must outlive the operation.
