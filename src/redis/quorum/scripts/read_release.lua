@@ -16,7 +16,7 @@ local is_member = not membership_objection(ARGV[1], ARGV[2])
 local function release_reader(k, value, token, name)
     local state, stored = state_of(k, now_ms())
     local is_reader = counter_of_reader(k, state, value)
-    local is_writer = counter_in(stored, value)
+    local is_writer = type(stored) == "string" and string.sub(stored, 1, #value + 1) == value .. ";"
     if not is_reader and not is_writer then
         return state == "writer" and 2 or 0
     end
