@@ -20,21 +20,23 @@ namespace pawl::redlock {
 // All clients of a set must name the same nodes, in any order, with the same `ttl_max`: otherwise
 // the nodes refuse them. Without fencing nothing refuses them, and exclusion breaks.
 struct options {
-    // 3, 5 or 7 servers, each of its own and no replica of another, or masters that Sentinels name.
-    // A failover of such a master is a loss of the node's data. Namespaces, layouts, databases and
-    // timeouts of the nodes must be equal.
+    // 3, 5 or 7 nodes: independent servers, none of them a replica, or masters that Sentinels name.
+    // A failover of such a master is a loss of the node's data. Namespaces, key templates, layouts,
+    // databases, timeouts and token retentions of the nodes must be equal.
     std::vector<redis::options> nodes{};
     // The longest ttl of a lease: 100 ms to 1 h. A node that has lost its data grants nothing for a
     // little longer than this.
     duration ttl_max = std::chrono::seconds(60);
     // False: classic Redlock, which other libraries share. Holds have no token, nodes form no set,
-    // a node that restarts without its data votes again at once, and `ttl_max` has no meaning. Only
-    // then the nodes may have redis::key_layout::redisson, for locks of RedissonRedLock.
+    // a node that restarts without its data votes again at once, and `ttl_max` must have its
+    // default. Only then the nodes may have redis::key_layout::redisson, for locks of
+    // RedissonRedLock.
     bool fenced = true;
 };
 
 // Neither connects. They throw errc::bad_option for options that are out of range or do not fit
-// together, and errc::bad_url for a URL that is not understood.
+// together, and errc::bad_url for a URL that is not understood. All functions of this header are
+// thread-safe.
 [[nodiscard]] service at(options settings);
 // redlock://[user[:password]@]host1[:port],host2[:port],host3[:port][/database][?option=value&…],
 // with TLS redlocks://…. In place of a host, MASTER=SENTINEL1[:port]+SENTINEL2[:port] is the master
@@ -45,24 +47,28 @@ struct options {
 // What a node says of its membership of the set.
 struct node_status {
     std::string name;       // "HOST:PORT", or "MASTER=SENTINEL:PORT+…"
-    bool votes = false;     // it takes part in the next acquire
+    bool votes = false;     // the node takes part in the next acquire
     std::string objection;  // why it does not; empty if it does
     // How often the node has become a member: 1 since the set began, and one more for each loss of
     // its data. 0: unknown.
     std::uint64_t incarnation = 0;
 };
 
-// For operators. They block the calling thread, and use a client of their own. Without fencing
-// there is no set, and they throw errc::bad_option.
+// For operators. They use a client of their own, and block the calling thread until all nodes have
+// answered or `redis::options::reply_timeout` has passed for each request. They throw
+// errc::bad_option for options that do not fit together, and for `fenced = false`, which has no
+// set.
 //
 // Makes the nodes a new set, which grants locks at once. Call this only while no holder of a lock
-// of these nodes is left: the caller knows what no server can know. Without it, new nodes wait for
-// a little more than `ttl_max` first. `forget`: also nodes that are members already, for a set
-// whose majority has lost its data at the same time. Throws errc::no_quorum if a node does not
-// answer, and errc::bad_option if a node is a member.
+// of these nodes is left: the caller knows what no server can know. Without this call, new nodes
+// wait for a little more than `ttl_max` first. `forget`: also nodes that are members already, for a
+// set whose majority has lost its data at the same time. Throws errc::no_quorum or
+// errc::unreachable if a node does not answer, and errc::bad_option if a node is a member and
+// `forget` is false.
 void begin_set(const options& settings, bool forget = false);
-// The status of each node, in the order of their names. Lets a node that has lost its data join the
-// set again, if `rejoin`.
+// The status of each node, in the order of their names. A node that does not answer does not vote,
+// and its `objection` says why. `rejoin`: first lets nodes that have lost their data join the set
+// again; otherwise this changes nothing.
 [[nodiscard]] std::vector<node_status> examine_set(const options& settings, bool rejoin = false);
 // The options of a URL. Throws as `at`.
 [[nodiscard]] options parse(std::string_view url);

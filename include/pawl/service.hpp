@@ -42,9 +42,10 @@ private:
 };
 
 // The service of a redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://,
-// sqlite: or memory: URL: docs/guide/urls.md.
-// Throws errc::bad_url if the URL is not understood, errc::bad_option if its options do not fit
-// together, and errc::refused if a sqlite: path leads to another place than it says.
+// redis+cluster://, rediss+cluster://, redlock://, redlocks://, sqlite: or memory: URL:
+// docs/guide/urls.md. Does not connect. Thread-safe. Throws errc::bad_url if the URL is not
+// understood, errc::bad_option if its options do not fit together, and errc::refused if a sqlite:
+// path leads to another place than it says.
 [[nodiscard]] service from_url(std::string_view url);
 
 // The URL for messages: without user and password, and with *** for the value of a `password`

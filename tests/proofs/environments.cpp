@@ -73,7 +73,7 @@ const std::vector<environment_entry>& environments() {
          .longest_ttl = 6s,
          .have_epochs = true,
          .start = &start_cluster},
-        // Its quarantines are a little longer.
+        // After most faults nodes are in quarantine, which lasts a little longer than this.
         {.name = "redlock",
          .description = "Redlock over five independent servers",
          .faults = redlock_faults(),
@@ -91,13 +91,6 @@ const std::vector<environment_entry>& soak_environments() {
         return entries;
     }();
     return all;
-}
-
-std::vector<std::string> names_of(const std::vector<environment_entry>& entries) {
-    std::vector<std::string> names;
-    for (const auto& each : entries)
-        names.push_back(each.name);
-    return names;
 }
 
 }  // namespace proofs

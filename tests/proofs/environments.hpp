@@ -18,20 +18,19 @@ struct environment_entry {
     std::string description;
     std::vector<std::string> faults;        // their names
     std::chrono::milliseconds longest_ttl;  // of the leases
-    bool have_epochs;                       // Pawl's tokens there: see epoch_of
+    bool have_epochs;                       // Pawl's tokens have: see epoch_of
     std::unique_ptr<environment> (*start)(const environment_options& options);
     // All locks are in the memory of one process, so there is one client process, which is never
     // killed.
     bool is_one_process = false;
-    // Why it cannot be started here, as a sentence; empty: it can. Null: it always can.
+    // Why it cannot be started here, as the end of a sentence; empty: it can. Null: it always can.
     std::string (*obstacle)() = nullptr;
 };
 
-// Of the proof: they also show the damage without fencing.
+// Those of the proof: they also show the damage without fencing.
 [[nodiscard]] const std::vector<environment_entry>& environments();
-// All.
+// All, in the order of a soak.
 [[nodiscard]] const std::vector<environment_entry>& soak_environments();
-[[nodiscard]] std::vector<std::string> names_of(const std::vector<environment_entry>& entries);
 
 // A master, two replicas, three Sentinels.
 [[nodiscard]] std::unique_ptr<environment> start_sentinel(const environment_options& options);

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace proofs {
 
@@ -17,8 +18,16 @@ struct fault {
     // Injects the fault into its environment, waits for its effect and repairs the servers. Throws
     // std::runtime_error if they do not recover.
     std::function<void(pace&)> run;
-    std::string obstacle{};        // why it cannot be injected, as a sentence; empty: it can
+    std::string obstacle{};        // why it cannot be injected, as the end of a sentence
     bool is_by_name_only = false;  // not run unless --faults names it
 };
+
+// Of faults, their definitions, or environments.
+[[nodiscard]] std::vector<std::string> names_of(const auto& entries) {
+    std::vector<std::string> names;
+    for (const auto& each : entries)
+        names.emplace_back(each.name);
+    return names;
+}
 
 }  // namespace proofs

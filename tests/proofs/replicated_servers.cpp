@@ -31,12 +31,7 @@ const std::vector<replicated_servers::fault_definition>& replicated_servers::def
     return all;
 }
 
-std::vector<std::string> replicated_servers::fault_names() {
-    std::vector<std::string> names;
-    for (const auto& each : definitions())
-        names.emplace_back(each.name);
-    return names;
-}
+std::vector<std::string> replicated_servers::fault_names() { return names_of(definitions()); }
 
 std::vector<fault> replicated_servers::faults() {
     std::vector<fault> all;

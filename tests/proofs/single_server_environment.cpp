@@ -37,12 +37,7 @@ public:
         return machines_.of_client(index);
     }
 
-    [[nodiscard]] static std::vector<std::string> fault_names() {
-        std::vector<std::string> names;
-        for (const auto& each : definitions)
-            names.emplace_back(each.name);
-        return names;
-    }
+    [[nodiscard]] static std::vector<std::string> fault_names() { return names_of(definitions); }
 
     [[nodiscard]] std::vector<fault> faults() override {
         std::vector<fault> all;

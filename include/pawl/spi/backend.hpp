@@ -244,9 +244,9 @@ public:
     // The largest batch for `renew`, 1 or more: a single request must not keep a service busy.
     [[nodiscard]] virtual std::size_t renewals_at_once() const noexcept { return 256; }
 
-    // Releases the hold, and gives the lock to the next waiter if there is one. Idempotent.
-    // `unknown`: no answer came in time. The backend then continues in the background, for the ttl
-    // at most.
+    // Releases the hold. The next waiter gets the lock (`capabilities::hands_over`), or is told
+    // that it is free. Idempotent. `unknown`: no answer came in time. The backend then continues in
+    // the background, for the ttl at most.
     virtual boost::asio::awaitable<release_result> release(const hold& hold) = 0;
 
     // The state of a lock, and of all held locks that begin with `prefix` (or `incomplete_list`).
@@ -269,8 +269,8 @@ public:
     // are returned. Called only with the capability `permits`.
     virtual boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits);
 
-    // Takes the lock from all its holders, and gives it to the next waiter with a larger fencing
-    // token. False: the lock was free.
+    // Takes the lock from all its holders; the waiters learn of it as from a release. Later grants
+    // have larger fencing tokens. False: the lock was free.
     virtual boost::asio::awaitable<bool> force_release(std::string_view name) = 0;
 
     // Connects, and returns findings and the guarantees of the service as it is configured.

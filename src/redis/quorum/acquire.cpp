@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// An attempt asks all nodes at the same time. The rules that decide it are in ballot.hpp.
+// Repeats attempts until the locks are granted, or the caller's time is over.
 #include "locks.hpp"
 
-#include "node_failures.hpp"
-#include "node_request.hpp"
-
 #include "../common/back_off.hpp"
-#include "../transport/server_errors.hpp"
 
 #include "../../core/util/random.hpp"
 #include "../../core/util/transient.hpp"
@@ -23,292 +19,24 @@ using namespace std::chrono_literals;
 namespace pawl::redlock {
 namespace {
 
-// How long a majority with different counters waits for the other nodes: with them, the counters
-// may agree, which saves a round trip.
-constexpr auto answer_grace = 5ms;
-// How long a client's place in a node's line lasts: longer than the pause between two attempts.
-constexpr std::string_view place_ms = "10000";
-// During a quarantine, a waiter looks at least so often.
-constexpr auto longest_look_pause = 5s;
+// After attempts that were made at the same time.
+constexpr redis::limits split_bounds{.first_pause = 2ms, .longest_pause = 500ms};
+// Without fencing, the holder may be of another library, which wakes nobody.
+constexpr redis::limits poll_bounds{.first_pause = 50ms, .longest_pause = 1s};
+// During a quarantine, a waiter asks the nodes at least so often.
+constexpr auto longest_quarantine_pause = 5s;
 
 }  // namespace
 
-// After all nodes have been asked; `sent_at` is before the first request.
-locks::attempt_result locks::result_of(const attempt& current, time_point sent_at) const {
-    attempt_result result;
-    // A place that a node gives later ends by itself.
-    result.is_in_line = std::ranges::any_of(current.node_states, &attempt::node_state::is_held);
-    if (current.decision == attempt::outcome::granted) {
-        const auto& tokens = current.votes.tokens();
-        for (std::size_t i = 0; i < tokens.size(); ++i) {
-            grant granted;
-            granted.deadline = sent_at + current.ttl - drift(current.ttl);
-            granted.token = fencing_token(static_cast<std::uint64_t>(tokens[i]));
-            granted.stored_value = (*current.locks)[i].value;
-            result.grants.push_back(std::move(granted));
-        }
-        return result;
-    }
-    std::size_t answers = 0, held = 0;
-    std::vector<time_point> free_times;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        const auto& state = current.node_states[i];
-        if (current.votes.has_granted(i) || state.is_given_back) {
-            ++answers;
-            free_times.push_back(now());
-        } else if (state.is_held) {
-            ++answers;
-            ++held;
-            if (state.left_ms >= 0)
-                free_times.push_back(now() + redis::milliseconds_of(state.left_ms));
-        }
-    }
-    if (answers < members_.majority()) {
-        result.trouble = no_quorum_error(current);
-        return result;
-    }
-    result.was_split = held < members_.majority();
-    if (free_times.size() >= members_.majority()) {
-        const auto last = free_times.begin() + static_cast<std::ptrdiff_t>(members_.majority()) - 1;
-        std::ranges::nth_element(free_times, last);
-        result.free_at = *last;
-    }
+// When a waiter tries again if no node wakes it.
+time_point locks::next_attempt_after(const attempt_result& failed, redis::back_off& poll_pauses) {
+    auto result = now() + core::random_between(time(), redis::min_refresh_interval,
+                                               redis::max_refresh_interval);
+    if (!set_.is_fenced()) result = std::min(result, now() + poll_pauses.next_pause());
+    if (failed.free_at)
+        result =
+            std::min(result, *failed.free_at + core::random_between(time(), duration(1ms), 20ms));
     return result;
-}
-
-error locks::no_quorum_error(const attempt& current) const {
-    node_failures failures(members_.size());
-    std::vector<std::string> names, texts;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        const auto& state = current.node_states[i];
-        names.push_back(members_.name_of(i));
-        if (current.votes.has_granted(i) || state.is_given_back)
-            texts.emplace_back("granted it");
-        else if (state.is_held)
-            texts.emplace_back("has it held by another client");
-        else if (state.trouble.empty())
-            texts.emplace_back("had not answered yet");
-        else
-            texts.push_back(without_name(state.trouble, names.back()));
-        if (!state.trouble.empty()) failures.add(i, error(state.trouble_reason, state.trouble));
-    }
-    const auto reason = failures.lasting_reason();
-    return {reason.value_or(errc::no_quorum),
-            "The lock '" + current.locks->front().name + "' needs " +
-                std::to_string(members_.majority()) + " of " + std::to_string(members_.size()) +
-                " nodes: " + grouped_text(names, texts) +
-                (reason ? "." : ". What was granted is given back; try again later.")};
-}
-
-void locks::send_to_nodes(const std::shared_ptr<attempt>& current) {
-    const auto no_token = std::make_shared<const std::string>("0");
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        auto& state = current->node_states[i];
-        if (!members_.may_vote(i)) {
-            state.trouble = members_.objection_of(i);
-            current->votes.count_refusal(i);
-            continue;
-        }
-        auto& undos = undos_.of(members_.link_of(i));
-        if (undos.is_full()) {
-            state.trouble = "too many earlier requests had no answer, and are still being undone";
-            current->votes.count_refusal(i);
-            continue;
-        }
-        state.undo.emplace(undo_of(current->locks, no_token, i), current->ttl);
-        state.undo->about_to_send(undos);
-        spawn(ask_for_locks(current, i));
-    }
-}
-
-asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std::size_t node) {
-    const request_guard request(*this, node);
-    // Its undo may be on its way already, and must not come first.
-    if (current->decision != attempt::outcome::undecided) co_return;
-    auto& state = current->node_states[node];
-    try {
-        const acquire_call call{.set = set_,
-                                .locks = *current->locks,
-                                .ttl_ms = current->ttl_ms,
-                                .client = current->client,
-                                .place_ms = current->client.empty() ? "" : place_ms};
-        const auto may_repeat = [&current] {
-            return current->decision == attempt::outcome::undecided;
-        };
-        const auto reply =
-            co_await ask_node(members_.link_of(node), call, current->give_up_at, may_repeat);
-        members_.set_silent(node, false);
-        if (reply.type == redis::reply::kind::error) {
-            state.fail(redis::to_error(reply.text, members_.name_of(node)));
-            if (redis::proves_no_change(reply.text) && state.undo)
-                state.undo->set_state(redis::acquire_attempt::state::settled);
-            current->votes.count_refusal(node);
-        } else {
-            auto answer = call.read(reply);
-            handle_answer(current, node, std::move(answer));
-            if (current->votes.has_fixed_tokens() && needs_confirmation(*current, node))
-                co_await confirm_at(current, node);
-        }
-    } catch (const redis::connection_lost& e) {
-        state.fail(e);
-        current->votes.count_refusal(node);
-    } catch (const error& e) {
-        state.fail(e);
-        current->votes.count_refusal(node);
-        if (e.reason() == errc::unreachable && state.undo)
-            state.undo->set_state(redis::acquire_attempt::state::settled);
-    }
-    current->changed.notify();
-}
-
-void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t node,
-                          acquire_call::answer answer) {
-    auto& state = current->node_states[node];
-    if (answer.is_granted) {
-        // It is given back already, by the undo behind this request.
-        if (current->decision == attempt::outcome::abandoned) {
-            state.is_given_back = true;
-            return current->votes.count_refusal(node);
-        }
-        if (current->decision == attempt::outcome::granted) current->votes.fix_tokens();
-        current->votes.count_grant(node, std::move(answer.member), std::move(answer.counters));
-        return;
-    }
-    if (state.undo) state.undo->set_state(redis::acquire_attempt::state::settled);
-    current->votes.count_refusal(node);
-    if (answer.standing.refusal == objection::none) {
-        state.is_held = true;
-        state.left_ms = answer.left_ms;
-    } else {
-        members_.on_objection(node, answer.standing);
-        state.trouble = members_.objection_of(node);
-    }
-}
-
-// Then the node's counters become the tokens. A node whose counter is above its token does not
-// count, and its lock is deleted by the next renewal or the release. Counts the confirmation as
-// begun.
-bool locks::needs_confirmation(attempt& current, std::size_t node) {
-    auto& votes = current.votes;
-    if (!votes.has_granted(node) || votes.agrees(node)) return false;
-    if (!votes.is_below_tokens(node)) {
-        votes.count_loss(node);
-        return false;
-    }
-    ++current.confirmations_in_flight;
-    return true;
-}
-
-asio::awaitable<void> locks::confirm_at(std::shared_ptr<attempt> current, std::size_t node) {
-    struct end_guard {
-        attempt& confirmed;
-        ~end_guard() {
-            --confirmed.confirmations_in_flight;
-            confirmed.changed.notify();
-        }
-    };
-    const end_guard guard{*current};
-    auto& votes = current->votes;
-    auto& trouble = current->node_states[node].trouble;
-    confirm_call::answer answer;
-    try {
-        const confirm_call call(set_, *current->locks, votes.nonce(node), votes.counters(node),
-                                votes.tokens());
-        const auto reply = co_await ask_node(members_.link_of(node), call, current->give_up_at);
-        redis::throw_if_error(reply, members_.name_of(node));
-        answer = call.read(reply);
-        members_.on_objection(node, answer.standing);
-        if (!answer.is_confirmed) trouble = "lost it again";
-    } catch (const error& e) {
-        trouble = e.what();
-    }
-    if (answer.is_confirmed)
-        votes.count_confirmation(node, std::move(answer.member));
-    else
-        votes.count_loss(node);
-}
-
-void locks::start_confirmations(const std::shared_ptr<attempt>& current) {
-    current->votes.fix_tokens();
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (needs_confirmation(*current, i)) spawn(confirm_at(current, i));
-}
-
-bool locks::has_all_answers(const attempt& current) const {
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (current.votes.is_outstanding(i) && !members_.is_silent(i)) return false;
-    return true;
-}
-
-// Waits until the attempt is granted or lost.
-asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, time_point answers_by,
-                                    time_point deadline) {
-    auto& votes = current->votes;
-    std::optional<time_point> grace_ends;
-    while (now() < deadline && current->decision == attempt::outcome::undecided) {
-        if (votes.is_won()) co_return current->keep();
-        const bool has_ended = votes.has_fixed_tokens() && has_all_answers(*current) &&
-                               current->confirmations_in_flight == 0;
-        if (votes.is_lost() || has_ended || now() >= answers_by) break;
-        auto wait_until = answers_by;
-        if (!votes.has_fixed_tokens() && votes.has_granted_majority()) {
-            if (!grace_ends) grace_ends = now() + answer_grace;
-            if (has_all_answers(*current) || now() >= *grace_ends) {
-                start_confirmations(current);
-                continue;
-            }
-            wait_until = std::min(answers_by, *grace_ends);
-        }
-        co_await current->changed.wait_until(wait_until);
-    }
-    current->abandon();
-}
-
-// An attempt that has failed learns whether somebody has the locks, or too few nodes can tell.
-asio::awaitable<void> locks::wait_for_reasons(std::shared_ptr<attempt> current,
-                                              time_point answers_by) {
-    const auto have_told = [&] {
-        std::size_t count = 0;
-        for (std::size_t i = 0; i < members_.size(); ++i)
-            if (current->node_states[i].has_told() || current->votes.has_granted(i)) ++count;
-        return count >= members_.majority();
-    };
-    while (now() < answers_by && !have_told() && !has_all_answers(*current))
-        co_await current->changed.wait_until(answers_by);
-}
-
-asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requested_lock> requested,
-                                                            duration ttl, bool waits) {
-    const auto current =
-        std::make_shared<attempt>(std::move(requested), ttl, members_.size(), context_);
-    current->ttl_ms = redis::milliseconds_text(ttl);
-    if (waits) current->client = client_;
-    // However this ends, what the nodes have granted is kept or given back.
-    struct guard {
-        guard(std::list<attempt*>& undecided, attempt& begun)
-            : attempts(undecided), position(undecided.insert(undecided.end(), &begun)) {}
-        ~guard() {
-            (*position)->abandon();
-            attempts.erase(position);
-        }
-        guard(const guard&) = delete;
-        guard& operator=(const guard&) = delete;
-        std::list<attempt*>& attempts;
-        const std::list<attempt*>::iterator position;
-    };
-    const guard abandon_guard(attempts_, *current);
-    const auto sent_at = now();
-    current->give_up_at = sent_at + std::max(ttl, options_.reply_timeout);
-    send_to_nodes(current);
-    const auto answers_by = sent_at + node_timeout(ttl);
-    co_await decide(current, answers_by, sent_at + ttl - drift(ttl));
-    if (current->decision != attempt::outcome::granted)
-        co_await wait_for_reasons(current, answers_by);
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (current->votes.is_outstanding(i)) members_.set_silent(i, true);
-    if (!current->votes.outdated_nodes().empty()) members_.on_outdated();
-    if (current->decision == attempt::outcome::granted) start_confirmations(current);
-    co_return result_of(*current, sent_at);
 }
 
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
@@ -317,14 +45,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     std::optional<waiter> own_waiter;
     if (is_blocking) own_waiter.emplace(*this, requested.name);
     redis::back_off outage_pauses(time(), bounds_);
-    auto split_bounds = bounds_;
-    split_bounds.first_pause = 2ms;
-    split_bounds.longest_pause = 500ms;
     redis::back_off split_pauses(time(), split_bounds);
-    // Without fencing, the holder may be of another library, which wakes nobody.
-    auto poll_bounds = bounds_;
-    poll_bounds.first_pause = 50ms;
-    poll_bounds.longest_pause = 1s;
     redis::back_off poll_pauses(time(), poll_bounds);
     core::wait_notice notice(time(), context_.log);
     // The nodes tell the attempts apart by their owners, so each has a new one.
@@ -353,7 +74,8 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
             auto until = now() + outage_pauses.next_pause();
             // An operator may end the quarantine.
             if (const auto end = members_.quarantine_end())
-                until = std::max(until, std::min<time_point>(*end, now() + longest_look_pause));
+                until =
+                    std::max(until, std::min<time_point>(*end, now() + longest_quarantine_pause));
             co_await own_waiter->woken.wait_until(std::min(give_up_at, until));
             continue;
         }
@@ -363,13 +85,8 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
             continue;
         }
         split_pauses.reset();
-        auto look_at = now() + core::random_between(time(), redis::min_refresh_interval,
-                                                    redis::max_refresh_interval);
-        if (!set_.is_fenced()) look_at = std::min(look_at, now() + poll_pauses.next_pause());
-        if (result.free_at)
-            look_at = std::min(look_at,
-                               *result.free_at + core::random_between(time(), duration(1ms), 20ms));
-        co_await own_waiter->woken.wait_until(std::min(give_up_at, look_at));
+        const auto next_attempt = next_attempt_after(result, poll_pauses);
+        co_await own_waiter->woken.wait_until(std::min(give_up_at, next_attempt));
     }
 }
 

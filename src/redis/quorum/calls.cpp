@@ -5,11 +5,12 @@
 
 #include "redlock_scripts.hpp"
 
+#include "../common/lock_base.hpp"
 #include "../scripting/reply_reader.hpp"
 #include "../transport/numbers.hpp"
 
+#include <algorithm>
 #include <array>
-#include <chrono>
 #include <utility>
 
 namespace pawl::redlock {
@@ -24,7 +25,7 @@ using words = std::vector<std::string_view>;
 constexpr std::size_t max_vector = 64;
 constexpr std::string_view subject = "Redlock";
 
-words keys_of(const set_words& set) { return {set.member_key, set.quarantine_key}; }
+words keys_of(const set_parameters& set) { return {set.member_key, set.quarantine_key}; }
 
 std::int64_t counter_of(std::string_view text) { return redis::parse_number<std::int64_t>(text); }
 
@@ -38,7 +39,7 @@ std::vector<std::int64_t> vector_of(std::string_view text) {
     return result;
 }
 
-// A node that does not vote says why in words.
+// A node that does not vote answers with a word for the reason.
 standing_reply standing_of(const reply_reader& from) {
     if (!from.is_array() || from.size() == 0 || !from.at(0).is_text()) return {};
     const auto& why = from.at(0).text();
@@ -56,7 +57,8 @@ membership_state member_of(const reply_reader& from, std::size_t first) {
     return result;
 }
 
-std::string pinned(std::string_view value, std::int64_t counter) {
+// As a node stores a writer's hold.
+std::string value_with_counter(std::string_view value, std::int64_t counter) {
     return std::string(value) + ";" + std::to_string(counter);
 }
 
@@ -65,11 +67,7 @@ void append_keys_for_readers(words& keys, const redis::keys& of_lock) {
                              of_lock.details()});
 }
 
-std::string milliseconds(duration time_span) {
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time_span).count());
-}
-
-// The first elements are those of standing.lua's reply, too.
+// The elements that the replies of prepare.lua and standing.lua have in common.
 member_report read_report(const reply_reader& from) {
     member_report result;
     result.is_member = from.at(0).flag();
@@ -134,14 +132,14 @@ acquire_call::answer acquire_call::read(const reply& from) const {
     return result;
 }
 
-confirm_call::confirm_call(const set_words& set_of_nodes, std::span<const requested_lock> requested,
-                           std::string nonce_of_grant,
+confirm_call::confirm_call(const set_parameters& set_of_nodes,
+                           std::span<const requested_lock> requested, std::string nonce_of_grant,
                            const std::vector<std::int64_t>& granted_counters,
                            const std::vector<std::int64_t>& tokens)
     : set(set_of_nodes), locks(requested), nonce(std::move(nonce_of_grant)) {
     for (std::size_t i = 0; i < locks.size(); ++i)
         entries_.push_back({std::to_string(granted_counters[i]), std::to_string(tokens[i]),
-                            pinned(locks[i].value, granted_counters[i])});
+                            value_with_counter(locks[i].value, granted_counters[i])});
 }
 
 script_call confirm_call::command(std::string_view run) const {
@@ -170,7 +168,7 @@ confirm_call::answer confirm_call::read(const reply& from) const {
 }
 
 void renew_call::add(const requested_lock& lock, fencing_token token, duration ttl) {
-    entries_.push_back({&lock, std::to_string(token.value()), milliseconds(ttl)});
+    entries_.push_back({&lock, std::to_string(token.value()), redis::milliseconds_text(ttl)});
 }
 
 script_call renew_call::command(std::string_view run) const {

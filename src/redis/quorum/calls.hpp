@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The calls of the scripts in src/redis/quorum/scripts, and their replies. The members are in
-// calls.cpp and classic_calls.cpp.
+// The calls of the scripts in src/redis/quorum/scripts, and their replies. calls.cpp and
+// classic_calls.cpp define the members.
 #pragma once
 
 #include "ballot.hpp"
@@ -29,8 +29,8 @@ enum class node_layout : std::uint8_t {
     redisson,  // HASH: the value -> 1, like Redisson's RLock
 };
 
-// The same for every request to the nodes of a set.
-struct set_words {
+// What every request to the nodes of a set has in common.
+struct set_parameters {
     node_layout layout = node_layout::fenced;
     // False: classic Redlock. The nodes know no counters and no membership.
     [[nodiscard]] bool is_fenced() const noexcept { return layout == node_layout::fenced; }
@@ -38,7 +38,7 @@ struct set_words {
     std::string quarantine_key;  // NAMESPACE:redlock:q
     std::string set;             // the digest of the nodes and of the longest ttl
     std::string keep_ms;         // how long a node keeps an unused counter
-    std::string channel_prefix;  // of the clients' own channels
+    std::string channel_prefix;  // of each client's channel
 };
 
 // Why a node does not vote. `none`: it does.
@@ -61,15 +61,15 @@ struct requested_lock {
     [[nodiscard]] bool is_shared() const noexcept { return mode == lock_mode::shared; }
 };
 
-// In all calls, `run` is the run id of the server of this connection. The calls, and what they
-// refer to, must outlive the command. The calls of acquire, renew, release, inspect and a forced
-// release use the script for the nodes' layout; the replies have the same form. So have those for
-// readers: read_acquire.lua, read_confirm.lua, read_renew.lua, read_release.lua. The locks of one
-// call have the same mode, and a reader's acquire is of one lock.
+// In all calls, `run` names the memory of the node: see `run_of`. The calls, and what they refer
+// to, must outlive the command. The comment of a call names its scripts, one for each layout.
+// Readers have scripts of their own: read_acquire.lua, read_confirm.lua, read_renew.lua and
+// read_release.lua. The scripts of one call have replies of the same form. The locks of one call
+// have the same mode, and a reader's acquire is of one lock.
 
 // acquire.lua, classic_acquire.lua
 struct acquire_call {
-    const set_words& set;
+    const set_parameters& set;
     std::span<const requested_lock> locks;
     std::string_view ttl_ms;
     std::string_view client{};    // that waits; empty: none
@@ -92,11 +92,11 @@ private:
 
 // confirm.lua
 struct confirm_call {
-    const set_words& set;
+    const set_parameters& set;
     std::span<const requested_lock> locks;
     std::string nonce;  // of the node's memory when it granted the locks
 
-    confirm_call(const set_words& set_of_nodes, std::span<const requested_lock> requested,
+    confirm_call(const set_parameters& set_of_nodes, std::span<const requested_lock> requested,
                  std::string nonce_of_grant, const std::vector<std::int64_t>& granted_counters,
                  const std::vector<std::int64_t>& tokens);
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -118,7 +118,7 @@ private:
 // renew.lua, classic_renew.lua
 class renew_call {
 public:
-    explicit renew_call(const set_words& set) : set_(set) {}
+    explicit renew_call(const set_parameters& set) : set_(set) {}
     // The lock and the texts must outlive the call.
     void add(const requested_lock& lock, fencing_token token, duration ttl);
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -135,13 +135,13 @@ private:
         const requested_lock* lock;
         std::string token, ttl_ms;
     };
-    const set_words& set_;
+    const set_parameters& set_;
     std::vector<entry> entries_;
 };
 
 // release.lua, classic_release.lua
 struct release_call {
-    const set_words& set;
+    const set_parameters& set;
     std::span<const requested_lock> locks;
     std::span<const std::string> tokens;  // "0" for an acquire that failed, and without fencing
 
@@ -155,7 +155,7 @@ private:
 
 // leave.lua, classic_leave.lua
 struct leave_call {
-    const set_words& set;
+    const set_parameters& set;
     const requested_lock& lock;
     std::string_view client;
 
@@ -164,7 +164,7 @@ struct leave_call {
 
 // inspect.lua, classic_inspect.lua
 struct inspect_call {
-    const set_words& set;
+    const set_parameters& set;
     const redis::keys& keys;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -185,7 +185,7 @@ struct inspect_call {
 
 // counter.lua, classic_counter.lua
 struct counter_call {
-    const set_words& set;
+    const set_parameters& set;
     const redis::keys& keys;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -199,7 +199,7 @@ struct counter_call {
 
 // barrier.lua, classic_drop.lua
 struct barrier_call {
-    const set_words& set;
+    const set_parameters& set;
     const requested_lock& lock;
     std::string token;
 
@@ -210,7 +210,7 @@ private:
     [[nodiscard]] redis::script_call classic_command(std::string_view run) const;
 };
 
-// What a node says of its membership.
+// A node's answer about its membership.
 struct member_report {
     bool is_member = false;
     std::string set{};
@@ -223,7 +223,7 @@ struct member_report {
 
 // prepare.lua
 struct prepare_call {
-    const set_words& set;
+    const set_parameters& set;
     std::string_view nonce;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -232,7 +232,7 @@ struct prepare_call {
 
 // forget.lua
 struct forget_call {
-    const set_words& set;
+    const set_parameters& set;
     std::string_view nonce;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -240,7 +240,7 @@ struct forget_call {
 
 // standing.lua
 struct standing_call {
-    const set_words& set;
+    const set_parameters& set;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     [[nodiscard]] member_report read(const redis::reply& from) const;
@@ -248,7 +248,7 @@ struct standing_call {
 
 // mark.lua
 struct mark_call {
-    const set_words& set;
+    const set_parameters& set;
     std::string index, incarnation;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -262,14 +262,14 @@ struct mark_call {
 
 // install.lua
 struct install_call {
-    const set_words& set;
+    const set_parameters& set;
     std::string nonce, incarnation, vector, highest, quarantine_ms, genesis;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     [[nodiscard]] bool read(const redis::reply& from) const;
 };
 
-// As in the arguments of the scripts.
+// The form that the scripts expect.
 [[nodiscard]] std::string text_of(const std::vector<std::int64_t>& vector);
 [[nodiscard]] std::string_view text_of(node_layout layout) noexcept;
 

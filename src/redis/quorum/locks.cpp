@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 namespace pawl::redlock {
 namespace {
 
-set_words words_of(const options& node_options, const redis::key_scheme& scheme) {
+set_parameters parameters_of(const options& node_options, const redis::key_scheme& scheme) {
     const auto& first = node_options.nodes.front();
     auto layout = node_layout::fenced;
     if (!node_options.fenced)
@@ -66,7 +66,7 @@ locks::locks(const options& node_options, backend_context context,
       redisson_names_(node_options.nodes.front().key),
       client_(std::move(client)),
       prefix_without_owner_(redis::make_value_prefix("", client_, context_.process)),
-      set_(words_of(node_options, scheme_)),
+      set_(parameters_of(node_options, scheme_)),
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
                node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this),
       requests_in_flight_(members_.size()),

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Exclusive locks and readers over a majority of nodes. The members are in acquire.cpp,
-// waiting.cpp, renew.cpp, release.cpp and admin.cpp; docs/backends/redlock.md describes the
-// protocol.
+// attempts.cpp, waiting.cpp, renew.cpp, release.cpp and admin.cpp; docs/backends/redlock.md
+// describes the protocol.
 #pragma once
 
 #include "attempt.hpp"
@@ -65,15 +65,18 @@ private:
         // When a majority may be free, if nobody renews; nothing if that is not known.
         std::optional<time_point> free_at{};
         bool is_in_line = false;  // of a node, if the attempt waits
-        bool was_split =
-            false;  // nobody else holds a majority: attempts were made at the same time
+        // Nobody else holds a majority: attempts were made at the same time.
+        bool was_split = false;
     };
+    [[nodiscard]] time_point next_attempt_after(const attempt_result& failed,
+                                                redis::back_off& poll_pauses);
     boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> requested,
                                                          duration ttl, bool waits);
     void send_to_nodes(const std::shared_ptr<attempt>& current);
     boost::asio::awaitable<void> ask_for_locks(std::shared_ptr<attempt> current, std::size_t node);
-    [[nodiscard]] static bool needs_confirmation(attempt& current, std::size_t node);
-    // After `needs_confirmation`.
+    // False: nothing is to be confirmed at this node. True: `confirm_at` must follow.
+    [[nodiscard]] static bool begin_confirmation(attempt& current, std::size_t node);
+    // Raises the node's counters to the tokens.
     boost::asio::awaitable<void> confirm_at(std::shared_ptr<attempt> current, std::size_t node);
     void handle_answer(const std::shared_ptr<attempt>& current, std::size_t node,
                        acquire_call::answer answer);
@@ -182,7 +185,7 @@ private:
     const redis::redisson::naming redisson_names_;  // of the layout `redisson`
     const std::string client_;                      // 16 hex digits
     const std::string prefix_without_owner_;        // what follows the owner in a value's prefix
-    const set_words set_;
+    const set_parameters set_;
     members members_;
     std::multimap<std::string, waiter*, std::less<>> waiters_;
     std::list<attempt*> attempts_;              // that are not decided yet

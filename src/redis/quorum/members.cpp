@@ -35,7 +35,7 @@ std::string seconds_text(duration time_span) {
 // A node counts its quarantine by its own clock, and a lease that was granted before may end late
 // by its node's.
 members::members(std::vector<redis::link*> nodes, std::vector<std::string> names,
-                 const set_words& set, duration longest_ttl, duration reply_timeout,
+                 const set_parameters& set, duration longest_ttl, duration reply_timeout,
                  const backend_context& context, const redis::limits& bounds, background& client)
     : set_(set),
       quarantine_(longest_ttl + longest_ttl / 10 + 10ms),

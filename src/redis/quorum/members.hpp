@@ -42,9 +42,9 @@ public:
 class members {
 public:
     // `names` are those of the nodes in messages.
-    members(std::vector<redis::link*> nodes, std::vector<std::string> names, const set_words& set,
-            duration longest_ttl, duration reply_timeout, const backend_context& context,
-            const redis::limits& bounds, background& client);
+    members(std::vector<redis::link*> nodes, std::vector<std::string> names,
+            const set_parameters& set, duration longest_ttl, duration reply_timeout,
+            const backend_context& context, const redis::limits& bounds, background& client);
 
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
     [[nodiscard]] redis::link& link_of(std::size_t node) const noexcept {
@@ -164,7 +164,7 @@ private:
                                                          const reports& known) const;
 
     std::vector<node_record> nodes_;
-    const set_words& set_;
+    const set_parameters& set_;
     const duration quarantine_;  // above the longest lease, by any clock
     const duration reply_timeout_;
     const backend_context& context_;

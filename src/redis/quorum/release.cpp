@@ -70,7 +70,7 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
             if (result == release_result::expired) ++round->gone;
             if (result == release_result::taken_over) ++round->taken_over;
         }
-    } catch (const error&) {}
+    } catch (const error&) {}  // without an answer, the undo repeats the release
     round->undos[node].reset();
     round->changed.notify();
 }

@@ -7,6 +7,7 @@
 
 #include "node_request.hpp"
 
+#include "../common/lock_base.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 
@@ -23,7 +24,7 @@ using namespace std::chrono_literals;
 namespace pawl::redlock {
 namespace {
 
-// No clock and no use leads there: somebody has changed a counter. Lua's numbers end at 2^53.
+// Neither a clock nor use reaches this: somebody has changed a counter. Lua's numbers end at 2^53.
 constexpr std::int64_t absurd_token = 1LL << 52;
 
 // How a set began: the seed of its tokens, and the nonce of each node.
@@ -51,10 +52,6 @@ genesis_record parse_genesis(std::string_view text) {
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return result;
-}
-
-std::string milliseconds_count(duration time_span) {
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time_span).count());
 }
 
 }  // namespace
@@ -200,14 +197,14 @@ asio::awaitable<void> members::install_anew(std::size_t node, const reports& kno
                       .incarnation = std::to_string(incarnation),
                       .vector = redlock::text_of(vector),
                       .highest = std::to_string(highest),
-                      .quarantine_ms = milliseconds_count(quarantine_),
+                      .quarantine_ms = redis::milliseconds_text(quarantine_),
                       .genesis = ""};
     const bool is_installed = co_await install(node, std::move(call));
     if (is_installed && context_.log)
         context_.log(name_of(node) +
                      ": had lost its data, and has joined the set again; it votes "
                      "in " +
-                     milliseconds_count(quarantine_) + " ms");
+                     redis::milliseconds_text(quarantine_) + " ms");
 }
 
 asio::awaitable<bool> members::install(std::size_t node, install_call call) {
@@ -261,13 +258,13 @@ asio::awaitable<void> members::begin_set_of(reports first, duration quarantine) 
                           .incarnation = "1",
                           .vector = redlock::text_of(vector),
                           .highest = std::to_string(record.seed),
-                          .quarantine_ms = milliseconds_count(quarantine),
+                          .quarantine_ms = redis::milliseconds_text(quarantine),
                           .genesis = text_of(record)};
         co_await install(i, std::move(call));
     }
     if (context_.log)
         context_.log("the nodes knew no set, and form a new one; it grants its first lock in " +
-                     milliseconds_count(quarantine) + " ms");
+                     redis::milliseconds_text(quarantine) + " ms");
 }
 
 // A set began, and not all nodes learned it. A node whose nonce is still the one of then has never
@@ -286,7 +283,7 @@ asio::awaitable<void> members::finish_genesis(const reports& known) {
                               .incarnation = "1",
                               .vector = redlock::text_of(vector),
                               .highest = std::to_string(record.seed),
-                              .quarantine_ms = milliseconds_count(quarantine_),
+                              .quarantine_ms = redis::milliseconds_text(quarantine_),
                               .genesis = known[i]->genesis};
             const bool is_installed = co_await install(j, std::move(call));
             has_finished = has_finished || is_installed;

@@ -42,7 +42,7 @@ asio::awaitable<void> locks::leave_at(std::shared_ptr<const requested_lock> lock
         // A later waiter of this client may stand in the line by now, with the same place.
         const auto may_repeat = [&] { return !waiters_.contains(lock->name); };
         co_await ask_node(members_.link_of(node), call, reply_deadline(), may_repeat);
-    } catch (const error&) {}
+    } catch (const error&) {}  // the place ends by itself
 }
 
 // "lost OWNER RUN": a single node cannot end a hold, so the client waits for the messages of a
@@ -56,7 +56,7 @@ void locks::on_forced_release(std::string_view owner, std::string_view run) {
         const auto count = nodes.size();
         if (count == members_.size()) forced_releases_.erase(std::string(owner));
         if (count != members_.majority()) return;
-        // It may still be on its way to its caller.
+        // The grant may still be on its way to the caller.
         const auto is_of_owner = [owner](const requested_lock& each) {
             return each.value.starts_with(owner);
         };

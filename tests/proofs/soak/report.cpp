@@ -37,12 +37,8 @@ public:
         rows_.push_back({"Allowed when a clock is set forward", {}});
         add_verdicts(clock_rows);
         rows_.push_back({"Allowed in a failover", {}});
-        add_number("overlapping holds of two epochs",
-                   [](const totals& each) { return each.overlaps_allowed; });
-        add_number("smaller tokens of a replaced master",
-                   [](const totals& each) { return each.smaller_tokens_allowed; });
-        add_number("holds of a replaced master, not told",
-                   [](const totals& each) { return each.untold_allowed; });
+        for (std::size_t i = 0; i < allowed_rows.size(); ++i)
+            add_number(allowed_rows[i].label, [i](const totals& each) { return each.allowed[i]; });
         rows_.push_back({"Clients that are never killed, first to last round", {}});
         add_memory();
         return std::move(rows_);

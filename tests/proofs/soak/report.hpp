@@ -18,9 +18,11 @@ struct report {
     std::uint64_t seed = 0;
 };
 
-// Sentences: the notes, the faults that could not be injected, and how leaks were looked for.
+// As sentences: the notes, the faults that could not be injected, the environments with too few
+// rounds to notice leaks, and how to repeat the run.
 [[nodiscard]] std::vector<std::string> remarks(const report& result);
 [[nodiscard]] std::string text_of(const report& result);
+// The same as HTML, with a drawing.
 [[nodiscard]] std::string page_of(const report& result, const std::vector<sample>& samples,
                                   const std::vector<fault_mark>& faults);
 

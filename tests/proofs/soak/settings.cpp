@@ -18,7 +18,7 @@ bool checks_tokens(const std::string& fencing) {
 void set_value(settings& result, const std::string& option, const std::string& value) {
     if (option == "--for") result.length = time_of(option, value);
     if (option == "--round") result.round = time_of(option, value);
-    if (option == "--every") result.line = time_of(option, value);
+    if (option == "--every") result.line_interval = time_of(option, value);
     if (option == "--on") result.environments = list_of(value);
     if (option == "--fencing") result.checks_tokens = checks_tokens(value);
     if (option == "--clients") result.clients = clients_of(value);

@@ -18,12 +18,13 @@ struct settings {
     std::chrono::seconds length = std::chrono::hours(8);  // of all environments together
     std::vector<std::string> environments{};              // empty: all
     std::chrono::seconds round = std::chrono::minutes(2);
-    std::chrono::seconds line = std::chrono::minutes(1);  // from one line of figures to the next
-    std::size_t clients = 4;                              // processes
+    // From one line of figures to the next.
+    std::chrono::seconds line_interval = std::chrono::minutes(1);
+    std::size_t clients = 4;  // processes
     std::uint64_t seed = 0;
-    std::string html{};         // a file for the report; empty: none
-    bool checks_tokens = true;  // the resource does
-    bool ends_at_failure = false;
+    std::string html{};            // a file for the report; empty: none
+    bool checks_tokens = true;     // the resource refuses smaller tokens
+    bool ends_at_failure = false;  // after the first round that breaks a promise
     bool help = false;
 };
 

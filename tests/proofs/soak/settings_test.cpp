@@ -26,7 +26,7 @@ TEST(SoakSettings, AreReadOrRefusedWithASentence) {
     EXPECT_EQ(options.length, std::chrono::hours(8));
     EXPECT_EQ(options.environments, (std::vector<std::string>{"sqlite", "memory"}));
     EXPECT_EQ(options.round, std::chrono::minutes(5));
-    EXPECT_EQ(options.line, std::chrono::seconds(30));
+    EXPECT_EQ(options.line_interval, std::chrono::seconds(30));
     EXPECT_FALSE(options.checks_tokens);
     EXPECT_EQ(options.seed, 7U);
     EXPECT_TRUE(options.ends_at_failure);

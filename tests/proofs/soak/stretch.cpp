@@ -61,7 +61,7 @@ public:
                 else
                     inject(order.next(pace_));
             goes_on = end_round() && has_time(end);
-            if (goes_on) begin_round();
+            if (goes_on) clients_->begin_round();
         }
         finish();
     }
@@ -71,7 +71,7 @@ private:
         return entry_.is_one_process ? 1 : parts_.options.clients;
     }
 
-    // Makes it.
+    // Creates the folder.
     [[nodiscard]] std::string folder_named(const std::string& name) const {
         auto path = parts_.folder + "/" + name;
         std::filesystem::create_directories(path);
@@ -109,11 +109,11 @@ private:
         result_.kills = clients_->kills();
         result_.pauses = clients_->pauses();
         if (clock::now() < next_line_) return;
-        next_line_ += parts_.options.line;
+        next_line_ += parts_.options.line_interval;
         add_sample(round_, counter_->update(clients_->started()));
     }
 
-    // Of all environments so far, with the counts of the present round.
+    // Adds a line of figures: of all environments so far, with the counts of the present round.
     void add_sample(std::size_t round, const journal_counts& of_round) {
         auto sum = of_round;
         sample next{.environment = entry_.name, .round = round};
@@ -160,8 +160,6 @@ private:
         return !is_kept || !parts_.options.ends_at_failure;
     }
 
-    void begin_round() { clients_->begin_round(); }
-
     // Whether the records are to be kept.
     bool check_round(const std::string& folder) {
         auto records = read_records(folder, clients_->started(), lock_count);
@@ -169,7 +167,7 @@ private:
         records.clock_steps = servers_->clock_steps();
         records.faults = faults_;
         records.have_epochs = entry_.have_epochs;
-        records.begin = first_;
+        records.begin = begin_;
         for (std::size_t i = 0; i < lock_count; ++i)
             records.locks[i].earlier = std::move(earlier_[i]);
         const auto outcome = check(records);
@@ -192,7 +190,7 @@ private:
         return true;
     }
 
-    // Of the last one that began. The folder is empty if its records are not kept.
+    // Of the round that has just ended. `folder` is empty if its records are not kept.
     [[nodiscard]] std::string label_of_round(const std::string& folder) const {
         return "round " + std::to_string(round_ - 1) + ", --seed " +
                std::to_string(parts_.options.seed) + ", records " +
@@ -204,6 +202,8 @@ private:
         result_.failures.push_back(problem);
     }
 
+    // The next round begins with the last access to each resource, so that smaller tokens are still
+    // refused.
     void continue_resources(const std::string& folder) {
         for (std::size_t i = 0; i < lock_count; ++i)
             if (const auto all = resource::load(resource_path(folder, i)); !all.empty())
@@ -230,10 +230,10 @@ private:
     client_options client_;
     std::optional<client_group> clients_;
     std::optional<journal_counter> counter_;
-    const instant first_ = now();
+    const instant begin_ = now();
     std::vector<fault_record> faults_;
     std::vector<std::vector<hold_record>> earlier_{lock_count};
-    clock::time_point next_line_ = clock::now() + parts_.options.line;
+    clock::time_point next_line_ = clock::now() + parts_.options.line_interval;
     pace pace_;
 };
 

@@ -18,15 +18,15 @@ namespace proofs::soak {
 
 struct soak_parts {
     const settings& options;
-    // Has a folder for each round. That of a round with a failure is kept.
+    // Has a folder for each round. The folder of a round with a failure is kept.
     const std::string& folder;
     interruption& signals;
     progress& figures;
     const std::vector<totals>& earlier;  // of the environments before
 };
 
-// New faults begin until `end`. Whatever fails, also if the servers do not recover, is in
-// `failures`.
+// New faults begin until `end`. Does not throw: each failure is in `totals::failures`, also if the
+// servers do not recover.
 [[nodiscard]] totals run_stretch(const environment_entry& entry, const soak_parts& parts,
                                  std::chrono::steady_clock::time_point end);
 

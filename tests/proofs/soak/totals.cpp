@@ -3,8 +3,6 @@
 
 #include "totals.hpp"
 
-#include <proofs/counts.hpp>
-
 #include <algorithm>
 #include <iomanip>
 #include <sstream>
@@ -43,9 +41,8 @@ void add_round(totals& sum, const verdict& outcome, const journal_counts& load) 
         sum.outcome.*row.count += outcome.*row.count;
     for (const auto& row : clock_rows)
         sum.outcome.*row.count += outcome.*row.count;
-    sum.overlaps_allowed += outcome.allowed(&allowance::overlaps);
-    sum.smaller_tokens_allowed += outcome.allowed(&allowance::smaller_tokens);
-    sum.untold_allowed += outcome.allowed(&allowance::untold);
+    for (std::size_t i = 0; i < allowed_rows.size(); ++i)
+        sum.allowed[i] += outcome.allowed(allowed_rows[i].count);
     sum.failovers = outcome.allowances.size();  // of all rounds so far
 }
 

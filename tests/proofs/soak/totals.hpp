@@ -7,8 +7,10 @@
 #include "journal_counter.hpp"
 
 #include <proofs/checker.hpp>
+#include <proofs/counts.hpp>
 #include <proofs/process_figures.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -24,7 +26,8 @@ struct totals {
     std::size_t failed_rounds = 0;
     verdict outcome{};      // the sums of all rounds
     journal_counts load{};  // the same
-    std::size_t overlaps_allowed = 0, smaller_tokens_allowed = 0, untold_allowed = 0;
+    // What failovers allow, in the order of `allowed_rows`.
+    std::array<std::size_t, allowed_rows.size()> allowed{};
     std::size_t failovers = 0;
     std::map<std::string, std::size_t> faults{};     // how often each was injected
     std::map<std::string, std::string> obstacles{};  // faults that cannot be injected, and why

@@ -89,8 +89,8 @@ redlock_nodes::node& redlock_nodes::node_of(const simulated_network& server) {
     return *std::ranges::find(nodes_, &server, [](const node& each) { return each.network.get(); });
 }
 
-std::optional<std::string> redlock_nodes::value_at(std::size_t which, const std::string& name) {
-    auto value = network(which).server().data().text_of(keys_of(name).lock());
+std::optional<std::string> redlock_nodes::value_at(std::size_t index, const std::string& name) {
+    auto value = network(index).server().data().text_of(keys_of(name).lock());
     if (value.empty()) return std::nullopt;
     return value;
 }
@@ -115,8 +115,8 @@ bool redlock_nodes::remembers(node& asked) {
     return run != member->end() && run->second == server.run_id();
 }
 
-bool redlock_nodes::is_member(std::size_t which) {
-    return network(which).is_up() && remembers(nodes_[which]);
+bool redlock_nodes::is_member(std::size_t index) {
+    return network(index).is_up() && remembers(nodes_[index]);
 }
 
 std::size_t redlock_nodes::count_members() {
@@ -263,24 +263,24 @@ void redlock_nodes::forget_some() {
     if (count_members() == 0 && plan_.moves_clocks) holds_.note_wrong_seed();
 }
 
-void redlock_nodes::forget(std::size_t which) {
-    auto& server = network(which);
+void redlock_nodes::forget(std::size_t index) {
+    auto& server = network(index);
     const auto kind = random_.below(5);
-    trace::line(trace_) << "node " << static_cast<std::int64_t>(which + 1) << " forgets, fault "
+    trace::line(trace_) << "node " << static_cast<std::int64_t>(index + 1) << " forgets, fault "
                         << static_cast<std::int64_t>(kind);
     const auto down = random_.happens(0.5) ? random_time(1ms, 50ms) : random_time(50ms, 4s);
     switch (kind) {
     case 0: return server.change_data([](simulated_redis& redis) { redis.flush_all(); });
     case 1:
         return server.change_data([this](simulated_redis& redis) { redis.evict(0, member_key_); });
-    case 2: return restart(which, {}, down);
-    case 3: return restart(which, nodes_[which].backup, down);
-    default: return restart(which, server.server().take_snapshot(), down);
+    case 2: return restart(index, {}, down);
+    case 3: return restart(index, nodes_[index].backup, down);
+    default: return restart(index, server.server().take_snapshot(), down);
     }
 }
 
-void redlock_nodes::restart(std::size_t which, simulated_redis::snapshot with, instant after) {
-    auto& server = network(which);
+void redlock_nodes::restart(std::size_t index, simulated_redis::snapshot with, instant after) {
+    auto& server = network(index);
     server.stop_server();
     loop_.schedule_after(after, [&server, with = std::move(with)]() mutable {
         if (!server.is_up()) server.start_server(std::move(with));
@@ -328,13 +328,13 @@ void redlock_nodes::evict_a_key() {
 // Usually of a minority only.
 void redlock_nodes::jump_a_clock() {
     const auto count = random_.happens(0.8) ? size() - plan_.majority() : size();
-    const auto which = random_.below(count);
+    const auto index = random_.below(count);
     const auto by = random_.between(-5'000'000, 5'000'000);
-    trace::line(trace_) << "the clock of node " << static_cast<std::int64_t>(which + 1)
+    trace::line(trace_) << "the clock of node " << static_cast<std::int64_t>(index + 1)
                         << " jumps by " << by << " µs";
-    compare(nodes_[which], nullptr);  // what has expired until now
+    compare(nodes_[index], nullptr);  // what has expired until now
     if (by < 0) backward_ += std::chrono::microseconds(-by);
-    network(which).jump_clock(by);
+    network(index).jump_clock(by);
 }
 
 void redlock_nodes::cut_off(simulated_process& process) {

@@ -29,19 +29,19 @@ public:
                   redlock_checker& holds);
 
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
-    [[nodiscard]] simulated_network& network(std::size_t which) noexcept {
-        return *nodes_[which].network;
+    [[nodiscard]] simulated_network& network(std::size_t index) noexcept {
+        return *nodes_[index].network;
     }
     [[nodiscard]] node_networks networks();
     [[nodiscard]] const redlock::options& options() const noexcept { return options_; }
     [[nodiscard]] static const std::vector<std::string>& names();
 
     // The node's value of the lock; nothing if it is free there.
-    [[nodiscard]] std::optional<std::string> value_at(std::size_t which, const std::string& name);
+    [[nodiscard]] std::optional<std::string> value_at(std::size_t index, const std::string& name);
     // The nodes that have the lock of this program.
     [[nodiscard]] std::size_t count_nodes_with(const std::string& name, const std::string& label);
     // The node runs, and remembers that it is a member.
-    [[nodiscard]] bool is_member(std::size_t which);
+    [[nodiscard]] bool is_member(std::size_t index);
     [[nodiscard]] std::size_t count_members();
     [[nodiscard]] bool is_up_and_quick() const;
     // A line or a lock that is left at any node, for a message; empty: none.
@@ -90,8 +90,8 @@ private:
     void judge_end(node& changed, const std::string& name, const watched_hold& ended,
                    const words* command);
     [[nodiscard]] bool remembers(node& asked);
-    void forget(std::size_t which);
-    void restart(std::size_t which, simulated_redis::snapshot with, instant after);
+    void forget(std::size_t index);
+    void restart(std::size_t index, simulated_redis::snapshot with, instant after);
     [[nodiscard]] instant random_time(instant low, instant high) {
         return instant(random_.between(low.count(), high.count()));
     }

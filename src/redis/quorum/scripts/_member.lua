@@ -2,7 +2,8 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- What the node knows of its membership: the HASH KEYS[1], and in KEYS[2] its quarantine.
---   run          of the server when it became a member: another one means that it has restarted
+--   run          named the node's memory when it became a member: another one means that the server
+--                has restarted, or that Sentinels have promoted one
 --   set          the digest of the nodes and of the longest ttl
 --   highest      the highest token that this node has seen, of all names
 --   joined       `highest` when the node became a member: counters of an earlier run may be old

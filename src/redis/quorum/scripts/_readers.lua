@@ -32,12 +32,17 @@ local function owner_of(value)
     return string.match(value, "^%x+") or ""
 end
 
+-- The counter in VALUE;COUNTER; nil if the text has another value, or is none.
+local function counter_in(text, value)
+    if type(text) == "string" and string.sub(text, 1, #value + 1) == value .. ";" then
+        return tonumber(string.sub(text, #value + 2))
+    end
+end
+
 -- The counter of the reader with this value; nil if the node does not have it.
 local function counter_of_reader(k, state, value)
-    local detail = state == "readers" and redis.call("HGET", k.details, owner_of(value))
-    if detail and string.sub(detail, 1, #value + 1) == value .. ";" then
-        return tonumber(string.sub(detail, #value + 2))
-    end
+    return state == "readers" and
+        counter_in(redis.call("HGET", k.details, owner_of(value)), value) or nil
 end
 
 local function expire_with_last_reader(k)
@@ -47,7 +52,8 @@ local function expire_with_last_reader(k)
     end
 end
 
--- Comes before the first write: a user with rights for writers only must not leave a mark.
+-- The error for a user with rights for writers only; nil if the user has those for readers. It is
+-- asked for before the first write, since a mark without a reader must not stay.
 local function refusal_of_readers(k)
     local is_refused = redis.pcall("ZREVRANGE", k.holders, 0, 0).err or
         redis.acl_check_cmd and not redis.acl_check_cmd("PEXPIREAT", k.lock, "1")

@@ -15,7 +15,7 @@ local function is_readers_mark(stored)
     return type(stored) == "string" and string.sub(stored, 1, #readers_mark) == readers_mark
 end
 
--- For a writer that waits. It asks again every second or so, and a dead one does not.
+-- For a waiting writer. It asks again about every second; a dead one does not, and its time ends.
 local function keep_readers_out(lock, client)
     if is_readers_mark(redis.pcall("GET", lock)) then
         local until_ms = string.format("%.0f", now_ms() + writer_turn_ms)

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- read_acquire: adds a reader if no writer has the lock, and none that waits keeps readers out. The
--- first reader raises the counter: a group of readers has a larger token than the holders before.
+-- read_acquire: adds a reader if no writer has the lock, and no waiting writer keeps readers out.
+-- The first reader raises the counter, so that a group of readers has a larger token than the
+-- holders before.
 -- KEYS member quarantine, lock fence queue holders details
 -- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait) value channel_prefix name
 -- -> {1, incarnation, vector, nonce, counter} | {0, ms until the last lease ends; -1 never}
@@ -31,6 +32,6 @@ raise(k.fence, number, ARGV[4])
 if client ~= "" then
     redis.call("ZREM", k.queue, client)
 end
--- The next one may be a reader, too.
+-- The next client in the line may be a reader, too.
 wake_next(k.queue, ARGV[8], ARGV[9])
 return {1, member[4], member[5], member[7], text}

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- read_renew: the same as renew, for readers. Others raise the counter while a reader has the lock,
--- so it is not compared. Only the counter with which the node joined the set is: a later writer may
--- have been there before, and the reader is of old data. A writer's hold becomes a reader's: a
--- downgrade, which is repeated where it is missing.
+-- read_renew: the same as renew, for readers. Other readers raise the counter while this one has
+-- the lock, so the counter is compared only if the reader is missing here. A reader that is here
+-- may be of old data, and a later writer may have come before the node joined the set: then the
+-- token is below the counter with which the node joined. If the lock's key is the writer's with
+-- this value, the writer becomes a reader: a downgrade, which each renewal repeats where it is
+-- missing.
 -- KEYS member quarantine, then lock fence queue holders details for each
 -- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
 -- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector} | {"amnesia"} | {"set"}
@@ -18,13 +20,6 @@ if refusal then
 end
 local is_quarantined = redis.call("EXISTS", KEYS[2]) == 1
 local now = now_ms()
-
--- The counter of the exclusive hold with this value; nil if the lock's key is not its.
-local function counter_of_writer(stored, value)
-    if type(stored) == "string" and string.sub(stored, 1, #value + 1) == value .. ";" then
-        return tonumber(string.sub(stored, #value + 2))
-    end
-end
 
 local function renew_reader(k, value, token_text, ttl_ms, name)
     local token = tonumber(token_text)
@@ -43,7 +38,7 @@ local function renew_reader(k, value, token_text, ttl_ms, name)
         -- A server without memory accepts the other writes after this one, which needs none.
         redis.call("PEXPIRE", k.lock, ttl_ms)
     else
-        local of_writer = counter_of_writer(stored, value)
+        local of_writer = counter_in(stored, value)
         if state == "writer" and not (of_writer and of_writer <= token) then
             return 0
         elseif counter(k.fence) > token then

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The faults of a scenario with Redlock, and its operators.
+#include "redlock_scenario.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+
+void redlock_scenario::disturb() {
+    nodes_.note_backup();
+    if (plan_.forgets && random_.happens(0.6)) nodes_.forget_some();
+    if (plan_.forgets_in_turn && random_.happens(0.5)) nodes_.forget_in_turn();
+    if (plan_.stops_nodes && random_.happens(0.6)) nodes_.freeze_some();
+    for (std::size_t i = 0; i < plan_.evictions; ++i)
+        nodes_.evict_a_key();
+    if (plan_.moves_clocks && random_.happens(0.6)) nodes_.jump_a_clock();
+    if (plan_.partitions && random_.happens(0.6)) cut_off_a_program();
+    if (plan_.pauses && random_.happens(0.5)) pause_a_program();
+    if (plan_.forces && random_.happens(0.7)) force_a_release();
+    if (plan_.restarts_set && random_.happens(0.3)) begin_set_anew();
+    if (plan_.dies && random_.happens(0.2)) kill_a_program();
+}
+
+void redlock_scenario::pause_a_program() {
+    auto& affected = *programs_[random_.below(programs_.size())];
+    if (affected.process.is_paused() || affected.is_dead) return;
+    trace_.write(affected.label + " is stopped");
+    affected.process.pause();
+    affected.paused_at = loop_.now();
+    loop_.schedule_after(random_time(100ms, 5s), [this, &affected] { resume(affected); });
+}
+
+void redlock_scenario::resume(program& stopped) {
+    if (!stopped.process.is_paused() || stopped.is_dead) return;
+    trace_.write(stopped.label + " continues");
+    holds_.note_pause(&stopped, stopped.paused_at, loop_.now());
+    stopped.process.resume();
+}
+
+void redlock_scenario::cut_off_a_program() {
+    auto& affected = *programs_[random_.below(programs_.size())];
+    trace_.write(affected.label + " is cut off");
+    nodes_.cut_off(affected.process);
+    loop_.schedule_after(random_time(50ms, 4s), [this, &affected] {
+        trace_.write(affected.label + " is connected again");
+        nodes_.reconnect(affected.process);
+    });
+}
+
+void redlock_scenario::kill_a_program() {
+    auto& affected = *programs_.back();
+    if (affected.is_dead || affected.process.is_paused()) return;
+    trace_.write(affected.label + " is killed");
+    affected.is_dead = true;
+    affected.process.pause();
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        nodes_.network(i).ban(affected.process);
+    for (const auto& caller : affected.users) {
+        for (auto* const each : caller->beliefs)
+            holds_.end(*each);
+        caller->beliefs.clear();
+    }
+}
+
+void redlock_scenario::force_a_release() {
+    auto& by = *programs_.front();
+    if (by.process.is_paused()) return;
+    const auto name = random_name();
+    trace_.write(by.label + " forces the release of " + name);
+    const auto began_at = loop_.now();
+    holds_.note_interference(name);
+    by.process.post([this, &by, name, began_at] {
+        by.locks->async_force_release(
+            name, asio::bind_executor(
+                      by.process.get_executor(),
+                      [this, name, began_at](const boost::system::error_code& ec, bool) {
+                          trace_.write("the release of " + name +
+                                       (ec ? " failed: " + ec.message() : " has been forced"));
+                          holds_.end_interference(name);
+                          if (!ec) holds_.note_forced_release(name, began_at);
+                      }));
+    });
+}
+
+// Nobody should do this while there are holders. Even then no token may go back.
+void redlock_scenario::begin_set_anew() {
+    if (operator_.is_busy()) return;
+    trace_.write("an operator begins the set anew");
+    holds_.note_interference("");
+    operator_.begin_set(true, [this](bool) { holds_.end_interference(""); });
+}
+
+}  // namespace pawl::simulation
