@@ -28,6 +28,7 @@ namespace pawl::redlock {
 struct locks::node_view {
     bool has_answered = false;
     inspect_call::answer state{};
+    std::string trouble{};
 };
 
 asio::awaitable<void> locks::require_majority() {
@@ -43,7 +44,9 @@ asio::awaitable<void> locks::inspect_at(const redis::keys& lock_keys, std::size_
         redis::throw_if_error(reply, members_.name_of(node));
         into.state = call.read(reply);
         into.has_answered = true;
-    } catch (const error&) {}  // the others decide
+    } catch (const error& e) {
+        into.trouble = e.what();
+    }
 }
 
 asio::awaitable<std::vector<locks::node_view>> locks::inspect_all(const redis::keys& lock_keys) {
@@ -53,10 +56,11 @@ asio::awaitable<std::vector<locks::node_view>> locks::inspect_all(const redis::k
         requests.push_back(inspect_at(lock_keys, i, views[i]));
     co_await run_all(std::move(requests));
     const auto answers = std::ranges::count(views, true, &node_view::has_answered);
-    if (static_cast<std::size_t>(answers) < members_.majority())
-        throw error(errc::no_quorum, "Fewer than " + std::to_string(members_.majority()) +
-                                         " nodes answered; " + members_.objections() + ".");
-    co_return views;
+    if (static_cast<std::size_t>(answers) >= members_.majority()) co_return views;
+    auto text = "Fewer than " + std::to_string(members_.majority()) + " nodes answered";
+    for (std::size_t i = 0; i < views.size(); ++i)
+        if (!views[i].has_answered) text += "; " + members_.name_of(i) + ": " + views[i].trouble;
+    throw error(errc::no_quorum, text);
 }
 
 namespace {
@@ -106,7 +110,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     const auto lock_keys = scheme_.keys_of(name);
     const auto views = co_await inspect_all(lock_keys);
     observed_holds seen;
-    for (const auto& [has_answered, state] : views) {
+    for (const auto& [has_answered, state, trouble] : views) {
         info.waiters = std::max(info.waiters, state.waiters);
         if (state.value) seen.add(*state.value, state.counter, state.left_ms, lock_mode::exclusive);
         for (const auto& each : state.readers)
