@@ -331,8 +331,8 @@ TEST(BadInput, ANameThatIsAKeyBesideALock) {
         const auto result = sandbox.run(row);
         expect_sentence(result, 64, row.front());
         EXPECT_EQ(result.err,
-                  "pawl: The lock's key 'pawl:x:{a}:f' begins with 'pawl:x:', as Pawl's own keys "
-                  "beside a lock do; choose another name or key template.\n");
+                  "pawl: The lock's key 'pawl:x:{a}:f' has the form of Pawl's own keys beside the "
+                  "locks; choose another name or key template.\n");
     }
     EXPECT_EQ(server.keys(), std::vector<std::string>{});
 }

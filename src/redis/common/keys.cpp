@@ -143,10 +143,9 @@ keys key_scheme::keys_of(std::string_view name, std::string buffer) const {
     lock += key_suffix_;
     if (!is_plain_) return keys(std::move(lock));
     if (is_companion(lock))
-        throw error(errc::bad_name, "The lock's key '" + lock + "' begins with '" +
-                                        lock.substr(0, name_space_.size() + 3) +
-                                        "', as Pawl's own keys beside a lock do; choose another "
-                                        "name or key template.");
+        throw error(errc::bad_name, "The lock's key '" + lock +
+                                        "' has the form of Pawl's own keys beside the locks; "
+                                        "choose another name or key template.");
     const auto base = companion_key_base(name_space_, lock);
     return keys(std::move(lock), base);
 }
@@ -169,7 +168,8 @@ std::optional<std::string> key_scheme::name_of(std::string_view key) const {
 bool key_scheme::is_companion(std::string_view key) const noexcept {
     if (!key.starts_with(name_space_)) return false;
     key.remove_prefix(name_space_.size());
-    return key.starts_with(":x:") || key.starts_with(":y:");
+    const bool is_of_redlock_node = key == ":redlock" || key == ":redlock:q";
+    return key.starts_with(":x:") || key.starts_with(":y:") || is_of_redlock_node;
 }
 
 std::string key_scheme::glob(std::string_view prefix) const {

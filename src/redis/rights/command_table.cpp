@@ -54,7 +54,7 @@ constexpr std::string_view plain_locks = "set get";
 constexpr std::string_view redisson_locks = "hset hexists";
 constexpr std::string_view redisson_admin = "hkeys";
 constexpr std::string_view admin = "scan zcard";
-constexpr std::string_view fenced_admin = "zrange hgetall";
+constexpr std::string_view fenced_admin = "zrange";
 }  // namespace redlock
 
 // In both layouts.

@@ -55,9 +55,11 @@ end
 -- The error for a user with rights for writers only; nil if the user has those for readers. It is
 -- asked for before the first write, since a mark without a reader must not stay.
 local function refusal_of_readers(k)
-    local is_refused = redis.pcall("ZREVRANGE", k.holders, 0, 0).err or
-        redis.acl_check_cmd and not redis.acl_check_cmd("PEXPIREAT", k.lock, "1")
-    if is_refused then
+    local failure = redis.pcall("ZREVRANGE", k.holders, 0, 0).err
+    if failure and string.find(failure, "WRONGTYPE", 1, true) then
+        return redis.error_reply(failure)
+    end
+    if failure or redis.acl_check_cmd and not redis.acl_check_cmd("PEXPIREAT", k.lock, "1") then
         return redis.error_reply("NOPERM the user has no rights for readers")
     end
 end
@@ -73,10 +75,12 @@ local function put_reader(k, state, value, counter_text, ttl_ms, now)
     expire_with_last_reader(k)
 end
 
--- -> true: it was the last reader, and the lock is free
-local function remove_reader(k, owner)
-    redis.call("ZREM", k.holders, owner)
-    redis.call("HDEL", k.details, owner)
+-- -> true: no reader is left, and the lock is free
+local function remove_readers(k, owners)
+    for _, owner in ipairs(owners) do
+        redis.call("ZREM", k.holders, owner)
+        redis.call("HDEL", k.details, owner)
+    end
     if redis.call("EXISTS", k.holders) == 1 then
         expire_with_last_reader(k)
         return false

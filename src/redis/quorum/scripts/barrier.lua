@@ -19,6 +19,8 @@ local k, limit = lock_keys(3), tonumber(ARGV[5])
 local state, stored = state_of(k, now_ms())
 local is_below = counter(k.fence) < limit
 if is_below then
+    -- A server without memory accepts the other writes after this one, which needs none.
+    redis.call("PEXPIRE", k.fence, ARGV[3])
     raise(k.fence, limit, ARGV[3])
 end
 
@@ -31,14 +33,17 @@ end
 
 local is_free = state == "free"
 if state == "readers" then
-    local details = redis.call("HGETALL", k.details)
-    for i = 2, #details, 2 do
-        local number = tonumber(string.match(details[i], ";(%d+)$"))
+    local ended = {}
+    for _, owner in ipairs(redis.call("ZRANGE", k.holders, 0, -1)) do
+        -- A node that evicts keys may have lost the details alone.
+        local detail = redis.call("HGET", k.details, owner) or ""
+        local number = tonumber(string.match(detail, ";(%d+)$"))
         if not number or number < limit then
-            is_free = remove_reader(k, details[i - 1])
-            tell(details[i])
+            ended[#ended + 1] = owner
+            tell(detail)
         end
     end
+    is_free = remove_readers(k, ended)
 elseif state == "writer" and is_below then
     redis.call("DEL", k.lock)
     is_free = true

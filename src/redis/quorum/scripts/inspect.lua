@@ -6,17 +6,26 @@
 -- -> {value or nil, ms until it expires, counter or '0', waiters,
 --     {details of a reader, ms until its lease ends, …}}
 -- At most 4096 readers, those whose leases end last: src/redis/transport/reply_limits.hpp.
+-- Of a key with another program's data nothing is shown.
 --@include _readers_mark.lua
+local function read(default, ...)
+    local reply = redis.pcall(...)
+    if type(reply) == "table" and reply.err then
+        return string.find(reply.err, "WRONGTYPE", 1, true) and default or redis.call(...)
+    end
+    return reply or default
+end
+
 local value, readers = redis.pcall("GET", KEYS[1]), {}
 if is_readers_mark(value) then
-    local ends, now = redis.call("ZRANGE", KEYS[4], -4096, -1, "WITHSCORES"), now_ms()
+    local ends, now = read({}, "ZRANGE", KEYS[4], -4096, -1, "WITHSCORES"), now_ms()
     for i = 1, #ends, 2 do
-        readers[i] = redis.call("HGET", KEYS[5], ends[i]) or ""
+        readers[i] = read("", "HGET", KEYS[5], ends[i])
         readers[i + 1] = math.max(ends[i + 1] - now, 0)
     end
     value = false
 elseif type(value) == "table" then
     value = ""
 end
-return {value, redis.call("PTTL", KEYS[1]), redis.call("GET", KEYS[2]) or "0",
-    redis.call("ZCARD", KEYS[3]), readers}
+return {value, redis.call("PTTL", KEYS[1]), read("0", "GET", KEYS[2]), read(0, "ZCARD", KEYS[3]),
+    readers}

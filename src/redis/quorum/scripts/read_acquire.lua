@@ -19,6 +19,10 @@ if refusal then
 end
 local state, stored = state_of(k, now)
 local kept_out_until = state == "readers" and string.match(stored, "^%S+ %x+ (%d+)$") or 0
+-- The end of a longer turn is of a clock that has been set back since.
+if tonumber(kept_out_until) > now + writer_turn_ms then
+    kept_out_until = 0
+end
 if state == "writer" or tonumber(kept_out_until) > now then
     if client ~= "" then
         enqueue_client(k.queue, client, ARGV[6])

@@ -13,20 +13,26 @@
 -- A node that has forgotten its membership must not begin a new one with this token.
 local is_member = not membership_objection(ARGV[1], ARGV[2])
 
+-- A node that evicts keys may have lost the details alone.
+local function remove_without_details(k, state, owner)
+    return state == "readers" and not redis.call("HGET", k.details, owner) and
+        redis.call("ZREM", k.holders, owner) == 1
+end
+
 local function release_reader(k, value, token, name)
     local state, stored = state_of(k, now_ms())
-    local is_reader = counter_of_reader(k, state, value)
+    local owner = owner_of(value)
+    local is_reader = counter_of_reader(k, state, value) or remove_without_details(k, state, owner)
     local is_writer = type(stored) == "string" and string.sub(stored, 1, #value + 1) == value .. ";"
     if not is_reader and not is_writer then
         return state == "writer" and 2 or 0
     end
+    -- Comes first: a server without memory accepts the other writes after this one.
+    local is_free = is_writer and redis.call("DEL", k.lock) or remove_readers(k, {owner})
     if is_member then
         raise(k.fence, token, ARGV[3])
     end
-    if is_writer then
-        redis.call("DEL", k.lock)
-    end
-    if is_writer or remove_reader(k, owner_of(value)) then
+    if is_free then
         wake_next(k.queue, ARGV[4], name)
     end
     return 1

@@ -14,7 +14,7 @@
 --@include _line.lua
 --@include _readers_mark.lua
 --@include _readers.lua
-local refusal = membership_objection(ARGV[1], ARGV[2]) or refusal_of_readers(lock_keys(3))
+local refusal = membership_objection(ARGV[1], ARGV[2])
 if refusal then
     return refusal
 end
@@ -22,12 +22,15 @@ local is_quarantined = redis.call("EXISTS", KEYS[2]) == 1
 local now = now_ms()
 
 local function renew_reader(k, value, token_text, ttl_ms, name)
+    if refusal_of_readers(k) then
+        return -1
+    end
     local token = tonumber(token_text)
     local state, stored = state_of(k, now)
     local present = counter_of_reader(k, state, value)
     if present and present > token then
         -- A late copy of its acquire.
-        if remove_reader(k, owner_of(value)) then
+        if remove_readers(k, {owner_of(value)}) then
             wake_next(k.queue, ARGV[4], name)
         end
         return 0
@@ -35,8 +38,6 @@ local function renew_reader(k, value, token_text, ttl_ms, name)
         if tonumber(member[6] or 0) > token then
             return 0
         end
-        -- A server without memory accepts the other writes after this one, which needs none.
-        redis.call("PEXPIRE", k.lock, ttl_ms)
     else
         local of_writer = counter_in(stored, value)
         if state == "writer" and not (of_writer and of_writer <= token) then
@@ -50,6 +51,10 @@ local function renew_reader(k, value, token_text, ttl_ms, name)
             state = "free"
         end
     end
+    if stored then
+        -- A server without memory accepts the other writes after this one, which needs none.
+        redis.call("PEXPIRE", k.lock, ttl_ms)
+    end
     put_reader(k, state, value, token_text, ttl_ms, now)
     redis.call("PEXPIRE", k.fence, ARGV[3])
     raise(k.fence, token, ARGV[3])
@@ -58,7 +63,8 @@ end
 
 local answers = {}
 for i = 1, (#KEYS - 2) / 5 do
-    answers[i] = renew_reader(lock_keys(5 * i - 2), ARGV[4 * i + 1], ARGV[4 * i + 2],
-        ARGV[4 * i + 3], ARGV[4 * i + 4])
+    local is_answered, answer = pcall(renew_reader, lock_keys(5 * i - 2), ARGV[4 * i + 1],
+        ARGV[4 * i + 2], ARGV[4 * i + 3], ARGV[4 * i + 4])
+    answers[i] = is_answered and answer or -1
 end
 return {1, answers, member[4], member[5]}

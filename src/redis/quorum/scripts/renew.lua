@@ -4,7 +4,8 @@
 -- renew: extends each hold that this node still has, and restores one that it has lost, unless the
 -- name's counter shows that a later hold may have been there: then even a key that is there may be
 -- of old data. A hold with a later counter than its token is a late copy of its acquire: it does
--- not count, and is deleted. During a quarantine nothing is restored.
+-- not count, and is deleted. During a quarantine nothing is restored. If the data of one lock are
+-- damaged, only its outcome is unknown.
 -- KEYS member quarantine, then lock fence queue for each
 -- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
 -- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector} | {"amnesia"} | {"set"}
@@ -15,35 +16,41 @@ if refusal then
     return refusal
 end
 local is_quarantined = redis.call("EXISTS", KEYS[2]) == 1
-local answers = {}
-for i = 1, (#KEYS - 2) / 3 do
-    local lock, fence = KEYS[3 * i], KEYS[3 * i + 1]
-    local value, token = ARGV[4 * i + 1], tonumber(ARGV[4 * i + 2])
+
+local function renew_lock(lock, fence, queue, value, token_text, ttl_ms, name)
+    local token = tonumber(token_text)
     local stored = redis.pcall("GET", lock)
     if type(stored) == "table" then
         -- A key of another type is somebody else's. Any other error says nothing about the lock.
-        answers[i] = string.find(stored.err, "WRONGTYPE", 1, true) and 0 or -1
+        return string.find(stored.err, "WRONGTYPE", 1, true) and 0 or -1
     elseif not stored then
         -- A quarantined node has no opinion.
-        answers[i] = is_quarantined and -1 or counter(fence) <= token and 1 or 0
-        if answers[i] == 1 then
-            redis.call("SET", lock, value .. ";" .. ARGV[4 * i + 2], "PX", ARGV[4 * i + 3])
-            raise(fence, token, ARGV[3])
+        if is_quarantined or counter(fence) > token then
+            return is_quarantined and -1 or 0
         end
+        redis.call("SET", lock, value .. ";" .. token_text, "PX", ttl_ms)
+        raise(fence, token, ARGV[3])
+        return 1
     elseif string.sub(stored, 1, #value + 1) ~= value .. ";" then
-        answers[i] = 0
+        return 0
     elseif tonumber(string.sub(stored, #value + 2)) > token then
         redis.call("DEL", lock)
-        wake_next(KEYS[3 * i + 2], ARGV[4], ARGV[4 * i + 4])
-        answers[i] = 0
+        wake_next(queue, ARGV[4], name)
+        return 0
     elseif counter(fence) > token then
-        answers[i] = 0
-    else
-        redis.call("PEXPIRE", lock, ARGV[4 * i + 3])
-        -- Without its counter, the hold could not be told from one before a later hold.
-        redis.call("PEXPIRE", fence, ARGV[3])
-        raise(fence, token, ARGV[3])
-        answers[i] = 1
+        return 0
     end
+    redis.call("PEXPIRE", lock, ttl_ms)
+    -- Without its counter, the hold could not be told from one before a later hold.
+    redis.call("PEXPIRE", fence, ARGV[3])
+    raise(fence, token, ARGV[3])
+    return 1
+end
+
+local answers = {}
+for i = 1, (#KEYS - 2) / 3 do
+    local is_answered, answer = pcall(renew_lock, KEYS[3 * i], KEYS[3 * i + 1], KEYS[3 * i + 2],
+        ARGV[4 * i + 1], ARGV[4 * i + 2], ARGV[4 * i + 3], ARGV[4 * i + 4])
+    answers[i] = is_answered and answer or -1
 end
 return {1, answers, member[4], member[5]}
