@@ -37,6 +37,7 @@ std::string without_name(std::string_view text, std::string_view name) {
                 std::min(text.size(), text.find_first_not_of(": ", role.size() + name.size())));
     if (text.starts_with(name) && text.substr(name.size()).starts_with(' '))
         text.remove_prefix(name.size() + 1);
+    if (text.starts_with("it is ")) text.remove_prefix(3);
     if (text.ends_with('.')) text.remove_suffix(1);
     return std::string(text);
 }
@@ -121,6 +122,21 @@ std::string members::objections() const {
     return text;
 }
 
+bool members::is_lost() const {
+    const auto forgetful = static_cast<std::size_t>(
+        std::ranges::count(nodes_, standing::forgetful, &node_record::state));
+    return forgetful < size() && size() - forgetful < majority();
+}
+
+std::string members::trouble_of_set() const {
+    if (!repair_trouble_.empty()) return repair_trouble_;
+    if (is_lost()) return std::string(lost_set);
+    if (std::ranges::all_of(
+            nodes_, [](const node_record& each) { return each.state == standing::forgetful; }))
+        return std::string(no_set);
+    return {};
+}
+
 std::optional<time_point> members::quarantine_end() const {
     std::vector<time_point> ends;
     for (std::size_t i = 0; i < size(); ++i)
@@ -141,7 +157,9 @@ bool members::is_connected() const {
     });
 }
 
-asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give_up_at) {
+asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give_up_at,
+                                                                 bool for_reading) {
+    if (!for_reading && !std::exchange(may_begin_set_, true)) next_repair_ = time_point::min();
     std::optional<time_point> complete_by;
     for (;;) {
         for (std::size_t i = 0; i < size(); ++i) {
