@@ -105,6 +105,7 @@ service_location default_location(std::string source) {
     const std::string path = default_path();
     return {.lock_service = sqlite::at({.path = path, .make_folder = true}),
             .url = sqlite_url(path),
+            .secret_url = sqlite_url(path),
             .source = std::move(source),
             .secret_variables = {}};
 }
@@ -116,6 +117,7 @@ service_location location_at(const configured_url& selected_url) {
                                                      : without_password(selected_url.url);
     return {.lock_service = std::move(lock_service),
             .url = std::move(url),
+            .secret_url = selected_url.url,
             .source = selected_url.source,
             .secret_variables = variables_of(selected_url.url)};
 }
@@ -178,6 +180,16 @@ location_options location_from_environment() {
             .variable = variable("PAWL_URL"),
             .file_variable = variable("PAWL_URL_FILE"),
             .files = config_paths_of_environment()};
+}
+
+std::string find_url(const location_options& options) {
+    check_contradictions(options);
+    const bool service_is_named = names_service(options);
+    const auto files = read_configuration(options.files, service_is_named);
+    if (options.local) return {};
+    if (service_is_named) return explicit_url(options).url;
+    const auto configured = url_of(files);
+    return configured ? configured->url : std::string();
 }
 
 service_location find_location(const location_options& options) {

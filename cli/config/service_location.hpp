@@ -28,6 +28,9 @@ struct service_location {
     service lock_service;
     // The URL for a child's PAWL_URL, without any password.
     std::string url;
+    // The URL with its password, for a client that the command makes itself. Never shown or passed
+    // on.
+    std::string secret_url;
     // The source of the URL: "--on", "PAWL_URL", "/etc/pawl/pawl.conf, line 3".
     std::string source;
     // Environment variables that contain the password of the URL.
@@ -41,6 +44,9 @@ struct service_location {
 // the user's and the host's configuration file. Without any, uses a SQLite file in the user's state
 // folder and prints a line on stderr.
 [[nodiscard]] service_location find_location(const location_options& options);
+// The URL of that source, perhaps with a password. Does not check it, and reads nothing that it
+// names. Empty for the SQLite file.
+[[nodiscard]] std::string find_url(const location_options& options);
 // As find_location, but refuses memory, which is useless for verbs that work across processes.
 [[nodiscard]] service_location find_shared_location(const location_options& options);
 

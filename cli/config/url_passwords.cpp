@@ -102,7 +102,11 @@ std::string decode(std::string_view text) {
 
 }  // namespace
 
-std::string without_password(std::string_view url) {
+namespace {
+
+// Also without the options for which the predicate is true.
+template <class Predicate>
+std::string strip(std::string_view url, const Predicate& is_left_out) {
     const auto parts = split(url);
     std::string clean_url(parts.beginning);
     const auto colon = parts.user_info.find(':');
@@ -114,11 +118,23 @@ std::string without_password(std::string_view url) {
     char separator = '?';
     for (auto options = parts.options; !options.empty();) {
         const auto option = take_option(options);
-        if (is_secret(option)) continue;
+        if (is_left_out(option)) continue;
         clean_url.append(1, separator).append(option);
         separator = '&';
     }
     return clean_url;
+}
+
+}  // namespace
+
+std::string without_password(std::string_view url) { return strip(url, is_secret); }
+
+std::string without_password_places(std::string_view url) {
+    return strip(url, [](std::string_view option) {
+        const auto name = decode(option.substr(0, option.find('=')));
+        return is_secret(option) || name.ends_with("password_file") ||
+               name.ends_with("password_env");
+    });
 }
 
 std::string hide_password(std::string_view text) {

@@ -12,6 +12,8 @@ namespace pawl::cli {
 
 // A valid URL without its password, for use. The user remains.
 [[nodiscard]] std::string without_password(std::string_view url);
+// Also without the options that name a file or a variable with a password.
+[[nodiscard]] std::string without_password_places(std::string_view url);
 // A text for people, such as an argument, without the password of a URL in it. A URL whose password
 // may contain an unescaped '/' or '?' becomes SCHEME:***, which no service has as its URL.
 [[nodiscard]] std::string hide_password(std::string_view text);

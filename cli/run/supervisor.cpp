@@ -145,19 +145,22 @@ std::vector<std::string> supervisor::environment() const {
     removed.emplace_back("PAWL_TOKEN");
     for (auto& each : variables_beginning_with("PAWL_ALSO"))
         removed.push_back(std::move(each));
-    const auto token = [this](std::size_t index) {
-        return to_string(fencing_token(shared_->tokens.at(index)));
-    };
     std::vector<std::string> added{"PAWL_NAME=" + options_.name,
                                    "PAWL_SAFE_UNTIL=" + seconds_of(deadline()),
                                    "PAWL_URL=" + location_.url, run_variable()};
-    if (options_.fenced) added.push_back("PAWL_TOKEN=" + token(0));
+    // A hold of classic Redlock has no token, whatever the options say.
+    const auto add_token = [this, &added](const std::string& prefix, std::size_t index) {
+        const fencing_token token(shared_->tokens.at(index));
+        if (options_.fenced && token.value() != 0)
+            added.push_back(prefix + "_TOKEN=" + to_string(token));
+    };
+    add_token("PAWL", 0);
     const auto others = options_.also.size();
     if (others > 0) added.push_back("PAWL_ALSO=" + std::to_string(others));
     for (std::size_t i = 1; i <= others; ++i) {
         const auto prefix = "PAWL_ALSO_" + std::to_string(i);
         added.push_back(prefix + "_NAME=" + options_.also[i - 1]);
-        if (options_.fenced) added.push_back(prefix + "_TOKEN=" + token(i));
+        add_token(prefix, i);
     }
     return environment_with(removed, added);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "../config/url_passwords.hpp"
 #include "../ui/failure.hpp"
 #include "../ui/json.hpp"
 #include "../ui/style.hpp"
@@ -84,23 +85,49 @@ redis::used_features features_of(const acl_options& options) {
     }
 }
 
+// Of features that were named.
+void check_for_redlock(const redis::used_features& features) {
+    const auto* absent = features.latches    ? "latches"
+                         : features.replicas ? "replicas"
+                         : features.disk     ? "disk"
+                                             : nullptr;
+    if (absent == nullptr) return;
+    throw failure(exit_code::usage, "Redlock has no latches and no durable acquires; leave " +
+                                        std::string(absent) + " out of --for.");
+}
+
+std::vector<access_rule> rules_for(const std::string& url, const redis::used_features& features,
+                                   const location_options& location) {
+    try {
+        return redis::least_rights(url, features);
+    } catch (const error&) {
+        // A URL that is not valid is reported as by the other verbs, with its source.
+        static_cast<void>(find_shared_location(location));
+        throw;
+    }
+}
+
 }  // namespace
 
 int acl(const acl_options& options) {
     const auto features = features_of(options);
-    const service_location location = find_shared_location(options.location);
-    if (!location.url.starts_with("redis") && !location.url.starts_with("redlock"))
+    // The password need not exist yet.
+    const auto url = without_password_places(find_url(options.location));
+    const bool is_redlock = url.starts_with("redlock");
+    if (!url.starts_with("redis") && !is_redlock) {
+        static_cast<void>(find_shared_location(options.location));
         throw failure(exit_code::usage,
                       "Only Redis and Valkey have users with rights; name a server, as in: pawl "
                       "acl --on redis://HOST.");
-    const auto rules = redis::least_rights(location.url, features);
+    }
+    if (is_redlock && !options.features.empty()) check_for_redlock(features);
+    const auto rules = rules_for(url, features, options.location);
     if (options.json) {
         std::cout << as_json(rules) << '\n';
         return static_cast<int>(exit_code::ok);
     }
-    const auto* servers = location.url.starts_with("redlock")
-                              ? "# For the nodes, also for the replicas of a master:\n"
-                              : "# For the master and its replicas:\n";
+    const auto* servers = is_redlock ? "# For the nodes, also for the replicas of a master:\n"
+                                     : "# For the master and its replicas:\n";
     for (const auto& each : rules) {
         if (rules.size() > 1)
             std::cout << (is_of_sentinels(each) ? "# For the Sentinels:\n" : servers);

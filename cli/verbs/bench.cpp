@@ -9,6 +9,9 @@
 #include "verbs.hpp"
 
 #include <pawl/blocking.hpp>
+#if PAWL_WITH_REDIS
+#include <pawl/redlock.hpp>
+#endif
 
 #include <unistd.h>
 #include <algorithm>
@@ -72,9 +75,19 @@ private:
     time_point next_{};
 };
 
-const lock_options acquire_options{.ttl = 10s, .wait = 10s};
+lock_options acquire_options_for(const service_location& location) {
+    lock_options result{.ttl = 10s, .wait = 10s};
+#if PAWL_WITH_REDIS
+    if (location.url.starts_with("redlock"))
+        result.ttl = std::min<duration>(result.ttl, redlock::parse(location.secret_url).ttl_max);
+#else
+    static_cast<void>(location);
+#endif
+    return result;
+}
 
-latencies uncontended(const service& lock_service, const bench_options& options) {
+latencies uncontended(const service& lock_service, const bench_options& options,
+                      const lock_options& acquire_options) {
     blocking::client locks(lock_service, client_options{.command = "pawl bench"});
     for (int i = 0; i < 20; ++i)
         locks.acquire(options.name, acquire_options).release();
@@ -102,8 +115,12 @@ latencies uncontended(const service& lock_service, const bench_options& options)
 // Two clients that pass a lock to each other.
 class hand_off {
 public:
-    hand_off(const service& lock_service, const bench_options& options)
-        : lock_service_(lock_service), options_(options), began_(boot_clock::now()) {}
+    hand_off(const service& lock_service, const bench_options& options,
+             const lock_options& acquire_options)
+        : lock_service_(lock_service),
+          options_(options),
+          acquire_options_(acquire_options),
+          began_(boot_clock::now()) {}
 
     latencies measure() {
         {
@@ -113,7 +130,8 @@ public:
         if (failure_) std::rethrow_exception(failure_);
         result_.elapsed = boot_clock::now() - began_;
         result_.requests = requests_;
-        result_.passes = passes_;
+        // Redlock hands nothing over: its waiters try again.
+        result_.passes = passes_ > 0 ? passes_.load() : result_.samples.size();
         return std::move(result_);
     }
 
@@ -132,7 +150,7 @@ private:
         static_cast<void>(locks.inspect(options_.name));
         auto uncounted_requests = locks.statistics().requests;
         while (!finished_) {
-            auto lock = locks.acquire(options_.name, acquire_options);
+            auto lock = locks.acquire(options_.name, acquire_options_);
             const auto now = boot_clock::now();
             // Protected by the lock itself: only its holder uses released_at_, result_ and bar_.
             if (released_at_ != time_point{}) result_.samples.push_back(now - released_at_);
@@ -150,14 +168,17 @@ private:
     bool has_waiter(blocking::client& locks, std::uint64_t& uncounted_requests) {
         const auto until = boot_clock::now() + 2s;
         while (!finished_ && boot_clock::now() < until) {
-            ++uncounted_requests;
-            if (locks.inspect(options_.name).waiters > 0) return true;
+            const auto before = locks.statistics().requests;
+            const bool is_waiting = locks.inspect(options_.name).waiters > 0;
+            uncounted_requests += locks.statistics().requests - before;
+            if (is_waiting) return true;
         }
         return false;
     }
 
     const service& lock_service_;
     const bench_options& options_;
+    const lock_options& acquire_options_;
     time_point began_;
     progress bar_{"hand-off "};
     std::atomic<bool> finished_{false};
@@ -203,8 +224,9 @@ int bench(const bench_options& options) {
     }
     check_name(options.name);
     const service_location location = find_location(options.location);
-    latencies alone = uncontended(location.lock_service, options);
-    latencies passed = hand_off(location.lock_service, options).measure();
+    const auto acquire_options = acquire_options_for(location);
+    latencies alone = uncontended(location.lock_service, options, acquire_options);
+    latencies passed = hand_off(location.lock_service, options, acquire_options).measure();
     std::sort(alone.samples.begin(), alone.samples.end());
     std::sort(passed.samples.begin(), passed.samples.end());
 

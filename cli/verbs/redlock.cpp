@@ -64,7 +64,8 @@ void check_confirmation(const redlock_options& options) {
                       "There is no terminal for the confirmation; add --yes if nobody holds a lock "
                       "of these nodes.");
     std::cerr << "The set grants locks at once. A lock that somebody still holds of these nodes "
-                 "may then be granted twice. Is nobody left who holds one? [y/N] "
+                 "may then be granted twice. Begin a new set? Only if no process holds a lock of "
+                 "these nodes. [y/N] "
               << std::flush;
     std::string reply;
     std::getline(std::cin, reply);
@@ -80,7 +81,7 @@ int redlock_set(const redlock_options& options) {
         throw failure(exit_code::usage,
                       "Only Redlock has a set of nodes; name them, as in: pawl redlock status --on "
                       "redlock://HOST1,HOST2,HOST3.");
-    const auto settings = redlock::parse(location.url);
+    const auto settings = redlock::parse(location.secret_url);
     if (options.operation != "init" && (options.force || options.yes))
         throw failure(exit_code::usage, "Only init has --force and --yes; leave them out of " +
                                             options.operation + ".");

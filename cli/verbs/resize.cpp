@@ -17,6 +17,10 @@ namespace pawl::cli {
 int resize(const resize_options& options) {
     check_name(options.name);
     const service_location location = find_shared_location(options.location);
+    if (location.url.starts_with("redlock"))
+        throw failure(exit_code::usage,
+                      "Redlock has no permits: its servers cannot agree on a count without a log; "
+                      "use a service with one server, or a cluster.");
     blocking::client locks(location.lock_service);
     if (!options.create && !locks.inspect(options.name).free_permits) {
         if (location.url.find("object=semaphore") != std::string::npos) {

@@ -21,13 +21,22 @@ loss_policy to_policy(const std::string& text) {
                   "'" + text + "' is not a value of --on-loss; use kill, term or continue.");
 }
 
+constexpr std::string_view replicas = "replicas:";
+
+std::uint32_t to_replicas(const std::string& text) {
+    std::uint32_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, problem] = std::from_chars(text.data() + replicas.size(), end, value);
+    if (problem == std::errc{} && stopped == end && value >= 1 && value <= 1000) return value;
+    throw failure(exit_code::usage, "'" + text.substr(replicas.size()) +
+                                        "' is not a number of replicas for --durable; use a whole "
+                                        "number from 1 to 1000, such as 1.");
+}
+
 durability to_durability(const std::string& text) {
-    const std::string replicas = "replicas:";
     if (text == "primary") return durability::primary;
     if (text == "disk") return durability::disk;
-    if (text.starts_with(replicas))
-        return durability::replicas(
-            count_option("--durable replicas", text.substr(replicas.size())));
+    if (text.starts_with(replicas)) return durability::replicas(to_replicas(text));
     throw failure(exit_code::usage, "'" + text +
                                         "' is not a value of --durable; use primary, replicas:K "
                                         "or disk.");

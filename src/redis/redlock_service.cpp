@@ -106,10 +106,10 @@ boost::asio::awaitable<void> read_statuses(members& set, bool rejoin,
                           .votes = set.may_vote(i),
                           .objection = set.objection_of(i),
                           .incarnation = static_cast<std::uint64_t>(set.state_of(i).incarnation)});
-    if (set.repair_trouble().empty()) co_return;
+    const auto trouble = set.trouble_of_set();
+    if (trouble.empty()) co_return;
     for (std::size_t i = 0; i < set.size(); ++i)
-        if (set.is_forgetful(i))
-            result[i].objection = "has lost its data, or is new; " + set.repair_trouble();
+        if (set.is_forgetful(i)) result[i].objection = "has lost its data, or is new; " + trouble;
 }
 
 class definition final : public service::definition {

@@ -83,6 +83,34 @@ TEST(Acl, OfANodeOfRedlockWithSentinelsHasTwoLines) {
     EXPECT_THAT(acl({"--on", "redlock://a,b,c"}).out, StartsWith("user locks "));
 }
 
+// The rule is needed before there is a password.
+TEST(Acl, NeedsNoPassword) {
+    const std::string places =
+        "?password_file=/absent/1&sentinel_user=eye&sentinel_password_file=/absent/2";
+    for (const std::string url : {"redlock://app@a,b,orders=s", "redis+sentinel://app@s/orders"}) {
+        const auto result = acl({"--on", url + places});
+        EXPECT_EQ(result.code, 0) << result.err;
+        EXPECT_THAT(result.out, HasSubstr("\nuser app reset on >PASSWORD "));
+        EXPECT_THAT(result.out, HasSubstr("\nuser eye reset on >PASSWORD "));
+    }
+    const auto variable = acl({"--on", "redis://app@a?password_env=ABSENT_PASSWORD"});
+    EXPECT_EQ(variable.code, 0) << variable.err;
+    EXPECT_EQ(acl({"--on", "redis://a?colour=red&password_file=/absent/1"}).code, 64);
+}
+
+TEST(Acl, OfRedlockKnowsItsFeatures) {
+    const std::string url = "redlock://a,b,c";
+    EXPECT_THAT(acl({"--on", url, "--for", "modes"}).out, HasSubstr(" +zrangebyscore "));
+    EXPECT_THAT(acl({"--on", url, "--for", "exclusive"}).out, Not(HasSubstr(" +zrangebyscore ")));
+    for (const std::string feature : {"latches", "replicas", "disk"}) {
+        const auto refused = acl({"--on", url, "--for", "exclusive," + feature});
+        EXPECT_EQ(refused.code, 64) << feature;
+        EXPECT_EQ(refused.out, "");
+        EXPECT_EQ(refused.err, "pawl: Redlock has no latches and no durable acquires; leave " +
+                                   feature + " out of --for.\n");
+    }
+}
+
 TEST(Acl, OfANodeOfAClusterIsForRedissonsLayout) {
     const std::string java = "redis://127.0.0.1:1?layout=redisson";
     EXPECT_THAT(acl({"--on", java, "--cluster-node"}).out, HasSubstr(" +ssubscribe "));

@@ -35,6 +35,9 @@ TEST(Durability, OfAnUnknownLevelIsRefused) {
             EXPECT_TRUE(result.err.ends_with(".\n")) << result.err;
         }
     }
+    EXPECT_EQ(local.run({"run", "--durable", "replicas:0", "x", "--", "true"}).err,
+              "pawl: '0' is not a number of replicas for --durable; use a whole number from 1 to "
+              "1000, such as 1.\n");
 }
 
 TEST_F(Durable, RunStartsNothingWithoutTheReplica) {

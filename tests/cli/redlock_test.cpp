@@ -5,16 +5,22 @@
 #include "command.hpp"
 
 #include <support/eventually.hpp>
+#include <support/redis_server.hpp>
 #include <support/redlock_group.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
 
 namespace {
 
 using namespace cli_test;
 using support::redlock_group;
 using testing::HasSubstr;
+using testing::Not;
 
 outcome redlock(const std::string& url, const words& arguments) {
     return test_sandbox(url).run(words{"redlock"} + arguments);
@@ -75,6 +81,119 @@ TEST(RedlockVerb, RejoinSaysWhyALostSetStays) {
     EXPECT_THAT(lost.out, HasSubstr("pawl redlock init --force"));
 }
 
+TEST(RedlockVerb, ALostSetIsCalledLost) {
+    redlock_group group;
+    ASSERT_EQ(redlock(group.url(), {"init", "--yes"}).code, 0);
+    for (std::size_t i = 0; i < 2; ++i)
+        (void)group.node(i).execute({"FLUSHALL"});
+    const auto status = redlock(group.url(), {"status"});
+    EXPECT_EQ(status.code, 1);
+    EXPECT_THAT(status.out, HasSubstr("a majority of the nodes has lost its data"));
+    EXPECT_THAT(status.out, Not(HasSubstr("waits to join the set")));
+    const auto examined = test_sandbox(group.url()).run({"doctor", "--json"});
+    EXPECT_THAT(
+        from_json(examined.out,
+                  "[each['advice'] for each in it['findings'] if each['topic'] == 'majority']"),
+        HasSubstr("pawl redlock init --force"));
+    const auto begun = redlock(group.url(), {"init", "--yes"});
+    EXPECT_EQ(begun.code, 64);
+    EXPECT_THAT(begun.err, HasSubstr("already, of which too few members are left; "));
+    EXPECT_EQ(redlock(group.url(), {"init", "--yes", "--force"}).code, 0);
+}
+
+// An operator looks at new nodes before `init`.
+TEST(RedlockVerb, ReadingBeginsNoSet) {
+    redlock_group group;
+    const test_sandbox sandbox(group.url());
+    for (const words& reading :
+         {words{"ls"}, words{"status", "x"}, words{"release", "--force", "--yes", "x"}}) {
+        const auto refused = sandbox.run(reading);
+        EXPECT_EQ(refused.code, 69) << reading[0] << refused.out;
+        EXPECT_THAT(refused.err, HasSubstr("the nodes form no set yet; ")) << reading[0];
+        EXPECT_THAT(refused.err, HasSubstr("pawl redlock init")) << reading[0];
+    }
+    EXPECT_EQ(sandbox.run({"doctor"}).code, 1);
+    EXPECT_THAT(redlock(group.url(), {"status"}).out, HasSubstr("the nodes form no set yet; "));
+    const auto begun = redlock(group.url(), {"init", "--yes"});
+    EXPECT_EQ(begun.code, 0) << begun.err;
+}
+
+class RedlockVerbPassword : public testing::Test {
+protected:
+    // The nodes, after `user_info`.
+    [[nodiscard]] std::string url(const std::string& user_info) const {
+        return "redlock://" + user_info + "@" +
+               group_.url().substr(std::string("redlock://").size());
+    }
+    static void write(const std::string& path, const std::string& line) {
+        std::ofstream(path) << line << '\n';
+        std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    }
+
+    redlock_group group_{3, {.config = {"requirepass s3cret"}, .password = "s3cret"}};
+};
+
+TEST_F(RedlockVerbPassword, ComesFromEachSourceOfTheUrl) {
+    const auto secret = url(":s3cret");
+    ASSERT_EQ(redlock(secret, {"init", "--yes"}).code, 0) << "PAWL_URL";
+    const test_sandbox sandbox;
+    const auto file = sandbox.file("url");
+    write(file, secret);
+    const auto host_file = sandbox.file("pawl.conf");
+    write(host_file, "url = " + url("default:s3cret"));
+    const std::pair<words, variables> sources[] = {
+        {{}, {{"PAWL_URL", secret}}},
+        {{"--on", secret}, {}},
+        {{"--on", url("default:s3cret")}, {}},
+        {{"--url-file", file}, {}},
+        {{}, {{"PAWL_URL", ""}, {"PAWL_URL_FILE", file}}},
+        {{}, {{"PAWL_URL", ""}, {"PAWL_CONFIG", host_file}}},
+        {{"--on", group_.url("?password_env=SECRET")}, {{"SECRET", "s3cret"}}}};
+    for (const auto& [arguments, environment] : sources) {
+        for (const char* operation : {"status", "rejoin"}) {
+            const auto result = sandbox.run(words{"redlock", operation} + arguments, environment);
+            EXPECT_EQ(result.code, 0) << testing::PrintToString(arguments) << result.err;
+            EXPECT_THAT(result.out, HasSubstr("3 of 3 nodes vote"));
+            EXPECT_THAT(result.out + result.err, Not(HasSubstr("s3cret")));
+        }
+    }
+}
+
+TEST_F(RedlockVerbPassword, AWrongOneIsRefused) {
+    const auto status = redlock(url(":wr0ng"), {"status"});
+    EXPECT_EQ(status.code, 1);
+    EXPECT_THAT(status.out, HasSubstr("WRONGPASS"));
+    EXPECT_THAT(status.out + status.err, Not(HasSubstr("wr0ng")));
+    EXPECT_THAT(redlock(url(":wr0ng"), {"init", "--yes"}).err, HasSubstr("WRONGPASS"));
+    EXPECT_THAT(redlock(group_.url(), {"status"}).out, HasSubstr("NOAUTH"));
+}
+
+TEST(RedlockVerb, AHoldWithoutATokenSetsNoVariable) {
+    redlock_group group;
+    const auto token = words{"--", "sh", "-c", "echo ${PAWL_TOKEN-none} ${PAWL_ALSO_1_TOKEN-none}"};
+    const test_sandbox classic(group.url("?fenced=no"));
+    const variables outer{{"PAWL_TOKEN", "7"}};
+    EXPECT_EQ(classic.run(words{"run", "x", "--also", "y"} + token, outer).out, "none none\n");
+    EXPECT_EQ(classic.run(words{"elect", "x"} + token, outer).out, "none none\n");
+}
+
+TEST(RedlockVerb, BenchFitsTheLongestTtl) {
+    redlock_group group;
+    const auto url = group.url("?ttl_max=2000");
+    ASSERT_EQ(redlock(url, {"init", "--yes"}).code, 0);
+    const auto result = test_sandbox(url).run({"bench", "--for", "200ms", "--json"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(from_json(result.out, "it['uncontended']['requests'] >= 6"), "True") << result.out;
+    EXPECT_EQ(from_json(result.out, "it['hand_off']['requests'] > 2"), "True") << result.out;
+}
+
+TEST(RedlockVerb, PermitsAreRefusedAtOnce) {
+    const auto refused =
+        test_sandbox("redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3").run({"resize", "x", "3"});
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.err, HasSubstr("Redlock has no permits"));
+}
+
 TEST(RedlockVerb, ServersThatDoNotFitAreNamed) {
     redlock_group group;
     const auto port = std::to_string(group.node(0).port());
@@ -88,6 +207,32 @@ TEST(RedlockVerb, ServersThatDoNotFitAreNamed) {
     const auto away = redlock(group.url(), {"init", "-y"});
     EXPECT_EQ(away.code, 69);
     EXPECT_THAT(away.err, HasSubstr(group.name_of(2) + ": Connection refused."));
+}
+
+// Each name once in a message.
+TEST(RedlockVerb, ServersThatRefuseAreNamedOnce) {
+    redlock_group group(2);
+    const support::redis_server guarded(
+        {.config = {"requirepass s3cret"}, .sentinel = true, .password = "s3cret"});
+    const auto sentinel = "127.0.0.1:" + std::to_string(guarded.port());
+    const test_sandbox monitored("redlock://" + group.name_of(0) + "," + group.name_of(1) +
+                                 ",orders=" + sentinel);
+    const auto examined = monitored.run({"doctor"});
+    EXPECT_THAT(examined.out, HasSubstr("sentinel  the server says \"NOAUTH"));
+    EXPECT_THAT(examined.out, HasSubstr("give the password by sentinel_password_file"));
+    EXPECT_THAT(examined.out, HasSubstr("as a crash of that node"));
+    const auto tried = monitored.run({"run", "-v", "--wait", "0", "x", "--", "true"});
+    EXPECT_THAT(tried.err, HasSubstr("the Sentinel " + sentinel + ": the server says"));
+    EXPECT_THAT(tried.err, Not(HasSubstr("the Sentinel " + sentinel + ": the Sentinel")));
+
+    const support::redis_server replica(
+        {.config = {"replicaof 127.0.0.1 " + std::to_string(group.node(0).port())}});
+    const auto name = "127.0.0.1:" + std::to_string(replica.port());
+    const auto refused =
+        test_sandbox(group.url("," + name)).run({"run", "-v", "--wait", "0", "x", "--", "true"});
+    EXPECT_THAT(refused.err, HasSubstr("the node " + name + ": it is a replica; "));
+    EXPECT_THAT(refused.err, HasSubstr(name + ": is a replica; "));
+    EXPECT_THAT(refused.err, Not(HasSubstr(name + ": " + name)));
 }
 
 TEST(RedlockVerb, WrongUseIsRefused) {

@@ -96,7 +96,8 @@ TEST(guarantees_page, has_the_rows_of_redis) {
 TEST(guarantees_page, has_the_rows_of_redlock) {
     for (const bool fenced : {true, false}) {
         const auto row = pawl::redlock::guarantees_of(3, fenced);
-        expect_on_page(line(row, table_cell(row.failover)));
+        const auto with_sentinels = pawl::redlock::guarantees_of(3, fenced, true);
+        expect_on_page(line(row, row.failover + "; with Sentinels " + with_sentinels.failover));
     }
 }
 

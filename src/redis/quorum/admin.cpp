@@ -46,7 +46,7 @@ finding versions_finding(const std::set<std::string>& versions) {
 }  // namespace
 
 asio::awaitable<void> locks::require_majority() {
-    const auto trouble = co_await members_.wait_for_majority(reply_deadline());
+    const auto trouble = co_await members_.wait_for_majority(reply_deadline(), true);
     if (trouble) throw *trouble;
 }
 
@@ -249,7 +249,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
 
 asio::awaitable<examination> locks::examine() {
     examination report;
-    static_cast<void>(co_await members_.wait_for_majority(reply_deadline()));
+    static_cast<void>(co_await members_.wait_for_majority(reply_deadline(), true));
     std::size_t voters = 0;
     std::set<std::string> versions;
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -287,12 +287,17 @@ asio::awaitable<examination> locks::examine() {
     }
     if (versions.size() > 1) report.findings.push_back(versions_finding(versions));
     const bool has_majority = voters >= members_.majority();
+    auto trouble = has_majority ? std::string() : members_.trouble_of_set();
+    if (!has_majority && trouble.empty())
+        trouble = "no lock can be acquired; see what each node says";
     report.findings.push_back({has_majority ? grade::good : grade::bad, "majority",
                                std::to_string(voters) + " of " + std::to_string(members_.size()) +
                                    " nodes vote, " + std::to_string(members_.majority()) +
                                    " are needed",
-                               has_majority ? "" : "no lock can be acquired; see the nodes below"});
-    report.guarantees = guarantees_of(members_.size(), set_.is_fenced());
+                               trouble});
+    const bool has_sentinels = std::ranges::any_of(
+        redlock_options_.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
+    report.guarantees = guarantees_of(members_.size(), set_.is_fenced(), has_sentinels);
     co_return report;
 }
 

@@ -11,14 +11,15 @@
 
 namespace pawl::redlock {
 
-[[nodiscard]] inline guarantee_row guarantees_of(std::size_t nodes, bool fenced) {
+[[nodiscard]] inline guarantee_row guarantees_of(std::size_t nodes, bool fenced,
+                                                 bool has_sentinels = false) {
     return {.backend = std::string("Redlock, ") + (fenced ? "fenced" : "classic") + ", over " +
                        std::to_string(nodes) + " servers",
             .holder_crash = "holds, after the ttl",
             .holder_pause = "holds for holders that stop when told",
             .server_crash = fenced ? "holds for holders that stop when told"
                                    : "can break, a node that restarts without its data votes twice",
-            .failover = "does not apply",
+            .failover = has_sentinels ? "as a crash of that node" : "does not apply",
             .partition = "holds for holders that stop when told",
             .clock_jump = "can break, by one clock while only a majority has the lock",
             .token = fenced ? "never goes back" : "none"};

@@ -100,6 +100,21 @@ std::string members::objections() const {
     return grouped_text(names, texts);
 }
 
+bool members::is_lost() const {
+    const auto forgetful = static_cast<std::size_t>(
+        std::ranges::count(nodes_, standing::forgetful, &node_record::state));
+    return forgetful < size() && size() - forgetful < majority();
+}
+
+std::string members::trouble_of_set() const {
+    if (!repair_trouble_.empty()) return repair_trouble_;
+    if (is_lost()) return std::string(lost_set);
+    if (std::ranges::all_of(
+            nodes_, [](const node_record& each) { return each.state == standing::forgetful; }))
+        return std::string(no_set);
+    return {};
+}
+
 std::optional<time_point> members::quarantine_end() const {
     std::vector<time_point> ends;
     for (std::size_t i = 0; i < size(); ++i)
@@ -128,7 +143,9 @@ bool members::is_connected() const {
     });
 }
 
-asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give_up_at) {
+asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give_up_at,
+                                                                 bool for_reading) {
+    if (!for_reading && !std::exchange(may_begin_set_, true)) next_repair_ = time_point::min();
     std::optional<time_point> complete_by;
     for (;;) {
         for (std::size_t i = 0; i < size(); ++i) {

@@ -21,9 +21,17 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pawl::redlock {
+
+inline constexpr std::string_view lost_set =
+    "a majority of the nodes has lost its data at the same time, so nobody knows the highest token "
+    "any more; when no holder of a lock is left, run pawl redlock init --force";
+inline constexpr std::string_view no_set =
+    "the nodes form no set yet; when no holder of a lock of these nodes is left, run pawl redlock "
+    "init, or request a lock and wait for a little more than ttl_max";
 
 // What the nodes need of their client.
 class background {
@@ -70,8 +78,10 @@ public:
 
     // Connects, repairs the set where that is possible, and waits until a majority may vote. Why
     // none can at present, with errc::no_quorum or, if waiting does not help, the reason of the
-    // nodes; nothing if a majority can vote.
-    boost::asio::awaitable<std::optional<error>> wait_for_majority(time_point give_up_at);
+    // nodes; nothing if a majority can vote. With `for_reading`, new nodes do not begin a set,
+    // unless another operation lets them.
+    boost::asio::awaitable<std::optional<error>> wait_for_majority(time_point give_up_at,
+                                                                   bool for_reading = false);
     // Until when the quarantines last that keep a majority from voting; nothing if it is not them.
     [[nodiscard]] std::optional<time_point> quarantine_end() const;
 
@@ -90,8 +100,11 @@ public:
     boost::asio::awaitable<void> begin_set(bool forget_members);
     // Repairs the set as far as that is possible now.
     boost::asio::awaitable<void> repair_now();
-    // Why the last repair did not give a majority; empty if it did, or if there was none.
-    [[nodiscard]] const std::string& repair_trouble() const noexcept { return repair_trouble_; }
+    // Why the nodes without a membership do not join, and what to do: what the last repair found,
+    // or what the standings show. Empty if nothing keeps them from joining.
+    [[nodiscard]] std::string trouble_of_set() const;
+    // The nodes that have lost their data cannot join, because too few members are left.
+    [[nodiscard]] bool is_lost() const;
     // The node has no membership.
     [[nodiscard]] bool is_forgetful(std::size_t node) const noexcept {
         return nodes_[node].state == standing::forgetful;
@@ -174,6 +187,7 @@ private:
     core::wakeup_list changed_;
     time_point next_repair_ = time_point::min();
     bool is_repairing_ = false;
+    bool may_begin_set_ = false;  // a lock was requested, or an operator has said so
     std::string repair_trouble_;
 };
 

@@ -26,6 +26,7 @@ std::string without_name(std::string_view text, std::string_view name) {
         const auto end = role.size() + name.size();
         text.remove_prefix(std::min(text.size(), text.find_first_not_of(": ", end)));
     }
+    if (text.starts_with("it is ")) text.remove_prefix(3);
     if (text.ends_with('.')) text.remove_suffix(1);
     return std::string(text);
 }

@@ -92,6 +92,7 @@ asio::awaitable<void> members::repair() {
 }
 
 asio::awaitable<void> members::repair_now() {
+    may_begin_set_ = true;
     co_await learn_standings();
     co_await repair_once();
 }
@@ -117,7 +118,10 @@ asio::awaitable<void> members::repair_once() {
         co_await finish_genesis(known);
     } else if (std::ranges::all_of(known,
                                    [](const auto& each) { return each && !each->is_member; })) {
-        co_await begin_set_of(known, quarantine_);
+        if (may_begin_set_)
+            co_await begin_set_of(known, quarantine_);
+        else
+            repair_trouble_ = no_set;
     } else if (!std::ranges::all_of(known, &std::optional<member_report>::has_value)) {
         repair_trouble_ =
             "a set begins only when all of its nodes can join: those that are missing could be the "
@@ -290,9 +294,7 @@ asio::awaitable<void> members::finish_genesis(const reports& known) {
         }
     }
     if (has_finished) co_return;
-    repair_trouble_ =
-        "a majority of the nodes has lost its data at the same time, so nobody knows the highest "
-        "token any more; when no holder of a lock is left, run pawl redlock init --force";
+    repair_trouble_ = lost_set;
 }
 
 asio::awaitable<void> members::forget(std::size_t node) {
@@ -323,9 +325,10 @@ asio::awaitable<void> members::begin_set(bool forget_members) {
     for (std::size_t i = 0; i < size(); ++i) {
         if (first[i]->is_member)
             throw error(errc::bad_option,
-                        name_of(i) +
-                            " is a member of a set already, which grants locks once its nodes "
-                            "vote; see pawl redlock status. If nobody holds a lock of these nodes, "
+                        name_of(i) + " is a member of a set already" +
+                            (is_lost() ? ", of which too few members are left"
+                                       : ", which grants locks once its nodes vote") +
+                            "; see pawl redlock status. If nobody holds a lock of these nodes, "
                             "pawl redlock init --force begins a new set.");
     }
     co_await begin_set_of(first, {});

@@ -53,8 +53,10 @@ std::vector<access_rule> least_rights(const options& server_options,
 
 namespace {
 
-std::vector<access_rule> least_rights(const redlock::options& settings, used_features features) {
-    features.latches = features.modes = false;
+std::vector<access_rule> least_rights(const redlock::options& settings,
+                                      const used_features& features) {
+    auto common = features;
+    common.latches = common.modes = false;  // which are other commands there
     // All nodes have the same user; the Sentinels of a node have theirs.
     const auto monitored = std::ranges::find_if(
         settings.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
@@ -64,7 +66,7 @@ std::vector<access_rule> least_rights(const redlock::options& settings, used_fea
     stored.layout = key_layout::native;
     const bool is_redisson = node.layout == key_layout::redisson;
     if (is_redisson && stored.key.empty()) stored.key = "{name}";
-    auto rules = least_rights(stored, features);
+    auto rules = least_rights(stored, common);
     if (settings.fenced) rules[0].keys.push_back(redlock_pattern(node));
     if (is_redisson) {
         const auto channels =

@@ -73,8 +73,8 @@ finding view_finding(const sentinel_locator::status& each) {
 finding count_finding(std::size_t members_count, std::size_t needed, std::size_t answering) {
     if (members_count == 0)
         return {grade::bad, "sentinels", "none of them names a master",
-                "a client that has no connection yet cannot find the master; see each of them "
-                "below"};
+                "a client that has no connection yet cannot find the master; see what each of "
+                "them says"};
     finding result{
         grade::good, "sentinels",
         plural(members_count, "Sentinel") + ", " + std::to_string(needed) + " must agree", ""};

@@ -23,7 +23,12 @@ namespace {
 error with_advice(const error& failure) {
     if (failure.reason() != errc::refused) return failure;
     const std::string sentence = failure.what();
-    return {errc::refused, sentence.substr(0, sentence.rfind("; ")) +
+    const auto beginning = sentence.substr(0, sentence.rfind("; "));
+    if (beginning.find("\"NOAUTH") != std::string::npos)
+        return {errc::refused, beginning +
+                                   "; give the password by sentinel_password_file or "
+                                   "sentinel_password_env in the URL."};
+    return {errc::refused, beginning +
                                "; check the options sentinel_user, sentinel_password_file, "
                                "sentinel_ca and sentinel_tls_name, and the Sentinel's rights."};
 }
@@ -288,7 +293,7 @@ sentinel_locator::status sentinel_locator::status_of(const sentinel& asked) cons
     result.failure = sentence.substr(0, advice);
     const auto subject = sentinel_name(asked.server);
     if (result.failure.starts_with(subject))
-        result.failure.erase(0, std::min(subject.size() + 1, result.failure.size()));
+        result.failure.erase(0, result.failure.find_first_not_of(": ", subject.size()));
     if (asked.failure->reason() == errc::unreachable || advice == sentence.size()) return result;
     result.advice = sentence.substr(advice + 2);
     if (result.advice.ends_with('.')) result.advice.pop_back();

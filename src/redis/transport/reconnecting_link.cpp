@@ -41,6 +41,12 @@ std::string message_of(const std::exception_ptr& reason) {
     }
 }
 
+// For a text that the subject precedes.
+std::string without_subject(std::string text, const std::string& subject) {
+    if (text.starts_with(subject + ": ")) text.erase(0, subject.size() + 2);
+    return text;
+}
+
 }  // namespace
 
 reconnecting_link::reconnecting_link(std::shared_ptr<locator> server_locator,
@@ -151,7 +157,8 @@ asio::awaitable<void> reconnecting_link::run(std::shared_ptr<reconnecting_link> 
 }
 
 asio::awaitable<std::string> reconnecting_link::find_objection(server_role role) {
-    const auto server = text_of(location_.server);
+    auto server = text_of(location_.server);
+    if (subject_.ends_with(server)) server = "it";
     if (role == server_role::replica && !settings_.accepts_replica)
         co_return server + " " + std::string(settings_.replica_message);
     const bool is_confirmed = co_await locator_->confirm(location_, attempt_ends_at_);
@@ -247,7 +254,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         if (connection_ != attempt_connection) co_return;  // the next attempt has begun
         attempt_end_.failure = current_failure();
         attempt_connection->close();
-        trouble = message_of(attempt_end_.failure);
+        trouble = without_subject(message_of(attempt_end_.failure), subject_);
     }
     log_failure(trouble);
 }
@@ -255,9 +262,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
 void reconnecting_link::on_connection_ended(const boost::system::error_code& reason) {
     const bool was_ready = std::exchange(is_ready_, false);
     if (attempt_end_.failure) {
-        last_end_.text = message_of(attempt_end_.failure);
-        if (last_end_.text.starts_with(subject_ + ": "))
-            last_end_.text.erase(0, subject_.size() + 2);
+        last_end_.text = without_subject(message_of(attempt_end_.failure), subject_);
         // `shake_hands` has logged a failed handshake. Other failures before it are not logged, but
         // each waiting request gets them.
         if (was_ready && !is_closing_) log_failure(last_end_.text);
