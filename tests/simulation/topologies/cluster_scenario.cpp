@@ -208,6 +208,7 @@ private:
     }
     void stop_faults() override { cluster_.stop_faults(); }
     bool is_agreed() override { return cluster_.is_agreed() && !cluster_.is_moving(); }
+    void repair() override { cluster_.close_moves(); }
 
     simulated_cluster cluster_;
     std::map<std::string, instant> moved_at_;

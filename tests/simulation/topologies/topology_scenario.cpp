@@ -394,6 +394,7 @@ void topology_scenario::finish() {
     // Slots that move while the bus of a cluster is cut may need an operator (`--cluster fix`).
     if (!has_agreed && plan_.moves && plan_.partitions) return;
     if (!has_agreed) fail("at the end, the servers do not agree");
+    repair();
     wait_until("an acquire or a hold does not end", is_idle);
     is_calm_ = true;
     for (const auto& each : programs_)

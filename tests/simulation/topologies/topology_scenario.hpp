@@ -61,6 +61,8 @@ protected:
     virtual void stop_faults() = 0;
     // All servers have their roles, and agree on them.
     [[nodiscard]] virtual bool is_agreed() = 0;
+    // What an operator does after that.
+    virtual void repair() {}
     [[nodiscard]] hold_checker& holds() noexcept { return holds_; }
 
     // SIGSTOP and SIGCONT, unless the program is stopped, or goes on, already.
