@@ -101,7 +101,8 @@ public:
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
                                 redis::prelude before) override {
-        waits_ = waits_ || words.front() == "WAIT";
+        const bool is_sync = words.front() == "WAITAOF";
+        waits_ = waits_ || is_sync || words.front() == "WAIT";
         if (bug_ == topology_bug::wait_without_write && waits_ && is_renewal(words))
             co_return renewal_reply(words, 1);
         if (bug_ == topology_bug::asking_not_sent && before == redis::prelude::ask)
@@ -119,6 +120,8 @@ public:
             change_view(answer);
         else if (is_wait)
             change_count(answer, wanted);
+        else if (is_sync && bug_ == topology_bug::sync_not_counted)
+            answer = array_reply({integer_reply(1), integer_reply(0)});
         else if (answer.type == reply::kind::error)
             change_error(answer);
         co_return answer;

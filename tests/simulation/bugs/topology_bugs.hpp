@@ -48,7 +48,8 @@ enum class topology_bug : std::uint8_t {
     wait_not_counted,      // the number in the reply to WAIT does not matter
     any_replica_suffices,  // one replica is enough, as for Redisson,
     master_counts_as_copy,
-    wait_without_write  // nothing is written over the connection that waits
+    wait_without_write,  // nothing is written over the connection that waits
+    sync_not_counted     // the number of files in the reply to WAITAOF does not matter
 };
 
 struct named_topology_bug {
@@ -87,6 +88,7 @@ inline constexpr std::array topology_bugs{
     PAWL_BUG(any_replica_suffices, cluster),
     PAWL_BUG(master_counts_as_copy, cluster),
     PAWL_BUG(wait_without_write, sentinels),
+    PAWL_BUG(sync_not_counted, sentinels),
 #undef PAWL_BUG
 };
 

@@ -7,6 +7,7 @@
 
 #include <redis/cluster/cluster_topology.hpp>
 #include <redis/native/backend.hpp>
+#include <redis/scriptless/backend.hpp>
 
 #include <memory>
 #include <string>
@@ -44,11 +45,11 @@ public:
                     simulated_link_factory(network, process, context, options, injected_bug::none);
                 return inject_link_bug(bug, make(receiver, channel));
             };
-        return redis::make_backend(
-            options_, context,
-            inject_topology_bug(
-                bug_, redis::cluster_topology_factory(std::move(settings), connect, context)),
-            limits_);
+        const auto topology = inject_topology_bug(
+            bug_, redis::cluster_topology_factory(std::move(settings), connect, context));
+        if (!options_.scripts)
+            return redis::scriptless::make_backend(options_, context, topology, limits_);
+        return redis::make_backend(options_, context, topology, limits_);
     }
     std::string describe() const override { return "simulated cluster"; }
 

@@ -168,6 +168,12 @@ void cluster_view::end_move(std::size_t slot) {
     note_change();  // what it was told meanwhile counts now
 }
 
+void cluster_view::close_moves() {
+    importing_.clear();
+    migrating_.clear();
+    note_change();
+}
+
 // Without the agreement of the others.
 bool cluster_view::choose_higher_epoch() {
     auto highest = current_epoch_;

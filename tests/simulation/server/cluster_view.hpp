@@ -64,6 +64,7 @@ public:
     void import_from(std::size_t slot, std::size_t node);
     void migrate_to(std::size_t slot, std::size_t node);
     void end_move(std::size_t slot);
+    void close_moves();
     // CLUSTER SETSLOT NODE. Does nothing at an owner that has keys of the slot.
     void set_owner(std::size_t slot, std::size_t node, bool has_keys);
     // A replica replaces its master: with the epoch of an election, or with one that it chooses.

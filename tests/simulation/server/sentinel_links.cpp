@@ -10,6 +10,7 @@
 #include <core/util/random.hpp>
 #include <core/util/wakeup.hpp>
 #include <redis/native/backend.hpp>
+#include <redis/scriptless/backend.hpp>
 #include <redis/sentinel/sentinel_locator.hpp>
 
 #include <memory>
@@ -199,6 +200,8 @@ public:
     std::unique_ptr<backend> open(backend_context context) const override {
         // Copies, since the client may outlive the service.
         const master_maker maker(sentinels_, process_, options_, bug_, context);
+        if (!options_.scripts)
+            return redis::scriptless::make_backend(options_, context, maker, limits_);
         return redis::make_backend(options_, context, maker, limits_);
     }
     std::string describe() const override { return "simulated Sentinels"; }

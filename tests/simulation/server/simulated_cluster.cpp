@@ -332,6 +332,11 @@ void simulated_cluster::stop_faults() {
     }
 }
 
+void simulated_cluster::close_moves() {
+    for (const auto& each : nodes_)
+        each->view.close_moves();
+}
+
 std::size_t simulated_cluster::redirected_from(std::size_t node, std::size_t slot) const {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         const auto next = nodes_[node]->view.owner_of(slot);

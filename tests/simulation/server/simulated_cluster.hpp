@@ -66,6 +66,10 @@ public:
     // The slot moves key by key, in steps. A step that fails is repeated.
     void move_slot(std::size_t slot, std::size_t to);
     [[nodiscard]] bool is_moving() const noexcept { return !moves_.empty(); }
+    // As `redis-cli --cluster fix` when no slot moves: no node takes a move for unfinished any
+    // more. A target that was replaced while the move ended has lost the slot, and its source still
+    // sends requests there.
+    void close_moves();
     // The node to which the slot moves; no_node if it does not move.
     [[nodiscard]] std::size_t target_of(std::size_t slot) const;
 

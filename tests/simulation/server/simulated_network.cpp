@@ -11,6 +11,14 @@
 using namespace std::chrono_literals;
 
 namespace pawl::simulation {
+namespace {
+
+// Of the commands that clients send to change a lock.
+bool may_write(const std::string& verb) {
+    return verb.starts_with("EVAL") || verb == "SET" || verb == "INCR" || verb == "PEXPIRE";
+}
+
+}  // namespace
 
 struct simulated_network::connection_state {
     std::uint64_t id = 0;
@@ -23,7 +31,7 @@ struct simulated_network::connection_state {
     instant last_request_at{};
     instant last_reply_at{};
     std::uint64_t last_write = 0;  // of this connection; 0: none
-    bool is_waiting = false;       // for WAIT: what it sends is executed later
+    bool is_waiting = false;       // for copies: what it sends is executed later
     std::deque<shared_words> blocked_requests;
     std::deque<shared_words> held_requests;
     std::deque<task> held_replies;
@@ -139,11 +147,9 @@ void simulated_network::execute(const pending_command& pending) {
     pending_pushes_.clear();
     if (pending.connection->is_waiting)
         return pending.connection->blocked_requests.push_back(pending.command);
-    const auto& verb = pending.command->front();
-    if (verb == "WAIT" && count_replicas_)
-        return answer_wait(pending.connection, std::stoll(pending.command->at(1)),
-                           loop_.now() + 1ms * std::stoll(pending.command->at(2)));
-    if (verb.starts_with("EVAL")) pending.connection->last_write = ++writes_;
+    const auto wait = find_wait(*pending.command);
+    if (wait) return answer_wait(pending.connection, *wait);
+    if (may_write(pending.command->front())) pending.connection->last_write = ++writes_;
     auto reply = server().execute(pending.connection->id, *pending.command);
     if (observer_)
         observer_->on_executed(*this, *pending.connection->process, *pending.command, reply);
@@ -169,23 +175,55 @@ void simulated_network::answer(const connection_ptr& connection, redis::reply re
         false);
 }
 
-// As in Redis, the number of replicas that have the last write of this connection, when there are
-// enough of them or the time is over.
-void simulated_network::answer_wait(const connection_ptr& connection, std::int64_t wanted,
-                                    instant until) {
-    const auto count = count_replicas_(connection->last_write);
+std::optional<simulated_network::copies_wait> simulated_network::find_wait(
+    const words& command) const {
+    const bool is_on_disk = command.front() == "WAITAOF";
+    const bool is_known = is_on_disk ? longest_sync_pause_ > instant(0) : bool(count_replicas_);
+    if ((!is_on_disk && command.front() != "WAIT") || !is_known) return std::nullopt;
+    return copies_wait{is_on_disk, std::stoll(command.at(1)),
+                       loop_.now() + 1ms * std::stoll(command.back())};
+}
+
+// As in Redis, the number of replicas that have the last write of this connection, or whether the
+// file has it, when that is enough or the time is over.
+void simulated_network::answer_wait(const connection_ptr& connection, const copies_wait& wait) {
+    const std::int64_t is_synced = connection->last_write <= synced_writes_ ? 1 : 0;
+    const auto count = wait.is_on_disk ? is_synced : count_replicas_(connection->last_write);
     const bool has_ended = connection->broken || !is_up_ || connection->server_run != server_run_;
     connection->is_waiting = !has_ended;
     if (has_ended) return;
-    if (!is_frozen_ && (count >= wanted || loop_.now() >= until)) {
+    if (!is_frozen_ && (count >= wait.wanted || loop_.now() >= wait.until)) {
         connection->is_waiting = false;
-        answer(connection, integer_reply(count));
+        auto number = integer_reply(count);
+        if (wait.is_on_disk) number = array_reply({number, integer_reply(0)});
+        answer(connection, std::move(number));
         for (auto& each : std::exchange(connection->blocked_requests, {}))
             queue_.push_back({connection, std::move(each)});
         return start_next();
     }
-    loop_.schedule_after(
-        5ms, [this, connection, wanted, until] { answer_wait(connection, wanted, until); });
+    loop_.schedule_after(5ms, [this, connection, wait] { answer_wait(connection, wait); });
+}
+
+void simulated_network::keep_append_file(instant longest_pause) {
+    longest_sync_pause_ = longest_pause;
+    plan_sync();
+}
+
+// An fsync takes a while, and a server that dies meanwhile loses what it was for.
+void simulated_network::plan_sync() {
+    const instant pause(random_.between(100'000'000, longest_sync_pause_.count()));
+    loop_.schedule_after(pause, [this] {
+        if (is_up_ && !is_frozen_) {
+            auto data = std::make_shared<simulated_redis::snapshot>(redis_.take_snapshot());
+            loop_.schedule_after(instant(random_.between(1'000'000, 50'000'000)),
+                                 [this, data, writes = writes_, run = server_run_] {
+                                     if (run != server_run_) return;
+                                     synced_data_ = std::move(*data);
+                                     synced_writes_ = writes;
+                                 });
+        }
+        plan_sync();
+    });
 }
 
 void simulated_network::deliver_push(simulated_redis::connection to, words message) {
@@ -328,6 +366,8 @@ void simulated_network::stop_server() {
 }
 
 void simulated_network::start_server(simulated_redis::snapshot with) {
+    if (longest_sync_pause_ > instant(0)) synced_data_ = with;
+    synced_writes_ = writes_;
     redis_.restart(std::move(with));
     is_up_ = true;
     if (observer_) observer_->on_data_changed(*this);

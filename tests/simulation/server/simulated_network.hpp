@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -116,6 +117,13 @@ public:
     }
     // The number of the commands that may have written, for `set_replicas`.
     [[nodiscard]] std::uint64_t writes() const noexcept { return writes_; }
+    // From now on the server has an append-only file, with an fsync after random times of up to
+    // `longest_pause`. Needed for WAITAOF.
+    void keep_append_file(instant longest_pause);
+    // What the file had after the last fsync.
+    [[nodiscard]] const simulated_redis::snapshot& synced_data() const noexcept {
+        return synced_data_;
+    }
 
     // For inspection.
     simulated_redis& server();
@@ -137,7 +145,15 @@ private:
     void execute_next();
     void execute(const pending_command& pending);
     void answer(const connection_ptr& connection, redis::reply reply);
-    void answer_wait(const connection_ptr& connection, std::int64_t wanted, instant until);
+    // WAIT for replicas, or WAITAOF for the server's own file.
+    struct copies_wait {
+        bool is_on_disk = false;
+        std::int64_t wanted = 0;
+        instant until{};
+    };
+    [[nodiscard]] std::optional<copies_wait> find_wait(const words& command) const;
+    void answer_wait(const connection_ptr& connection, const copies_wait& wait);
+    void plan_sync();
     void deliver_push(simulated_redis::connection to, words message);
     void send_to_client(const connection_ptr& connection, task deliver, bool is_push);
     void break_connection(const connection_ptr& connection, bool notifies);
@@ -157,6 +173,9 @@ private:
     std::uint64_t last_late_id_ = 0;
     std::function<std::int64_t(std::uint64_t)> count_replicas_;
     std::uint64_t writes_ = 0;
+    instant longest_sync_pause_{};  // zero: there is no append-only file
+    simulated_redis::snapshot synced_data_{};
+    std::uint64_t synced_writes_ = 0;  // of them, those that the file has
     bool faults_stopped_ = false;
     bool is_executing_ = false;
     bool is_frozen_ = false;

@@ -14,6 +14,7 @@ struct set_options {
     bool nx = false, xx = false, get = false, keep_ttl = false;
     bool in_seconds = false, is_absolute = false;
     std::optional<std::string_view> expiry;
+    std::optional<std::string_view> expected;  // IFEQ, of Valkey 8.1 and Redis 8.4
 };
 
 // The options that name an expiry: their unit, and whether they count from now.
@@ -41,10 +42,13 @@ set_options read_set_options(std::span<const std::string_view> words) {
         // The same option may be repeated.
         const bool may_expire = !options.keep_ttl && i + 1 < words.size() &&
                                 (expiry_option.empty() || is_option(word, expiry_option));
-        if (is_option(word, "NX") && !options.xx) {
+        const bool may_compare = !options.nx && !options.xx && !options.expected;
+        if (is_option(word, "NX") && !options.xx && !options.expected) {
             options.nx = true;
-        } else if (is_option(word, "XX") && !options.nx) {
+        } else if (is_option(word, "XX") && !options.nx && !options.expected) {
             options.xx = true;
+        } else if (is_option(word, "IFEQ") && may_compare && i + 1 < words.size()) {
+            options.expected = words[++i];
         } else if (is_option(word, "GET")) {
             options.get = true;
         } else if (is_option(word, "KEEPTTL") && !options.expiry) {
@@ -99,7 +103,9 @@ void set(const command_call& call) {
     if (options.get) get(call);
     const auto key = call.words[1];
     const auto* const stored = call.data.find(key);
-    if (stored != nullptr ? options.nx : options.xx) {
+    const auto* const text = options.expected ? call.data.find_as<std::string>(key) : nullptr;
+    const bool differs = options.expected && (text == nullptr || *text != *options.expected);
+    if (differs || (stored != nullptr ? options.nx : options.xx)) {
         if (!options.get) call.reply.nil();
         return;
     }

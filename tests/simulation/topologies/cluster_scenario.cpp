@@ -21,6 +21,8 @@ namespace {
 constexpr auto longest_outdated = 1s;
 // How long a lock counts as disturbed after its slot has moved.
 constexpr auto settling_time = 2s;
+// Between two fsyncs of an append-only file.
+constexpr auto longest_sync_pause = 500ms;
 
 std::size_t slot_of_lock(const std::string& name) { return slot_of("{" + name + "}"); }
 
@@ -37,6 +39,8 @@ public:
         const std::int64_t error = plan_.is_skewed ? 60'000'000 : 1'000'000;
         for (std::size_t i = 0; i < cluster_.node_count(); ++i)
             cluster_.network(i).jump_clock(random_.between(-error, error));
+        for (std::size_t i = 0; plan_.is_on_disk && i < cluster_.node_count(); ++i)
+            cluster_.network(i).keep_append_file(longest_sync_pause);
         cluster_.on_promotion(
             [this](std::size_t node, std::size_t old_master) { note_promotion(node, old_master); });
         cluster_.on_shared_epoch([this](std::uint64_t epoch) { holds().note_shared_epoch(epoch); });
@@ -208,6 +212,7 @@ private:
     }
     void stop_faults() override { cluster_.stop_faults(); }
     bool is_agreed() override { return cluster_.is_agreed() && !cluster_.is_moving(); }
+    void repair() override { cluster_.close_moves(); }
 
     simulated_cluster cluster_;
     std::map<std::string, instant> moved_at_;

@@ -46,6 +46,10 @@ bool hold_checker::is_replaced_near(const std::string& name, instant from, insta
     });
 }
 
+bool hold_checker::has_lost_power_since(instant when) const {
+    return std::ranges::any_of(power_losses_, [&](instant each) { return each >= when; });
+}
+
 bool hold_checker::is_paused(const believed_hold& hold, instant when) const {
     return std::ranges::any_of(pauses_, [&](const pause& each) {
         return each.program == hold.program && each.from <= when && when <= each.until + 1ms;

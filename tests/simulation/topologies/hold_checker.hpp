@@ -70,6 +70,9 @@ public:
     // Two masters have the same epoch: one of them chose it without the votes of the others. Both
     // may issue the same tokens (docs/contributing/models.md, `takeover`).
     void note_shared_epoch(std::uint64_t epoch) { shared_epochs_.insert(epoch); }
+    // The master of all locks has lost what its append-only file did not have.
+    void note_power_loss() { power_losses_.push_back(loop_.now()); }
+    [[nodiscard]] bool has_lost_power_since(instant when) const;
     // SIGSTOP: the program cannot learn of a loss.
     void note_pause(const void* program, instant from, instant until) {
         pauses_.push_back({program, from, until});
@@ -111,6 +114,7 @@ private:
     std::vector<replacement> replacements_;
     std::vector<pause> pauses_;
     std::vector<slot_return> returns_;
+    std::vector<instant> power_losses_;
     std::set<std::uint64_t> shared_epochs_;
     std::string violation_;
 };

@@ -17,6 +17,8 @@ namespace {
 
 // How long the locks count as disturbed after a failover, or after the Sentinels disagreed.
 constexpr auto settling_time = 1s;
+// Between two fsyncs of an append-only file.
+constexpr auto longest_sync_pause = 500ms;
 
 class sentinel_scenario final : public topology_scenario {
 public:
@@ -29,6 +31,8 @@ public:
         const std::int64_t error = plan_.is_skewed ? 60'000'000 : 1'000'000;
         for (std::size_t i = 0; i < sentinels_.server_count(); ++i)
             sentinels_.network(i).jump_clock(random_.between(-error, error));
+        for (std::size_t i = 0; plan_.is_on_disk && i < sentinels_.server_count(); ++i)
+            sentinels_.network(i).keep_append_file(longest_sync_pause);
         sentinels_.on_promotion(
             [this](std::size_t server, std::size_t old_master, std::uint64_t epoch) {
                 trace_.write("server " + std::to_string(server) + " replaces " +
@@ -74,6 +78,7 @@ private:
         if (plan_.failovers) replace_the_master();
         if (plan_.partitions && random_.happens(0.5)) cut_nodes();
         if (plan_.loses_replicas) lose_a_replica();
+        if (plan_.loses_power) lose_power();
     }
     //   planned | the master dies, and comes back | it is stopped, goes on as a master, and
     //   executes what has arrived meanwhile | no Sentinel reaches it, but the programs do | two
@@ -101,6 +106,21 @@ private:
             return sentinels_.heal();
         default: return isolate_a_sentinel();
         }
+    }
+    // For a shorter time than the Sentinels need to notice it.
+    void lose_power() {
+        const auto master = sentinels_.master();
+        auto& network = sentinels_.network(master);
+        if (sentinels_.is_replica(master) || !network.is_up()) return;
+        trace_.write("master " + std::to_string(master) + " loses power");
+        holds().note_promotion(names(), &network);
+        sentinels_.kill(master);
+        loop_.run_for(random_time(10ms, 300ms));
+        network.start_server(network.synced_data());
+        holds().note_power_loss();
+        changed_at_ = loop_.now();
+        loop_.run_for(1s);
+        holds().note_demotion(&network);
     }
     void fail_over() {
         static_cast<void>(sentinels_.fail_over(random_.below(sentinels_.sentinel_count())));

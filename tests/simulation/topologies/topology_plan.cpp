@@ -45,6 +45,17 @@ void plan_durability(topology_plan& result, prng& random) {
     result.loses_replicas = random.happens(0.7);
 }
 
+// Without scripts, nothing compares a node's replication id, so in a cluster a token may repeat one
+// that a failover has lost (docs/backends/scriptless.md).
+void plan_servers(topology_plan& result, bool is_cluster) {
+    prng random(result.seed ^ (is_cluster ? 0xD15C'0000'0000'0001U : 0xD15C'0000'0000'0002U));
+    const bool may_repeat = is_cluster && (result.failovers || result.partitions);
+    result.has_scripts = random.happens(0.85) || may_repeat;
+    if (result.durable_copies > 0 || random.happens(0.85)) return;
+    result.is_on_disk = true;
+    result.loses_power = !is_cluster && random.happens(0.7);
+}
+
 }  // namespace
 
 topology_plan make_topology_plan(std::uint64_t seed, named_topology_bug::place where,
@@ -75,6 +86,7 @@ topology_plan make_topology_plan(std::uint64_t seed, named_topology_bug::place w
     if (result.interrupts_moves && !is_long) result.longest_hold = 5s;
     plan_network(result, random);
     plan_bounds(result, random);
+    plan_servers(result, is_cluster);
     return result;
 }
 

@@ -29,8 +29,11 @@ struct topology_plan {
     bool loses_replicas = false;       // some of a master's replicas are away for a while
     bool is_skewed = false;            // the clocks of the servers differ by up to a minute
     bool has_sets = false;             // some users acquire two locks at once
+    bool has_scripts = true;           // false: the programs use scripts=no
     std::size_t replicas = 1;          // of each master
-    std::uint32_t durable_copies = 0;  // of each grant; 0: grants are not durable
+    std::uint32_t durable_copies = 0;  // of each grant, on replicas
+    bool is_on_disk = false;           // each grant is in the append-only file of its server
+    bool loses_power = false;          // the master starts again with that file
     duration shortest_ttl{}, longest_ttl{};
     instant longest_hold{};
     network_faults network{};
@@ -39,8 +42,9 @@ struct topology_plan {
 
     // No fault makes a hold end early, or an acquire fail.
     [[nodiscard]] bool is_gentle() const noexcept {
-        return !breaks && !failovers && !partitions && !pauses;
+        return !breaks && !failovers && !partitions && !pauses && !loses_power;
     }
+    [[nodiscard]] bool is_durable() const noexcept { return durable_copies > 0 || is_on_disk; }
 };
 
 [[nodiscard]] topology_plan make_topology_plan(std::uint64_t seed, named_topology_bug::place where,

@@ -43,6 +43,12 @@ std::string token_in(const store::keys& data, const lock_keys& keys) {
     return text == nullptr ? std::string() : *text;
 }
 
+redis::options options_of(const topology_plan& plan) {
+    redis::options result;
+    result.scripts = plan.has_scripts;
+    return result;
+}
+
 }  // namespace
 
 const std::vector<std::string>& topology_scenario::names() {
@@ -50,9 +56,14 @@ const std::vector<std::string>& topology_scenario::names() {
     return all;
 }
 
+bool topology_scenario::is_token_of(const std::string& stored, std::uint64_t token) const {
+    if (plan_.has_scripts || stored.empty()) return stored == std::to_string(token);
+    return std::stoull(stored) >= token;
+}
+
 bool topology_scenario::has_lock_with(const simulated_redis::snapshot& data,
-                                      const std::string& name, std::uint64_t token) {
-    return token_in(data[0], keys_of(name)) == std::to_string(token);
+                                      const std::string& name, std::uint64_t token) const {
+    return is_token_of(token_in(data[0], keys_of(name)), token);
 }
 
 topology_scenario::program::program(topology_scenario& parent, std::string name, prng random)
@@ -66,6 +77,7 @@ topology_scenario::topology_scenario(const topology_plan& scenario_plan, bool te
     : plan_(scenario_plan),
       trace_(loop_, sink),
       random_(plan_.seed),
+      options_(options_of(plan_)),
       tells_of_switches_(tells_of_switches),
       holds_(loop_) {
     const bool is_delayed = plan_.partitions || plan_.pauses;
@@ -110,13 +122,13 @@ void topology_scenario::acquire(program& by, user& caller, std::vector<std::stri
     if (is_short) options.wait = 1ms * caller.choices.between(0, 600);
     if (plan_.durable_copies > 0 && !is_finishing_)
         options.durable = durability::replicas(plan_.durable_copies);
+    if (plan_.is_on_disk && !is_finishing_) options.durable = durability::disk;
     // A dead holder's lock lasts as long as the clock of a promoted replica says. A partition leads
     // to a promotion, too.
     const bool may_be_stuck = plan_.is_skewed;
-    attempts_.push_back(std::make_unique<attempt>(
-        attempt{wanted, loop_.now(), is_short || (!is_calm_ && plan_.longest_hold > 2s),
-                is_calm_ ? !may_be_stuck
-                         : plan_.is_gentle() && !plan_.has_sets && plan_.durable_copies == 0}));
+    attempts_.push_back(std::make_unique<attempt>(attempt{
+        wanted, loop_.now(), is_short || (!is_calm_ && plan_.longest_hold > 2s),
+        is_calm_ ? !may_be_stuck : plan_.is_gentle() && !plan_.has_sets && !plan_.is_durable()}));
     auto* const made = attempts_.back().get();
     caller.is_busy = true;
     trace_.write(by.label + " requests " + wanted.front() +
@@ -212,11 +224,21 @@ void topology_scenario::note_grant(program& by, user& caller, const attempt& com
     if (!plan_.partitions && !plan_.pauses && replaced &&
         completed.requested_at > *replaced + longest_switch)
         fail("a master that was replaced has granted " + name);
-    const bool is_durable =
-        plan_.durable_copies > 0 && !is_finishing_ && !plan_.pauses && !plan_.partitions &&
+    check_durability(completed, hold);
+}
+
+void topology_scenario::check_durability(const attempt& completed, const believed_hold& hold) {
+    const auto& name = hold.name;
+    const bool is_checked =
+        plan_.is_durable() && !is_finishing_ && !plan_.pauses && !plan_.partitions &&
         is_settled(name, completed.names.size() > 1 ? completed.requested_at : loop_.now());
-    if (is_durable && copies_of(name, hold.token) < plan_.durable_copies)
+    if (!is_checked) return;
+    if (copies_of(name, hold.token) < plan_.durable_copies)
         fail("a durable grant of " + name + " has too few copies");
+    auto* const server = server_of(name);
+    if (plan_.is_on_disk && server != nullptr &&
+        !has_lock_with(server->synced_data(), name, hold.token))
+        fail("a grant of " + name + " is not on the disk of its server");
 }
 
 // Whatever the servers do, a caller gets the lock in time, or an error about the wait, the server
@@ -331,12 +353,12 @@ void topology_scenario::observe_lock(const std::string& name) {
     // An acquire may have the lock, and wait for another one, or for its copies.
     bool is_believed = std::ranges::any_of(attempts_, [&](const auto& each) {
         return std::ranges::count(each->names, name) > 0 &&
-               (each->names.size() > 1 || plan_.durable_copies > 0);
+               (each->names.size() > 1 || plan_.is_durable());
     });
     for (const auto& each : holds_.all()) {
         if (each->name != name || each->ended_at) continue;
         is_believed = true;
-        if (token == std::to_string(each->token))
+        if (is_token_of(token, each->token))
             each->missing_since.reset();
         else if (!each->missing_since)
             each->missing_since = loop_.now();
@@ -349,8 +371,9 @@ void topology_scenario::observe_lock(const std::string& name) {
         return is_true && loop_.now() - *from > most;
     };
     // A promoted replica may not know of a release, or of a failed acquire, of an earlier epoch.
-    const bool may_be_outdated = holds_.is_replaced_near(name, since, loop_.now()) &&
-                                 (token.empty() || epoch_in(std::stoull(token)) < epoch_of(name));
+    const bool may_be_outdated = holds_.has_lost_power_since(since) ||
+                                 (holds_.is_replaced_near(name, since, loop_.now()) &&
+                                  (token.empty() || epoch_in(std::stoull(token)) < epoch_of(name)));
     // Another grant, to a waiter whose message was lost, has its own time.
     if (std::exchange(seen.token, token) != token) seen.nobody_has_it.reset();
     if (lasts(seen.nobody_has_it, keeps_locks && is_locked && !is_believed && !may_be_outdated,
@@ -394,6 +417,7 @@ void topology_scenario::finish() {
     // Slots that move while the bus of a cluster is cut may need an operator (`--cluster fix`).
     if (!has_agreed && plan_.moves && plan_.partitions) return;
     if (!has_agreed) fail("at the end, the servers do not agree");
+    repair();
     wait_until("an acquire or a hold does not end", is_idle);
     is_calm_ = true;
     for (const auto& each : programs_)

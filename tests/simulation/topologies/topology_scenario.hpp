@@ -61,6 +61,8 @@ protected:
     virtual void stop_faults() = 0;
     // All servers have their roles, and agree on them.
     [[nodiscard]] virtual bool is_agreed() = 0;
+    // What an operator does after that.
+    virtual void repair() {}
     [[nodiscard]] hold_checker& holds() noexcept { return holds_; }
 
     // SIGSTOP and SIGCONT, unless the program is stopped, or goes on, already.
@@ -77,8 +79,8 @@ protected:
     }
     [[nodiscard]] std::string random_name() { return names()[random_.below(names().size())]; }
     [[nodiscard]] static const std::vector<std::string>& names();
-    [[nodiscard]] static bool has_lock_with(const simulated_redis::snapshot& data,
-                                            const std::string& name, std::uint64_t token);
+    [[nodiscard]] bool has_lock_with(const simulated_redis::snapshot& data, const std::string& name,
+                                     std::uint64_t token) const;
 
     scheduler loop_;
     const topology_plan plan_;
@@ -125,6 +127,10 @@ private:
     void complete(program& by, user& caller, const attempt& completed,
                   const boost::system::error_code& ec);
     void note_grant(program& by, user& caller, const attempt& completed, const held_lock& lock);
+    // Of what is stored beside a lock. Without scripts, an attempt that has failed may have taken a
+    // later number.
+    [[nodiscard]] bool is_token_of(const std::string& stored, std::uint64_t token) const;
+    void check_durability(const attempt& completed, const believed_hold& hold);
     void release(program& by, user& caller);
     void check_failure(const attempt& failed, const boost::system::error_code& ec);
     void pause_a_program();
