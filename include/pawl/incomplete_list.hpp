@@ -18,6 +18,7 @@ namespace pawl {
 // cluster. The code and the message are about a server that has not.
 class incomplete_list : public error {
 public:
+    // `sentence` is the whole message, `locks` those of the servers that have answered.
     incomplete_list(errc code, const std::string& sentence, std::vector<lock_info> locks)
         : error(code, sentence), locks_(std::move(locks)) {}
     // The held locks of the servers that have answered.
