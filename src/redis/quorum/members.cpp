@@ -168,7 +168,8 @@ asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give
     auto text = "Fewer than " + std::to_string(majority()) + " of the " + std::to_string(size()) +
                 " nodes can vote: " + objections();
     if (!repair_trouble_.empty()) text += "; " + repair_trouble_;
-    co_return error(lasting_reason().value_or(errc::no_quorum), text + ".");
+    const auto reason = lasting_reason().value_or(errc::no_quorum);
+    co_return std::make_optional<error>(reason, text + ".");
 }
 
 void members::connect(std::size_t node) {
