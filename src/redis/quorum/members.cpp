@@ -107,12 +107,13 @@ bool members::is_lost() const {
 }
 
 std::string members::trouble_of_set() const {
+    const bool is_new = std::ranges::all_of(
+        nodes_, [](const node_record& each) { return each.state == standing::forgetful; });
+    // The last repair may have come before some of the nodes.
+    if (is_new && !may_begin_set_) return std::string(no_set);
     if (!repair_trouble_.empty()) return repair_trouble_;
     if (is_lost()) return std::string(lost_set);
-    if (std::ranges::all_of(
-            nodes_, [](const node_record& each) { return each.state == standing::forgetful; }))
-        return std::string(no_set);
-    return {};
+    return is_new ? std::string(no_set) : std::string();
 }
 
 std::optional<time_point> members::quarantine_end() const {
@@ -167,7 +168,8 @@ asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give
     }
     auto text = "Fewer than " + std::to_string(majority()) + " of the " + std::to_string(size()) +
                 " nodes can vote: " + objections();
-    if (!repair_trouble_.empty()) text += "; " + repair_trouble_;
+    const auto trouble = may_begin_set_ ? repair_trouble_ : trouble_of_set();
+    if (!trouble.empty()) text += "; " + trouble;
     const auto reason = lasting_reason().value_or(errc::no_quorum);
     co_return std::make_optional<error>(reason, text + ".");
 }
