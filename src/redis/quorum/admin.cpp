@@ -65,11 +65,8 @@ asio::awaitable<void> locks::inspect_at(const redis::keys& lock_keys, std::size_
 // Throws unless a majority has answered.
 void locks::require_answers(const node_failures& failures, const std::string& consequence) const {
     if (failures.count() <= members_.size() - members_.majority()) return;
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        names.push_back(members_.name_of(i));
     throw error(failures.lasting_reason().value_or(errc::no_quorum),
-                consequence + failures.text(names) + ".");
+                consequence + failures.text(members_.names()) + ".");
 }
 
 asio::awaitable<std::vector<locks::node_view>> locks::inspect_all(const redis::keys& lock_keys) {

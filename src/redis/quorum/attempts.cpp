@@ -71,10 +71,9 @@ locks::attempt_result locks::result_of(const attempt& current, time_point sent_a
 
 error locks::no_quorum_error(const attempt& current) const {
     node_failures failures(members_.size());
-    std::vector<std::string> names, texts;
+    std::vector<std::string> texts;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const auto& state = current.node_states[i];
-        names.push_back(members_.name_of(i));
         if (current.votes.has_granted(i) || state.is_given_back)
             texts.emplace_back("granted it");
         else if (state.is_held)
@@ -82,14 +81,14 @@ error locks::no_quorum_error(const attempt& current) const {
         else if (state.trouble.empty())
             texts.emplace_back("had not answered yet");
         else
-            texts.push_back(without_name(state.trouble, names.back()));
+            texts.push_back(without_name(state.trouble, members_.name_of(i)));
         if (!state.trouble.empty()) failures.add(i, error(state.trouble_reason, state.trouble));
     }
     const auto reason = failures.lasting_reason();
     return {reason.value_or(errc::no_quorum),
             "The lock '" + current.locks->front().name + "' needs " +
                 std::to_string(members_.majority()) + " of " + std::to_string(members_.size()) +
-                " nodes: " + grouped_text(names, texts) +
+                " nodes: " + grouped_text(members_.names(), texts) +
                 (reason ? "." : ". What was granted is given back; try again later.")};
 }
 

@@ -91,13 +91,18 @@ std::string members::objection_of(std::size_t node) const {
     return {};
 }
 
+std::vector<std::string> members::names() const {
+    std::vector<std::string> result;
+    for (const auto& each : nodes_)
+        result.push_back(each.name);
+    return result;
+}
+
 std::string members::objections() const {
-    std::vector<std::string> names, texts;
-    for (std::size_t i = 0; i < size(); ++i) {
-        names.push_back(name_of(i));
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < size(); ++i)
         texts.push_back(objection_of(i));
-    }
-    return grouped_text(names, texts);
+    return grouped_text(names(), texts);
 }
 
 bool members::is_lost() const {

@@ -61,6 +61,8 @@ public:
     [[nodiscard]] const std::string& name_of(std::size_t node) const noexcept {
         return nodes_[node].name;
     }
+    // Of all nodes, in their order.
+    [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] std::size_t majority() const noexcept { return majority_of(size()); }
 
     // The node is connected, and nothing is known that keeps it from voting.

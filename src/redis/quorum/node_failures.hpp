@@ -22,7 +22,6 @@ public:
     explicit node_failures(std::size_t nodes) : failures_(nodes) {}
 
     void add(std::size_t node, const error& failure) { failures_[node] = failure; }
-    void clear(std::size_t node) { failures_[node].reset(); }
     [[nodiscard]] std::size_t count() const noexcept;
     // So many nodes refuse this client that no majority is left, and waiting does not help: a wrong
     // password, a missing right, a server of another kind. Returns the reason of the first of them.

@@ -23,7 +23,7 @@ local function release_reader(k, value, token, name)
     local state, stored = state_of(k, now_ms())
     local owner = owner_of(value)
     local is_reader = counter_of_reader(k, state, value) or remove_without_details(k, state, owner)
-    local is_writer = type(stored) == "string" and string.sub(stored, 1, #value + 1) == value .. ";"
+    local is_writer = counter_in(stored, value)
     if not is_reader and not is_writer then
         return state == "writer" and 2 or 0
     end
