@@ -57,7 +57,7 @@ bool supervisor::handle_failure(const lock_report& report) {
     // help.
     service_unavailable_ = report.reason == errc::unreachable ||
                            report.reason == errc::unavailable || report.reason == errc::no_quorum ||
-                           report.reason == errc::not_durable;
+                           report.reason == errc::not_durable || report.reason == errc::no_set;
     return false;
 }
 

@@ -24,6 +24,8 @@ exit_code code_for(errc reason) noexcept {
     case errc::no_quorum:
     case errc::not_durable:
     case errc::protocol: return exit_code::unreachable;
+    case errc::no_set:
+    case errc::other_set: return exit_code::no_set;
     case errc::refused: return exit_code::refused;
     case errc::wrong_type: return exit_code::wrong_data;
     case errc::bad_name:

@@ -25,6 +25,7 @@ enum class exit_code : int {
     system = 71,       // this host refused a process, memory or a file
     outlived = 73,     // the lock was lost, and the command was stopped too late or not at all
     timed_out = 75,    // the lock was not free within the given time
+    no_set = 76,       // the nodes of Redlock form no set with this URL: an operator must act
     refused = 77,      // the service refuses access: password, permission
     config = 78,       // a configuration file is invalid, or requires a URL and no source names one
     not_executable = 126,

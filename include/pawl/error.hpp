@@ -39,8 +39,12 @@ enum class errc {
                     // [resource_unavailable_try_again]
     not_held,       // the handle is empty [operation_not_permitted]
     deadlock,       // the caller would wait for itself [resource_deadlock_would_occur]
-    not_durable     // the lock was granted and released again, because too few copies of the grant
+    not_durable,    // the lock was granted and released again, because too few copies of the grant
                     // were made in time [resource_unavailable_try_again]
+    no_set,         // Redlock's nodes form no set that grants locks yet, or a majority of them has
+                    // lost its data: see redlock::begin_set [resource_unavailable_try_again]
+    other_set       // so many of Redlock's nodes belong to another set that no majority is left;
+                    // waiting does not help
 };
 
 // The category of errc; its name is "pawl".

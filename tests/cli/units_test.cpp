@@ -183,6 +183,8 @@ TEST(ExitCodes, EveryErrorHasOne) {
          {errc::unreachable, errc::unavailable, errc::no_quorum, errc::protocol}) {
         EXPECT_EQ(code_for(each), exit_code::unreachable);
     }
+    for (const auto each : {errc::no_set, errc::other_set})
+        EXPECT_EQ(code_for(each), exit_code::no_set);
     EXPECT_EQ(code_for(errc::refused), exit_code::refused);
     EXPECT_EQ(code_for(errc::wrong_type), exit_code::wrong_data);
     for (const auto each :

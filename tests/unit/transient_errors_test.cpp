@@ -78,11 +78,12 @@ std::optional<errc> failure_of_wait(errc reason, duration wait) {
 }
 
 TEST(TransientErrors, DoNotEndAWait) {
-    for (const auto reason : {errc::unreachable, errc::unavailable, errc::no_quorum}) {
+    for (const auto reason :
+         {errc::unreachable, errc::unavailable, errc::no_quorum, errc::no_set}) {
         EXPECT_EQ(failure_of_wait(reason, 30s), std::nullopt) << make_error_code(reason).message();
         EXPECT_EQ(failure_of_wait(reason, 0s), reason);
     }
-    for (const auto reason : {errc::refused, errc::wrong_type, errc::protocol})
+    for (const auto reason : {errc::refused, errc::wrong_type, errc::protocol, errc::other_set})
         EXPECT_EQ(failure_of_wait(reason, 30s), reason);
 }
 
@@ -90,6 +91,8 @@ TEST(TransientErrors, OfAQuorumHaveATextAndACondition) {
     const auto code = make_error_code(errc::no_quorum);
     EXPECT_EQ(code.message(), "fewer than a majority of the lock servers agreed");
     EXPECT_EQ(code, std::errc::resource_unavailable_try_again);
+    EXPECT_EQ(make_error_code(errc::no_set), std::errc::resource_unavailable_try_again);
+    EXPECT_EQ(make_error_code(errc::other_set), std::errc::invalid_argument);
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ public:
         case errc::not_held: return "the handle is empty";
         case errc::deadlock: return "the caller would wait for itself";
         case errc::not_durable: return "too few copies of the lock were made in time";
+        case errc::no_set: return "the nodes of Redlock form no set that grants locks";
+        case errc::other_set: return "the nodes of Redlock belong to another set";
         }
         return "unknown error " + std::to_string(code);
     }
@@ -43,11 +45,13 @@ public:
         case errc::unavailable:
         case errc::no_quorum:
         case errc::not_durable:
+        case errc::no_set:
         case errc::exhausted: return std::errc::resource_unavailable_try_again;
         case errc::not_held: return std::errc::operation_not_permitted;
         case errc::deadlock: return std::errc::resource_deadlock_would_occur;
         case errc::bad_name:
         case errc::bad_option:
+        case errc::other_set:
         case errc::bad_url: return std::errc::invalid_argument;
         case errc::unsupported: return std::errc::operation_not_supported;
         case errc::wrong_type:

@@ -10,7 +10,8 @@ namespace pawl::core {
 
 // The service answered that it cannot serve anybody now.
 [[nodiscard]] inline bool is_unavailable(const error& failure) noexcept {
-    return failure.reason() == errc::unavailable || failure.reason() == errc::no_quorum;
+    return failure.reason() == errc::unavailable || failure.reason() == errc::no_quorum ||
+           failure.reason() == errc::no_set;
 }
 
 // The service is away or unavailable.

@@ -14,7 +14,7 @@ namespace {
 
 bool is_lasting(errc reason) {
     static constexpr std::array all{errc::refused, errc::bad_url, errc::bad_option,
-                                    errc::unsupported};
+                                    errc::unsupported, errc::other_set};
     return std::ranges::find(all, reason) != all.end();
 }
 
