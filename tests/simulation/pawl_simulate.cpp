@@ -33,6 +33,7 @@ struct settings {
     std::string bug = "none";
     std::string topology = "any";
     pawl::redis::key_layout layout = pawl::redis::key_layout::native;
+    redlock_faults faults{};
     bool trace = false;
     bool bugs = false;
 };
@@ -159,7 +160,8 @@ int run_bugs(const settings& options) {
 }
 
 // Empty if there is no such topology.
-scenario_runner runner_of(const std::string& topology) {
+scenario_runner runner_of(const settings& options) {
+    const auto& topology = options.topology;
     if (topology == "any") return run_any_scenario;
     if (topology == "sentinels")
         return [](auto seed, const auto& sink) {
@@ -170,8 +172,8 @@ scenario_runner runner_of(const std::string& topology) {
             return run_cluster_scenario(seed, topology_bug::none, sink);
         };
     if (topology == "redlock")
-        return [](auto seed, const auto& sink) {
-            return run_redlock_scenario(seed, redlock_bug::none, sink);
+        return [wanted = options.faults](auto seed, const auto& sink) {
+            return run_redlock_scenario(seed, redlock_bug::none, sink, wanted);
         };
     if (topology == "servers")
         return [](auto seed, const auto& sink) {
@@ -190,7 +192,7 @@ scenario_runner choose_runner(const settings& options) {
             return run_scenario(seed, bug, sink, layout);
         };
     if (bug != injected_bug_names.end()) {
-        const auto runner = runner_of(options.topology);
+        const auto runner = runner_of(options);
         if (!runner)
             std::cerr << "There is no topology '" << options.topology
                       << "'; write any, servers, sentinels, cluster or redlock.\n";
@@ -204,8 +206,8 @@ scenario_runner choose_runner(const settings& options) {
     const auto redlock = std::ranges::find(redlock_bug_names, options.bug,
                                            &std::pair<redlock_bug, std::string_view>::second);
     if (redlock != redlock_bug_names.end())
-        return [bug = redlock->first](auto seed, const auto& sink) {
-            return run_redlock_scenario(seed, bug, sink);
+        return [bug = redlock->first, wanted = options.faults](auto seed, const auto& sink) {
+            return run_redlock_scenario(seed, bug, sink, wanted);
         };
     std::cerr << "There is no bug '" << options.bug
               << "'; see injected_bug.hpp, topology_bugs.hpp and redlock_bugs.hpp in "
@@ -225,12 +227,20 @@ int main(int argc, char** argv) {
     app.add_option("--topology", options.topology,
                    "any (the seed decides), servers, sentinels, cluster or redlock")
         ->capture_default_str();
+    std::map<std::string, redlock_fault> faults;
+    for (const auto& [fault, name] : redlock_fault_names)
+        faults.emplace(name, fault);
+    std::vector<redlock_fault> wanted;
+    app.add_option("--faults", wanted, "these faults in every scenario of Redlock")
+        ->transform(CLI::CheckedTransformer(faults))
+        ->delimiter(',');
     bool redisson = false;
     app.add_flag("--redisson", redisson, "Redisson's layout, beside programs in Java");
     app.add_flag("--trace", options.trace, "print all events of the first seed's scenario");
     app.add_flag("--bugs", options.bugs,
                  "inject each bug in turn and print how many seeds find it");
     CLI11_PARSE(app, argc, argv);
+    options.faults.insert(wanted.begin(), wanted.end());
     if (redisson) options.layout = pawl::redis::key_layout::redisson;
     report_terminations();
     const auto run = choose_runner(options);

@@ -77,7 +77,7 @@ void redlock_scenario::finish() {
 void redlock_scenario::acquire_each() {
     is_calm_ = true;
     for (const auto& each : programs_)
-        for (const auto& name : redlock_nodes::names()) {
+        for (const auto& name : redlock_server::names()) {
             if (each->is_dead) continue;
             each->process.post([this, &each, name] { acquire(*each, *each->users[0], {name}); });
             loop_.run_for(1ms);

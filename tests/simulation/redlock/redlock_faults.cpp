@@ -19,11 +19,23 @@ void redlock_scenario::disturb() {
     for (std::size_t i = 0; i < plan_.evictions; ++i)
         nodes_.evict_a_key();
     if (plan_.moves_clocks && random_.happens(0.6)) nodes_.jump_a_clock();
+    if (plan_.replaces_servers) replace_a_server();
+    if (plan_.rolls_back) nodes_.roll_back_later();
     if (plan_.partitions && random_.happens(0.6)) cut_off_a_program();
     if (plan_.pauses && random_.happens(0.5)) pause_a_program();
     if (plan_.forces && random_.happens(0.7)) force_a_release();
     if (plan_.restarts_set && random_.happens(0.3)) begin_set_anew();
     if (plan_.dies && random_.happens(0.2)) kill_a_program();
+}
+
+// Afterwards some programs change between the servers of a name.
+void redlock_scenario::replace_a_server() {
+    std::vector<simulated_process*> processes;
+    for (const auto& each : programs_)
+        processes.push_back(&each->process);
+    if (random_.happens(0.6)) nodes_.replace_a_server(processes);
+    for (int i = 0; i < 4; ++i)
+        loop_.schedule_after(random_time(0ms, 2s), [this] { nodes_.change_routes(); });
 }
 
 void redlock_scenario::pause_a_program() {
@@ -58,8 +70,7 @@ void redlock_scenario::kill_a_program() {
     trace_.write(affected.label + " is killed");
     affected.is_dead = true;
     affected.process.pause();
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-        nodes_.network(i).ban(affected.process);
+    nodes_.ban(affected.process);
     for (const auto& caller : affected.users) {
         for (auto* const each : caller->beliefs)
             holds_.end(*each);

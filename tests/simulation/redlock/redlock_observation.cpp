@@ -26,7 +26,7 @@ void redlock_scenario::observe() {
     loop_.schedule_after(observation_pause, [this] {
         if (is_over_) return;
         observe_holds();
-        for (const auto& name : redlock_nodes::names())
+        for (const auto& name : redlock_server::names())
             observe_lock(name);
         observe();
     });
@@ -55,9 +55,7 @@ void redlock_scenario::observe_lock(const std::string& name) {
         seen = {};
         return;
     }
-    bool is_anywhere = false;
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-        is_anywhere = is_anywhere || nodes_.value_at(i, name).has_value();
+    const bool is_anywhere = nodes_.is_locked_anywhere(name);
     const bool is_believed = std::ranges::any_of(
         holds_.all(), [&](const auto& each) { return each->name == name && !each->ended_at; });
     const bool is_wanted = std::ranges::any_of(attempts_, [&](const auto& each) {

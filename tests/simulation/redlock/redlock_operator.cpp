@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 
 namespace pawl::simulation {
 
-redlock_operator::redlock_operator(scheduler& loop, node_networks nodes, redlock::options options,
+redlock_operator::redlock_operator(scheduler& loop, node_choices nodes, redlock::options options,
                                    const redlock_plan& scenario_plan, prng random, trace& log)
     : process_(loop, time_point(1h), 1.0),
       time_(process_, random),

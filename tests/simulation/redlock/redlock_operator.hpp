@@ -19,7 +19,7 @@ namespace pawl::simulation {
 
 class redlock_operator {
 public:
-    redlock_operator(scheduler& loop, node_networks nodes, redlock::options options,
+    redlock_operator(scheduler& loop, node_choices nodes, redlock::options options,
                      const redlock_plan& scenario_plan, prng random, trace& log);
 
     using callback = std::function<void(bool has_succeeded)>;
@@ -38,7 +38,7 @@ private:
 
     simulated_process process_;
     virtual_runtime time_;
-    const node_networks nodes_;
+    const node_choices nodes_;
     const redlock::options options_;
     const redlock_plan& plan_;
     trace& trace_;

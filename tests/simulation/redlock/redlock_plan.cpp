@@ -41,6 +41,21 @@ void plan_clocks(redlock_plan& result, prng& random) {
     }
 }
 
+// The programs of a scenario do not all reach the same servers.
+void plan_two_servers(redlock_plan& result, prng& random) {
+    result.replaces_servers = true;
+    result.has_sentinels = random.happens(0.5);
+    result.partitions = random.happens(0.6);
+    result.program_count = 3;
+}
+
+// The clocks keep the tokens in order, so they must be right.
+void plan_roll_back(redlock_plan& result) {
+    result.rolls_back = true;
+    result.moves_clocks = false;
+    result.clock_difference = {};
+}
+
 // Faults without which the bug does nothing.
 void add_faults_for(redlock_plan& result) {
     switch (result.bug) {
@@ -59,7 +74,7 @@ void add_faults_for(redlock_plan& result) {
 
 }  // namespace
 
-redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug) {
+redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug, const redlock_faults& wanted) {
     prng random(seed ^ 0x8ED1'0CC0'0000'0000U);
     redlock_plan result;
     result.seed = seed;
@@ -92,6 +107,9 @@ redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug) {
     plan_bounds(result, random);
     plan_clocks(result, random);
     add_faults_for(result);
+    prng more_random(seed ^ 0x2'5E4'7E45'0000'0000U);
+    if (wanted.contains(redlock_fault::two_servers)) plan_two_servers(result, more_random);
+    if (wanted.contains(redlock_fault::roll_back)) plan_roll_back(result);
     return result;
 }
 

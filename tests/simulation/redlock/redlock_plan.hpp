@@ -10,8 +10,12 @@
 #include <pawl/redlock.hpp>
 #include <redis/common/limits.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pawl::simulation {
@@ -38,7 +42,12 @@ struct redlock_plan {
     bool dies = false;             // a program is killed
     bool has_sets = false;         // some users acquire several locks at once
     bool has_readers = false;      // some users read, and some writers become readers
-    std::vector<double> clock_rates{};  // of the nodes
+    bool replaces_servers =
+        false;                   // another server gets a node's name, and the earlier one lives on
+    bool has_sentinels = false;  // Sentinels give it the name; otherwise a balancer or a DNS does
+    bool rolls_back = false;     // nodes get older data back while they run
+    std::vector<double> clock_rates{};                    // of the nodes
+    duration clock_difference = std::chrono::seconds(1);  // of the nodes, at the beginning
     duration ttl_max{}, shortest_ttl{}, longest_ttl{};
     instant longest_hold{};
     network_faults network{};
@@ -47,7 +56,8 @@ struct redlock_plan {
     // No fault makes a hold end early, or an acquire fail.
     [[nodiscard]] bool is_gentle() const noexcept {
         return !breaks && !forgets && !forgets_in_turn && !stops_nodes && evictions == 0 &&
-               !moves_clocks && !partitions && !pauses && !restarts_set && !dies;
+               !moves_clocks && !partitions && !pauses && !restarts_set && !dies &&
+               !replaces_servers && !rolls_back;
     }
     [[nodiscard]] std::size_t majority() const noexcept { return node_count / 2 + 1; }
     // How long a node that joins does not vote, by its clock.
@@ -56,6 +66,14 @@ struct redlock_plan {
     }
 };
 
-[[nodiscard]] redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug);
+// A fault that a scenario has if it is wanted.
+enum class redlock_fault : std::uint8_t { two_servers, roll_back };
+inline constexpr std::array redlock_fault_names{
+    std::pair{redlock_fault::two_servers, std::string_view("two-servers")},
+    std::pair{redlock_fault::roll_back, std::string_view("roll-back")}};
+using redlock_faults = std::set<redlock_fault>;
+
+[[nodiscard]] redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug,
+                                             const redlock_faults& wanted = {});
 
 }  // namespace pawl::simulation

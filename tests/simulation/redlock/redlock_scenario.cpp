@@ -24,7 +24,7 @@ redlock_scenario::program::program(redlock_scenario& parent, std::string name, p
     const auto named = client_options_for(label, time);
     locks.emplace(
         process.get_executor(),
-        redlock_service(parent.nodes_.networks(), process, parent.nodes_.options(),
+        redlock_service(parent.nodes_.choices(), process, parent.nodes_.options(),
                         parent.plan_.limits, {parent.plan_.bug, parent.plan_.loses_messages}),
         named);
 }
@@ -35,7 +35,7 @@ redlock_scenario::redlock_scenario(const redlock_plan& scenario_plan, const trac
       random_(plan_.seed),
       holds_(loop_),
       nodes_(loop_, plan_, random_.fork(), trace_, holds_),
-      operator_(loop_, nodes_.networks(), nodes_.options(), plan_, random_.fork(), trace_) {
+      operator_(loop_, nodes_.choices(), nodes_.options(), plan_, random_.fork(), trace_) {
     holds_.set_longest_lease(plan_.longest_ttl);
     for (std::size_t i = 0; i < plan_.program_count; ++i) {
         programs_.push_back(
@@ -76,7 +76,7 @@ void redlock_scenario::use_locks(program& by, user& caller) {
     loop_.schedule_after(pause, [this, &by, &caller] {
         by.process.post([this, &by, &caller] {
             if (is_finishing_ || is_over_ || by.is_dead) return;
-            const auto& names = redlock_nodes::names();
+            const auto& names = redlock_server::names();
             const auto first = caller.choices.below(names.size());
             std::vector<std::string> wanted{names[first]};
             if (plan_.has_sets && caller.choices.happens(0.3))
@@ -246,9 +246,9 @@ scenario_result redlock_scenario::run() {
 }
 
 scenario_result run_redlock_scenario(std::uint64_t seed, redlock_bug bug,
-                                     const trace::line_sink& sink) {
+                                     const trace::line_sink& sink, const redlock_faults& wanted) {
     set_current_seed(seed);
-    return redlock_scenario(make_redlock_plan(seed, bug), sink).run();
+    return redlock_scenario(make_redlock_plan(seed, bug, wanted), sink).run();
 }
 
 }  // namespace pawl::simulation

@@ -81,6 +81,7 @@ private:
     void release(program& by, user& caller);
     void check_failure(const attempt& failed, const boost::system::error_code& ec);
     void disturb();
+    void replace_a_server();
     void pause_a_program();
     void resume(program& stopped);
     void cut_off_a_program();
@@ -105,7 +106,7 @@ private:
         return instant(random_.between(low.count(), high.count()));
     }
     [[nodiscard]] const std::string& random_name() {
-        return redlock_nodes::names()[random_.below(redlock_nodes::names().size())];
+        return redlock_server::names()[random_.below(redlock_server::names().size())];
     }
 
     scheduler loop_;
@@ -126,6 +127,7 @@ private:
 
 [[nodiscard]] scenario_result run_redlock_scenario(std::uint64_t seed,
                                                    redlock_bug bug = redlock_bug::none,
-                                                   const trace::line_sink& sink = {});
+                                                   const trace::line_sink& sink = {},
+                                                   const redlock_faults& wanted = {});
 
 }  // namespace pawl::simulation

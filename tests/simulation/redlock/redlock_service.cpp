@@ -3,8 +3,6 @@
 
 #include "redlock_service.hpp"
 
-#include "../server/simulated_link.hpp"
-
 #include <redis/quorum/backend.hpp>
 #include <redis/topology/single_server.hpp>
 
@@ -73,7 +71,7 @@ private:
 
 class redlock_definition final : public service::definition {
 public:
-    redlock_definition(node_networks nodes, simulated_process& process, redlock::options options,
+    redlock_definition(node_choices nodes, simulated_process& process, redlock::options options,
                        const redis::limits& limits, node_link_faults faults)
         : nodes_(std::move(nodes)),
           process_(process),
@@ -90,7 +88,7 @@ public:
     std::string describe() const override { return "simulated nodes"; }
 
 private:
-    const node_networks nodes_;
+    const node_choices nodes_;
     simulated_process& process_;
     const redlock::options options_;
     const redis::limits limits_;
@@ -99,14 +97,14 @@ private:
 
 }  // namespace
 
-std::vector<redis::topology_factory> node_factories(const node_networks& nodes,
+std::vector<redis::topology_factory> node_factories(const node_choices& nodes,
                                                     simulated_process& process,
                                                     const backend_context& context,
                                                     const redlock::options& options,
                                                     node_link_faults faults) {
     std::vector<redis::topology_factory> result;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const auto connect = simulated_link_factory(*nodes[i], process, context, options.nodes[i],
+        const auto connect = simulated_link_factory(nodes[i], process, context, options.nodes[i],
                                                     injected_bug::none);
         result.push_back(redis::single_server_factory(
             [connect, faults](redis::link::listener& receiver, const std::string& channel) {
@@ -116,7 +114,7 @@ std::vector<redis::topology_factory> node_factories(const node_networks& nodes,
     return result;
 }
 
-service redlock_service(node_networks nodes, simulated_process& process,
+service redlock_service(node_choices nodes, simulated_process& process,
                         const redlock::options& options, const redis::limits& limits,
                         node_link_faults faults) {
     return service(

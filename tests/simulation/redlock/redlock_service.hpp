@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../bugs/redlock_bugs.hpp"
-#include "../server/simulated_network.hpp"
+#include "../server/simulated_link.hpp"
 
 #include <pawl/redlock.hpp>
 #include <pawl/service.hpp>
@@ -16,7 +16,8 @@
 
 namespace pawl::simulation {
 
-using node_networks = std::vector<simulated_network*>;
+// Of each node, the server that a program reaches.
+using node_choices = std::vector<server_choice>;
 
 // What differs from a good client's connections.
 struct node_link_faults {
@@ -25,12 +26,12 @@ struct node_link_faults {
 };
 
 // As `make_backend` needs them.
-[[nodiscard]] std::vector<redis::topology_factory> node_factories(const node_networks& nodes,
+[[nodiscard]] std::vector<redis::topology_factory> node_factories(const node_choices& nodes,
                                                                   simulated_process& process,
                                                                   const backend_context& context,
                                                                   const redlock::options& options,
                                                                   node_link_faults faults);
-[[nodiscard]] service redlock_service(node_networks nodes, simulated_process& process,
+[[nodiscard]] service redlock_service(node_choices nodes, simulated_process& process,
                                       const redlock::options& options, const redis::limits& limits,
                                       node_link_faults faults);
 

@@ -59,10 +59,10 @@ shared_words share_uncounted(words command) {
 class link_endpoint final : public simulated_network::endpoint,
                             public std::enable_shared_from_this<link_endpoint> {
 public:
-    link_endpoint(simulated_network& network, simulated_process& process,
-                  const backend_context& context, const redis::options& options, injected_bug bug,
-                  link::listener& listener, std::string channel)
-        : network_(network),
+    link_endpoint(server_choice choose, simulated_process& process, const backend_context& context,
+                  const redis::options& options, injected_bug bug, link::listener& listener,
+                  std::string channel)
+        : choose_(std::move(choose)),
           process_(process),
           context_(context),
           reply_timeout_(options.reply_timeout),
@@ -119,7 +119,8 @@ private:
     template <class Work>
     void call_listener(Work work);
 
-    simulated_network& network_;
+    const server_choice choose_;
+    chosen_server server_{};  // of the present connection, or else of the last one
     simulated_process& process_;
     backend_context context_;
     duration reply_timeout_;
@@ -155,17 +156,18 @@ void link_endpoint::start_handshake() {
         state_wakeup_.notify();
         return;
     }
-    connection_id_ = network_.connect(weak_from_this());
+    server_ = choose_(process_);
+    connection_id_ = server_.network->connect(weak_from_this());
     is_broken_ = false;
     // database_selected_once
     const bool keeps_selection =
         bug_ == injected_bug::database_selected_once && session_.connection_number > 0;
     has_joined_ = false;
     handshake_replies_left_ = 2;
-    network_.send(connection_id_, share({"HELLO"}));
+    server_.network->send(connection_id_, share({"HELLO"}));
     if (database_ == "0" || keeps_selection) return;
     ++handshake_replies_left_;
-    network_.send(connection_id_, share({"SELECT", database_}));
+    server_.network->send(connection_id_, share({"SELECT", database_}));
 }
 
 void link_endpoint::on_handshake_reply(const reply& received) {
@@ -176,6 +178,7 @@ void link_endpoint::on_handshake_reply(const reply& received) {
                     received.items.at(1).number};
         session_.sharded = received.items.at(2).number == 1;
         session_.role = redis::server_role(received.items.at(3).number);
+        session_.epoch = server_.epoch;
         session_.cluster = session_.sharded && bug_ != injected_bug::redisson_renewals_cross_slots;
     }
     if (handshake_replies_left_ == 1 && !std::exchange(has_joined_, true)) join_channels();
@@ -185,7 +188,7 @@ void link_endpoint::on_handshake_reply(const reply& received) {
     for (auto* const waiting : ready_waiters_)
         waiting->wakeup.notify();
     for (const auto& pending : sent_requests_)
-        network_.send(connection_id_, pending->command);
+        server_.network->send(connection_id_, pending->command);
     for (const auto& unwanted : subscriptions_.confirm_resubscribed(std::move(handshake_channels_)))
         send_unsubscribe(unwanted);
     state_wakeup_.notify();
@@ -207,7 +210,7 @@ void link_endpoint::join_channels() {
     if (commands.empty()) commands.push_back({"PING"});
     handshake_replies_left_ = static_cast<int>(commands.size());
     for (auto& each : commands)
-        network_.send(connection_id_, share(latch_bugs_.rewrite_command(std::move(each))));
+        server_.network->send(connection_id_, share(latch_bugs_.rewrite_command(std::move(each))));
 }
 
 const char* link_endpoint::subscribe_command() const noexcept {
@@ -239,7 +242,7 @@ asio::awaitable<void> link_endpoint::run_connection(std::shared_ptr<link_endpoin
 
 void link_endpoint::close_connection() {
     const uncounted_allocations uncounted;
-    network_.close(connection_id_);
+    if (server_.network != nullptr) server_.network->close(connection_id_);
 }
 
 // As with the real link, a listener without memory ends the connection.
@@ -299,7 +302,7 @@ asio::awaitable<void> link_endpoint::wait_until_ready(time_point give_up_at) {
 void link_endpoint::send(const std::shared_ptr<request>& pending) {
     const uncounted_allocations uncounted;
     sent_requests_.push_back(pending);
-    network_.send(connection_id_, pending->command);
+    server_.network->send(connection_id_, pending->command);
 }
 
 // For commands whose reply is not used.
@@ -349,7 +352,7 @@ asio::awaitable<reply> link_endpoint::exec(std::span<const std::string_view> com
                                      : share_uncounted({"CLIENT", "CACHING", "YES"});
         send(prefix);
     }
-    exchange_report report(network_, process_, pending->command);
+    exchange_report report(*server_.network, process_, pending->command);
     auto received = co_await await_reply(pending, give_up_at);
     report.note(received);
     latch_bugs_.rewrite_reply(*pending->command, received);
@@ -366,10 +369,7 @@ asio::awaitable<reply> link_endpoint::await_reply(std::shared_ptr<request> pendi
     const bool settled = co_await pending->completed.wait_until(until);
     if (!settled && !pending->received && pending->failure.empty()) {
         pending->failure = "no answer in time";
-        if (until == answer_by) {
-            is_broken_ = true;
-            state_wakeup_.notify();
-        }
+        if (until == answer_by) on_closed(connection_id_);
     }
     if (pending->received) co_return std::move(*pending->received);
     throw redis::connection_lost(pending->failure);
@@ -487,13 +487,13 @@ private:
 
 }  // namespace
 
-redis::link_factory simulated_link_factory(simulated_network& network, simulated_process& process,
+redis::link_factory simulated_link_factory(server_choice choose, simulated_process& process,
                                            const backend_context& context,
                                            const redis::options& options, injected_bug bug) {
-    return [&network, &process, context, options, bug](link::listener& listener,
-                                                       const std::string& channel) {
+    return [choose = std::move(choose), &process, context, options, bug](
+               link::listener& listener, const std::string& channel) {
         return std::make_unique<simulated_link>(std::make_shared<link_endpoint>(
-            network, process, context, options, bug, listener, channel));
+            choose, process, context, options, bug, listener, channel));
     };
 }
 

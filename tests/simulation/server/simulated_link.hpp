@@ -9,13 +9,35 @@
 
 #include <redis/native/backend.hpp>
 
+#include <cstdint>
+#include <functional>
+
 namespace pawl::simulation {
 
+// The server to which a program's next connection leads, and its epoch, for the session.
+struct chosen_server {
+    simulated_network* network = nullptr;
+    std::uint64_t epoch = 0;
+};
+using server_choice = std::function<chosen_server(const simulated_process&)>;
+
 // For `make_backend`. The database and reply_timeout are those of `options`.
-[[nodiscard]] redis::link_factory simulated_link_factory(simulated_network& network,
+[[nodiscard]] redis::link_factory simulated_link_factory(server_choice choose,
                                                          simulated_process& process,
                                                          const backend_context& context,
                                                          const redis::options& options,
                                                          injected_bug bug);
+// The same with one server.
+[[nodiscard]] inline redis::link_factory simulated_link_factory(simulated_network& network,
+                                                                simulated_process& process,
+                                                                const backend_context& context,
+                                                                const redis::options& options,
+                                                                injected_bug bug) {
+    return simulated_link_factory(
+        [&network](const simulated_process&) {
+            return chosen_server{&network, 0};
+        },
+        process, context, options, bug);
+}
 
 }  // namespace pawl::simulation
